@@ -1,0 +1,63 @@
+# Two commands do everything: `make demo` and `make test`. Each sets up what it needs in this folder.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
+PYTHON_SOURCES := python tests bench demo
+
+.PHONY: demo test test-long bench bench-quick lint rust-tests python-tests tools clean
+
+demo: $(VENV)/.built
+	$(BIN)/python demo/pack_demo.py
+
+test: lint rust-tests python-tests
+	@echo "make test: all passed"
+
+# A million mutated chunks, and every test that takes minutes.
+test-long: lint rust-tests $(VENV)/.built
+	COQUINA_FUZZ_MUTATIONS=1000000 cargo test -q --release -p coquina-fuzz
+	$(BIN)/python -m pytest -m "long or not long"
+
+bench: $(VENV)/.built
+	$(BIN)/python bench/codecs.py
+	$(BIN)/python bench/bloscpack_grid.py
+	$(BIN)/python bench/small.py
+
+bench-quick: $(VENV)/.built
+	$(BIN)/python bench/codecs.py --quick
+
+lint: $(VENV)/.built
+	cargo fmt --all --check
+	cargo clippy -q --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+rust-tests: tools
+	cargo test -q
+
+python-tests: $(VENV)/.built
+	$(BIN)/python -m pytest
+
+# Says what is missing, before a long build fails for want of it.
+tools:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	    { echo "coquina needs Python 3.11 or newer as '$(PYTHON)' (set PYTHON=...)"; exit 1; }
+	@command -v cargo >/dev/null || { echo "coquina needs Rust 1.90 or newer: https://rustup.rs"; exit 1; }
+	@command -v cc >/dev/null || { echo "coquina needs a C compiler (cc) for liblz4, libzstd and libdeflate"; exit 1; }
+
+$(VENV)/.dependencies: pyproject.toml | tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip 'maturin>=1.9,<2'
+	$(BIN)/python -c 'import subprocess, sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["bench"] + extras["dev"]; \
+	    subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", *(w for w in wanted if not w.startswith("coquina"))])'
+	touch $@
+
+$(VENV)/.built: $(VENV)/.dependencies $(RUST_SOURCES)
+	. $(BIN)/activate && maturin develop --release -q
+	touch $@
+
+clean:
+	rm -rf $(VENV) target demo-out

@@ -1,0 +1,225 @@
+"""Is coquina's chunk engine as fast as python-blosc2's, codec by codec, at the same parameters and size?
+
+    python bench/codecs.py              codec x filter x level 1, 5, 9 x data x size; under 20 minutes
+    python bench/codecs.py --quick      level 5, few sets, small sizes; under 2 minutes
+    python bench/codecs.py --full       every level, every set
+
+Both libraries get the same bytes, codec, level, filters, typesize, split mode (auto) and 2 threads, and take
+turns (harness.py). Three calls: compress (`compress` / `compress2`), decompress to new bytes (`decompress` /
+`decompress2`), decompress into a buffer that is there already. Each chunk is decoded by both libraries and
+compared with the input before it is timed. "Speed-up" is python-blosc2's time over coquina's: above 1,
+coquina is faster. "Size" is coquina's chunk over python-blosc2's: below 1, coquina's is smaller.
+
+Data: the real sets in the cache (`python bench/data.py --fetch`; without them the sample in bench/sample),
+ERA5-like fields, and the Bloscpack paper's low, medium and high entropy; 80 KB of each and up to 80 MB, less
+for codecs too slow for that (LARGEST), and 400 MB for the fast ones. The results go to bench/results:
+codecs.json (every cell), codecs.md (summary) and codecs-cells.md (one row per cell).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+import coquina as cq
+import harness
+import numpy as np
+import synthetic
+from cells import HUGE, LARGE, OPERATIONS, SMALL, Cell, cell_rows, report
+from harness import Call, Effort
+from inputs import Input, entropy_input, era5_input, generated_inputs, megabytes, real_inputs
+from peers import CODECS, THREADS, blosc2, blosc2_cparams
+
+FAST = ("blosclz", "lz4")
+FILTERS: dict[str, tuple[str, ...]] = {
+    "none": ("nofilter",),
+    "shuffle": ("shuffle",),
+    "bitshuffle": ("bitshuffle",),
+    "shuffle+bytedelta": ("shuffle", "bytedelta"),
+}
+
+# The largest input in bytes for a codec from a level on: what it compresses in some tenths of a second.
+LARGEST = {
+    "blosclz": {1: LARGE},
+    "lz4": {1: LARGE},
+    "lz4hc": {1: 16_000_000, 8: 8_000_000},
+    "zlib": {1: 16_000_000, 4: 8_000_000, 8: 3_000_000},
+    "zstd": {1: 40_000_000, 4: 8_000_000, 7: 3_000_000, 9: 1_000_000},
+}
+
+REAL = ("cmip_tas", "flights", "seismic", "ct_lung")  # of the default run; --full takes all in the cache
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The parameters both libraries get."""
+
+    codec: str
+    level: int
+    filters: str
+
+    @property
+    def title(self) -> str:
+        """How lists name it."""
+        return f"{self.codec}-{self.level} {self.filters}"
+
+    def largest(self) -> int:
+        """The most bytes worth giving to this codec at this level."""
+        return max((level, size) for level, size in LARGEST[self.codec].items() if level <= self.level)[1]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run covers."""
+
+    name: str
+    levels: tuple[int, ...]
+    inputs: Callable[[], Iterator[Input]]
+    huge: bool
+    limit: int
+    effort: Effort
+
+
+def default_inputs() -> Iterator[Input]:
+    """Four real sets, three fields, three levels of entropy."""
+    yield from real_inputs(REAL)
+    yield from generated_inputs(LARGE, ("wind", "temperature", "precipitation"), synthetic.ENTROPY)
+
+
+def quick_inputs() -> Iterator[Input]:
+    """A table, a field, and medium entropy."""
+    yield from real_inputs(("flights",))
+    yield from generated_inputs(8_000_000, ("wind",), ("medium",))
+
+
+def full_inputs() -> Iterator[Input]:
+    """Everything."""
+    yield from real_inputs(None)
+    yield from generated_inputs(LARGE, synthetic.VARIABLES, synthetic.ENTROPY)
+
+
+PLANS = {
+    "quick": Plan("codecs-quick", (5,), quick_inputs, False, 8_000_000, Effort(0.08, 2, 9)),
+    "default": Plan("codecs", (1, 5, 9), default_inputs, True, LARGE, Effort(0.2, 2, 11)),
+    "full": Plan("codecs-full", tuple(range(1, 10)), full_inputs, True, LARGE, Effort(0.2, 2, 11)),
+}
+
+
+def jobs(plan: Plan) -> Iterator[tuple[Input, Setting]]:
+    """Every cell of a run, one input at a time so that only one is in memory."""
+    settings = [Setting(*each) for each in itertools.product(CODECS, plan.levels, FILTERS)]
+    for source in plan.inputs():
+        for setting in settings:
+            large = source.middle(min(setting.largest(), plan.limit))
+            if large.content.nbytes > 2 * SMALL:
+                yield large, setting
+            yield source.middle(SMALL), setting
+    if plan.huge:
+        for source in (era5_input("wind", HUGE), entropy_input("medium", HUGE)):
+            for codec, filters in itertools.product(FAST, FILTERS):
+                yield source.middle(HUGE), Setting(codec, 5, filters)
+
+
+def check(source: Input, calls: Mapping[str, Call], out: np.ndarray) -> None:
+    """Every call returns or leaves in `out` what went in; raises ValueError if one does not."""
+    for name, call in calls.items():
+        out.fill(0xA5)
+        result = call()
+        got = np.frombuffer(result, np.uint8) if isinstance(result, bytes) else out
+        if not np.array_equal(got, source.content):
+            raise ValueError(f"{name}: not what went in")
+
+
+def measure(source: Input, setting: Setting, effort: Effort) -> Cell:
+    """One cell: both compress, both read both chunks, then the three duels."""
+    content = source.content
+    filters = FILTERS[setting.filters]
+    options = {
+        "codec": setting.codec,
+        "level": setting.level,
+        "filters": filters,
+        "typesize": source.typesize,
+    }
+    cparams = blosc2_cparams(**options)
+
+    def ours() -> bytes:
+        return cq.compress(content, **options, threads=THREADS)
+
+    def theirs() -> bytes:
+        return blosc2.compress2(content, **cparams)
+
+    chunk, other = ours(), theirs()
+    out = np.empty(content.nbytes, np.uint8)
+    calls = {
+        "ours": lambda: cq.decompress(chunk, threads=THREADS),
+        "ours into": lambda: cq.decompress_into(chunk, out, threads=THREADS),
+        "theirs": lambda: blosc2.decompress2(other, nthreads=THREADS),
+        "theirs into": lambda: blosc2.decompress2(other, dst=out, nthreads=THREADS),
+    }
+    crossed = {
+        "coquina's chunk read by blosc2": lambda: blosc2.decompress2(chunk, nthreads=THREADS),
+        "blosc2's chunk read by coquina": lambda: cq.decompress(other, threads=THREADS),
+    }
+    check(source, calls | crossed, out)
+    return Cell(
+        data=source.name,
+        nbytes=content.nbytes,
+        typesize=source.typesize,
+        codec=setting.codec,
+        level=setting.level,
+        filters=setting.filters,
+        ratio=content.nbytes / len(chunk),
+        size=len(chunk) / len(other),
+        compress=harness.duel(ours, theirs, effort),
+        decompress=harness.duel(calls["ours"], calls["theirs"], effort),
+        into=harness.duel(calls["ours into"], calls["theirs into"], effort),
+    )
+
+
+def run(plan: Plan) -> int:
+    """Measures, writes the results, prints the summary; returns the exit code."""
+    cells: list[Cell] = []
+    wrong: list[str] = []
+    start = time.monotonic()
+    for source, setting in jobs(plan):
+        title = f"{setting.title}, {source.name} {megabytes(source.content.nbytes)}"
+        try:
+            cell = measure(source, setting, plan.effort)
+        except Exception as error:  # a cell that fails is a result, not the end of the run
+            wrong.append(f"{title}: {type(error).__name__}: {error}")
+            print(f"FAILED {wrong[-1]}", file=sys.stderr)
+            continue
+        cells.append(cell)
+        x = "  ".join(f"{name} {of(cell).speedup:5.2f}x" for name, of in OPERATIONS.items())
+        print(f"{time.monotonic() - start:5.0f} s  {x}  size {cell.size:.3f}  {title}", file=sys.stderr)
+    about = harness.circumstances("blosc2") | {"minutes": f"{(time.monotonic() - start) / 60:.1f}"}
+    if cells:
+        page = report(cells, wrong, about)
+        harness.save_json(plan.name, about, [asdict(cell) for cell in cells])
+        harness.save_text(f"{plan.name}-cells.md", f"{harness.describe(about)}\n\n{cell_rows(cells)}")
+        print(page, f"\nwritten: {harness.save_text(f'{plan.name}.md', page)}")
+    return 1 if wrong or not cells else 0
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_const", dest="plan", const="quick", help="under 2 minutes")
+    size.add_argument("--full", action="store_const", dest="plan", const="full", help="every level and set")
+    parser.set_defaults(plan="default")
+    args = parser.parse_args()
+    if blosc2 is None:
+        print("this bench needs its peer: pip install blosc2", file=sys.stderr)
+        return 2
+    return run(PLANS[args.plan])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

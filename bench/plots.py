@@ -1,0 +1,161 @@
+"""Plots of compression ratio against speed: colour says which library, the marker which codec.
+
+In: points in named panels. Out: a PNG. Needs matplotlib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+# Okabe and Ito's colours: told apart by every kind of sight, and in print.
+COLOURS = {
+    "coquina .blp": "#0072B2",
+    "coquina chunk": "#56B4E9",
+    "python-blosc2": "#D55E00",
+    "bloscpack": "#E69F00",
+    "joblib": "#009E73",
+    "NPZ": "#CC79A7",
+    "NPY": "#555555",
+}
+MARKERS = {"blosclz": "o", "lz4": "s", "lz4hc": "D", "zlib": "^", "zstd": "*", "": "X"}
+FILLS = {"shuffle": "full", "bitshuffle": "none", "shuffle+bytedelta": "left", "": "full"}
+INK = "#333333"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measurement; `label` is "codec-level filters", as `peers.Format` writes it."""
+
+    family: str
+    label: str
+    speed: float
+    ratio: float
+
+    @property
+    def codec(self) -> str:
+        """The codec in the label, or "" for none."""
+        return self.label.split("-")[0]
+
+    @property
+    def filters(self) -> str:
+        """The filters in the label, or ""."""
+        return self.label.partition(" ")[2]
+
+
+def plain(value: float, _: object = None) -> str:
+    """An axis label without powers of ten."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
+def draw_panel(axes: Any, points: Sequence[Point], title: str, speed: str) -> None:
+    """One panel: ratio upwards, speed to the right, both logarithmic."""
+    for point in points:
+        colour = COLOURS[point.family]
+        fill = FILLS[point.filters]
+        axes.plot(
+            point.speed,
+            point.ratio,
+            marker=MARKERS[point.codec],
+            fillstyle=fill,
+            color=colour,
+            markerfacecolor="white" if fill == "none" else colour,
+            markerfacecoloralt="white",
+            markeredgecolor=colour,
+            markeredgewidth=1.4,
+            markersize=12 if point.codec == "zstd" else 8.5,
+            linestyle="none",
+            alpha=0.9,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    low, high = min(p.ratio for p in points), max(p.ratio for p in points)
+    axes.set_ylim(low / (high / low) ** 0.08 / 1.03, high * (high / low) ** 0.08 * 1.03)
+    axes.set_title(title, loc="left", fontsize=11, color=INK)
+    axes.set_xlabel(speed, color=INK)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(plain))
+        axis.set_minor_formatter(NullFormatter())
+    if high / low < 8:
+        axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 2.5, 3, 4, 5, 6, 8)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.grid(True, which="major", color="#e4e4e4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(which="minor", length=0)
+    axes.tick_params(colors=INK, labelsize=9)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def handle(label: str, colour: str, marker: str, fill: str = "full") -> Line2D:
+    """An entry of a legend."""
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker=marker,
+        label=label,
+        color=colour,
+        fillstyle=fill,
+        markerfacecolor="white" if fill == "none" else colour,
+        markerfacecoloralt="white",
+        markersize=10 if marker == "*" else 8,
+    )
+
+
+def draw_legends(figure: Any, points: Sequence[Point]) -> None:
+    """Three legends at the right edge, of what the points use: library, codec, filters."""
+    families = {point.family for point in points}
+    codecs = {point.codec for point in points}
+    filters = {point.filters for point in points} - {""}
+    groups = {
+        "library": [handle(name, colour, "o") for name, colour in COLOURS.items() if name in families],
+        "codec": [
+            handle(name or "not compressed", INK, mark) for name, mark in MARKERS.items() if name in codecs
+        ],
+        "filter": [handle(name, INK, "o", fill) for name, fill in FILLS.items() if name in filters],
+    }
+    top = 0.9
+    for title, handles in groups.items():
+        legend = figure.legend(
+            handles=handles,
+            title=title,
+            loc="upper left",
+            bbox_to_anchor=(0.845, top),
+            frameon=False,
+            alignment="left",
+            fontsize=9,
+            labelcolor=INK,
+        )
+        legend.get_title().set_fontweight("bold")
+        top -= (1.9 + len(handles) * 1.62) * 9 / 72 / figure.get_figheight() + 0.02
+
+
+def ratio_against_speed(
+    panels: Mapping[str, Sequence[Point]], path: Path, *, title: str, note: str, speed: str, columns: int
+) -> None:
+    """Saves the panels as a PNG; `note` is the small print below the title."""
+    rows = -(-len(panels) // columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(4.7 * columns + 2, 4.1 * rows + 0.9), squeeze=False)
+    for axes, (name, points) in zip(grid.flat, panels.items(), strict=False):
+        draw_panel(axes, points, name, speed)
+    for line in grid:
+        line[0].set_ylabel("compression ratio", color=INK)
+    draw_legends(figure, [point for points in panels.values() for point in points])
+    figure.suptitle(title, x=0.06, y=0.985, ha="left", fontsize=14, fontweight="bold", color=INK)
+    head = 0.30 / figure.get_figheight()
+    figure.text(0.06, 0.985 - head, note, ha="left", va="top", fontsize=9, color="#666666")
+    figure.tight_layout(rect=(0.04, 0.01, 0.84, 0.985 - 1.7 * head))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)

@@ -1,0 +1,28 @@
+//! Fast loops over plain slices: the one crate of coquina where `unsafe` may live.
+//!
+//! Every loop comes as one safe door that takes a [`Level`] (the instruction set to use) and slices, and is
+//! judged in its tests by a naive version over all levels and all small lengths. Nothing here allocates, and
+//! nothing here knows a chunk, a codec or an array.
+//!
+//! Source: the byte layouts are those of `docs/formats/filters.md`.
+
+mod bitshuffle;
+mod bytedelta;
+mod level;
+pub mod lz4;
+mod pages;
+mod runs;
+mod shuffle;
+#[cfg(test)]
+mod testing;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+mod xor;
+
+pub use bitshuffle::{bitshuffle, bitunshuffle};
+pub use bytedelta::{bytedelta_decode, bytedelta_encode};
+pub use level::{Level, best_level, levels};
+pub use pages::advise_huge_pages;
+pub use runs::run_value;
+pub use shuffle::{shuffle, unshuffle};
+pub use xor::{xor_chain_decode, xor_chain_encode, xor_into};

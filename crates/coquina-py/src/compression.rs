@@ -1,0 +1,188 @@
+//! Compressing and decompressing buffers, and what there is to do it with.
+
+use coquina::chunk::{Chunk, Header, Kind, Special, encode_into};
+use coquina::{Limits, codec, filter};
+use coquina_kernels::advise_huge_pages;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::buffers::{Input, NewBytes, Output};
+use crate::errors::Raised;
+use crate::{options, watch};
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(compress, module)?)?;
+    module.add_function(wrap_pyfunction!(decompress, module)?)?;
+    module.add_function(wrap_pyfunction!(decompress_into, module)?)?;
+    module.add_function(wrap_pyfunction!(decompress_items, module)?)?;
+    module.add_function(wrap_pyfunction!(chunk_info, module)?)?;
+    module.add_function(wrap_pyfunction!(codecs, module)?)?;
+    module.add_function(wrap_pyfunction!(filters, module)?)?;
+    module.add_function(wrap_pyfunction!(num_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(set_num_threads, module)?)
+}
+
+#[pyfunction]
+#[pyo3(signature = (data, /, *, typesize=None, codec="zstd", level=5, filters=None, blocksize=None,
+    split="auto", dictionary=false, format="blosc2", threads=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
+fn compress<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    typesize: Option<usize>,
+    codec: &str,
+    level: i64,
+    filters: Option<&Bound<'py, PyAny>>,
+    blocksize: Option<usize>,
+    split: &str,
+    dictionary: bool,
+    format: &str,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> Result<Bound<'py, PyBytes>, Raised> {
+    let input = Input::of(data)?;
+    let typesize = typesize.unwrap_or(input.item_bytes());
+    let mut params = options::params(codec, level, typesize)?;
+    if let Some(filters) = filters {
+        params.pipeline = options::pipeline(filters, typesize)?;
+    }
+    params.blocksize = blocksize;
+    params.split = options::split(split)?;
+    params.dictionary = dictionary;
+    params.generation = options::generation(format)?;
+    params.check()?;
+    let bytes = input.bytes();
+    let mut chunk = NewBytes::new(py, params.bound(bytes.len()))?;
+    let out = chunk.bytes();
+    let cbytes =
+        watch::run(py, bytes.len(), threads, progress, |job| encode_into(bytes, &params, out, job))?;
+    Ok(chunk.finish(py, cbytes)?)
+}
+
+fn limits(max_bytes: Option<u64>) -> Limits {
+    max_bytes.map_or_else(Limits::default, |chunk_bytes| Limits { chunk_bytes })
+}
+
+#[pyfunction]
+#[pyo3(signature = (chunk, /, *, max_bytes=None, threads=None, progress=None))]
+fn decompress<'py>(
+    py: Python<'py>,
+    chunk: &Bound<'py, PyAny>,
+    max_bytes: Option<u64>,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> Result<Bound<'py, PyBytes>, Raised> {
+    let input = Input::of(chunk)?;
+    let chunk = py.detach(|| Chunk::parse(input.bytes(), &limits(max_bytes)))?;
+    let nbytes = chunk.header().nbytes;
+    let mut data = NewBytes::new(py, nbytes)?;
+    let out = data.bytes();
+    advise_huge_pages(out);
+    watch::run(py, nbytes, threads, progress, |job| chunk.decode_into(out, job))?;
+    Ok(data.finish(py, nbytes)?)
+}
+
+#[pyfunction]
+#[pyo3(signature = (chunk, out, /, *, threads=None, progress=None))]
+fn decompress_into(
+    py: Python<'_>,
+    chunk: &Bound<'_, PyAny>,
+    out: &Bound<'_, PyAny>,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> Result<usize, Raised> {
+    let input = Input::of(chunk)?;
+    let mut output = Output::of(out)?;
+    let out = output.bytes();
+    let chunk = py.detach(|| Chunk::parse(input.bytes(), &Limits::default()))?;
+    let nbytes = chunk.header().nbytes;
+    // A longer buffer is filled from its front; a shorter one is for the engine to refuse.
+    let room = nbytes.min(out.len());
+    let out = &mut out[..room];
+    watch::run(py, nbytes, threads, progress, |job| chunk.decode_into(out, job))?;
+    Ok(nbytes)
+}
+
+#[pyfunction]
+#[pyo3(signature = (chunk, start, stop, /, *, threads=None))]
+fn decompress_items<'py>(
+    py: Python<'py>,
+    chunk: &Bound<'py, PyAny>,
+    start: usize,
+    stop: usize,
+    threads: Option<usize>,
+) -> Result<Bound<'py, PyBytes>, Raised> {
+    let input = Input::of(chunk)?;
+    let chunk = py.detach(|| Chunk::parse(input.bytes(), &Limits::default()))?;
+    let (range, nbytes) = (chunk.item_range(start, stop)?, chunk.header().nbytes);
+    let mut data = NewBytes::new(py, range.len())?;
+    let out = data.bytes();
+    watch::run(py, nbytes, threads, None, |job| chunk.decode_range(range.start, out, job))?;
+    Ok(data.finish(py, range.len())?)
+}
+
+#[pyfunction]
+#[pyo3(signature = (chunk, /))]
+fn chunk_info<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'py, PyDict>, Raised> {
+    let input = Input::of(chunk)?;
+    let header = Header::read(input.bytes(), &Limits::default())?;
+    let kind = header.kind()?;
+    let info = PyDict::new(py);
+    info.set_item("version", header.version)?;
+    info.set_item("nbytes", header.nbytes)?;
+    info.set_item("cbytes", header.cbytes)?;
+    info.set_item("typesize", header.typesize)?;
+    let is_uniform = kind != Kind::VariableBlocks;
+    info.set_item("blocksize", is_uniform.then(|| header.block_bytes()))?;
+    info.set_item("nblocks", header.nblocks())?;
+    info.set_item("codec", header.codec().map_or_else(|_| format!("{}", header.codec_id), |c| c.name().into()))?;
+    let slots = header.pipeline.slots.iter().filter(|slot| slot.id != 0);
+    let name = |id| filter::by_id(id).map_or_else(|_| format!("{id}"), |filter| filter.name().to_owned());
+    info.set_item("filters", slots.map(|slot| (name(slot.id), slot.meta)).collect::<Vec<_>>())?;
+    info.set_item("kind", kind_name(kind))?;
+    info.set_item("is_split", header.is_split())?;
+    info.set_item("has_dictionary", header.has_dictionary())?;
+    Ok(info)
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Blocks => "blocks",
+        Kind::VariableBlocks => "variable blocks",
+        Kind::Memcpyed => "stored",
+        Kind::Special(Special::Zeros) => "zeros",
+        Kind::Special(Special::Nans) => "nans",
+        Kind::Special(Special::Value) => "value",
+        Kind::Special(Special::Uninit) => "uninit",
+    }
+}
+
+#[pyfunction]
+fn codecs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let table = PyDict::new(py);
+    for codec in codec::CODECS.iter().filter(|codec| codec.is_writable()) {
+        table.set_item(codec.name(), codec.id())?;
+    }
+    Ok(table)
+}
+
+#[pyfunction]
+fn filters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let table = PyDict::new(py);
+    table.set_item("nofilter", 0)?;
+    for filter in filter::FILTERS.iter().filter(|filter| filter.is_writable()) {
+        table.set_item(filter.name(), filter.id())?;
+    }
+    Ok(table)
+}
+
+#[pyfunction]
+fn num_threads() -> usize {
+    coquina::num_threads()
+}
+
+#[pyfunction]
+#[pyo3(signature = (threads, /))]
+fn set_num_threads(threads: usize) -> Result<usize, Raised> {
+    Ok(coquina::set_num_threads(threads)?)
+}

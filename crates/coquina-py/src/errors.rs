@@ -1,0 +1,55 @@
+//! Errors of the engine as Python exceptions: a builtin where one fits, else a child of `CoquinaError`.
+
+use coquina::{Error, ErrorKind};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyIndexError, PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(coquina, CoquinaError, PyException, "Base of the exceptions that only coquina raises.");
+create_exception!(coquina, CorruptError, CoquinaError, "The bytes contradict their format, or are damaged.");
+create_exception!(coquina, TruncatedError, CorruptError, "The bytes end before what they announce.");
+create_exception!(coquina, UnsupportedError, CoquinaError, "Well formed, but this build lacks what it needs.");
+create_exception!(coquina, LimitError, CoquinaError, "More bytes than the format or a given limit allows.");
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("CoquinaError", py.get_type::<CoquinaError>())?;
+    module.add("CorruptError", py.get_type::<CorruptError>())?;
+    module.add("TruncatedError", py.get_type::<TruncatedError>())?;
+    module.add("UnsupportedError", py.get_type::<UnsupportedError>())?;
+    module.add("LimitError", py.get_type::<LimitError>())
+}
+
+/// An engine's error on its way to Python: maps kinds to exceptions, once.
+pub(crate) struct Raised(pub(crate) PyErr);
+
+impl From<Error> for Raised {
+    fn from(error: Error) -> Self {
+        let sentence = error.to_string();
+        Self(match error.kind() {
+            ErrorKind::Corrupt => CorruptError::new_err(sentence),
+            ErrorKind::Truncated => TruncatedError::new_err(sentence),
+            ErrorKind::Unsupported => UnsupportedError::new_err(sentence),
+            ErrorKind::Limit => LimitError::new_err(sentence),
+            ErrorKind::Invalid => PyValueError::new_err(sentence),
+            ErrorKind::OutOfBounds => PyIndexError::new_err(sentence),
+            ErrorKind::Cancelled => PyKeyboardInterrupt::new_err(sentence),
+            ErrorKind::Io => {
+                let kind = error.io().map_or(std::io::ErrorKind::Other, std::io::Error::kind);
+                std::io::Error::new(kind, sentence).into()
+            }
+        })
+    }
+}
+
+impl From<PyErr> for Raised {
+    fn from(error: PyErr) -> Self {
+        Self(error)
+    }
+}
+
+impl From<Raised> for PyErr {
+    fn from(raised: Raised) -> Self {
+        raised.0
+    }
+}

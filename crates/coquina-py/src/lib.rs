@@ -1,0 +1,18 @@
+//! The Python module `coquina._core`: converts arguments, releases the GIL, calls the engine, maps errors.
+
+#![deny(unsafe_code)]
+
+mod buffers;
+mod compression;
+mod errors;
+mod options;
+mod watch;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::add_to(module)?;
+    compression::add_to(module)
+}

@@ -1,0 +1,8 @@
+//! The words that everything else uses: errors, checked byte reading, limits, settings, the thread pool.
+
+pub(crate) mod bytes;
+pub(crate) mod error;
+pub(crate) mod io;
+pub(crate) mod limits;
+pub(crate) mod pool;
+mod settings;

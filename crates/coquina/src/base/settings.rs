@@ -1,0 +1,16 @@
+//! What the environment says: the only place that reads it.
+
+/// Settings that come from the environment, read once when the pool is first made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// `COQUINA_NUM_THREADS`, if it holds a positive number.
+    pub(crate) num_threads: Option<usize>,
+}
+
+impl Settings {
+    #[expect(clippy::disallowed_methods, reason = "this file is where the environment is read")]
+    pub(crate) fn from_env() -> Self {
+        let num_threads = std::env::var("COQUINA_NUM_THREADS").ok();
+        Self { num_threads: num_threads.and_then(|text| text.trim().parse().ok()).filter(|&n| n > 0) }
+    }
+}

@@ -1,0 +1,106 @@
+//! Decoding one block: needs the header, the dictionary, the block's bytes, and for delta the decoded block 0.
+//! Nothing else, so that a block can be read from the middle of a file.
+//!
+//! Source: `docs/formats/chunk.md`, "Blocks".
+
+use super::header::{BLOSC2_DICTIONARY, Header, Kind};
+use super::stream;
+use crate::base::error::{Error, Result};
+use crate::codec::Decode;
+use crate::filter::{Buffers, Steps};
+
+/// Decodes the blocks of one chunk.
+pub(super) struct BlockDecoder {
+    header: Header,
+    steps: Steps,
+    decoder: Box<dyn Decode>,
+}
+
+impl BlockDecoder {
+    /// For a chunk with this header. `dictionary` is empty for none.
+    pub(super) fn new(header: &Header, dictionary: &[u8]) -> Result<Self> {
+        let steps = header.pipeline.for_decoding(header.typesize, header.version)?;
+        let decoder = header.codec()?.decoder(dictionary)?;
+        Ok(Self { header: *header, steps, decoder })
+    }
+
+    /// Whether blocks other than 0 need the decoded block 0.
+    pub(super) fn needs_reference(&self) -> bool {
+        self.steps.need_reference()
+    }
+
+    /// Decodes the block whose bytes stand at the front of `bytes` to exactly fill `out`.
+    /// `reference` is the decoded block 0, `None` for block 0 itself and where nothing needs it.
+    pub(super) fn decode(
+        &self,
+        bytes: &[u8],
+        reference: Option<&[u8]>,
+        buffers: &mut Buffers,
+        out: &mut [u8],
+    ) -> Result<()> {
+        if reference.is_some_and(|r| r.len() < out.len()) {
+            return Err(Error::corrupt(format!("a block of {} bytes is longer than block 0", out.len())));
+        }
+        if self.steps.decode_to_themselves() {
+            return self.decode_streams(bytes, out);
+        }
+        buffers.fit(out.len());
+        self.decode_streams(bytes, &mut buffers.first[..out.len()])?;
+        self.steps.decode(reference, buffers, out);
+        Ok(())
+    }
+
+    fn decode_streams(&self, bytes: &[u8], block: &mut [u8]) -> Result<()> {
+        if self.header.kind()? == Kind::VariableBlocks {
+            return self.decode_variable(bytes, block);
+        }
+        let nstreams = self.header.nstreams(block.len());
+        let stream_bytes = block.len() / nstreams;
+        if stream_bytes == 0 || block.len() % nstreams != 0 {
+            let block = block.len();
+            return Err(Error::corrupt(format!("a block of {block} bytes cannot be {nstreams} streams")));
+        }
+        let has_runs = stream::has_runs(&self.header);
+        let mut left = bytes;
+        for out in block.chunks_exact_mut(stream_bytes) {
+            left = stream::decode(left, out, &*self.decoder, has_runs)?;
+        }
+        Ok(())
+    }
+
+    /// A variable block is one stream whose length is its extent; its first four bytes are its decoded size.
+    fn decode_variable(&self, bytes: &[u8], block: &mut [u8]) -> Result<()> {
+        let data = bytes.get(stream::LENGTH_BYTES..).unwrap_or_default();
+        if data.len() == block.len() {
+            block.copy_from_slice(data);
+            return Ok(());
+        }
+        self.decoder.decode(data, block)
+    }
+}
+
+/// The dictionary that stands behind the block starts, and where it ends; empty if the chunk has none.
+pub(super) fn dictionary<'a>(header: &Header, chunk: &'a [u8]) -> Result<(&'a [u8], usize)> {
+    let end = header.bstarts_end();
+    let start = usize::try_from(end).map_err(|_| Error::corrupt("block starts: too many"))?;
+    if !header.has_dictionary() {
+        return Ok((&[], start));
+    }
+    let Some((length, rest)) = chunk.get(start..).and_then(|rest| rest.split_first_chunk::<4>()) else {
+        return Err(Error::truncated("dictionary length: the chunk ends before"));
+    };
+    let length = i32::from_le_bytes(*length);
+    let bytes = usize::try_from(length).ok().filter(|n| (1..=DICTIONARY_BYTES_MAX).contains(n));
+    let Some(bytes) = bytes else {
+        return Err(Error::corrupt(format!("dictionary length: {length} is not 1..={DICTIONARY_BYTES_MAX}")));
+    };
+    let left = rest.len();
+    let dictionary = rest
+        .get(..bytes)
+        .ok_or_else(|| Error::truncated(format!("dictionary: {bytes} bytes announced, {left} left")))?;
+    debug_assert!(header.blosc2_flags & BLOSC2_DICTIONARY != 0);
+    Ok((dictionary, start + 4 + bytes))
+}
+
+/// The largest dictionary of the format.
+pub(super) const DICTIONARY_BYTES_MAX: usize = 32768;

@@ -1,0 +1,223 @@
+//! Encoding chunks.
+//!
+//! In: bytes and [`Params`]. Out: a chunk that this library, C-Blosc2 and (if asked for) C-Blosc decode.
+//! Source: `docs/formats/chunk.md`, "Writing".
+//! Invariant: same bytes and parameters give the same chunk, for any number of threads on any machine.
+
+use super::block::DICTIONARY_BYTES_MAX;
+use super::header::{BLOSC2_DICTIONARY, FLAG_MEMCPYED, FLAGS_EXTENDED, HEADER_BYTES, Header};
+use super::params::{CHUNK_BYTES_MAX, Generation, Params};
+use super::scratch::with_buffers;
+use super::sink::{Piece, Sink};
+use super::stream;
+use crate::base::error::{Error, Result};
+use crate::base::pool::Job;
+use crate::codec::{Encode, Samples};
+use crate::filter::{Buffers, Steps};
+
+/// A task encodes about this much: enough to be worth handing out, little enough to share evenly.
+const TASK_BYTES_MAX: usize = 512 << 10;
+/// The value of the special-value bits that says zeros.
+const SPECIAL_ZEROS: u8 = 1 << 4;
+
+/// Encodes `bytes` as a chunk.
+///
+/// # Errors
+/// `Invalid` or `Unsupported` for the parameters, `Limit` for more than [`CHUNK_BYTES_MAX`] bytes, `Cancelled`.
+pub fn encode(bytes: &[u8], params: &Params, job: &Job<'_>) -> Result<Vec<u8>> {
+    let mut out = vec![0; params.bound(bytes.len())];
+    let cbytes = encode_into(bytes, params, &mut out, job)?;
+    out.truncate(cbytes);
+    out.shrink_to_fit();
+    Ok(out)
+}
+
+/// Encodes `bytes` as a chunk at the front of `out`, which has [`Params::bound`] bytes; returns its length.
+///
+/// # Errors
+/// As [`encode`], and `Invalid` for a shorter `out`.
+pub fn encode_into(bytes: &[u8], params: &Params, out: &mut [u8], job: &Job<'_>) -> Result<usize> {
+    params.check()?;
+    if bytes.len() > CHUNK_BYTES_MAX {
+        return Err(Error::limit(format!("{} bytes: a chunk holds {CHUNK_BYTES_MAX}", bytes.len())));
+    }
+    let bound = params.bound(bytes.len());
+    let room = out.len();
+    let out = out.get_mut(..bound).ok_or_else(|| {
+        Error::invalid(format!("output: {room} bytes, a chunk of {} may take {bound}", bytes.len()))
+    })?;
+    let mut header = params.header(bytes.len());
+    if params.stores(bytes.len()) {
+        if params.generation == Generation::Blosc2 {
+            header.flags = FLAGS_EXTENDED;
+        }
+        return store(header, bytes, out, job);
+    }
+    match encode_blocks(header, bytes, params, out, job)? {
+        Some(cbytes) => Ok(cbytes),
+        None => store(header, bytes, out, job),
+    }
+}
+
+/// Writes the bytes as they are.
+fn store(mut header: Header, bytes: &[u8], out: &mut [u8], job: &Job<'_>) -> Result<usize> {
+    header.cbytes = header.len() + bytes.len();
+    header.flags |= FLAG_MEMCPYED;
+    if bytes.is_empty() && header.is_extended() {
+        header.blocksize = 1;
+    }
+    let data = put_header(&header, out);
+    let pairs = data.chunks_mut(TASK_BYTES_MAX).zip(bytes.chunks(TASK_BYTES_MAX));
+    job.run(bytes.len(), pairs, |(out, bytes)| {
+        out.copy_from_slice(bytes);
+        Ok(bytes.len())
+    })?;
+    Ok(header.cbytes)
+}
+
+/// Writes the header to the front of `out`; returns the rest.
+fn put_header<'o>(header: &Header, out: &'o mut [u8]) -> &'o mut [u8] {
+    let mut bytes = [0; HEADER_BYTES];
+    let written = header.write(&mut bytes);
+    let (front, rest) = out.split_at_mut(written);
+    front.copy_from_slice(&bytes[..written]);
+    rest
+}
+
+/// Encodes the blocks of a chunk.
+struct BlockEncoder<'a> {
+    header: Header,
+    steps: Steps,
+    encoder: Box<dyn Encode>,
+    /// Block 0 as a decoder will have it, if other blocks need it.
+    reference: Option<std::borrow::Cow<'a, [u8]>>,
+}
+
+/// Returns the length of the chunk, or `None` if it would not be smaller than the bytes themselves.
+fn encode_blocks(
+    mut header: Header,
+    bytes: &[u8],
+    params: &Params,
+    out: &mut [u8],
+    job: &Job<'_>,
+) -> Result<Option<usize>> {
+    let block_bytes = header.block_bytes();
+    let mut blocks = BlockEncoder {
+        header,
+        steps: params.pipeline.for_encoding(header.typesize, header.version)?,
+        encoder: params.codec.encoder(params.level, &[])?,
+        reference: None,
+    };
+    blocks.reference = blocks.reference(&bytes[..block_bytes]);
+    let mut data_start = usize::try_from(header.bstarts_end()).unwrap_or(usize::MAX);
+    if params.dictionary {
+        let dictionary = blocks.train(bytes, params);
+        if !dictionary.is_empty() {
+            blocks.encoder = params.codec.encoder(params.level, &dictionary)?;
+            header.blosc2_flags |= BLOSC2_DICTIONARY;
+            let Some(room) = out.get_mut(data_start..data_start + 4 + dictionary.len()) else { return Ok(None) };
+            room[..4].copy_from_slice(&u32::try_from(dictionary.len()).unwrap_or(0).to_le_bytes());
+            room[4..].copy_from_slice(&dictionary);
+            data_start += room.len();
+        }
+    }
+    if data_start > out.len() {
+        return Ok(None);
+    }
+    let threads = job.width(bytes.len());
+    let bstarts_end = usize::try_from(header.bstarts_end()).unwrap_or(usize::MAX);
+    let sink = Sink::new(out, header.len()..bstarts_end, data_start, threads);
+    blocks.run(bytes, &sink, job)?;
+    let Some((cbytes, is_zeros)) = sink.finish() else { return Ok(None) };
+    header.cbytes = cbytes;
+    if is_zeros && header.is_extended() {
+        header.cbytes = header.len();
+        header.blosc2_flags = SPECIAL_ZEROS;
+    }
+    put_header(&header, out);
+    Ok(Some(header.cbytes))
+}
+
+impl<'a> BlockEncoder<'a> {
+    /// Block 0 as a decoder will have it: lossy filters have already been at work on it.
+    fn reference(&self, block: &'a [u8]) -> Option<std::borrow::Cow<'a, [u8]>> {
+        if !self.steps.need_reference() {
+            return None;
+        }
+        if !self.steps.is_lossy() {
+            return Some(block.into());
+        }
+        Some(with_buffers(|buffers| {
+            let filtered = self.steps.encode(block, None, buffers).to_vec();
+            let mut decoded = vec![0; block.len()];
+            buffers.first[..block.len()].copy_from_slice(&filtered);
+            self.steps.decode(None, buffers, &mut decoded);
+            decoded.into()
+        }))
+    }
+
+    fn reference_of(&self, number: usize) -> Option<&[u8]> {
+        self.reference.as_deref().filter(|_| number > 0)
+    }
+
+    /// Encodes all blocks, in runs, into the sink.
+    fn run(&self, bytes: &[u8], sink: &Sink<'_>, job: &Job<'_>) -> Result<()> {
+        let block_bytes = self.header.block_bytes();
+        let threads = job.width(bytes.len());
+        let share = if threads == 1 { TASK_BYTES_MAX } else { bytes.len() / (4 * threads) };
+        let run_blocks = share.min(TASK_BYTES_MAX).div_ceil(block_bytes).max(1);
+        let runs = bytes.chunks(run_blocks * block_bytes).enumerate();
+        job.run(bytes.len(), runs, |(number, run)| {
+            if let Some(mut piece) = sink.empty_piece() {
+                with_buffers(|buffers| self.encode_run(number * run_blocks, run, buffers, &mut piece));
+                sink.put(number, piece);
+            }
+            Ok(run.len())
+        })
+    }
+
+    fn encode_run(&self, first: usize, run: &[u8], buffers: &mut Buffers, piece: &mut Piece) {
+        for (i, block) in run.chunks(self.header.block_bytes()).enumerate() {
+            piece.starts.push(piece.len);
+            let filtered = self.steps.encode(block, self.reference_of(first + i), buffers);
+            self.encode_streams(filtered, piece);
+        }
+    }
+
+    fn encode_streams(&self, block: &[u8], piece: &mut Piece) {
+        let nstreams = self.header.nstreams(block.len());
+        let has_runs = stream::has_runs(&self.header);
+        let room = piece.len + block.len() + stream::LENGTH_BYTES * nstreams;
+        if piece.bytes.len() < room {
+            piece.bytes.resize(room.next_power_of_two(), 0);
+        }
+        for stream in block.chunks(block.len() / nstreams) {
+            let written = stream::encode(stream, &mut piece.bytes[piece.len..], &*self.encoder, has_runs);
+            piece.is_zeros &= written == stream::LENGTH_BYTES;
+            piece.len += written;
+        }
+    }
+
+    /// A dictionary from samples of all streams; empty if the data are too few.
+    fn train(&self, bytes: &[u8], params: &Params) -> Vec<u8> {
+        let block_bytes = self.header.block_bytes();
+        let per_block = self.header.nstreams(block_bytes);
+        let count = (bytes.len().div_ceil(block_bytes) * per_block).max(8);
+        let bytes_each = bytes.len() / count / 16;
+        let limit = DICTIONARY_BYTES_MAX.min(bytes.len() / 20);
+        if limit < 256 || bytes_each == 0 {
+            return Vec::new();
+        }
+        let mut taken = Vec::with_capacity(count * bytes_each);
+        for (number, block) in bytes.chunks_exact(block_bytes).enumerate() {
+            with_buffers(|buffers| {
+                let filtered = self.steps.encode(block, self.reference_of(number), buffers);
+                for stream in filtered.chunks_exact(block_bytes / per_block) {
+                    taken.extend_from_slice(&stream[..bytes_each.min(stream.len())]);
+                }
+            });
+        }
+        let samples = Samples { count: taken.len() / bytes_each, bytes_each };
+        params.codec.train(&taken, &samples, limit)
+    }
+}

@@ -1,0 +1,271 @@
+//! How a chunk is to be written, and the shape that follows: block size, split, header fields.
+//!
+//! Source: `docs/formats/chunk.md`, "Writing".
+//! Invariant: the plan depends on the parameters and the number of bytes only, never on this machine.
+
+use super::header::{
+    BLOCK_BYTES_MAX, FLAG_BITSHUFFLE, FLAG_DELTA, FLAG_NOT_SPLIT, FLAG_SHUFFLE, FLAGS_EXTENDED,
+    FORMAT_SEE_CODEC, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, VERSION_BLOSC1, VERSION_BLOSC2,
+};
+use crate::base::error::{Error, Result};
+use crate::codec::{self, Codec, LEVEL_MAX};
+use crate::filter::{Pipeline, SLOTS};
+
+/// The most bytes that a chunk can hold.
+pub const CHUNK_BYTES_MAX: usize = i32::MAX as usize - HEADER_BYTES;
+/// Fewer bytes are stored as they are.
+const COMPRESS_BYTES_MIN: usize = 32;
+const COMPRESS_BYTES_MIN_BLOSC1: usize = 128;
+/// The largest item whose shuffled blocks are split, and the fewest items of a block that is.
+const SPLIT_TYPESIZE_MAX: usize = 16;
+const SPLIT_ITEMS_MIN: usize = 32;
+const SPLIT_ITEMS_MIN_BLOSC1: usize = 128;
+const KIB: usize = 1024;
+
+/// Which library's chunks to write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generation {
+    /// 16-byte header: what C-Blosc reads. At most one filter, shuffle or bitshuffle.
+    Blosc1,
+    /// 32-byte header: what C-Blosc2 reads.
+    #[default]
+    Blosc2,
+}
+
+/// Whether shuffled blocks are cut into one stream per byte plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Split {
+    /// Where it pays, by the codec, level, filters and sizes.
+    #[default]
+    Auto,
+    /// Always, if the typesize divides the block.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How to write a chunk.
+#[derive(Clone, Copy)]
+pub struct Params {
+    /// The codec.
+    pub codec: &'static dyn Codec,
+    /// 0 (store) to 9 (smallest).
+    pub level: u8,
+    /// Bytes of an item, at least 1.
+    pub typesize: usize,
+    /// The filters, in order.
+    pub pipeline: Pipeline,
+    /// Bytes of a block; `None` for the rule of the format.
+    pub blocksize: Option<usize>,
+    /// Whether blocks are split.
+    pub split: Split,
+    /// Whether all streams share a dictionary made from the data.
+    pub dictionary: bool,
+    /// Which library's chunks to write.
+    pub generation: Generation,
+}
+
+impl Default for Params {
+    /// Zstd level 5 after byte shuffle of single bytes, as Blosc2 chunks.
+    fn default() -> Self {
+        let codec = codec::by_id(5).unwrap_or(codec::CODECS[0]);
+        Self {
+            codec,
+            level: 5,
+            typesize: 1,
+            pipeline: Pipeline::last(1),
+            blocksize: None,
+            split: Split::Auto,
+            dictionary: false,
+            generation: Generation::Blosc2,
+        }
+    }
+}
+
+impl Params {
+    /// Checks the parameters against each other.
+    ///
+    /// # Errors
+    /// `Invalid`, `Unsupported` or `Limit`, with what is allowed.
+    pub fn check(&self) -> Result<()> {
+        if self.level > LEVEL_MAX {
+            return Err(Error::invalid(format!("level {}: takes 0..={LEVEL_MAX}", self.level)));
+        }
+        if self.typesize == 0 || self.typesize > BLOCK_BYTES_MAX {
+            return Err(Error::invalid(format!("typesize {}: takes 1..={BLOCK_BYTES_MAX}", self.typesize)));
+        }
+        if let Some(bytes) = self.blocksize
+            && !(1..=BLOCK_BYTES_MAX).contains(&bytes)
+        {
+            return Err(Error::invalid(format!("blocksize {bytes}: takes 1..={BLOCK_BYTES_MAX}")));
+        }
+        if !self.codec.is_writable() {
+            return Err(Error::unsupported(format!("{}: can be read, not written", self.codec.name())));
+        }
+        if self.dictionary && !self.codec.takes_dictionary() {
+            return Err(Error::invalid(format!("{}: takes no dictionary", self.codec.name())));
+        }
+        self.pipeline.for_encoding(self.header_typesize(), self.version())?;
+        if self.generation == Generation::Blosc1 { self.check_blosc1() } else { Ok(()) }
+    }
+
+    fn check_blosc1(&self) -> Result<()> {
+        let filters: Vec<u8> = self.pipeline.slots.iter().map(|s| s.id).filter(|&id| id != 0).collect();
+        if !matches!(filters[..], [] | [1 | 2]) || self.pipeline.slots.iter().any(|s| s.meta != 0) {
+            return Err(Error::invalid("filters: a Blosc1 chunk takes none, shuffle or bitshuffle"));
+        }
+        if self.dictionary {
+            return Err(Error::invalid("dictionary: a Blosc1 chunk has none"));
+        }
+        Ok(())
+    }
+
+    /// The typesize as the header can hold it.
+    pub(super) fn header_typesize(&self) -> usize {
+        if self.typesize > usize::from(u8::MAX) { 1 } else { self.typesize }
+    }
+
+    pub(super) fn version(&self) -> u8 {
+        match self.generation {
+            Generation::Blosc1 => VERSION_BLOSC1,
+            Generation::Blosc2 => VERSION_BLOSC2,
+        }
+    }
+
+    fn header_bytes(&self) -> usize {
+        match self.generation {
+            Generation::Blosc1 => HEADER_BYTES_BLOSC1,
+            Generation::Blosc2 => HEADER_BYTES,
+        }
+    }
+
+    /// The most bytes that a chunk of `nbytes` can take.
+    pub fn bound(&self, nbytes: usize) -> usize {
+        nbytes.saturating_add(self.header_bytes())
+    }
+
+    /// Whether so few bytes, or this level, are stored as they are.
+    pub(super) fn stores(&self, nbytes: usize) -> bool {
+        let min = match self.generation {
+            Generation::Blosc1 => COMPRESS_BYTES_MIN_BLOSC1,
+            Generation::Blosc2 => COMPRESS_BYTES_MIN,
+        };
+        self.level == 0 || nbytes < min
+    }
+
+    /// The header of a chunk of `nbytes`, with `cbytes` still to be filled in.
+    pub(super) fn header(&self, nbytes: usize) -> Header {
+        let blocksize = self.block_bytes(nbytes);
+        let mut header = Header {
+            version: self.version(),
+            flags: 0,
+            typesize: self.header_typesize(),
+            nbytes,
+            blocksize,
+            cbytes: self.bound(nbytes),
+            pipeline: self.pipeline,
+            codec_id: self.codec.id(),
+            codec_meta: 0,
+            flags2: 0,
+            blosc2_flags: 0,
+        };
+        header.flags = self.filter_flags(blocksize) | self.codec.format().min(FORMAT_SEE_CODEC) << 5;
+        if !self.is_split(blocksize) {
+            header.flags |= FLAG_NOT_SPLIT;
+        }
+        header
+    }
+
+    fn filter_flags(&self, blocksize: usize) -> u8 {
+        if self.generation == Generation::Blosc2 {
+            return FLAGS_EXTENDED | if self.pipeline.has(3) { FLAG_DELTA } else { 0 };
+        }
+        if self.pipeline.has(1) && self.header_typesize() > 1 {
+            FLAG_SHUFFLE
+        } else if self.pipeline.has(2) && blocksize >= self.header_typesize() {
+            FLAG_BITSHUFFLE
+        } else {
+            0
+        }
+    }
+
+    /// Whether blocks of `blocksize` bytes are cut into one stream per byte plane.
+    fn is_split(&self, blocksize: usize) -> bool {
+        let typesize = self.header_typesize();
+        let auto = match self.generation {
+            Generation::Blosc1 => {
+                // What C-Blosc does by default; every reader follows the flag and these sizes.
+                self.codec.format() != 4
+                    && typesize <= SPLIT_TYPESIZE_MAX
+                    && blocksize / typesize >= SPLIT_ITEMS_MIN_BLOSC1
+            }
+            Generation::Blosc2 => {
+                self.codec.splits(self.level)
+                    && self.pipeline.has(1)
+                    && typesize <= SPLIT_TYPESIZE_MAX
+                    && blocksize / typesize >= SPLIT_ITEMS_MIN
+            }
+        };
+        match self.split {
+            Split::Auto => auto,
+            Split::Never => false,
+            Split::Always => blocksize % typesize == 0,
+        }
+    }
+
+    /// Bytes of a block of a chunk of `nbytes`.
+    fn block_bytes(&self, nbytes: usize) -> usize {
+        let bytes = match (self.blocksize, self.generation) {
+            (Some(bytes), Generation::Blosc1) => bytes.max(COMPRESS_BYTES_MIN_BLOSC1),
+            (Some(bytes), Generation::Blosc2) => bytes,
+            (None, _) if nbytes < self.typesize => nbytes,
+            (None, generation) => self.default_block_bytes(nbytes, generation),
+        };
+        let bytes = bytes.min(nbytes).max(1);
+        if bytes > self.typesize { bytes - bytes % self.typesize } else { bytes }
+    }
+
+    fn default_block_bytes(&self, nbytes: usize, generation: Generation) -> usize {
+        let bytes = if nbytes < 32 * KIB { nbytes } else { self.unsplit_block_bytes() };
+        if self.level == 0 || !self.is_split(nbytes) {
+            return bytes;
+        }
+        let split = match generation {
+            Generation::Blosc1 => {
+                return (bytes.min(256 * KIB) * self.header_typesize()).clamp(64 * KIB, 1024 * KIB);
+            }
+            Generation::Blosc2 => match self.level {
+                0..=3 => 32 * KIB,
+                4..=6 => 64 * KIB,
+                7 => 128 * KIB,
+                8 => 256 * KIB,
+                _ => 512 * KIB,
+            },
+        };
+        (split * self.header_typesize()).clamp(32 * KIB, 4096 * KIB)
+    }
+
+    /// Blocks grow with the level, and for codecs that look further back.
+    fn unsplit_block_bytes(&self) -> usize {
+        let high_ratio = self.codec.is_high_ratio();
+        let bytes = if high_ratio { 64 * KIB } else { 32 * KIB };
+        match self.level {
+            0 => bytes / 4,
+            1 => bytes / 2,
+            2 => bytes,
+            3 => bytes * 2,
+            4 | 5 => bytes * 4,
+            9 if high_ratio => bytes * 16,
+            _ => bytes * 8,
+        }
+    }
+
+    /// The same parameters with another filter list.
+    #[must_use]
+    pub fn with_pipeline(mut self, pipeline: Pipeline) -> Self {
+        self.pipeline = pipeline;
+        self
+    }
+}
+
+const _: () = assert!(SLOTS == 6, "the header has six filter bytes");

@@ -1,0 +1,40 @@
+//! Chunks of one value: a header, and for a repeated value that value, whatever they decode to.
+//!
+//! Source: `docs/formats/chunk.md`, "Special values".
+
+use super::header::{FLAGS_EXTENDED, HEADER_BYTES, Header, Special};
+use super::params::{CHUNK_BYTES_MAX, Params};
+use crate::base::error::{Error, Result};
+use crate::base::limits::Limits;
+use crate::filter::Pipeline;
+
+/// A chunk of `nbytes` bytes that are all `special`. `value` is the repeated value, else empty.
+///
+/// # Errors
+/// `Invalid` if the sizes do not fit each other: NaNs are of 4 or 8 bytes, and all but zeros fill whole items.
+pub fn encode_special(special: Special, value: &[u8], nbytes: usize, typesize: usize) -> Result<Vec<u8>> {
+    if nbytes > CHUNK_BYTES_MAX {
+        return Err(Error::limit(format!("{nbytes} bytes: a chunk holds {CHUNK_BYTES_MAX}")));
+    }
+    let params = Params { typesize, ..Params::default() };
+    params.check()?;
+    let code = match special {
+        Special::Zeros => 1,
+        Special::Nans => 2,
+        Special::Value => 3,
+        Special::Uninit => 4,
+    };
+    let header = Header {
+        flags: FLAGS_EXTENDED,
+        cbytes: HEADER_BYTES + value.len(),
+        pipeline: Pipeline::default(),
+        codec_id: 0,
+        blosc2_flags: code << 4,
+        ..params.header(nbytes)
+    };
+    let mut bytes = [0; HEADER_BYTES];
+    header.write(&mut bytes);
+    let chunk = [&bytes, value].concat();
+    Header::read(&chunk, &Limits::default()).map_err(|e| Error::invalid(e.to_string()))?;
+    Ok(chunk)
+}

@@ -1,0 +1,568 @@
+//! BloscLZ, the decoder: a byte code of literal runs and matches becomes the bytes it stands for.
+//!
+//! In: one whole stream, from outside and untrusted. Out: exactly as many bytes as `dst` has room for.
+//! Source: the BloscLZ stream as C-Blosc2 reads it (docs/formats, codecs, section 3.1).
+//! Invariants: any bytes give a result, never a panic; `dst` is never read where it was not written;
+//! the work is bounded by the lengths of `src` and `dst`.
+
+use std::fmt;
+
+/// What is wrong with a stream. Positions count bytes from the start of the stream or of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DecodeError {
+    /// The stream has no bytes.
+    Empty,
+    /// The instruction that starts at stream byte `at` goes on past the end of the stream.
+    Truncated {
+        /// Where the instruction starts in the stream.
+        at: usize,
+    },
+    /// The last instruction, at stream byte `at`, is a match; a stream ends with literals.
+    EndsInMatch {
+        /// Where the instruction starts in the stream.
+        at: usize,
+    },
+    /// A match reaches back to before the first byte of the output.
+    DistanceBeforeStart {
+        /// How far back the match reaches.
+        distance: usize,
+        /// How many bytes of output there are at that point.
+        written: usize,
+    },
+    /// The stream stands for more bytes than were expected.
+    OutputTooLong {
+        /// How many bytes were expected.
+        expected: usize,
+    },
+    /// The stream ended before the output was full.
+    OutputTooShort {
+        /// How many bytes the stream stands for.
+        written: usize,
+        /// How many bytes were expected.
+        expected: usize,
+    },
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "blosclz: a stream of 0 bytes; it needs at least 2"),
+            Self::Truncated { at } => {
+                write!(f, "blosclz: the instruction at byte {at} goes on past the end of the stream")
+            }
+            Self::EndsInMatch { at } => {
+                write!(f, "blosclz: the stream ends with the match at byte {at}; it must end with literals")
+            }
+            Self::DistanceBeforeStart { distance, written } => {
+                write!(f, "blosclz: a match reaches {distance} bytes back where only {written} are written")
+            }
+            Self::OutputTooLong { expected } => {
+                write!(f, "blosclz: the stream holds more than the {expected} bytes expected")
+            }
+            Self::OutputTooShort { written, expected } => {
+                write!(f, "blosclz: the stream holds {written} bytes where {expected} were expected")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Control bytes below this start a literal run, the others a match.
+const FIRST_MATCH: u8 = 32;
+/// Stands in the upper three bits of a control byte when extension bytes follow.
+const LENGTH_EXTENDED: usize = 7;
+/// Added to the three length bits.
+const LENGTH_BIAS: usize = 2;
+/// Upper distance bits of a match that may be a far one.
+const FAR_HIGH: u8 = 31;
+/// Lower distance byte of a far match.
+const FAR_LOW: u8 = 255;
+/// Added to the two bytes of a far distance.
+const FAR_BIAS: usize = 8192;
+
+/// Fills `dst` with what the stream `src` stands for.
+pub(super) fn decode(src: &[u8], dst: &mut [u8]) -> Result<(), DecodeError> {
+    let Some(&first) = src.first() else { return Err(DecodeError::Empty) };
+    let mut place = Place { read: 0, written: 0 };
+    // The upper bits of the first control byte are a marker; whatever they hold, it is a literal run.
+    place.literals(src, dst, first & (FIRST_MATCH - 1))?;
+    loop {
+        place.run_fast(src, dst);
+        let Some(&control) = src.get(place.read) else { break };
+        if control < FIRST_MATCH {
+            place.literals(src, dst, control)?;
+        } else {
+            place.copy_match(src, dst, control)?;
+        }
+    }
+    if place.written < dst.len() {
+        return Err(DecodeError::OutputTooShort { written: place.written, expected: dst.len() });
+    }
+    Ok(())
+}
+
+/// How far the decoder has come; `read` is always at the start of an instruction.
+struct Place {
+    read: usize,
+    written: usize,
+}
+
+/// What a match instruction says, and how many bytes it takes.
+struct Match {
+    length: usize,
+    distance: usize,
+    bytes: usize,
+}
+
+impl Place {
+    /// Takes one literal run, checking everything.
+    fn literals(&mut self, src: &[u8], dst: &mut [u8], control: u8) -> Result<(), DecodeError> {
+        let count = usize::from(control) + 1;
+        let from = src.get(self.read + 1..).and_then(|left| left.get(..count));
+        let from = from.ok_or(DecodeError::Truncated { at: self.read })?;
+        let expected = dst.len();
+        let to = dst.get_mut(self.written..).and_then(|room| room.get_mut(..count));
+        to.ok_or(DecodeError::OutputTooLong { expected })?.copy_from_slice(from);
+        self.read += 1 + count;
+        self.written += count;
+        Ok(())
+    }
+
+    /// Takes one match, checking everything.
+    fn copy_match(&mut self, src: &[u8], dst: &mut [u8], control: u8) -> Result<(), DecodeError> {
+        let at = self.read;
+        let stream = src.get(at..).unwrap_or_default();
+        let found = read_match(stream, control, dst.len()).ok_or(DecodeError::Truncated { at })?;
+        let written = self.written;
+        // First the length: where it is cut short, the distance means nothing.
+        if found.length > dst.len() - written {
+            return Err(DecodeError::OutputTooLong { expected: dst.len() });
+        }
+        if found.distance > written {
+            return Err(DecodeError::DistanceBeforeStart { distance: found.distance, written });
+        }
+        if found.bytes >= stream.len() {
+            return Err(DecodeError::EndsInMatch { at });
+        }
+        repeat(dst, written, &found);
+        self.read += found.bytes;
+        self.written += found.length;
+        Ok(())
+    }
+
+    /// Takes instructions while both ends are far enough that whole blocks can be copied, and stops before
+    /// the first one that is near an end, very long or wrong; the caller takes that one with care.
+    #[inline(never)]
+    fn run_fast(&mut self, src: &[u8], dst: &mut [u8]) {
+        let Some(room_end) = dst.len().checked_sub(2 * BLOCK) else { return };
+        let (mut read, mut written) = (self.read, self.written);
+        while written <= room_end {
+            let Some(window) = src.get(read..).and_then(|left| left.first_chunk::<WINDOW>()) else { break };
+            let control = window[0];
+            if control < FIRST_MATCH {
+                let [_, literals @ ..] = *window;
+                store(dst, written, literals);
+                let count = usize::from(control) + 1;
+                read += 1 + count;
+                written += count;
+                continue;
+            }
+            let found = read_short_match(window);
+            let end = written + found.length;
+            if found.distance > written || end > room_end || found.bytes == 0 {
+                break;
+            }
+            repeat_blocks(dst, written, &found);
+            read += found.bytes;
+            written = end;
+        }
+        self.read = read;
+        self.written = written;
+    }
+}
+
+/// A control byte and the longest literal run; any match with at most one extension byte, and a byte more.
+const WINDOW: usize = 33;
+/// Matches are copied in blocks of this size where there is room, two at first.
+const BLOCK: usize = 16;
+
+/// Reads a match of at most one extension byte, with few branches; `bytes` is 0 if there are more of them.
+#[inline(always)]
+fn read_short_match(window: &[u8; WINDOW]) -> Match {
+    let control = window[0];
+    let extended = u8::from(control >= 7 << 5);
+    let more = window[1] & 0u8.wrapping_sub(extended);
+    let length = usize::from(control >> 5) + LENGTH_BIAS + usize::from(more);
+    let at = 1 + usize::from(extended);
+    let near = (usize::from(control & 31) << 8) + usize::from(window[at]) + 1;
+    if more == u8::MAX {
+        return Match { length, distance: near, bytes: 0 };
+    }
+    if near == FAR_BIAS {
+        let far = u16::from_be_bytes([window[at + 1], window[at + 2]]);
+        return Match { length, distance: usize::from(far) + FAR_BIAS, bytes: at + 3 };
+    }
+    Match { length, distance: near, bytes: at + 1 }
+}
+
+/// Reads a match instruction; None where the stream ends inside it. A length above `length_max` may be cut
+/// short, so that no sum overflows however many extension bytes there are.
+#[inline(always)]
+fn read_match(stream: &[u8], control: u8, length_max: usize) -> Option<Match> {
+    let mut length = usize::from(control >> 5) + LENGTH_BIAS;
+    let high = control & 31;
+    let mut bytes = 1;
+    if length == LENGTH_EXTENDED + LENGTH_BIAS {
+        loop {
+            let more = *stream.get(bytes)?;
+            bytes += 1;
+            length += usize::from(more);
+            if more != u8::MAX || length > length_max {
+                break;
+            }
+        }
+    }
+    let low = *stream.get(bytes)?;
+    bytes += 1;
+    if high == FAR_HIGH && low == FAR_LOW {
+        let far = stream.get(bytes..)?.first_chunk()?;
+        let distance = usize::from(u16::from_be_bytes(*far)) + FAR_BIAS;
+        return Some(Match { length, distance, bytes: bytes + 2 });
+    }
+    Some(Match { length, distance: (usize::from(high) << 8) + usize::from(low) + 1, bytes })
+}
+
+/// Writes `found` at `at`, no byte beyond it. The naive loop is `dst[at + i] = dst[at + i - distance]` for
+/// each `i`; here what repeats already doubles with each copy.
+fn repeat(dst: &mut [u8], at: usize, found: &Match) {
+    let from = at - found.distance;
+    let end = at + found.length;
+    let mut to = at;
+    if found.distance == 1 {
+        let byte = dst[from];
+        dst[at..end].fill(byte);
+        return;
+    }
+    if found.distance < BLOCK && found.length >= 5 * BLOCK {
+        let (pattern, step) = pattern(load(dst, from), found.distance);
+        for _ in 0..4 {
+            store(dst, to, pattern);
+            to += step;
+        }
+    }
+    while to < end {
+        let count = (to - from).min(end - to);
+        dst.copy_within(from..from + count, to);
+        to += count;
+    }
+}
+
+/// Does what `repeat` does and may write up to two blocks from the end of the match on, which the caller
+/// has made sure exist.
+#[inline(always)]
+fn repeat_blocks(dst: &mut [u8], at: usize, found: &Match) {
+    let from = at - found.distance;
+    let end = at + found.length;
+    if found.length > 64 && (found.distance == 1 || found.distance >= 64) {
+        repeat(dst, at, found);
+        return;
+    }
+    if found.distance >= BLOCK {
+        // Each block is loaded after the one before it is stored: it may have just been written.
+        store::<BLOCK>(dst, at, load(dst, from));
+        store::<BLOCK>(dst, at + BLOCK, load(dst, from + BLOCK));
+        let (mut to, mut from) = (at + 2 * BLOCK, from + 2 * BLOCK);
+        while to < end {
+            store::<BLOCK>(dst, to, load(dst, from));
+            to += BLOCK;
+            from += BLOCK;
+        }
+        return;
+    }
+    let (pattern, step) = if found.distance == 1 {
+        (load::<1>(dst, from).map(|byte| [byte; BLOCK])[0], BLOCK)
+    } else {
+        pattern(load(dst, from), found.distance)
+    };
+    store(dst, at, pattern);
+    store(dst, at + step, pattern);
+    let mut to = at + 2 * step;
+    while to < end {
+        store(dst, to, pattern);
+        to += step;
+    }
+}
+
+/// The first `period` bytes of `block` again and again, and the largest multiple of `period` in a block.
+#[inline(always)]
+fn pattern(block: [u8; BLOCK], period: usize) -> ([u8; BLOCK], usize) {
+    let (mask, ones, step) = PERIODS[period % BLOCK];
+    let unit = u128::from_le_bytes(block) & mask;
+    (unit.wrapping_mul(ones).to_le_bytes(), step)
+}
+
+/// For each period: a mask of as many bytes, a one at each multiple of it, and the largest of these steps.
+static PERIODS: [(u128, u128, usize); BLOCK] = periods();
+
+const fn periods() -> [(u128, u128, usize); BLOCK] {
+    let mut table = [(0, 0, 0); BLOCK];
+    let mut period = 1;
+    while period < BLOCK {
+        let mut ones = 0;
+        let mut at = 0;
+        while at < BLOCK {
+            ones |= 1 << (8 * at);
+            at += period;
+        }
+        table[period] = ((1 << (8 * period)) - 1, ones, BLOCK - BLOCK % period);
+        period += 1;
+    }
+    table
+}
+
+#[inline(always)]
+fn load<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..).and_then(|left| left.first_chunk()).copied().unwrap_or([0; N])
+}
+
+#[inline(always)]
+fn store<const N: usize>(bytes: &mut [u8], at: usize, block: [u8; N]) {
+    if let Some(to) = bytes.get_mut(at..).and_then(|left| left.first_chunk_mut()) {
+        *to = block;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::encode::Encoder;
+    use super::{DecodeError, decode};
+
+    /// The format text, read one byte at a time: the judge of the fast loops. None for any error.
+    fn naive(src: &[u8], len: usize) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut bytes = src.iter().copied();
+        let mut control = bytes.next()? & 31;
+        loop {
+            if control < 32 {
+                for _ in 0..=control {
+                    out.push(bytes.next()?);
+                }
+            } else {
+                let mut length = u64::from(control >> 5) + 2;
+                while length >= 9 {
+                    let more = bytes.next()?;
+                    length += u64::from(more);
+                    if more != 255 {
+                        break;
+                    }
+                }
+                let low = bytes.next()?;
+                let mut distance = usize::from(control & 31) * 256 + usize::from(low) + 1;
+                if distance == 8192 {
+                    distance += usize::from(bytes.next()?) * 256 + usize::from(bytes.next()?);
+                }
+                for _ in 0..length {
+                    if out.len() > len {
+                        return None;
+                    }
+                    out.push(*out.get(out.len().checked_sub(distance)?)?);
+                }
+                control = bytes.next()?;
+                continue;
+            }
+            let Some(next) = bytes.next() else { break };
+            control = next;
+        }
+        (out.len() == len).then_some(out)
+    }
+
+    /// Decodes into 0x00 and 0xFF, compares the two, and compares with `naive`.
+    fn agrees(src: &[u8], len: usize) -> Result<(), DecodeError> {
+        let (mut zeros, mut ones) = (vec![0x00; len], vec![0xff; len]);
+        let found = decode(src, &mut zeros);
+        assert_eq!(decode(src, &mut ones), found);
+        match naive(src, len) {
+            Some(out) => {
+                assert_eq!(found, Ok(()), "{src:02x?}");
+                assert!(zeros == out && ones == out, "{src:02x?}");
+            }
+            None => assert!(found.is_err(), "{src:02x?}"),
+        }
+        found
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+
+        fn below(&mut self, end: usize) -> usize {
+            usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
+        }
+
+        fn byte(&mut self) -> u8 {
+            self.next().to_le_bytes()[3]
+        }
+    }
+
+    /// A valid stream of random instructions and the length of its output.
+    fn any_stream(random: &mut Random, instructions: usize) -> (Vec<u8>, usize) {
+        let mut stream = Vec::new();
+        let mut len = 0;
+        let literals = |stream: &mut Vec<u8>, len: &mut usize, random: &mut Random| {
+            let count = 1 + random.below(32);
+            stream.push(u8::try_from(count - 1).unwrap());
+            stream.extend((0..count).map(|_| random.byte()));
+            *len += count;
+        };
+        literals(&mut stream, &mut len, random);
+        for _ in 0..instructions {
+            if random.below(3) == 0 {
+                literals(&mut stream, &mut len, random);
+                continue;
+            }
+            let reach = [2, 9, 20, 40, 400, 9000, 70000][random.below(7)].min(len);
+            let distance = 1 + random.below(reach);
+            let spread = [6, 30, 300, 2000][random.below(4)];
+            let length = 3 + random.below(spread);
+            let (high, low) =
+                if distance < 8192 { ((distance - 1) / 256, (distance - 1) % 256) } else { (31, 255) };
+            stream.push(u8::try_from(((length - 2).min(7) << 5) + high).unwrap());
+            if length >= 9 {
+                stream.extend(std::iter::repeat_n(255, (length - 9) / 255));
+                stream.push(u8::try_from((length - 9) % 255).unwrap());
+            }
+            stream.push(u8::try_from(low).unwrap());
+            if distance >= 8192 {
+                stream.extend(u16::try_from(distance - 8192).unwrap().to_be_bytes());
+            }
+            len += length;
+        }
+        literals(&mut stream, &mut len, random);
+        (stream, len)
+    }
+
+    #[test]
+    fn the_worked_example_of_the_format_decodes() {
+        let stream = b"\x23abcd\xe0\x05\x03\x00z";
+        let mut out = [0; 19];
+        assert_eq!(decode(stream, &mut out), Ok(()));
+        assert_eq!(&out, b"abcdabcdabcdabcdabz");
+    }
+
+    #[test]
+    fn each_error_has_its_class_and_its_values() {
+        let mut out = [0; 19];
+        let too_far = b"\x23abcd\xe0\x05\x04\x00z";
+        let cases: [(&[u8], DecodeError); 9] = [
+            (b"", DecodeError::Empty),
+            (b"\x23", DecodeError::Truncated { at: 0 }),
+            (b"\x23abc", DecodeError::Truncated { at: 0 }),
+            (b"\x23abcd\xe0", DecodeError::Truncated { at: 5 }),
+            (b"\x23abcd\x3f\xff\x00", DecodeError::Truncated { at: 5 }),
+            (b"\x23abcd\xe0\x05\x03", DecodeError::EndsInMatch { at: 5 }),
+            (too_far, DecodeError::DistanceBeforeStart { distance: 5, written: 4 }),
+            (b"\x23abcd\xe0\x07\x03\x00z", DecodeError::OutputTooLong { expected: 19 }),
+            (b"\x23abcd\xe0\x04\x03\x00z", DecodeError::OutputTooShort { written: 18, expected: 19 }),
+        ];
+        for (stream, error) in cases {
+            assert_eq!(decode(stream, &mut out), Err(error), "{stream:02x?}");
+            assert!(agrees(stream, 19).is_err());
+        }
+        assert!(decode(too_far, &mut out).unwrap_err().to_string().contains("5 bytes back where only 4"));
+    }
+
+    /// C-Blosc2 issue 801: the sum of extension bytes went past 32 bits and the check of the length with it.
+    #[test]
+    fn a_match_length_beyond_all_bounds_is_an_error() {
+        let mut stream = b"\x23abcd\xe0".to_vec();
+        stream.extend(std::iter::repeat_n(255, (1 << 24) + (1 << 17)));
+        stream.extend(b"\x05\x03\x00z");
+        let expected = 4096;
+        assert_eq!(decode(&stream, &mut vec![0; expected]), Err(DecodeError::OutputTooLong { expected }));
+        assert_eq!(
+            decode(&stream[..1 << 23], &mut [0; 10]),
+            Err(DecodeError::OutputTooLong { expected: 10 })
+        );
+    }
+
+    #[test]
+    fn every_distance_and_length_repeats_as_the_naive_loop_does() {
+        let mut random = Random(11);
+        for distance in 1..=70 {
+            for length in (3..=150).chain([255, 263, 264, 265, 518, 519, 520, 1000]) {
+                let mut stream = Vec::new();
+                for _ in 0..3 {
+                    stream.push(31);
+                    stream.extend((0..32).map(|_| random.byte()));
+                }
+                let control = u8::try_from((length - 2).min(7)).unwrap() << 5;
+                stream.push(control);
+                if length >= 9 {
+                    stream.extend(std::iter::repeat_n(255, (length - 9) / 255));
+                    stream.push(u8::try_from((length - 9) % 255).unwrap());
+                }
+                stream.extend([u8::try_from(distance - 1).unwrap(), 0, 7]);
+                assert_eq!(agrees(&stream, 96 + length + 1), Ok(()));
+                // With output behind it, the match goes through the loop of whole blocks.
+                for _ in 0..4 {
+                    stream.push(31);
+                    stream.extend((0..32).map(|_| random.byte()));
+                }
+                assert_eq!(agrees(&stream, 96 + length + 1 + 128), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn streams_of_random_instructions_decode_as_the_naive_loop_does() {
+        let mut random = Random(12);
+        for round in 0..3000 {
+            let (stream, len) = any_stream(&mut random, round % 60);
+            assert_eq!(agrees(&stream, len), Ok(()));
+            assert!(agrees(&stream, len + 1).is_err());
+            assert!(agrees(&stream, len - 1).is_err());
+        }
+    }
+
+    #[test]
+    fn every_prefix_and_every_flipped_bit_is_an_error_or_a_value() {
+        let mut random = Random(13);
+        let mut streams: Vec<_> = (0..12).map(|round| any_stream(&mut random, round * 3)).collect();
+        for step in [1, 3, 50] {
+            let bytes: Vec<u8> = (0..2000_usize).map(|at| (at * at / (7 * step)).to_le_bytes()[0]).collect();
+            let mut room = vec![0; 3000];
+            if let Some(written) = Encoder::new().encode(9, &bytes, &mut room) {
+                streams.push((room[..written].to_vec(), bytes.len()));
+            }
+        }
+        for (stream, len) in streams {
+            for end in 0..stream.len() {
+                assert!(agrees(&stream[..end], len).is_err(), "a prefix of {end} bytes");
+            }
+            for bit in 0..stream.len() * 8 {
+                let mut damaged = stream.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                let _ = agrees(&damaged, len);
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_is_an_error_or_a_value() {
+        let mut random = Random(14);
+        for _ in 0..100_000 {
+            let count = random.below(200);
+            let mask = [0xff, 0x3f, 0xe7][random.below(3)];
+            let stream: Vec<u8> = (0..count).map(|_| random.byte() & mask).collect();
+            let len = random.below(300);
+            let _ = agrees(&stream, len);
+        }
+    }
+}

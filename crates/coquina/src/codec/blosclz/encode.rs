@@ -1,0 +1,560 @@
+//! BloscLZ, the encoder: bytes become literal runs and matches with what came before.
+//!
+//! In: the bytes of one stream. Out: a stream that every BloscLZ decoder reads, or None where it would not
+//! be short enough.
+//! Source: the BloscLZ stream as C-Blosc2 writes it (docs/formats, codecs, sections 3.2 and 3.3).
+//! Invariant: the output is a function of level, input and room; what was encoded before has no influence.
+
+/// Bits of the largest hash table.
+const TABLE_BITS: u32 = 14;
+const TABLE_LEN: usize = 1 << TABLE_BITS;
+/// Matches reach back less than this many bytes.
+const FAR_END: usize = 73_725;
+/// Shorter matches are not worth their instruction.
+const MATCH_MIN: usize = 7;
+const MATCH_MIN_FAR: usize = 9;
+/// How many bytes are hashed.
+const HASHED: usize = 7;
+/// From this distance on a match takes two bytes more.
+const FAR_START: usize = 8192;
+/// Bytes that the search leaves alone at the end, so that it can load whole words.
+const TAIL: usize = 12;
+/// Literals before the first match; the stream must begin with some.
+const HEAD: usize = 4;
+/// A literal run holds at most this many bytes.
+const RUN_MAX: usize = 32;
+/// Bit 5 marks the first control byte of a stream.
+const FIRST_MARK: u8 = 32;
+/// Shorter inputs are left to be stored raw.
+const INPUT_MIN: usize = 16;
+/// So is everything where the output has less room than this.
+const ROOM_MIN: usize = 66;
+
+/// The state an encoder keeps between streams, so that it need not be made for each. One per thread.
+pub(super) struct Encoder {
+    /// The last position of each hashed word, counted from `base` of its search.
+    table: Box<[u32; TABLE_LEN]>,
+    /// Where the positions of the next search start. It lies so far behind those of the search before that
+    /// old entries are out of reach of any match: the table need not be cleared.
+    base: u32,
+}
+
+/// What a level means: how large the hash table is, which part of the input is tried first, and how much
+/// that part must gain.
+struct Effort {
+    bits: u32,
+    /// The sample starts this part of the input before its end; 1 is the whole input.
+    sample_part: usize,
+    /// Twentieths: input over output of the sample below this gives up.
+    ratio_min: usize,
+}
+
+impl Effort {
+    fn of(level: u8) -> Self {
+        let (bits, sample_part, ratio_min) = match level {
+            0 | 1 => (12, 8, 40),
+            2 => (13, 4, 30),
+            3 => (14, 4, 24),
+            4..=6 => (14, 2, 24),
+            7 => (14, 1, 23),
+            8 => (14, 1, 22),
+            _ => (14, 1, 20),
+        };
+        Self { bits, sample_part, ratio_min }
+    }
+}
+
+impl Encoder {
+    /// An encoder that has seen nothing.
+    pub(super) fn new() -> Self {
+        Self { table: Box::new([0; TABLE_LEN]), base: 1 }
+    }
+
+    /// Encodes `src` into the start of `dst` and returns how many bytes it took. None where the stream does
+    /// not fit, or a sample shows that it gains too little for the level. `level` is 1..=9.
+    pub(super) fn encode(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        if src.len() < INPUT_MIN || dst.len() < ROOM_MIN {
+            return None;
+        }
+        let effort = Effort::of(level);
+        match effort.bits {
+            12 => self.encode_with::<12>(&effort, src, dst),
+            13 => self.encode_with::<13>(&effort, src, dst),
+            _ => self.encode_with::<TABLE_BITS>(&effort, src, dst),
+        }
+    }
+
+    fn encode_with<const BITS: u32>(&mut self, effort: &Effort, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        let sample = src.get(src.len() - src.len() / effort.sample_part..)?;
+        let sample = sample.get(..1 << BITS).unwrap_or(sample);
+        let sample_max = sample.len() * 20 / effort.ratio_min;
+        if effort.sample_part > 1 && !self.pays::<BITS>(sample, sample_max) {
+            return None;
+        }
+        let bytes_max = dst.len();
+        let mut writer = Writer { dst, written: 0, bytes_max };
+        let mut search = self.search::<BITS>(src)?;
+        if effort.sample_part == 1 {
+            // The sample is the start of the input: what it takes is seen on the way.
+            writer.bytes_max = bytes_max.min(sample_max);
+            search.run(sample.len(), &mut writer)?;
+            if (writer.written + search.pending()) * effort.ratio_min > search.at * 20 {
+                return None;
+            }
+            writer.bytes_max = bytes_max;
+        }
+        search.run(src.len(), &mut writer)?;
+        writer.literals(src, search.anchor, src.len())?;
+        *writer.dst.first_mut()? |= FIRST_MARK;
+        Some(writer.written)
+    }
+
+    /// Whether the output of `sample` takes at most `bytes_max` bytes.
+    fn pays<const BITS: u32>(&mut self, sample: &[u8], bytes_max: usize) -> bool {
+        let mut count = Count { bytes: 0, bytes_max, left: sample.len(), is_enough: false };
+        let Some(mut search) = self.search::<BITS>(sample) else { return false };
+        let ended = search.run(sample.len(), &mut count).is_some();
+        let end = search.anchor;
+        count.is_enough || (ended && count.literals(sample, end, sample.len()).is_some())
+    }
+
+    fn search<'a, const BITS: u32>(&'a mut self, src: &'a [u8]) -> Option<Search<'a, BITS>> {
+        let base = self.take_positions(src.len())?;
+        Some(Search { table: &mut self.table, base, src, anchor: 0, at: HEAD })
+    }
+
+    /// The position of the first byte of a search through `len` bytes.
+    fn take_positions(&mut self, len: usize) -> Option<u32> {
+        let len = u32::try_from(len).ok()?;
+        if self.base.checked_add(len).is_none() {
+            self.table.fill(0);
+            self.base = 1;
+        }
+        let base = self.base;
+        self.base = base.saturating_add(len);
+        Some(base)
+    }
+}
+
+/// One way through the bytes of one stream.
+struct Search<'a, const BITS: u32> {
+    table: &'a mut [u32; TABLE_LEN],
+    base: u32,
+    src: &'a [u8],
+    /// What comes before is with the sink.
+    anchor: usize,
+    /// What comes before is in the table.
+    at: usize,
+}
+
+impl<const BITS: u32> Search<'_, BITS> {
+    /// Gives the bytes up to about `until` to `sink` as literals and matches, but for the literals at the
+    /// end. None: the sink has had enough.
+    fn run(&mut self, until: usize, sink: &mut impl Sink) -> Option<()> {
+        let limit = until.min(self.src.len().saturating_sub(TAIL));
+        loop {
+            // Beyond this position the literals alone are too many.
+            let hopeless = self.anchor.saturating_add(sink.literals_max());
+            let Some((at, candidate)) = self.find(limit.min(hopeless)) else {
+                return (hopeless >= limit).then_some(());
+            };
+            let length = MATCH_MIN + common(self.src, candidate + MATCH_MIN, at + MATCH_MIN);
+            let distance = at - candidate;
+            if length < MATCH_MIN_FAR && distance >= FAR_START {
+                self.at = at + 1;
+                continue;
+            }
+            let kept = length - 1;
+            sink.literals(self.src, self.anchor, at)?;
+            sink.repeat(kept, distance)?;
+            self.at = at + kept;
+            self.anchor = self.at;
+            self.enter(self.at - 2);
+        }
+    }
+
+    /// What the literals that wait would take.
+    fn pending(&self) -> usize {
+        let count = self.at - self.anchor;
+        count + count.div_ceil(RUN_MAX)
+    }
+
+    /// The next position before `limit` at which `MATCH_MIN` bytes are the same as at the last position of
+    /// the same hash, and that position.
+    #[inline(never)]
+    fn find(&mut self, limit: usize) -> Option<(usize, usize)> {
+        if self.at >= limit {
+            return None;
+        }
+        let windows = self.src.get(self.at..limit + 7)?.windows(8);
+        for (number, window) in windows.enumerate() {
+            let at = self.at + number;
+            let word = u64::from_le_bytes(*window.first_chunk()?);
+            let entry = &mut self.table[slot::<BITS>(word)];
+            let candidate = entry.saturating_sub(self.base) as usize;
+            *entry = self.base.wrapping_add(low_u32(at));
+            let before = u64::from_le_bytes(*self.src.get(candidate..candidate + 8)?.first_chunk()?);
+            if (word ^ before) << (64 - 8 * MATCH_MIN) == 0 && at - candidate < FAR_END {
+                return Some((at, candidate));
+            }
+        }
+        self.at = limit;
+        None
+    }
+
+    /// Puts the word at `at` into the table.
+    fn enter(&mut self, at: usize) {
+        if let Some(word) = u64_at(self.src, at) {
+            self.table[slot::<BITS>(word)] = self.base.wrapping_add(low_u32(at));
+        }
+    }
+}
+
+/// Where the search puts what it finds. None: give up.
+trait Sink {
+    /// More literals than this in a row are too many.
+    fn literals_max(&self) -> usize;
+    /// The bytes `from..to` of `src`.
+    fn literals(&mut self, src: &[u8], from: usize, to: usize) -> Option<()>;
+    fn repeat(&mut self, length: usize, distance: usize) -> Option<()>;
+}
+
+/// Counts what the output would take.
+struct Count {
+    bytes: usize,
+    bytes_max: usize,
+    /// How many bytes of input are still to come.
+    left: usize,
+    /// Whether the rest cannot bring `bytes` above `bytes_max` any more.
+    is_enough: bool,
+}
+
+impl Sink for Count {
+    fn literals_max(&self) -> usize {
+        (self.bytes_max - self.bytes) / (RUN_MAX + 1) * RUN_MAX + RUN_MAX
+    }
+
+    fn literals(&mut self, _src: &[u8], from: usize, to: usize) -> Option<()> {
+        self.left -= to - from;
+        self.bytes += to - from + (to - from).div_ceil(RUN_MAX);
+        (self.bytes <= self.bytes_max).then_some(())
+    }
+
+    fn repeat(&mut self, length: usize, distance: usize) -> Option<()> {
+        let extension = if length < 9 { 0 } else { (length - 9) / 255 + 1 };
+        let far = if distance < FAR_START { 0 } else { 2 };
+        self.left -= length;
+        self.bytes += 2 + extension + far;
+        self.is_enough = self.bytes + self.left + self.left.div_ceil(RUN_MAX) <= self.bytes_max;
+        (self.bytes <= self.bytes_max && !self.is_enough).then_some(())
+    }
+}
+
+/// Writes the stream.
+struct Writer<'a> {
+    dst: &'a mut [u8],
+    written: usize,
+    /// There is no use in writing more than this; `dst` may have room for more.
+    bytes_max: usize,
+}
+
+impl Writer<'_> {
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Option<()> {
+        *self.dst.get_mut(self.written..)?.first_chunk_mut()? = bytes;
+        self.written += N;
+        Some(())
+    }
+
+    fn repeat_slow(&mut self, length: usize, high: u8, tail: &[u8]) -> Option<()> {
+        self.put([7 << 5 | high])?;
+        let mut more = length - 9;
+        while more >= 255 {
+            self.put([255])?;
+            more -= 255;
+        }
+        self.put([low_u8(more)])?;
+        self.dst.get_mut(self.written..)?.get_mut(..tail.len())?.copy_from_slice(tail);
+        self.written += tail.len();
+        Some(())
+    }
+}
+
+impl Sink for Writer<'_> {
+    fn literals_max(&self) -> usize {
+        self.bytes_max.saturating_sub(self.written)
+    }
+
+    #[inline(always)]
+    fn literals(&mut self, src: &[u8], from: usize, to: usize) -> Option<()> {
+        let mut at = from;
+        while at < to {
+            let count = (to - at).min(RUN_MAX);
+            let room = self.dst.get_mut(self.written..)?;
+            let block = src.get(at..)?;
+            *room.first_mut()? = low_u8(count - 1);
+            if let (Some(room), Some(block)) = (room.first_chunk_mut::<33>(), block.first_chunk::<32>()) {
+                let [_, room @ ..] = room;
+                *room = *block;
+            } else {
+                room.get_mut(1..=count)?.copy_from_slice(block.get(..count)?);
+            }
+            at += count;
+            self.written += 1 + count;
+        }
+        Some(())
+    }
+
+    #[inline(always)]
+    fn repeat(&mut self, length: usize, distance: usize) -> Option<()> {
+        let near = distance - 1;
+        let (high, low, far) = if distance < FAR_START {
+            (low_u8(near >> 8), low_u8(near), None)
+        } else {
+            (31, 255, Some(distance - FAR_START))
+        };
+        match (length, far) {
+            (..9, None) => self.put([low_u8(length - 2) << 5 | high, low]),
+            (..264, None) => self.put([7 << 5 | high, low_u8(length - 9), low]),
+            (..9, Some(far)) => {
+                self.put([low_u8(length - 2) << 5 | high, low, low_u8(far >> 8), low_u8(far)])
+            }
+            (_, Some(far)) => self.repeat_slow(length, high, &[low, low_u8(far >> 8), low_u8(far)]),
+            (_, None) => self.repeat_slow(length, high, &[low]),
+        }
+    }
+}
+
+/// How many bytes are the same from `a` and from `b`, `a < b`.
+#[inline(always)]
+fn common(src: &[u8], a: usize, b: usize) -> usize {
+    if let (Some(x), Some(y)) = (u64_at(src, a), u64_at(src, b))
+        && x != y
+    {
+        return same_bytes(x, y);
+    }
+    common_long(src.get(a..).unwrap_or_default(), src.get(b..).unwrap_or_default())
+}
+
+/// How many bytes `x` and `y` have in common at their starts: by blocks, by words, and by bytes only where
+/// the input ends.
+#[inline(never)]
+fn common_long(x: &[u8], y: &[u8]) -> usize {
+    let blocks = x.as_chunks::<32>().0.iter().zip(y.as_chunks::<32>().0);
+    let mut length = 32 * blocks.take_while(|(x, y)| x == y).count();
+    while let (Some(x), Some(y)) = (u64_at(x, length), u64_at(y, length)) {
+        if x != y {
+            return length + same_bytes(x, y);
+        }
+        length += 8;
+    }
+    let rest = x.iter().zip(y).skip(length);
+    length + rest.take_while(|(x, y)| x == y).count()
+}
+
+/// How many bytes two different words have in common at their starts.
+#[inline(always)]
+fn same_bytes(x: u64, y: u64) -> usize {
+    ((x ^ y).trailing_zeros() / 8) as usize
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// The place of a word in the table.
+#[inline(always)]
+fn slot<const BITS: u32>(word: u64) -> usize {
+    let product = (word << (64 - 8 * HASHED)).wrapping_mul(0x9e37_79b1_85eb_ca87);
+    (product >> (64 - BITS)) as usize & (TABLE_LEN - 1)
+}
+
+fn low_u8(value: usize) -> u8 {
+    let [low, ..] = value.to_le_bytes();
+    low
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "positions fit: `take_positions` has seen the length")]
+fn low_u32(value: usize) -> u32 {
+    value as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decode::decode;
+    use super::{Encoder, FAR_END, FAR_START, RUN_MAX};
+
+    /// Xorshift; every test starts from a fixed seed.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+
+        fn bytes(&mut self, len: usize) -> Vec<u8> {
+            (0..len).map(|_| self.next().to_le_bytes()[4]).collect()
+        }
+    }
+
+    /// Encodes at each level with as much room as is ever needed, decodes, compares; returns the sizes.
+    fn round_trips(encoder: &mut Encoder, bytes: &[u8]) -> Vec<Option<usize>> {
+        let mut room = vec![0; bytes.len() + bytes.len() / RUN_MAX + 66];
+        let mut sizes = Vec::new();
+        for level in 1..=9 {
+            let written = encoder.encode(level, bytes, &mut room);
+            if let Some(written) = written {
+                for filler in [0x00, 0xff] {
+                    let mut back = vec![filler; bytes.len()];
+                    assert_eq!(decode(&room[..written], &mut back), Ok(()), "level {level}, {}", bytes.len());
+                    assert!(back == bytes, "level {level}, {} bytes come back changed", bytes.len());
+                }
+            }
+            sizes.push(written);
+        }
+        sizes
+    }
+
+    fn words(random: &mut Random, len: usize) -> Vec<u8> {
+        let list =
+            ["the ", "chunk ", "is ", "cut ", "into ", "blocks, ", "and ", "each ", "compressed ", "alone. "];
+        let mut text = Vec::with_capacity(len + 16);
+        while text.len() < len {
+            let number = random.next() % 10;
+            text.extend_from_slice(list[usize::try_from(number).unwrap()].as_bytes());
+        }
+        text.truncate(len);
+        text
+    }
+
+    #[test]
+    fn every_small_size_round_trips() {
+        let mut encoder = Encoder::new();
+        let mut random = Random(1);
+        for len in 0..300 {
+            let noise = random.bytes(len);
+            round_trips(&mut encoder, &noise);
+            round_trips(&mut encoder, &vec![7; len]);
+            round_trips(&mut encoder, &noise.iter().map(|byte| byte & 1).collect::<Vec<_>>());
+            round_trips(&mut encoder, &words(&mut random, len));
+        }
+    }
+
+    #[test]
+    fn every_small_period_round_trips_and_is_found() {
+        let mut encoder = Encoder::new();
+        let mut random = Random(2);
+        for period in 1..100 {
+            let unit = random.bytes(period);
+            for len in [200, 1000, 5003] {
+                let bytes: Vec<u8> = unit.iter().copied().cycle().take(len).collect();
+                let sizes = round_trips(&mut encoder, &bytes);
+                if len > 20 * period {
+                    assert!(sizes[6..].iter().all(|size| size.is_some_and(|size| size < 50 + 2 * period)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn far_matches_round_trip_and_stop_at_the_limit() {
+        let mut encoder = Encoder::new();
+        let end = FAR_END;
+        let near = [8189, 8190, FAR_START - 1, FAR_START, FAR_START + 1, 16384, 65535, 65536];
+        let all = near.into_iter().chain([end - 2, end - 1, end, end + 1, 73727, 73728, 80000]);
+        for distance in all {
+            let mut random = Random(3);
+            let unit = random.bytes(40);
+            let mut bytes = unit.clone();
+            bytes.resize(distance, 0);
+            bytes.extend_from_slice(&unit);
+            bytes.extend_from_slice(&random.bytes(20));
+            let sizes = round_trips(&mut encoder, &bytes);
+            assert!(sizes.iter().all(|size| size.is_some_and(|size| size < 1000)), "{distance}");
+        }
+    }
+
+    #[test]
+    fn large_inputs_of_many_kinds_round_trip() {
+        let mut encoder = Encoder::new();
+        let mut random = Random(4);
+        for len in [4096, 32768, 100_003, 300_000] {
+            let noise = random.bytes(len);
+            assert!(round_trips(&mut encoder, &noise).iter().all(Option::is_none));
+            round_trips(&mut encoder, &vec![0; len]);
+            let text = words(&mut random, len);
+            let sizes = round_trips(&mut encoder, &text);
+            assert!(sizes[6..].iter().all(|size| size.is_some_and(|size| size < len)));
+            for mask in [1, 3, 7, 15] {
+                round_trips(&mut encoder, &noise.iter().map(|byte| byte & mask).collect::<Vec<_>>());
+            }
+            let ramp: Vec<u8> = (0..len).map(|at| (at / 37).to_le_bytes()[0]).collect();
+            round_trips(&mut encoder, &ramp);
+            let mut mixed = text;
+            for (at, byte) in mixed.iter_mut().enumerate() {
+                if (at / 5000) % 3 == 1 {
+                    *byte = noise[at];
+                }
+            }
+            round_trips(&mut encoder, &mixed);
+        }
+    }
+
+    #[test]
+    fn what_was_encoded_before_has_no_influence() {
+        let mut random = Random(5);
+        let inputs: Vec<Vec<u8>> = (0..40)
+            .map(|number| {
+                let len = 100 + usize::from(random.bytes(1)[0]) * 300;
+                let mask = [1, 3, 15, 63][number % 4];
+                random.bytes(len).iter().map(|byte| byte & mask).collect()
+            })
+            .collect();
+        let encode = |encoder: &mut Encoder, level, bytes: &[u8]| {
+            let mut room = vec![0; bytes.len()];
+            encoder.encode(level, bytes, &mut room).map(|written| room[..written].to_vec())
+        };
+        let mut used = Encoder::new();
+        for bytes in inputs.iter().chain(inputs.iter().rev()) {
+            for level in 1..=9 {
+                let alone = encode(&mut Encoder::new(), level, bytes);
+                assert!(encode(&mut used, level, bytes) == alone);
+                // Positions start again at the beginning shortly before their numbers end.
+                let mut old = Encoder::new();
+                old.table.fill(u32::MAX - 20_000);
+                old.base = u32::MAX - 10_000 + low(bytes.len());
+                assert!(encode(&mut old, level, bytes) == alone);
+            }
+        }
+    }
+
+    fn low(len: usize) -> u32 {
+        u32::try_from(len % 1000).unwrap()
+    }
+
+    #[test]
+    fn no_room_is_none_and_what_fits_does_not_depend_on_the_room() {
+        let mut encoder = Encoder::new();
+        let text = words(&mut Random(6), 3000);
+        for level in 4..=9 {
+            let mut room = vec![0; 4000];
+            let written = encoder.encode(level, &text, &mut room).expect("text is compressible");
+            for len in (0..written + 70).rev() {
+                let mut less = vec![0; len];
+                let found = encoder.encode(level, &text, &mut less);
+                assert!(found.is_none() || less[..found.unwrap()] == room[..written], "room {len}");
+                assert!(found.is_some() == (len >= written), "room {len} of {written}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_starts_with_marked_literals() {
+        let mut room = vec![0; 200];
+        let written = Encoder::new().encode(5, &[9; 150], &mut room).expect("a run is compressible");
+        assert!((32..64).contains(&room[0]), "{}", room[0]);
+        assert!(written < 20, "{written}");
+    }
+}

@@ -1,0 +1,64 @@
+//! BloscLZ: a byte-oriented LZ77 code with a four-byte hash, made for shuffled binary data.
+//!
+//! Source: `docs/formats/codecs.md`, "BloscLZ".
+//! Invariant: `decode` fills its output exactly or fails; no bytes make it panic, loop or allocate.
+
+mod decode;
+mod encode;
+
+use std::cell::RefCell;
+
+use super::{Codec, Decode, Encode, no_dictionary};
+use crate::base::error::{Error, Result};
+
+pub(super) struct Blosclz;
+
+struct Encoder {
+    level: u8,
+}
+
+struct Decoder;
+
+thread_local! {
+    static STATE: RefCell<encode::Encoder> = RefCell::new(encode::Encoder::new());
+}
+
+impl Codec for Blosclz {
+    fn name(&self) -> &'static str {
+        "blosclz"
+    }
+
+    fn id(&self) -> u8 {
+        0
+    }
+
+    fn format(&self) -> u8 {
+        0
+    }
+
+    fn splits(&self, _level: u8) -> bool {
+        true
+    }
+
+    fn encoder(&self, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>> {
+        no_dictionary(self.name(), dictionary)?;
+        Ok(Box::new(Encoder { level }))
+    }
+
+    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
+        no_dictionary(self.name(), dictionary)?;
+        Ok(Box::new(Decoder))
+    }
+}
+
+impl Encode for Encoder {
+    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+        STATE.with_borrow_mut(|state| state.encode(self.level, stream, out))
+    }
+}
+
+impl Decode for Decoder {
+    fn decode(&self, stream: &[u8], out: &mut [u8]) -> Result<()> {
+        decode::decode(stream, out).map_err(|e| Error::corrupt(format!("blosclz: {e}")))
+    }
+}

@@ -1,0 +1,131 @@
+//! Laws that every row of [`CODECS`] obeys.
+
+use super::*;
+
+/// Bytes like those of a shuffled field: runs, ramps and noise. The same on every machine.
+fn sample(bytes: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    (0..bytes)
+        .map(|i| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            match i / 700 % 3 {
+                0 => 7,
+                1 => (i / 3 % 251).to_le_bytes()[0],
+                _ => state.to_le_bytes()[0] & 0x1f,
+            }
+        })
+        .collect()
+}
+
+fn writable() -> impl Iterator<Item = &'static dyn Codec> {
+    CODECS.iter().copied().filter(|codec| codec.is_writable())
+}
+
+#[test]
+fn ids_and_names_are_those_of_the_format_for_ever() {
+    let rows: Vec<_> = CODECS.iter().map(|c| (c.id(), c.format(), c.name())).collect();
+    let known = [(0, 0, "blosclz"), (1, 1, "lz4"), (2, 1, "lz4hc"), (3, 2, "snappy"), (4, 3, "zlib"), (5, 4, "zstd")];
+    assert_eq!(rows, known);
+    for codec in CODECS {
+        assert_eq!(by_name(codec.name()).unwrap().id(), codec.id());
+        assert_eq!(by_id(codec.id()).unwrap().name(), codec.name());
+    }
+    assert_eq!(by_format(1).unwrap().name(), "lz4");
+    assert!(by_id(35).err().unwrap().to_string().contains("zfp"));
+}
+
+#[test]
+fn decoding_what_was_encoded_gives_the_stream_back() {
+    for codec in writable() {
+        for level in 1..=LEVEL_MAX {
+            let encoder = codec.encoder(level, &[]).unwrap();
+            let decoder = codec.decoder(&[]).unwrap();
+            for bytes in [17, 100, 1000, 66_000] {
+                let stream = sample(bytes);
+                let mut coded = vec![0; bytes];
+                let Some(length) = encoder.encode(&stream, &mut coded) else { continue };
+                for fill in [0, 255] {
+                    let mut decoded = vec![fill; bytes];
+                    decoder.decode(&coded[..length], &mut decoded).unwrap();
+                    assert_eq!(decoded, stream, "{} {level} {bytes}", codec.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn encoded_bytes_do_not_depend_on_what_went_before() {
+    for codec in writable() {
+        let encode = |level, stream: &[u8]| {
+            let mut coded = vec![0; stream.len()];
+            let length = codec.encoder(level, &[]).unwrap().encode(stream, &mut coded);
+            coded.truncate(length.unwrap_or(0));
+            coded
+        };
+        let stream = sample(5000);
+        let fresh = std::thread::scope(|s| s.spawn(|| encode(3, &stream)).join().unwrap());
+        for (level, bytes) in [(9, 90_000), (1, 50), (3, 70_000), (5, 5001)] {
+            encode(level, &sample(bytes));
+            assert_eq!(encode(3, &stream), fresh, "{} after level {level}", codec.name());
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_does_not_fit_is_said_not_to() {
+    for codec in writable() {
+        let stream = sample(5000);
+        let mut coded = vec![0; 40];
+        assert!(codec.encoder(5, &[]).unwrap().encode(&stream, &mut coded).is_none(), "{}", codec.name());
+    }
+}
+
+#[test]
+fn dictionaries_serve_the_codecs_that_take_one_and_no_other() {
+    let dictionary = sample(4000);
+    let stream = &sample(6000)[1500..3000];
+    for codec in writable() {
+        if !codec.takes_dictionary() {
+            assert!(codec.encoder(5, &dictionary).is_err() && codec.decoder(&dictionary).is_err());
+            continue;
+        }
+        let mut coded = vec![0; stream.len()];
+        let length = codec.encoder(5, &dictionary).unwrap().encode(stream, &mut coded).unwrap();
+        let alone = codec.encoder(5, &[]).unwrap().encode(stream, &mut vec![0; stream.len()]).unwrap();
+        assert!(length < alone, "{}: {length} with a dictionary, {alone} without", codec.name());
+        let mut decoded = vec![0; stream.len()];
+        codec.decoder(&dictionary).unwrap().decode(&coded[..length], &mut decoded).unwrap();
+        assert_eq!(decoded, stream, "{}", codec.name());
+    }
+}
+
+#[test]
+fn cut_and_flipped_streams_give_an_error_or_bytes_but_never_a_panic() {
+    for codec in writable() {
+        let stream = sample(2100);
+        let mut coded = vec![0; stream.len()];
+        let length = codec.encoder(5, &[]).unwrap().encode(&stream, &mut coded).unwrap();
+        let coded = &coded[..length];
+        let decoder = codec.decoder(&[]).unwrap();
+        let mut out = vec![0; stream.len()];
+        for end in 0..coded.len() {
+            assert!(decoder.decode(&coded[..end], &mut out).is_err(), "{} cut at {end}", codec.name());
+        }
+        for bit in 0..8 * coded.len() {
+            let mut flipped = coded.to_vec();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let (mut zeros, mut ones) = (vec![0; stream.len()], vec![255; stream.len()]);
+            let results = [decoder.decode(&flipped, &mut zeros), decoder.decode(&flipped, &mut ones)];
+            assert_eq!(results[0].is_ok(), results[1].is_ok());
+            if results[0].is_ok() {
+                assert_eq!(zeros, ones, "{} bit {bit}: bytes that were not written", codec.name());
+            }
+        }
+        for wrong in [stream.len() - 1, stream.len() + 1] {
+            assert!(decoder.decode(coded, &mut vec![0; wrong]).is_err(), "{} into {wrong}", codec.name());
+        }
+    }
+}
