@@ -74,7 +74,8 @@ def summary(cells: Sequence[Cell]) -> str:
     }
     for name, key in groups.items():
         for value in dict.fromkeys(key(cell) for cell in cells):
-            rows.append([f"{name} {value}", *speeds([cell for cell in cells if key(cell) == value])])
+            group = [cell for cell in cells if key(cell) == value]
+            rows.append([f"{name} {value}", *speeds(group)])
     return harness.markdown(["cells of", "cells", *(f"{name} x" for name in OPERATIONS), "size"], rows)
 
 
@@ -96,7 +97,7 @@ def losses(cells: Sequence[Cell]) -> str:
             duel = of(cell)
             if duel.speedup < 1 and duel.again is not None:
                 again = duel.again
-                word = "loss" if duel.is_loss else "noise"
+                word = "loss" if duel.is_loss else "unclear"
                 rounds = f"{again.lost} of {again.rounds}"
                 rows.append([word, again.speedup, duel.speedup, rounds, name, cell.size, cell.title])
     rows.sort(key=lambda row: row[:2])

@@ -8,7 +8,8 @@ Both libraries get the same bytes, codec, level, filters, typesize, split mode (
 turns (harness.py). Three calls: compress (`compress` / `compress2`), decompress to new bytes (`decompress` /
 `decompress2`), decompress into a buffer that is there already. Each chunk is decoded by both libraries and
 compared with the input before it is timed. "Speed-up" is python-blosc2's time over coquina's: above 1,
-coquina is faster. "Size" is coquina's chunk over python-blosc2's: below 1, coquina's is smaller.
+coquina is faster. "Size" is coquina's chunk over python-blosc2's: below 1, coquina's is smaller. With two
+threads python-blosc2 starts them anew in each call; on 80 KB that is most of its time (small.py allows it one).
 
 Data: the real sets in the cache (`python bench/data.py --fetch`; without them the sample in bench/sample),
 ERA5-like fields, and the Bloscpack paper's low, medium and high entropy; 80 KB of each and up to 80 MB, less
@@ -46,8 +47,8 @@ FILTERS: dict[str, tuple[str, ...]] = {
 LARGEST = {
     "blosclz": {1: LARGE},
     "lz4": {1: LARGE},
-    "lz4hc": {1: 16_000_000, 8: 8_000_000},
-    "zlib": {1: 16_000_000, 4: 8_000_000, 8: 3_000_000},
+    "lz4hc": {1: 8_000_000, 8: 4_000_000},
+    "zlib": {1: 8_000_000, 8: 2_000_000},
     "zstd": {1: 40_000_000, 4: 8_000_000, 7: 3_000_000, 9: 1_000_000},
 }
 
@@ -104,8 +105,8 @@ def full_inputs() -> Iterator[Input]:
 
 PLANS = {
     "quick": Plan("codecs-quick", (5,), quick_inputs, False, 8_000_000, Effort(0.08, 2, 9)),
-    "default": Plan("codecs", (1, 5, 9), default_inputs, True, LARGE, Effort(0.2, 2, 11)),
-    "full": Plan("codecs-full", tuple(range(1, 10)), full_inputs, True, LARGE, Effort(0.2, 2, 11)),
+    "default": Plan("codecs", (1, 5, 9), default_inputs, True, LARGE, Effort(0.15, 2, 11)),
+    "full": Plan("codecs-full", tuple(range(1, 10)), full_inputs, True, LARGE, Effort(0.15, 2, 11)),
 }
 
 
@@ -126,11 +127,11 @@ def jobs(plan: Plan) -> Iterator[tuple[Input, Setting]]:
 
 def check(source: Input, calls: Mapping[str, Call], out: np.ndarray) -> None:
     """Every call returns or leaves in `out` what went in; raises ValueError if one does not."""
+    content = source.content.tobytes()
     for name, call in calls.items():
         out.fill(0xA5)
         result = call()
-        got = np.frombuffer(result, np.uint8) if isinstance(result, bytes) else out
-        if not np.array_equal(got, source.content):
+        if (result if isinstance(result, bytes) else out.tobytes()) != content:
             raise ValueError(f"{name}: not what went in")
 
 

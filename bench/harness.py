@@ -32,11 +32,16 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure one group of contenders: rounds are added until `seconds` have passed."""
+    """How long to measure one group of contenders: rounds are added until `seconds` have passed.
+
+    In a large group a contender that has used up `each` sits out the other rounds, so that a slow one does
+    not take the time of all. Duels need pairs and leave it alone.
+    """
 
     seconds: float = 0.3
     rounds_min: int = 2
     rounds_max: int = 15
+    each: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -87,12 +92,13 @@ def take_turns(calls: Mapping[str, Call], effort: Effort = Effort()) -> dict[str
         start = time.perf_counter()
         if sum(first.values()) > effort.seconds:
             seconds = {name: [value] for name, value in first.items()}
-        while (rounds := len(seconds[order[0]])) < effort.rounds_max:
+        while (rounds := max(map(len, seconds.values()))) < effort.rounds_max:
             if rounds >= effort.rounds_min and time.perf_counter() - start > effort.seconds:
                 break
             order.reverse()
             for name in order:
-                seconds[name].append(clock(calls[name], number))
+                if sum(seconds[name]) < effort.each:
+                    seconds[name].append(clock(calls[name], number))
     finally:
         if was_enabled:
             gc.enable()

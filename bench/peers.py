@@ -37,6 +37,8 @@ def optional(name: str) -> ModuleType | None:
 blosc2: Any = optional("blosc2")
 bloscpack: Any = optional("bloscpack")
 joblib: Any = optional("joblib")
+if bloscpack:
+    optional("blosc").set_nthreads(THREADS)  # bloscpack compresses with it
 PACKAGES = ("blosc2", "blosc", "bloscpack", "joblib", "lz4")
 
 

@@ -15,7 +15,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 # Okabe and Ito's colours: told apart by every kind of sight, and in print.
 COLOURS = {
@@ -54,11 +54,29 @@ class Point:
 
 def plain(value: float, _: object = None) -> str:
     """An axis label without powers of ten."""
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
+
+
+def spread_axis(axes: Any, which: str, values: Sequence[float], *, is_log: bool) -> None:
+    """Scale, limits and ticks that leave the values some air and the labels apart."""
+    low, high = min(values), max(values)
+    axis = getattr(axes, f"{which}axis")
+    scale, limit = getattr(axes, f"set_{which}scale"), getattr(axes, f"set_{which}lim")
+    if is_log:
+        air = max(high / low, 1.5) ** 0.08
+        scale("log")
+        limit(low / air, high * air)
+        axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high < 100 * low else (1,)))
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        air = 0.08 * max(high - low, 0.05 * high)
+        limit(low - air, high + air)
+        axis.set_major_locator(MaxNLocator(7))
+    axis.set_major_formatter(FuncFormatter(plain))
 
 
 def draw_panel(axes: Any, points: Sequence[Point], title: str, speed: str) -> None:
-    """One panel: ratio upwards, speed to the right, both logarithmic."""
+    """One panel: ratio upwards, speed to the right."""
     for point in points:
         colour = COLOURS[point.family]
         fill = FILLS[point.filters]
@@ -76,19 +94,11 @@ def draw_panel(axes: Any, points: Sequence[Point], title: str, speed: str) -> No
             linestyle="none",
             alpha=0.9,
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    low, high = min(p.ratio for p in points), max(p.ratio for p in points)
-    axes.set_ylim(low / (high / low) ** 0.08 / 1.03, high * (high / low) ** 0.08 * 1.03)
+    spread_axis(axes, "x", [point.speed for point in points], is_log=True)
+    ratios = [point.ratio for point in points]
+    spread_axis(axes, "y", ratios, is_log=max(ratios) > 8 * min(ratios))
     axes.set_title(title, loc="left", fontsize=11, color=INK)
     axes.set_xlabel(speed, color=INK)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
-        axis.set_major_formatter(FuncFormatter(plain))
-        axis.set_minor_formatter(NullFormatter())
-    if high / low < 8:
-        axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 2.5, 3, 4, 5, 6, 8)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.grid(True, which="major", color="#e4e4e4", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(which="minor", length=0)
@@ -125,7 +135,7 @@ def draw_legends(figure: Any, points: Sequence[Point]) -> None:
         ],
         "filter": [handle(name, INK, "o", fill) for name, fill in FILLS.items() if name in filters],
     }
-    top = 0.9
+    top = 1 - 0.7 / figure.get_figheight()
     for title, handles in groups.items():
         legend = figure.legend(
             handles=handles,
@@ -138,7 +148,7 @@ def draw_legends(figure: Any, points: Sequence[Point]) -> None:
             labelcolor=INK,
         )
         legend.get_title().set_fontweight("bold")
-        top -= (1.9 + len(handles) * 1.62) * 9 / 72 / figure.get_figheight() + 0.02
+        top -= (0.38 + 0.187 * len(handles)) / figure.get_figheight()
 
 
 def ratio_against_speed(
@@ -146,16 +156,16 @@ def ratio_against_speed(
 ) -> None:
     """Saves the panels as a PNG; `note` is the small print below the title."""
     rows = -(-len(panels) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(4.7 * columns + 2, 4.1 * rows + 0.9), squeeze=False)
+    figure, grid = plt.subplots(rows, columns, figsize=(4.7 * columns + 2, 4.4 * rows + 0.7), squeeze=False)
     for axes, (name, points) in zip(grid.flat, panels.items(), strict=False):
         draw_panel(axes, points, name, speed)
     for line in grid:
         line[0].set_ylabel("compression ratio", color=INK)
     draw_legends(figure, [point for points in panels.values() for point in points])
-    figure.suptitle(title, x=0.06, y=0.985, ha="left", fontsize=14, fontweight="bold", color=INK)
-    head = 0.30 / figure.get_figheight()
-    figure.text(0.06, 0.985 - head, note, ha="left", va="top", fontsize=9, color="#666666")
-    figure.tight_layout(rect=(0.04, 0.01, 0.84, 0.985 - 1.7 * head))
+    inch = 1 / figure.get_figheight()
+    figure.text(0.05, 1 - 0.12 * inch, title, ha="left", va="top", fontsize=14, fontweight="bold", color=INK)
+    figure.text(0.05, 1 - 0.42 * inch, note, ha="left", va="top", fontsize=9, color="#666666")
+    figure.tight_layout(rect=(0.04, 0.01, 0.84, 1 - 0.6 * inch))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     plt.close(figure)

@@ -1,8 +1,9 @@
 """Compressed arrays and tables that you compute on directly.
 
-    import coquina as cq
-    chunk = cq.compress(x, codec="lz4")          # any contiguous buffer to a small chunk
-    cq.decompress(chunk) == x.tobytes()          # and back, on all cores
+>>> import coquina as cq
+>>> chunk = cq.compress(bytes(1000), codec="lz4")  # any contiguous buffer to a small chunk
+>>> len(chunk), cq.decompress(chunk) == bytes(1000)  # and back, on all cores
+(32, True)
 """
 
 from coquina._core import (
@@ -21,6 +22,7 @@ from coquina._core import (
     num_threads,
     set_num_threads,
 )
+from coquina.bloscpack import PackFile, append, dumps, loads, open, pack, unpack
 from coquina.chunks import ChunkInfo, chunk_info
 
 __all__ = [
@@ -28,16 +30,23 @@ __all__ = [
     "CoquinaError",
     "CorruptError",
     "LimitError",
+    "PackFile",
     "TruncatedError",
     "UnsupportedError",
     "__version__",
+    "append",
     "chunk_info",
     "codecs",
     "compress",
     "decompress",
     "decompress_into",
     "decompress_items",
+    "dumps",
     "filters",
+    "loads",
     "num_threads",
+    "open",
+    "pack",
     "set_num_threads",
+    "unpack",
 ]

@@ -1,7 +1,7 @@
 //! Fast loops over plain slices: the one crate of coquina where `unsafe` may live.
 //!
 //! Every loop comes as one safe door that takes a [`Level`] (the instruction set to use) and slices, and is
-//! judged in its tests by a naive version over all levels and all small lengths. Nothing here allocates, and
+//! judged in its tests by a naive version over all levels and all small lengths. Only the states of LZ4 allocate, and
 //! nothing here knows a chunk, a codec or an array.
 //!
 //! Source: the byte layouts are those of `docs/formats/filters.md`.

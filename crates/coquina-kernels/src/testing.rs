@@ -37,14 +37,21 @@ pub(crate) fn lengths(width: usize) -> impl Iterator<Item = usize> {
         let bytes = count * width;
         [bytes - 1, bytes, bytes + 1, bytes + width - 1]
     });
-    (0..=300).chain(near).chain([4095, 4096, 4097, 32_768, 32_771])
+    (0..=300).chain(near).chain([4095, 4096, 4097, 32_768, 32_771, 65_536])
 }
 
-/// Runs `filter` on a copy of `src` into destinations full of zeros and of ones: shows that it writes every byte.
+/// Runs `filter` into destinations full of zeros and of ones, in two places of a cache line: shows that it writes
+/// every byte of them and none beside them, and the same ones wherever they are.
 pub(crate) fn run(src: &[u8], filter: impl Fn(&[u8], &mut [u8])) -> Vec<u8> {
-    let (mut low, mut high) = (vec![0x00; src.len()], vec![0xFF; src.len()]);
-    filter(src, &mut low);
-    filter(src, &mut high);
-    assert!(low == high, "a byte was not written, {} bytes in all", src.len());
-    low
+    let (mut low, mut high) = (vec![0x00; src.len() + 128], vec![0xFF; src.len() + 128]);
+    let (at_low, at_high) = (low.as_ptr().align_offset(64), high.as_ptr().align_offset(64) + 16);
+    filter(src, &mut low[at_low..][..src.len()]);
+    filter(src, &mut high[at_high..][..src.len()]);
+    let out = low[at_low..][..src.len()].to_vec();
+    assert!(out == high[at_high..][..src.len()], "a byte was not written, {} bytes in all", src.len());
+    let mut beside = low[..at_low].iter().chain(&low[at_low + src.len()..]);
+    assert!(beside.all(|&byte| byte == 0x00), "a byte beside the {} ones was written", src.len());
+    let mut beside = high[..at_high].iter().chain(&high[at_high + src.len()..]);
+    assert!(beside.all(|&byte| byte == 0xFF), "a byte beside the {} ones was written", src.len());
+    out
 }

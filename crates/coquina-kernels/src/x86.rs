@@ -1,8 +1,10 @@
 //! Loads and stores of x86-64 registers from and to slices: the intrinsics that are not safe as they are.
 //!
-//! Each takes the front of its slice and panics where that is too short.
+//! Most take the front of their slice and panic where that is too short. Those with a place, for the blocks of the
+//! shuffle, leave the check to a caller who does it once for many.
 
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::arch::x86_64::{_mm_loadu_si128, _mm_storeu_si128};
 use core::arch::x86_64::{_mm256_loadu_si256, _mm256_storeu_si256};
 use core::arch::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512};
@@ -86,4 +88,38 @@ fn front(count: usize) -> u64 {
         1..64 => u64::MAX >> (64 - count),
         _ => u64::MAX,
     }
+}
+
+/// The 16 bytes from `at` on.
+///
+/// # Safety
+/// `at + 16` is at most `bytes.len()`.
+#[inline]
+pub(crate) unsafe fn load16_unchecked(bytes: &[u8], at: usize) -> __m128i {
+    debug_assert!(at + 16 <= bytes.len());
+    // SAFETY: `at` lies in `bytes`, says the caller.
+    let from = unsafe { bytes.as_ptr().add(at) };
+    // SAFETY: so do the 16 bytes from there on.
+    unsafe { _mm_loadu_si128(from.cast()) }
+}
+
+/// Writes the 16 bytes from `at` on.
+///
+/// # Safety
+/// `at + 16` is at most `bytes.len()`.
+#[inline]
+pub(crate) unsafe fn store16_unchecked(bytes: &mut [u8], at: usize, register: __m128i) {
+    debug_assert!(at + 16 <= bytes.len());
+    // SAFETY: `at` lies in `bytes`, says the caller.
+    let to = unsafe { bytes.as_mut_ptr().add(at) };
+    // SAFETY: so do the 16 bytes from there on.
+    unsafe { _mm_storeu_si128(to.cast(), register) };
+}
+
+/// Asks for the cache line of place `at`, which may lie anywhere.
+#[inline]
+pub(crate) fn prefetch(bytes: &[u8], at: usize) {
+    let place = bytes.as_ptr().wrapping_add(at);
+    // SAFETY: a prefetch reads nothing that the program sees and takes any address; every x86-64 CPU has SSE.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
 }

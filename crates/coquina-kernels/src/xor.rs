@@ -82,7 +82,9 @@ fn avx512(src: &[u8], reference: &[u8], dst: &mut [u8]) {
 fn prefixes<const W: usize>(src: &[u8], dst: &mut [u8]) {
     let (groups, rest) = src.as_chunks::<8>();
     let (groups_out, rest_out) = dst.as_chunks_mut::<8>();
-    let mut before = [0; 8];
+    // One element in every place; `before` is the last one so, in every place.
+    let everywhere = u64::MAX / (u64::MAX >> (64 - 8 * W));
+    let mut before = 0;
     for (out, group) in groups_out.iter_mut().zip(groups) {
         let mut inner = u64::from_le_bytes(*group);
         for shift in [8, 16, 32] {
@@ -90,25 +92,14 @@ fn prefixes<const W: usize>(src: &[u8], dst: &mut [u8]) {
                 inner ^= inner << shift;
             }
         }
-        let all = inner ^ u64::from_le_bytes(before);
-        *out = all.to_le_bytes();
-        before = last_everywhere::<W>(all);
+        *out = (inner ^ before).to_le_bytes();
+        before ^= (inner >> (64 - 8 * W)) * everywhere;
     }
+    let mut before = before.to_le_bytes();
     for (place, (out, byte)) in rest_out.iter_mut().zip(rest).enumerate() {
         before[place % W] ^= byte;
         *out = before[place % W];
     }
-}
-
-/// The last element of 8 bytes, in every place.
-#[inline(always)]
-fn last_everywhere<const W: usize>(elements: u64) -> [u8; 8] {
-    let bytes = elements.to_le_bytes();
-    let mut out = [0; 8];
-    for (place, byte) in out.iter_mut().enumerate() {
-        *byte = bytes[8 - W + place % W];
-    }
-    out
 }
 
 #[cfg(test)]

@@ -35,6 +35,11 @@ impl From<Error> for Raised {
             ErrorKind::OutOfBounds => PyIndexError::new_err(sentence),
             ErrorKind::Cancelled => PyKeyboardInterrupt::new_err(sentence),
             ErrorKind::Io => {
+                // What a file object of the caller's raised comes back as it was.
+                let inner = error.io().and_then(|io| io.get_ref()).and_then(|e| e.downcast_ref::<PyErr>());
+                if let Some(raised) = inner {
+                    return Self(Python::attach(|py| raised.clone_ref(py)));
+                }
                 let kind = error.io().map_or(std::io::ErrorKind::Other, std::io::Error::kind);
                 std::io::Error::new(kind, sentence).into()
             }

@@ -2,10 +2,13 @@
 
 #![deny(unsafe_code)]
 
+mod bloscpack;
 mod buffers;
 mod compression;
 mod errors;
+mod files;
 mod options;
+mod progress;
 mod watch;
 
 use pyo3::prelude::*;
@@ -14,5 +17,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add_to(module)?;
-    compression::add_to(module)
+    compression::add_to(module)?;
+    bloscpack::add_to(module)?;
+    module.add_class::<progress::ProgressBar>()
 }

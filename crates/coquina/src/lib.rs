@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod base;
-//pub mod bloscpack;
+pub mod bloscpack;
 pub mod chunk;
 pub mod codec;
 pub mod filter;

@@ -16,6 +16,11 @@ use crate::shuffle::{Layout, join, split};
 
 /// The bytes of a tile; with its source and its destination it should fit in a first-level cache.
 const TILE_BYTES: usize = 8192;
+
+/// Memory for the streams of a tile, aligned to cache lines.
+#[repr(align(64))]
+struct Buffer([u8; TILE_BYTES]);
+
 /// Columns shuffled at once; wider elements are cut, in units that [`split`] and [`join`] move at full speed.
 const COLUMNS_MAX: usize = 16;
 
@@ -27,9 +32,9 @@ pub fn bitshuffle(level: Level, width: usize, src: &[u8], dst: &mut [u8]) {
     let count = src.len() / width / 8 * 8;
     let (matrix, rest) = dst.split_at_mut(count * width);
     rest.copy_from_slice(&src[matrix.len()..]);
-    for tile in tiles(width, count) {
-        let mut streams = [0; TILE_BYTES];
-        let streams = &mut streams[..tile.columns * tile.elements];
+    let mut buffer = Buffer([0; TILE_BYTES]);
+    for tile in tiles(width, count, lead(matrix, count)) {
+        let streams = &mut buffer.0[..tile.columns * tile.elements];
         split(level, tile.as_elements(width), &src[tile.element * width + tile.column..], streams);
         bits::transpose(level, streams);
         for (j, stream) in streams.chunks_exact(tile.elements).enumerate() {
@@ -46,9 +51,9 @@ pub fn bitunshuffle(level: Level, width: usize, src: &[u8], dst: &mut [u8]) {
     let count = src.len() / width / 8 * 8;
     let (elements, rest) = dst.split_at_mut(count * width);
     rest.copy_from_slice(&src[elements.len()..]);
-    for tile in tiles(width, count) {
-        let mut streams = [0; TILE_BYTES];
-        let streams = &mut streams[..tile.columns * tile.elements];
+    let mut buffer = Buffer([0; TILE_BYTES]);
+    for tile in tiles(width, count, 0) {
+        let streams = &mut buffer.0[..tile.columns * tile.elements];
         for (j, stream) in streams.chunks_exact_mut(tile.elements).enumerate() {
             join(level, tile.as_bit_rows(count), &src[tile.bit_rows_start(j, count)..], stream);
         }
@@ -85,15 +90,25 @@ impl Tile {
     }
 }
 
-/// Tiles that cover `count` elements of `width` bytes; the last columns are done twice if that keeps tiles wide.
-fn tiles(width: usize, count: usize) -> impl Iterator<Item = Tile> {
+/// Tiles that cover `count` elements of `width` bytes, the first ones of `lead` elements if that is not 0; the last
+/// columns are done twice if that keeps tiles wide.
+fn tiles(width: usize, count: usize, lead: usize) -> impl Iterator<Item = Tile> {
     let columns = width.min(COLUMNS_MAX);
     let elements_max = TILE_BYTES / columns / 64 * 64;
-    (0..count).step_by(elements_max).flat_map(move |element| {
-        let elements = elements_max.min(count - element);
+    let first = (lead > 0).then_some((0, lead));
+    let others = (lead..count).step_by(elements_max);
+    let pieces = first.into_iter().chain(others.map(move |start| (start, elements_max.min(count - start))));
+    pieces.flat_map(move |(element, elements)| {
         let starts = (0..width).step_by(columns).map(move |column| column.min(width - columns));
         starts.map(move |column| Tile { element, elements, column, columns })
     })
+}
+
+/// The elements to do apart so that all later tiles are written to whole cache lines, if there is such a number.
+fn lead(matrix: &[u8], count: usize) -> usize {
+    let offset = matrix.as_ptr().align_offset(64);
+    let elements = if (count / 8).is_multiple_of(64) && offset < 64 { 8 * offset } else { 0 };
+    elements.min(count)
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@
 //! the columns of each register, then log2 P rounds of zipping swap registers with groups. Loads and stores of
 //! rows are masked, so a width below its power of two needs no room after the last row.
 //!
-//! Widths above 16: tiles of 16 columns, as in the AVX2 variant, with four quarters in place of two halves.
+//! Widths above 16: tiles of 16 columns, as in the AVX2 variant, with four quarters in place of two halves. Not so
+//! for `join`: with four stores per register, this was tried and found slower than the AVX2 variant.
 
-use core::arch::x86_64::{__m512i, _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_setzero_si512};
-use core::arch::x86_64::{_mm512_extracti32x4_epi32, _mm512_inserti32x4};
+use core::arch::x86_64::{__m512i, _mm512_castsi128_si512, _mm512_inserti32x4, _mm512_setzero_si512};
 use core::arch::x86_64::{_mm512_permutex2var_epi32, _mm512_permutex2var_epi64, _mm512_permutexvar_epi8};
 use core::arch::x86_64::{_mm512_unpackhi_epi8, _mm512_unpacklo_epi8};
 
-use super::{Layout, starts};
-use crate::x86::{load_front, load16, load64, store_front, store16, store64};
+use super::{Layout, lead, starts, starts_with_lead};
+use crate::x86::{load_front, load16_unchecked, load64, prefetch, store_front, store64};
 
 /// The rows of a block.
 pub(super) const ROWS: usize = 64;
@@ -21,12 +21,12 @@ pub(super) const ROWS: usize = 64;
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn split(layout: Layout, rows: &[u8], streams: &mut [u8]) {
     match layout.width {
-        1 | 2 => split_narrow::<2>(layout, rows, streams),
+        2 => split_narrow::<2>(layout, rows, streams),
         3 | 4 => split_narrow::<4>(layout, rows, streams),
         5..=8 => split_narrow::<8>(layout, rows, streams),
-        9..=15 => split_narrow::<16>(layout, rows, streams),
+        9..=16 if layout.row_step == layout.width => split_narrow::<16>(layout, rows, streams),
         _ => {
-            for row in starts(layout.rows, ROWS) {
+            for row in starts_with_lead(layout.rows, ROWS, lead(layout, streams, ROWS)) {
                 for column in starts(layout.width, 16) {
                     let from = &rows[row * layout.row_step + column..];
                     let block = transposed_tile(read_tile(from, layout.row_step));
@@ -38,23 +38,19 @@ pub(super) fn split(layout: Layout, rows: &[u8], streams: &mut [u8]) {
     }
 }
 
-/// `join` for 64 rows or more.
+/// Whether [`join`] takes this layout: 64 rows or more, side by side and up to 16 bytes wide.
+pub(super) fn joins(layout: Layout) -> bool {
+    layout.rows >= ROWS && layout.width <= 16 && layout.row_step == layout.width
+}
+
+/// `join` for the layouts that it [takes](joins).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn join(layout: Layout, streams: &[u8], rows: &mut [u8]) {
     match layout.width {
-        1 | 2 => join_narrow::<2>(layout, streams, rows),
+        2 => join_narrow::<2>(layout, streams, rows),
         3 | 4 => join_narrow::<4>(layout, streams, rows),
         5..=8 => join_narrow::<8>(layout, streams, rows),
-        9..=15 => join_narrow::<16>(layout, streams, rows),
-        _ => {
-            for row in starts(layout.rows, ROWS) {
-                for column in starts(layout.width, 16) {
-                    let from = &streams[column * layout.stream_step + row..];
-                    let block = transposed_tile(read_streams(from, layout.stream_step, 16));
-                    write_tile(block, &mut rows[row * layout.row_step + column..], layout.row_step);
-                }
-            }
-        }
+        _ => join_narrow::<16>(layout, streams, rows),
     }
 }
 
@@ -62,9 +58,9 @@ pub(super) fn join(layout: Layout, streams: &[u8], rows: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn split_narrow<const P: usize>(layout: Layout, rows: &[u8], streams: &mut [u8]) {
     let width = layout.width;
-    let order = permutation::<P>(width, false);
+    let order = load64(&GROUP[width]);
     let piece = 64 / P * width;
-    for row in starts(layout.rows, ROWS) {
+    for row in starts_with_lead(layout.rows, ROWS, lead(layout, streams, ROWS)) {
         let from = &rows[row * width..][..ROWS * width];
         let mut block = [_mm512_setzero_si512(); P];
         for (k, register) in block.iter_mut().enumerate() {
@@ -80,7 +76,7 @@ fn split_narrow<const P: usize>(layout: Layout, rows: &[u8], streams: &mut [u8])
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn join_narrow<const P: usize>(layout: Layout, streams: &[u8], rows: &mut [u8]) {
     let width = layout.width;
-    let order = permutation::<P>(width, true);
+    let order = load64(&SPREAD[width]);
     let piece = 64 / P * width;
     for row in starts(layout.rows, ROWS) {
         let block = transposed(read_streams::<P>(&streams[row..], layout.stream_step, width));
@@ -97,18 +93,27 @@ fn join_narrow<const P: usize>(layout: Layout, streams: &[u8], rows: &mut [u8]) 
     }
 }
 
-/// The permutation of 64 bytes from `64 / P` rows of `width` bytes to `P` groups, one of each column; or back.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-fn permutation<const P: usize>(width: usize, back: bool) -> __m512i {
-    let mut order = [0; 64];
-    for row in 0..64 / P {
-        for column in 0..width {
-            let (wide, grouped) = (row * width + column, column * (64 / P) + row);
+/// For each width, the permutation of 64 bytes from rows of `width` bytes to groups of one column each, where the
+/// number of groups is the next power of two.
+static GROUP: [[u8; 64]; 17] = permutations(false);
+/// The inverses.
+static SPREAD: [[u8; 64]; 17] = permutations(true);
+
+const fn permutations(back: bool) -> [[u8; 64]; 17] {
+    let mut tables = [[0; 64]; 17];
+    let mut width = 2_u8;
+    while width <= 16 {
+        let group = 64 / width.next_power_of_two();
+        let mut place = 0;
+        while place < group * width {
+            let (wide, grouped) = (place, place % width * group + place / width);
             let (to, from) = if back { (wide, grouped) } else { (grouped, wide) };
-            order[to] = u8::try_from(from).unwrap_or(0);
+            tables[width as usize][to as usize] = from;
+            place += 1;
         }
+        width += 1;
     }
-    load64(&order)
+    tables
 }
 
 #[inline]
@@ -129,9 +134,13 @@ fn write_streams<const P: usize>(block: [__m512i; P], to: &mut [u8], step: usize
     for (number, register) in block.iter().enumerate() {
         if number < count {
             store64(&mut to[number * step..], *register);
+            prefetch(to, number * step + AHEAD_BYTES);
         }
     }
 }
+
+/// How far ahead of the stores to a stream its lines are asked for.
+const AHEAD_BYTES: usize = 128;
 
 /// Swaps registers with groups of `64 / P` bytes: log2 P rounds of zipping. Its own inverse.
 #[inline]
@@ -193,25 +202,29 @@ const fn zip_table(group: u8, unit_bytes: u8) -> [[u8; 64]; 2] {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn read_tile(from: &[u8], step: usize) -> [__m512i; 16] {
+    assert!(from.len() >= tile_reach(step));
     let mut block = [_mm512_setzero_si512(); 16];
     for (k, register) in block.iter_mut().enumerate() {
-        let quarters = _mm512_castsi128_si512(load16(&from[k * step..]));
-        let quarters = _mm512_inserti32x4::<1>(quarters, load16(&from[(16 + k) * step..]));
-        let quarters = _mm512_inserti32x4::<2>(quarters, load16(&from[(32 + k) * step..]));
-        *register = _mm512_inserti32x4::<3>(quarters, load16(&from[(48 + k) * step..]));
+        // SAFETY: row `k` is one of the 64 that the length has been checked for.
+        let row = unsafe { load16_unchecked(from, k * step) };
+        *register = _mm512_castsi128_si512(row);
+        // SAFETY: row `16 + k` is one of the 64 that the length has been checked for.
+        let row = unsafe { load16_unchecked(from, (16 + k) * step) };
+        *register = _mm512_inserti32x4::<1>(*register, row);
+        // SAFETY: row `32 + k` is one of the 64 that the length has been checked for.
+        let row = unsafe { load16_unchecked(from, (32 + k) * step) };
+        *register = _mm512_inserti32x4::<2>(*register, row);
+        // SAFETY: row `48 + k` is one of the 64 that the length has been checked for.
+        let row = unsafe { load16_unchecked(from, (48 + k) * step) };
+        *register = _mm512_inserti32x4::<3>(*register, row);
     }
     block
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-fn write_tile(block: [__m512i; 16], to: &mut [u8], step: usize) {
-    for (k, register) in block.into_iter().enumerate() {
-        store16(&mut to[k * step..], _mm512_castsi512_si128(register));
-        store16(&mut to[(16 + k) * step..], _mm512_extracti32x4_epi32::<1>(register));
-        store16(&mut to[(32 + k) * step..], _mm512_extracti32x4_epi32::<2>(register));
-        store16(&mut to[(48 + k) * step..], _mm512_extracti32x4_epi32::<3>(register));
-    }
+/// The bytes from the first of a tile to its last, for rows `step` bytes apart.
+fn tile_reach(step: usize) -> usize {
+    let reach = (ROWS - 1).checked_mul(step).and_then(|bytes| bytes.checked_add(16));
+    reach.expect("a step between rows of one slice")
 }
 
 /// Swaps registers with bytes in each quarter: 4 rounds of zipping bytes. Its own inverse.

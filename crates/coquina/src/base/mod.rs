@@ -4,5 +4,6 @@ pub(crate) mod bytes;
 pub(crate) mod error;
 pub(crate) mod io;
 pub(crate) mod limits;
+pub(crate) mod ordered;
 pub(crate) mod pool;
 mod settings;

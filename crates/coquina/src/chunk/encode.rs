@@ -11,9 +11,10 @@ use super::scratch::with_buffers;
 use super::sink::{Piece, Sink};
 use super::stream;
 use crate::base::error::{Error, Result};
+use crate::base::ordered::Ordered;
 use crate::base::pool::Job;
 use crate::codec::{Encode, Samples};
-use crate::filter::{Buffers, Steps};
+use crate::filter::Steps;
 
 /// A task encodes about this much: enough to be worth handing out, little enough to share evenly.
 const TASK_BYTES_MAX: usize = 512 << 10;
@@ -124,11 +125,9 @@ fn encode_blocks(
     if data_start > out.len() {
         return Ok(None);
     }
-    let threads = job.width(bytes.len());
     let bstarts_end = usize::try_from(header.bstarts_end()).unwrap_or(usize::MAX);
-    let sink = Sink::new(out, header.len()..bstarts_end, data_start, threads);
-    blocks.run(bytes, &sink, job)?;
-    let Some((cbytes, is_zeros)) = sink.finish() else { return Ok(None) };
+    let sink = Sink::new(out, header.len()..bstarts_end, data_start);
+    let Some((cbytes, is_zeros)) = blocks.run(bytes, sink, job)?.finish() else { return Ok(None) };
     header.cbytes = cbytes;
     if is_zeros && header.is_extended() {
         header.cbytes = header.len();
@@ -161,27 +160,32 @@ impl<'a> BlockEncoder<'a> {
     }
 
     /// Encodes all blocks, in runs, into the sink.
-    fn run(&self, bytes: &[u8], sink: &Sink<'_>, job: &Job<'_>) -> Result<()> {
+    fn run<'o>(&self, bytes: &[u8], sink: Sink<'o>, job: &Job<'_>) -> Result<Sink<'o>> {
         let block_bytes = self.header.block_bytes();
         let threads = job.width(bytes.len());
         let share = if threads == 1 { TASK_BYTES_MAX } else { bytes.len() / (4 * threads) };
         let run_blocks = share.min(TASK_BYTES_MAX).div_ceil(block_bytes).max(1);
         let runs = bytes.chunks(run_blocks * block_bytes).enumerate();
+        let sink = Ordered::new(sink, threads);
         job.run(bytes.len(), runs, |(number, run)| {
-            if let Some(mut piece) = sink.empty_piece() {
-                with_buffers(|buffers| self.encode_run(number * run_blocks, run, buffers, &mut piece));
-                sink.put(number, piece);
-            }
+            sink.put(number, || {
+                let piece = sink.with(Sink::empty_piece);
+                Ok(piece.map(|piece| self.encode_run(number * run_blocks, run, piece)))
+            })?;
             Ok(run.len())
-        })
+        })?;
+        Ok(sink.into_taker())
     }
 
-    fn encode_run(&self, first: usize, run: &[u8], buffers: &mut Buffers, piece: &mut Piece) {
-        for (i, block) in run.chunks(self.header.block_bytes()).enumerate() {
-            piece.starts.push(piece.len);
-            let filtered = self.steps.encode(block, self.reference_of(first + i), buffers);
-            self.encode_streams(filtered, piece);
-        }
+    fn encode_run(&self, first: usize, run: &[u8], mut piece: Piece) -> Piece {
+        with_buffers(|buffers| {
+            for (i, block) in run.chunks(self.header.block_bytes()).enumerate() {
+                piece.starts.push(piece.len);
+                let filtered = self.steps.encode(block, self.reference_of(first + i), buffers);
+                self.encode_streams(filtered, &mut piece);
+            }
+        });
+        piece
     }
 
     fn encode_streams(&self, block: &[u8], piece: &mut Piece) {

@@ -1,12 +1,11 @@
-//! Collects encoded runs of blocks in their order, whichever thread finishes first.
+//! Puts encoded runs of blocks into a chunk, one after another: block starts in front, blocks behind.
 //!
-//! In: pieces, each with its number. Out: one chunk: block starts and the pieces, adjacent and in order.
-//! A piece that comes early waits; a thread that is too far ahead waits with it, so that memory stays bounded.
-//! Invariant: the bytes do not depend on the number of threads.
+//! Source: `docs/formats/chunk.md`, "Ordinary chunks". Writers leave no gaps between blocks.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::base::error::Result;
+use crate::base::ordered::Take;
 
 /// A run of encoded blocks.
 #[derive(Default)]
@@ -20,21 +19,8 @@ pub(super) struct Piece {
     pub(super) is_zeros: bool,
 }
 
-impl Piece {
-    pub(super) fn clear(&mut self) {
-        (self.len, self.is_zeros) = (0, true);
-        self.starts.clear();
-    }
-}
-
-/// Where the pieces go.
+/// A chunk that is being put together.
 pub(super) struct Sink<'o> {
-    state: Mutex<State<'o>>,
-    moved: Condvar,
-    waiting_max: usize,
-}
-
-struct State<'o> {
     /// The block starts, four bytes each.
     bstarts: &'o mut [u8],
     next_block: usize,
@@ -42,79 +28,43 @@ struct State<'o> {
     /// Bytes of the chunk before `data`.
     data_start: usize,
     len: usize,
-    next_piece: usize,
-    waiting: BTreeMap<usize, Piece>,
     spare: Vec<Piece>,
     is_full: bool,
     is_zeros: bool,
 }
 
 impl<'o> Sink<'o> {
-    /// Takes the pieces of a chunk: `out` is all the room that it may use.
-    pub(super) fn new(out: &'o mut [u8], bstarts: Range<usize>, data_start: usize, threads: usize) -> Self {
+    /// `out` is all the room that the chunk may use; blocks go behind `data_start`.
+    pub(super) fn new(out: &'o mut [u8], bstarts: Range<usize>, data_start: usize) -> Self {
         let (front, data) = out.split_at_mut(data_start);
-        let state = State {
-            bstarts: &mut front[bstarts],
-            next_block: 0,
-            data,
-            data_start,
-            len: 0,
-            next_piece: 0,
-            waiting: BTreeMap::new(),
-            spare: Vec::new(),
-            is_full: false,
-            is_zeros: true,
-        };
-        Self { state: Mutex::new(state), moved: Condvar::new(), waiting_max: 2 * threads }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<'o>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let bstarts = &mut front[bstarts];
+        let (spare, is_full, is_zeros) = (Vec::new(), false, true);
+        Self { bstarts, next_block: 0, data, data_start, len: 0, spare, is_full, is_zeros }
     }
 
     /// A piece to fill; `None` if the chunk is full already and encoding on is useless.
-    pub(super) fn empty_piece(&self) -> Option<Piece> {
-        let mut state = self.lock();
-        if state.is_full {
+    pub(super) fn empty_piece(&mut self) -> Option<Piece> {
+        if self.is_full {
             return None;
         }
-        let mut piece = state.spare.pop().unwrap_or_default();
-        piece.clear();
+        let mut piece = self.spare.pop().unwrap_or_default();
+        (piece.len, piece.is_zeros) = (0, true);
+        piece.starts.clear();
         Some(piece)
-    }
-
-    /// Puts piece `number` in its place, now or as soon as all before it are there.
-    pub(super) fn put(&self, number: usize, piece: Piece) {
-        let mut state = self.lock();
-        // Pieces are handed out in order, so another thread has piece `next_piece`, and that one does not wait.
-        while number > state.next_piece && state.waiting.len() >= self.waiting_max && !state.is_full {
-            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.waiting.insert(number, piece);
-        while let Some(piece) = state.take_next() {
-            state.append(piece);
-        }
-        self.moved.notify_all();
     }
 
     /// Where the data ends in the chunk, and whether it is nothing but zero runs; `None` if it did not fit.
     pub(super) fn finish(self) -> Option<(usize, bool)> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (!state.is_full).then_some((state.data_start + state.len, state.is_zeros))
+        (!self.is_full).then_some((self.data_start + self.len, self.is_zeros))
     }
 }
 
-impl State<'_> {
-    fn take_next(&mut self) -> Option<Piece> {
-        let piece = self.waiting.remove(&self.next_piece)?;
-        self.next_piece += 1;
-        Some(piece)
-    }
-
-    fn append(&mut self, piece: Piece) {
-        let Some(room) = self.data.get_mut(self.len..self.len + piece.len).filter(|_| !self.is_full) else {
+impl Take<Option<Piece>> for Sink<'_> {
+    fn take(&mut self, piece: Option<Piece>) -> Result<()> {
+        let Some(piece) = piece.filter(|_| !self.is_full) else { return Ok(()) };
+        let Some(room) = self.data.get_mut(self.len..self.len + piece.len) else {
             self.is_full = true;
-            return;
+            return Ok(());
         };
         room.copy_from_slice(&piece.bytes[..piece.len]);
         let base = self.data_start + self.len;
@@ -126,5 +76,6 @@ impl State<'_> {
         self.len += piece.len;
         self.is_zeros &= piece.is_zeros;
         self.spare.push(piece);
+        Ok(())
     }
 }

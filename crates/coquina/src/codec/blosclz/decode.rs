@@ -2,8 +2,8 @@
 //!
 //! In: one whole stream, from outside and untrusted. Out: exactly as many bytes as `dst` has room for.
 //! Source: the BloscLZ stream as C-Blosc2 reads it (docs/formats, codecs, section 3.1).
-//! Invariants: any bytes give a result, never a panic; `dst` is never read where it was not written;
-//! the work is bounded by the lengths of `src` and `dst`.
+//! Invariants: any bytes give a result, never a panic; what `dst` held before has no influence on it; the work
+//! is bounded by the lengths of `src` and `dst`.
 
 use std::fmt;
 
@@ -186,6 +186,8 @@ impl Place {
 const WINDOW: usize = 33;
 /// Matches are copied in blocks of this size where there is room, two at first.
 const BLOCK: usize = 16;
+/// Longer matches from further back are copied as a whole.
+const LONG: usize = 64;
 
 /// Reads a match of at most one extension byte, with few branches; `bytes` is 0 if there are more of them.
 #[inline(always)]
@@ -240,10 +242,11 @@ fn repeat(dst: &mut [u8], at: usize, found: &Match) {
     let end = at + found.length;
     let mut to = at;
     if found.distance == 1 {
-        let byte = dst[from];
-        dst[at..end].fill(byte);
+        let [byte] = load(dst, from);
+        dst.get_mut(at..end).unwrap_or_default().fill(byte);
         return;
     }
+    // Four blocks of a short period are inside the match, and a good start for the doubling.
     if found.distance < BLOCK && found.length >= 5 * BLOCK {
         let (pattern, step) = pattern(load(dst, from), found.distance);
         for _ in 0..4 {
@@ -264,12 +267,13 @@ fn repeat(dst: &mut [u8], at: usize, found: &Match) {
 fn repeat_blocks(dst: &mut [u8], at: usize, found: &Match) {
     let from = at - found.distance;
     let end = at + found.length;
-    if found.length > 64 && (found.distance == 1 || found.distance >= 64) {
+    // From here on the calls that copy and fill cost less than the loops below.
+    if found.length > LONG && (found.distance == 1 || found.distance >= LONG) {
         repeat(dst, at, found);
         return;
     }
     if found.distance >= BLOCK {
-        // Each block is loaded after the one before it is stored: it may have just been written.
+        // Each block is loaded when the one before it is stored: that may be what it reads.
         store::<BLOCK>(dst, at, load(dst, from));
         store::<BLOCK>(dst, at + BLOCK, load(dst, from + BLOCK));
         let (mut to, mut from) = (at + 2 * BLOCK, from + 2 * BLOCK);
@@ -281,7 +285,8 @@ fn repeat_blocks(dst: &mut [u8], at: usize, found: &Match) {
         return;
     }
     let (pattern, step) = if found.distance == 1 {
-        (load::<1>(dst, from).map(|byte| [byte; BLOCK])[0], BLOCK)
+        let [byte] = load(dst, from);
+        ([byte; BLOCK], BLOCK)
     } else {
         pattern(load(dst, from), found.distance)
     };
@@ -321,11 +326,13 @@ const fn periods() -> [(u128, u128, usize); BLOCK] {
     table
 }
 
+/// The `N` bytes from `at` on. The callers have made sure that they exist; zeros if not.
 #[inline(always)]
 fn load<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|left| left.first_chunk()).copied().unwrap_or([0; N])
 }
 
+/// Writes `block` from `at` on, where the callers have made sure that there is room.
 #[inline(always)]
 fn store<const N: usize>(bytes: &mut [u8], at: usize, block: [u8; N]) {
     if let Some(to) = bytes.get_mut(at..).and_then(|left| left.first_chunk_mut()) {

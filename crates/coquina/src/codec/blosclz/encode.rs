@@ -10,11 +10,16 @@ const TABLE_BITS: u32 = 14;
 const TABLE_LEN: usize = 1 << TABLE_BITS;
 /// Matches reach back less than this many bytes.
 const FAR_END: usize = 73_725;
-/// Shorter matches are not worth their instruction.
+/// Shorter matches are not worth their instruction. So many bytes are hashed and compared at once: what the
+/// table leads to is then most often a match that is used. (C hashes 4 bytes and rejects matches below 7
+/// afterwards: a few per cent larger, and slower for the branches.)
 const MATCH_MIN: usize = 7;
+/// The same for matches from `FAR_START` on.
 const MATCH_MIN_FAR: usize = 9;
-/// How many bytes are hashed.
-const HASHED: usize = 7;
+/// So many positions are searched before the loop for long ways takes over.
+const NEAR: usize = 16;
+/// Every so many bytes without a match it takes longer steps.
+const PATIENCE: usize = 1024;
 /// From this distance on a match takes two bytes more.
 const FAR_START: usize = 8192;
 /// Bytes that the search leaves alone at the end, so that it can load whole words.
@@ -23,6 +28,9 @@ const TAIL: usize = 12;
 const HEAD: usize = 4;
 /// A literal run holds at most this many bytes.
 const RUN_MAX: usize = 32;
+/// From this length on a match has an extension byte, and from there on more than one.
+const EXTENDED: usize = 9;
+const EXTENDED_TWICE: usize = EXTENDED + 255;
 /// Bit 5 marks the first control byte of a stream.
 const FIRST_MARK: u8 = 32;
 /// Shorter inputs are left to be stored raw.
@@ -34,8 +42,8 @@ const ROOM_MIN: usize = 66;
 pub(super) struct Encoder {
     /// The last position of each hashed word, counted from `base` of its search.
     table: Box<[u32; TABLE_LEN]>,
-    /// Where the positions of the next search start. It lies so far behind those of the search before that
-    /// old entries are out of reach of any match: the table need not be cleared.
+    /// Where the positions of the next search start: behind all those of the searches before. An entry below
+    /// it is old and read as position 0, as in a table just cleared; so the table need not be cleared.
     base: u32,
 }
 
@@ -45,20 +53,22 @@ struct Effort {
     bits: u32,
     /// The sample starts this part of the input before its end; 1 is the whole input.
     sample_part: usize,
-    /// Twentieths: input over output of the sample below this gives up.
+    /// Hundredths: input over output of the sample below this gives up.
     ratio_min: usize,
 }
 
 impl Effort {
     fn of(level: u8) -> Self {
         let (bits, sample_part, ratio_min) = match level {
-            0 | 1 => (12, 8, 40),
-            2 => (13, 4, 30),
-            3 => (14, 4, 24),
-            4..=6 => (14, 2, 24),
-            7 => (14, 1, 23),
-            8 => (14, 1, 22),
-            _ => (14, 1, 20),
+            0 | 1 => (12, 8, 200),
+            2 => (13, 4, 150),
+            3 => (14, 4, 120),
+            4..=6 => (14, 2, 120),
+            7 => (14, 1, 115),
+            8 => (14, 1, 110),
+            // C takes 100 here; but a sample that gains next to nothing most often means a stream that in the
+            // end does not fit, found out at the price of a whole search.
+            _ => (14, 1, 102),
         };
         Self { bits, sample_part, ratio_min }
     }
@@ -87,7 +97,7 @@ impl Encoder {
     fn encode_with<const BITS: u32>(&mut self, effort: &Effort, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let sample = src.get(src.len() - src.len() / effort.sample_part..)?;
         let sample = sample.get(..1 << BITS).unwrap_or(sample);
-        let sample_max = sample.len() * 20 / effort.ratio_min;
+        let sample_max = sample.len() * 100 / effort.ratio_min;
         if effort.sample_part > 1 && !self.pays::<BITS>(sample, sample_max) {
             return None;
         }
@@ -98,7 +108,7 @@ impl Encoder {
             // The sample is the start of the input: what it takes is seen on the way.
             writer.bytes_max = bytes_max.min(sample_max);
             search.run(sample.len(), &mut writer)?;
-            if (writer.written + search.pending()) * effort.ratio_min > search.at * 20 {
+            if (writer.written + search.pending()) * effort.ratio_min > search.at * 100 {
                 return None;
             }
             writer.bytes_max = bytes_max;
@@ -149,7 +159,7 @@ struct Search<'a, const BITS: u32> {
 
 impl<const BITS: u32> Search<'_, BITS> {
     /// Gives the bytes up to about `until` to `sink` as literals and matches, but for the literals at the
-    /// end. None: the sink has had enough.
+    /// end. None: the sink has had enough, or would have before the end.
     fn run(&mut self, until: usize, sink: &mut impl Sink) -> Option<()> {
         let limit = until.min(self.src.len().saturating_sub(TAIL));
         loop {
@@ -164,6 +174,8 @@ impl<const BITS: u32> Search<'_, BITS> {
                 self.at = at + 1;
                 continue;
             }
+            // One byte less than there is, as in C: where a match is cut, the next search starts in what was
+            // the match and tends to find a longer one. It also leaves a literal for the end of the stream.
             let kept = length - 1;
             sink.literals(self.src, self.anchor, at)?;
             sink.repeat(kept, distance)?;
@@ -180,21 +192,44 @@ impl<const BITS: u32> Search<'_, BITS> {
     }
 
     /// The next position before `limit` at which `MATCH_MIN` bytes are the same as at the last position of
-    /// the same hash, and that position.
-    #[inline(never)]
+    /// the same hash, and that position. None: there is none, and `limit` is where the search stands.
+    #[inline(always)]
     fn find(&mut self, limit: usize) -> Option<(usize, usize)> {
-        if self.at >= limit {
+        // The next match is most often near; where it is not, a loop of its own has all the registers.
+        self.find_before(limit.min(self.at + NEAR)).or_else(|| self.find_far(limit))
+    }
+
+    /// As `find`. The longer there is nothing, the fewer positions it tries: noise goes by quickly, and what
+    /// comes after it is found a few bytes late.
+    #[inline(never)]
+    fn find_far(&mut self, limit: usize) -> Option<(usize, usize)> {
+        let mut found = self.find_before(limit.min(self.at + PATIENCE));
+        let mut step = 2;
+        while found.is_none() && self.at < limit {
+            let start = self.at;
+            let stop = limit.min(start + PATIENCE);
+            found = (start..stop).step_by(step).find_map(|at| {
+                let word = u64_at(self.src, at)?;
+                Some((at, replace::<BITS>(self.table, self.base, self.src, (at, word))?))
+            });
+            self.at = stop;
+            step += 1;
+        }
+        found
+    }
+
+    /// As `find`, at every position.
+    #[inline(always)]
+    fn find_before(&mut self, limit: usize) -> Option<(usize, usize)> {
+        let Self { table, base, src, at: start, .. } = self;
+        let (src, base, start) = (*src, *base, *start);
+        if start >= limit {
             return None;
         }
-        let windows = self.src.get(self.at..limit + 7)?.windows(8);
-        for (number, window) in windows.enumerate() {
-            let at = self.at + number;
+        for (number, window) in src.get(start..limit + 7)?.windows(8).enumerate() {
+            let at = start + number;
             let word = u64::from_le_bytes(*window.first_chunk()?);
-            let entry = &mut self.table[slot::<BITS>(word)];
-            let candidate = entry.saturating_sub(self.base) as usize;
-            *entry = self.base.wrapping_add(low_u32(at));
-            let before = u64::from_le_bytes(*self.src.get(candidate..candidate + 8)?.first_chunk()?);
-            if (word ^ before) << (64 - 8 * MATCH_MIN) == 0 && at - candidate < FAR_END {
+            if let Some(candidate) = replace::<BITS>(table, base, src, (at, word)) {
                 return Some((at, candidate));
             }
         }
@@ -241,7 +276,7 @@ impl Sink for Count {
     }
 
     fn repeat(&mut self, length: usize, distance: usize) -> Option<()> {
-        let extension = if length < 9 { 0 } else { (length - 9) / 255 + 1 };
+        let extension = if length < EXTENDED { 0 } else { (length - EXTENDED) / 255 + 1 };
         let far = if distance < FAR_START { 0 } else { 2 };
         self.left -= length;
         self.bytes += 2 + extension + far;
@@ -265,17 +300,26 @@ impl Writer<'_> {
         Some(())
     }
 
-    fn repeat_slow(&mut self, length: usize, high: u8, tail: &[u8]) -> Option<()> {
-        self.put([7 << 5 | high])?;
-        let mut more = length - 9;
-        while more >= 255 {
-            self.put([255])?;
-            more -= 255;
-        }
-        self.put([low_u8(more)])?;
-        self.dst.get_mut(self.written..)?.get_mut(..tail.len())?.copy_from_slice(tail);
-        self.written += tail.len();
+    fn put_exactly(&mut self, bytes: &[u8]) -> Option<()> {
+        self.dst.get_mut(self.written..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        self.written += bytes.len();
         Some(())
+    }
+
+    /// Writes a match of any length; `tail` is what follows the length.
+    fn repeat_long(&mut self, length: usize, high: u8, tail: &[u8]) -> Option<()> {
+        if length < EXTENDED {
+            self.put([low_u8(length - 2) << 5 | high])?;
+        } else {
+            self.put([7 << 5 | high])?;
+            let mut more = length - EXTENDED;
+            while more >= 255 {
+                self.put([255])?;
+                more -= 255;
+            }
+            self.put([low_u8(more)])?;
+        }
+        self.put_exactly(tail)
     }
 }
 
@@ -307,19 +351,16 @@ impl Sink for Writer<'_> {
     #[inline(always)]
     fn repeat(&mut self, length: usize, distance: usize) -> Option<()> {
         let near = distance - 1;
-        let (high, low, far) = if distance < FAR_START {
-            (low_u8(near >> 8), low_u8(near), None)
-        } else {
-            (31, 255, Some(distance - FAR_START))
-        };
-        match (length, far) {
-            (..9, None) => self.put([low_u8(length - 2) << 5 | high, low]),
-            (..264, None) => self.put([7 << 5 | high, low_u8(length - 9), low]),
-            (..9, Some(far)) => {
-                self.put([low_u8(length - 2) << 5 | high, low, low_u8(far >> 8), low_u8(far)])
-            }
-            (_, Some(far)) => self.repeat_slow(length, high, &[low, low_u8(far >> 8), low_u8(far)]),
-            (_, None) => self.repeat_slow(length, high, &[low]),
+        let short = low_u8((length - 2).min(7)) << 5;
+        if distance >= FAR_START {
+            let far = distance - FAR_START;
+            return self.repeat_long(length, 31, &[255, low_u8(far >> 8), low_u8(far)]);
+        }
+        let (high, low) = (low_u8(near >> 8), low_u8(near));
+        match length {
+            ..EXTENDED => self.put([short | high, low]),
+            EXTENDED..EXTENDED_TWICE => self.put([short | high, low_u8(length - EXTENDED), low]),
+            EXTENDED_TWICE.. => self.repeat_long(length, high, &[low]),
         }
     }
 }
@@ -361,11 +402,28 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The place of a word in the table.
+/// Puts the position of a word into the table, and returns the one that was there if it starts a match.
+#[inline(always)]
+fn replace<const BITS: u32>(
+    table: &mut [u32; TABLE_LEN],
+    base: u32,
+    src: &[u8],
+    (at, word): (usize, u64),
+) -> Option<usize> {
+    let entry = &mut table[slot::<BITS>(word)];
+    let candidate = entry.saturating_sub(base) as usize;
+    *entry = base.wrapping_add(low_u32(at));
+    let before = u64::from_le_bytes(*src.get(candidate..candidate + 8)?.first_chunk()?);
+    ((word ^ before) << (64 - 8 * MATCH_MIN) == 0 && at - candidate < FAR_END).then_some(candidate)
+}
+
+/// The place in the table of the first `MATCH_MIN` bytes of a word.
 #[inline(always)]
 fn slot<const BITS: u32>(word: u64) -> usize {
-    let product = (word << (64 - 8 * HASHED)).wrapping_mul(0x9e37_79b1_85eb_ca87);
-    (product >> (64 - BITS)) as usize & (TABLE_LEN - 1)
+    // Any odd number with its bits well mixed does; this one is a prime near 2^64 over the golden ratio.
+    let product = (word << (64 - 8 * MATCH_MIN)).wrapping_mul(0x9e37_79b1_85eb_ca87);
+    let [.., low, high] = product.to_le_bytes();
+    usize::from(u16::from_le_bytes([low, high]) >> (16 - BITS)) & (TABLE_LEN - 1)
 }
 
 fn low_u8(value: usize) -> u8 {
