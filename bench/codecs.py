@@ -9,7 +9,8 @@ turns (harness.py). Three calls: compress (`compress` / `compress2`), decompress
 `decompress2`), decompress into a buffer that is there already. Each chunk is decoded by both libraries and
 compared with the input before it is timed. "Speed-up" is python-blosc2's time over coquina's: above 1,
 coquina is faster. "Size" is coquina's chunk over python-blosc2's: below 1, coquina's is smaller. With two
-threads python-blosc2 starts them anew in each call; on 80 KB that is most of its time (small.py allows it one).
+threads python-blosc2 starts them anew in each call, which takes most of the time of 80 KB; small.py gives it
+one.
 
 Data: the real sets in the cache (`python bench/data.py --fetch`; without them the sample in bench/sample),
 ERA5-like fields, and the Bloscpack paper's low, medium and high entropy; 80 KB of each and up to 80 MB, less

@@ -123,7 +123,7 @@ def duel(ours: Call, theirs: Call, effort: Effort = Effort()) -> Versus:
     if first.speedup >= 1:
         return first
     return replace(
-        first, again=look(Effort(2 * effort.seconds, max(7, effort.rounds_min), 2 * effort.rounds_max))
+        first, again=look(Effort(3 * effort.seconds, max(5, effort.rounds_min), 2 * effort.rounds_max))
     )
 
 

@@ -27,7 +27,7 @@ def optional(name: str) -> ModuleType | None:
     """The module, or None where it is not installed or does not run on this Python."""
     if name == "bloscpack":
         # bloscpack 0.16 uses a name that Python 3.10 moved; this is all it needs on 3.11 with NumPy 2.
-        vars(collections).setdefault("MutableMapping", collections.abc.MutableMapping)
+        setattr(collections, "MutableMapping", collections.abc.MutableMapping)  # noqa: B010
     try:
         return importlib.import_module(name)
     except Exception:  # a peer that fails to import for any reason is an absent peer
@@ -38,7 +38,7 @@ blosc2: Any = optional("blosc2")
 bloscpack: Any = optional("bloscpack")
 joblib: Any = optional("joblib")
 if bloscpack:
-    optional("blosc").set_nthreads(THREADS)  # bloscpack compresses with it
+    bloscpack.numpy_io.blosc.set_nthreads(THREADS)
 PACKAGES = ("blosc2", "blosc", "bloscpack", "joblib", "lz4")
 
 
@@ -64,7 +64,10 @@ def coquina_file(codec: str, level: int, filters: str) -> Format:
     def write(x: np.ndarray, path: Path) -> None:
         cq.pack(x, path, codec=codec, level=level, filters=(filters,), threads=THREADS)
 
-    return Format("coquina .blp", f"{codec}-{level} {filters}", write, cq.unpack, ".blp")
+    def read(path: Path) -> np.ndarray:
+        return np.asarray(cq.unpack(path, threads=THREADS))
+
+    return Format("coquina .blp", f"{codec}-{level} {filters}", write, read, ".blp")
 
 
 def bloscpack_file(codec: str, level: int) -> Format:

@@ -107,7 +107,7 @@ def draw_panel(axes: Any, points: Sequence[Point], title: str, speed: str) -> No
         axes.spines[side].set_visible(False)
 
 
-def handle(label: str, colour: str, marker: str, fill: str = "full") -> Line2D:
+def handle(label: str, colour: str, marker: str, fill: Any = "full") -> Line2D:
     """An entry of a legend."""
     return Line2D(
         [],

@@ -114,10 +114,12 @@ def show_partial_read(x: np.ndarray, path: Path) -> bool:
     cq.pack(x, path, codec="zstd", level=LEVEL, threads=peers.THREADS)
     start, stop = len(x) // 2, len(x) // 2 + 1
     packed = cq.open(path)
-    part = np.asarray(packed[start:stop])
+    part = packed[start:stop]
     is_right = is_same(x[start:stop], part)
-    print(f"\nPartial read: cq.open({path.name!r})[{start}:{stop}] gives {part.shape} {part.dtype}, ", end="")
-    print("the same bits." if is_right else "DIFFERENT BITS.")
+    bits = "the same bits" if is_right else "DIFFERENT BITS"
+    chunks = f"{packed.chunks_read} of {packed.info()['nchunks']} chunks read"
+    print(f"\nPartial read of {packed!r}:")
+    print(f"cq.open({path.name!r})[{start}:{stop}] gives {part.shape} {part.dtype}, {bits}; {chunks}.")
     return is_right
 
 

@@ -145,6 +145,7 @@ class PackReader:
     def write_to(
         self,
         path: Path,
+        header: bytes,
         /,
         *,
         overwrite: bool = False,

@@ -147,7 +147,8 @@ def append(
     """Add `x` to what a Bloscpack file holds and return its new size in bytes.
 
     x: if the file holds an array, one of the same dtype; it is added along the first axis (the last one if
-        the file's lies in Fortran order), and the other axes must be equal. Else bytes, or the path of a file.
+        the file's lies in Fortran order), and the other axes must be equal. Else bytes, or the path of a
+        file.
     Chunk size, typesize, checksum and offsets stay those of the file. The new file takes the old one's place
     when it is complete, so the old one survives a kill or a full disk. Full chunks are copied, not decoded.
 
@@ -258,12 +259,13 @@ class PackFile:
         self,
         path: Path,
         *,
+        header: bytes = b"",
         overwrite: bool = True,
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> None:
-        """Write the unpacked bytes to a file, with a few chunks in memory."""
-        self._reader.write_to(path, overwrite=overwrite, threads=threads, progress=progress)
+        """Write `header` and the unpacked bytes to a file, with a few chunks in memory."""
+        self._reader.write_to(path, header, overwrite=overwrite, threads=threads, progress=progress)
 
     def __len__(self) -> int:
         """Return the length of the first axis, or the number of bytes."""
@@ -279,13 +281,13 @@ class PackFile:
         An integer or a slice of the first axis reads only the chunks that hold those rows. Other keys, and
         arrays in Fortran order, whose rows lie scattered over the file, read all of it.
         """
-        keys: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
+        keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
         rows = self._rows_of(keys[0]) if keys else None
         if rows is None:
             return cast("Any", self.read())[key]
         start, stop, local = rows
         if self.array is None:
-            return self._reader.read(start, stop)[local]
+            return cast("Any", self._reader.read(start, stop))[local]
         data = np.empty((stop - start) * self.array.row_bytes, np.uint8)
         self._reader.read_into(start * self.array.row_bytes, data)
         return self.array.from_bytes(data, (stop - start, *self.array.shape[1:]))[(local, *keys[1:])]

@@ -1,6 +1,6 @@
 //! Bloscpack files: packing, appending, and an open file that reads any part of itself.
 
-use std::io::{BufWriter, Cursor};
+use std::io::{BufWriter, Cursor, Write as _};
 use std::path::PathBuf;
 
 use coquina::bloscpack::{self, Options, Reader, Source, checksum_by_name};
@@ -114,9 +114,7 @@ fn pack_append(
     let readable = Readable::of(data)?;
     let source = source(&readable);
     let bytes = total(py.detach(|| readable.len())?);
-    watch::run(py, bytes, threads, progress, |job| {
-        bloscpack::append(&path, &source, &options, job)
-    })
+    watch::run(py, bytes, threads, progress, |job| bloscpack::append(&path, &source, &options, job))
 }
 
 #[pyfunction]
@@ -231,17 +229,20 @@ impl PackReader {
         watch::run(py, out.len(), threads, progress, |job| self.reader.read_range(start, out, job))
     }
 
-    #[pyo3(signature = (path, /, *, overwrite=false, threads=None, progress=None))]
+    #[pyo3(signature = (path, header, /, *, overwrite=false, threads=None, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python method")]
     fn write_to(
         &self,
         py: Python<'_>,
         path: PathBuf,
+        header: &[u8],
         overwrite: bool,
         threads: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> Result<(), Raised> {
         watch::run(py, total(self.reader.nbytes()), threads, progress, |job| {
             let mut file = NewFile::create(&path, existing(overwrite))?;
+            file.file().write_all(header)?;
             self.reader.write_to(file.file(), job)?;
             file.commit()
         })

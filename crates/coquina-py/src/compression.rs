@@ -54,8 +54,7 @@ fn compress<'py>(
     let bytes = input.bytes();
     let mut chunk = NewBytes::new(py, params.bound(bytes.len()))?;
     let out = chunk.bytes();
-    let cbytes =
-        watch::run(py, bytes.len(), threads, progress, |job| encode_into(bytes, &params, out, job))?;
+    let cbytes = watch::run(py, bytes.len(), threads, progress, |job| encode_into(bytes, &params, out, job))?;
     Ok(chunk.finish(py, cbytes)?)
 }
 
@@ -135,7 +134,10 @@ fn chunk_info<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'
     let is_uniform = kind != Kind::VariableBlocks;
     info.set_item("blocksize", is_uniform.then(|| header.block_bytes()))?;
     info.set_item("nblocks", header.nblocks())?;
-    info.set_item("codec", header.codec().map_or_else(|_| format!("{}", header.codec_id), |c| c.name().into()))?;
+    info.set_item(
+        "codec",
+        header.codec().map_or_else(|_| format!("{}", header.codec_id), |c| c.name().into()),
+    )?;
     let slots = header.pipeline.slots.iter().filter(|slot| slot.id != 0);
     let name = |id| filter::by_id(id).map_or_else(|_| format!("{id}"), |filter| filter.name().to_owned());
     info.set_item("filters", slots.map(|slot| (name(slot.id), slot.meta)).collect::<Vec<_>>())?;

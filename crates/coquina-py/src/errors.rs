@@ -8,7 +8,12 @@ use pyo3::prelude::*;
 create_exception!(coquina, CoquinaError, PyException, "Base of the exceptions that only coquina raises.");
 create_exception!(coquina, CorruptError, CoquinaError, "The bytes contradict their format, or are damaged.");
 create_exception!(coquina, TruncatedError, CorruptError, "The bytes end before what they announce.");
-create_exception!(coquina, UnsupportedError, CoquinaError, "Well formed, but this build lacks what it needs.");
+create_exception!(
+    coquina,
+    UnsupportedError,
+    CoquinaError,
+    "Well formed, but this build lacks what it needs."
+);
 create_exception!(coquina, LimitError, CoquinaError, "More bytes than the format or a given limit allows.");
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {

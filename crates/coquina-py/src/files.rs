@@ -97,7 +97,10 @@ impl FileObject {
                 Ok(bytes)
             })?;
             let (Some(room), false) = (left.get_mut(..read.len()), read.is_empty()) else {
-                return Err(Error::truncated(format!("{} bytes at {offset}: the file ends before", buffer.len())));
+                return Err(Error::truncated(format!(
+                    "{} bytes at {offset}: the file ends before",
+                    buffer.len()
+                )));
             };
             room.copy_from_slice(&read);
             done += read.len();

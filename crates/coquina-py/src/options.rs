@@ -23,7 +23,8 @@ pub(crate) fn pipeline(filters: &Bound<'_, PyAny>, typesize: usize) -> Result<Pi
             PyTypeError::new_err("filters: takes names, or pairs of a name and a parameter, in a list")
         })?,
     };
-    let slots = options.into_iter().map(|option| slot(option, typesize)).collect::<Result<Vec<_>, Error>>()?;
+    let slots =
+        options.into_iter().map(|option| slot(option, typesize)).collect::<Result<Vec<_>, Error>>()?;
     Ok(Pipeline::new(&slots)?)
 }
 

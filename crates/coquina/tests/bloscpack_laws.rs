@@ -1,4 +1,5 @@
 //! Laws of Bloscpack files: what was packed comes back, whole or in part, and damage is noticed.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Cursor;
 
@@ -86,7 +87,9 @@ fn a_range_reads_only_the_chunks_that_hold_it() {
 #[test]
 fn appending_is_packing_the_whole_again() {
     let path = std::env::temp_dir().join(format!("coquina-append-{}.blp", std::process::id()));
-    for (first, second) in [(0, 0), (0, 5000), (10, 5000), (1000, 1), (2500, 10_000), (3000, 0), (4000, 2_000_000)] {
+    for (first, second) in
+        [(0, 0), (0, 5000), (10, 5000), (1000, 1), (2500, 10_000), (3000, 0), (4000, 2_000_000)]
+    {
         let data = sample(first + second);
         std::fs::write(&path, packed(&data[..first], &options(1000))).unwrap();
         append(&path, &Source::Bytes(&data[first..]), &Options::default(), &Job::default()).unwrap();

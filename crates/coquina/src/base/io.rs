@@ -99,7 +99,8 @@ impl NewFile {
     pub fn create(target: &Path, existing: Existing) -> Result<Self> {
         let place = |e: std::io::Error| Error::from(e).at(target.display().to_string());
         if existing == Existing::Refuse && target.try_exists().map_err(place)? {
-            return Err(place(std::io::ErrorKind::AlreadyExists.into()));
+            let sentence = "it exists already, and was not asked to be replaced";
+            return Err(place(std::io::Error::new(std::io::ErrorKind::AlreadyExists, sentence)));
         }
         // Replacing must not change where a link points, nor turn it into a file.
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
@@ -137,7 +138,8 @@ impl NewFile {
         self.committed = true;
         // The rename itself is durable once the folder is; a system that cannot sync folders has done its best.
         if let Some(folder) = self.target.parent()
-            && let Ok(folder) = File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+            && let Ok(folder) =
+                File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
         {
             let _ = folder.sync_all();
         }

@@ -263,7 +263,11 @@ mod tests {
         let stop = |done: u64| if done >= 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let job = Job::default().threads(Some(1)).observed_by(&stop);
         let ran = AtomicUsize::new(0);
-        let error = job.run(BIG, 0..100, |_| Ok(ran.fetch_add(1, Ordering::Relaxed) * 0 + 1)).unwrap_err();
+        let count = |_| {
+            ran.fetch_add(1, Ordering::Relaxed);
+            Ok(1)
+        };
+        let error = job.run(BIG, 0..100, count).unwrap_err();
         assert_eq!(error.kind(), super::super::error::ErrorKind::Cancelled);
         assert_eq!(ran.load(Ordering::Relaxed), 10);
     }

@@ -20,8 +20,18 @@ pub struct Checksum {
 /// Every checksum there is.
 pub static CHECKSUMS: &[Checksum] = &[
     Checksum { name: "none", id: 0, digest_bytes: 0, digest: |_| Vec::new() },
-    Checksum { name: "adler32", id: 1, digest_bytes: 4, digest: |b| libdeflater::adler32(b).to_le_bytes().into() },
-    Checksum { name: "crc32", id: 2, digest_bytes: 4, digest: |b| libdeflater::crc32(b).to_le_bytes().into() },
+    Checksum {
+        name: "adler32",
+        id: 1,
+        digest_bytes: 4,
+        digest: |b| libdeflater::adler32(b).to_le_bytes().into(),
+    },
+    Checksum {
+        name: "crc32",
+        id: 2,
+        digest_bytes: 4,
+        digest: |b| libdeflater::crc32(b).to_le_bytes().into(),
+    },
     Checksum { name: "md5", id: 3, digest_bytes: 16, digest: |b| md5::Md5::digest(b).to_vec() },
     Checksum { name: "sha1", id: 4, digest_bytes: 20, digest: |b| sha1::Sha1::digest(b).to_vec() },
     Checksum { name: "sha224", id: 5, digest_bytes: 28, digest: |b| sha2::Sha224::digest(b).to_vec() },

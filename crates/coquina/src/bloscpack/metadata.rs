@@ -58,7 +58,9 @@ impl Header {
             )));
         }
         if text_bytes > TEXT_BYTES_MAX {
-            return Err(Error::limit(format!("meta_size: {text_bytes} bytes, the limit is {TEXT_BYTES_MAX}")));
+            return Err(Error::limit(format!(
+                "meta_size: {text_bytes} bytes, the limit is {TEXT_BYTES_MAX}"
+            )));
         }
         Ok(Self { checksum, is_compressed, text_bytes, room_bytes, stored_bytes })
     }
@@ -87,7 +89,8 @@ pub(super) fn write(text: &[u8], checksum: &'static Checksum) -> Result<Vec<u8>>
     let is_compressed = compressed_bytes < text.len();
     let stored = if is_compressed { &compressed[..compressed_bytes] } else { text };
     let room_bytes = text.len().saturating_mul(ROOM_FACTOR);
-    let (Ok(text_bytes), Ok(room), Ok(stored_bytes)) = (field(text.len()), field(room_bytes), field(stored.len()))
+    let (Ok(text_bytes), Ok(room), Ok(stored_bytes)) =
+        (field(text.len()), field(room_bytes), field(stored.len()))
     else {
         return Err(Error::limit(format!("metadata: {} bytes are too many", text.len())));
     };

@@ -46,7 +46,8 @@ impl Reader {
         if header.has_metadata {
             let meta = metadata::Header::read(&read_array(&*source, at)?)?;
             at += metadata::HEADER_BYTES as u64;
-            let room = read_vec(&*source, at, meta.room_bytes as u64, file_bytes).map_err(|e| e.at("metadata"))?;
+            let room =
+                read_vec(&*source, at, meta.room_bytes as u64, file_bytes).map_err(|e| e.at("metadata"))?;
             at += meta.room_bytes as u64;
             let digest = read_vec(&*source, at, meta.checksum.digest_bytes as u64, file_bytes)?;
             at += digest.len() as u64;
@@ -113,7 +114,9 @@ impl Reader {
         }
         let first = at + self.header.offsets_bytes();
         if first > file_bytes {
-            return Err(Error::truncated(format!("offsets: end at {first}, the file has {file_bytes} bytes")));
+            return Err(Error::truncated(format!(
+                "offsets: end at {first}, the file has {file_bytes} bytes"
+            )));
         }
         let nchunks = usize::try_from(self.header.nchunks.unwrap_or(0)).unwrap_or(usize::MAX);
         let offsets = read_vec(&*self.source, at, first - at, file_bytes)?;
@@ -231,7 +234,9 @@ impl Reader {
         let parts = self.cut(start, out);
         if self.chunk_bytes >= BIG_CHUNK_BYTES as u64 {
             // One chunk keeps all threads busy, and two of them need not be in memory.
-            return parts.into_iter().try_for_each(|(number, skip, out)| self.read_chunk(number, skip, out, job));
+            return parts
+                .into_iter()
+                .try_for_each(|(number, skip, out)| self.read_chunk(number, skip, out, job));
         }
         job.run(bytes, parts.into_iter(), |(number, skip, out)| {
             self.read_chunk(number, skip, out, &Job::inline())?;

@@ -117,7 +117,12 @@ impl Options {
 ///
 /// # Errors
 /// `Invalid` for the options, `Cancelled`, or what source and `out` say.
-pub fn pack(source: &Source<'_>, out: &mut (impl Write + Seek + Send), options: &Options, job: &Job<'_>) -> Result<u64> {
+pub fn pack(
+    source: &Source<'_>,
+    out: &mut (impl Write + Seek + Send),
+    options: &Options,
+    job: &Job<'_>,
+) -> Result<u64> {
     options.check()?;
     let nbytes = source.len()?;
     let chunk_bytes = usize::try_from(nbytes).unwrap_or(usize::MAX).min(options.chunk_bytes);

@@ -56,7 +56,7 @@ impl BlockDecoder {
         }
         let nstreams = self.header.nstreams(block.len());
         let stream_bytes = block.len() / nstreams;
-        if stream_bytes == 0 || block.len() % nstreams != 0 {
+        if stream_bytes == 0 || !block.len().is_multiple_of(nstreams) {
             let block = block.len();
             return Err(Error::corrupt(format!("a block of {block} bytes cannot be {nstreams} streams")));
         }

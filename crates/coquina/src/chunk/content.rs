@@ -16,7 +16,7 @@ pub(super) enum Content<'a> {
     /// These bytes over and over; never empty.
     Repeat(Vec<u8>),
     /// Encoded blocks.
-    Blocks(Blocks<'a>),
+    Blocks(Box<Blocks<'a>>),
 }
 
 /// Encoded blocks, their places, and what decodes them.
@@ -46,7 +46,7 @@ impl<'a> Content<'a> {
             }
             Kind::Special(Special::Nans) => Self::Repeat(0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec()),
             Kind::Blocks if header.nbytes == 0 => Self::Copy(&[]),
-            Kind::Blocks | Kind::VariableBlocks => Self::Blocks(Blocks::new(header, chunk)?),
+            Kind::Blocks | Kind::VariableBlocks => Self::Blocks(Box::new(Blocks::new(header, chunk)?)),
         })
     }
 
@@ -55,7 +55,9 @@ impl<'a> Content<'a> {
         match self {
             Self::Copy(bytes) => {
                 let part = bytes.get(start..).and_then(|rest| rest.get(..out.len()));
-                out.copy_from_slice(part.ok_or_else(|| Error::truncated("stored bytes: the chunk ends before"))?);
+                out.copy_from_slice(
+                    part.ok_or_else(|| Error::truncated("stored bytes: the chunk ends before"))?,
+                );
                 Ok(0)
             }
             Self::Repeat(value) => {
@@ -98,8 +100,14 @@ impl<'a> Blocks<'a> {
     fn new(header: &Header, chunk: &'a [u8]) -> Result<Self> {
         let (dictionary, data_start) = dictionary(header, chunk)?;
         let decoder = BlockDecoder::new(header, dictionary)?;
-        let mut blocks =
-            Self { chunk, header: *header, decoder, data_start, variable_starts: Vec::new(), reference: None };
+        let mut blocks = Self {
+            chunk,
+            header: *header,
+            decoder,
+            data_start,
+            variable_starts: Vec::new(),
+            reference: None,
+        };
         if header.kind()? == Kind::VariableBlocks {
             blocks.variable_starts = blocks.scan_variable()?;
         }
@@ -113,7 +121,8 @@ impl<'a> Blocks<'a> {
 
     /// Where block `number` lies in the decoded chunk.
     fn range(&self, number: usize) -> std::ops::Range<usize> {
-        if let [start, end] = self.variable_starts.get(number..).and_then(|s| s.get(..2)).unwrap_or_default() {
+        if let [start, end] = self.variable_starts.get(number..).and_then(|s| s.get(..2)).unwrap_or_default()
+        {
             return *start..*end;
         }
         let bytes = self.header.block_bytes();
@@ -179,7 +188,11 @@ impl<'a> Blocks<'a> {
     fn encoded(&self, number: usize) -> Result<&'a [u8]> {
         let start = self.bstart(number)?;
         let is_last = number + 1 >= self.header.nblocks();
-        let end = if self.variable_starts.is_empty() || is_last { self.chunk.len() } else { self.bstart(number + 1)? };
+        let end = if self.variable_starts.is_empty() || is_last {
+            self.chunk.len()
+        } else {
+            self.bstart(number + 1)?
+        };
         Ok(self.chunk.get(start..end).unwrap_or_default())
     }
 
@@ -191,17 +204,21 @@ impl<'a> Blocks<'a> {
         for number in 0..nblocks {
             let start = self.bstart(number).map_err(|e| e.at(format!("block {number}")))?;
             if number > 0 && start < last + stream_min() {
-                return Err(Error::corrupt(format!("block start: {start} after {last}")).at(format!("block {number}")));
+                return Err(Error::corrupt(format!("block start: {start} after {last}"))
+                    .at(format!("block {number}")));
             }
             let bytes = ByteReader::new(&self.chunk[start..]).size_le("size of a variable block")?;
             starts.push(total);
-            total = total.checked_add(bytes).filter(|&t| bytes > 0 && t <= self.header.nbytes).ok_or_else(|| {
-                Error::corrupt(format!("block of {bytes} bytes")).at(format!("block {number}"))
-            })?;
+            total = total.checked_add(bytes).filter(|&t| bytes > 0 && t <= self.header.nbytes).ok_or_else(
+                || Error::corrupt(format!("block of {bytes} bytes")).at(format!("block {number}")),
+            )?;
             last = start;
         }
         if total != self.header.nbytes || self.chunk.len() < last + stream_min() {
-            return Err(Error::corrupt(format!("variable blocks: {total} bytes, not {}", self.header.nbytes)));
+            return Err(Error::corrupt(format!(
+                "variable blocks: {total} bytes, not {}",
+                self.header.nbytes
+            )));
         }
         starts.push(total);
         Ok(starts)

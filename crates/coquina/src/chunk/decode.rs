@@ -93,7 +93,9 @@ pub fn decode_parts(parts: Vec<Part<'_, '_>>, job: &Job<'_>) -> Result<()> {
     for part in &parts {
         let (start, bytes, nbytes) = (part.start, part.out.len(), part.chunk.header.nbytes);
         if start > nbytes || bytes > nbytes - start {
-            return Err(Error::out_of_bounds(format!("bytes {start}..{start}+{bytes} of a chunk of {nbytes}")));
+            return Err(Error::out_of_bounds(format!(
+                "bytes {start}..{start}+{bytes} of a chunk of {nbytes}"
+            )));
         }
         total += bytes;
     }

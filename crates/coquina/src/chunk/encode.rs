@@ -116,7 +116,9 @@ fn encode_blocks(
         if !dictionary.is_empty() {
             blocks.encoder = params.codec.encoder(params.level, &dictionary)?;
             header.blosc2_flags |= BLOSC2_DICTIONARY;
-            let Some(room) = out.get_mut(data_start..data_start + 4 + dictionary.len()) else { return Ok(None) };
+            let Some(room) = out.get_mut(data_start..data_start + 4 + dictionary.len()) else {
+                return Ok(None);
+            };
             room[..4].copy_from_slice(&u32::try_from(dictionary.len()).unwrap_or(0).to_le_bytes());
             room[4..].copy_from_slice(&dictionary);
             data_start += room.len();

@@ -161,7 +161,9 @@ impl Header {
             return corrupt("blosc2_flags: lazy chunks exist in memory only".into());
         }
         if self.blosc2_flags & BLOSC2_INSTRUMENTED != 0 {
-            return Err(Error::unsupported("blosc2_flags: an instrumented chunk holds measurements, not data"));
+            return Err(Error::unsupported(
+                "blosc2_flags: an instrumented chunk holds measurements, not data",
+            ));
         }
         if self.flags2 & !FLAG2_VARIABLE_BLOCKS != 0 {
             return Err(Error::unsupported(format!("flags2: {:#04x} has unknown bits", self.flags2)));

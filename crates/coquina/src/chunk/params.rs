@@ -209,7 +209,7 @@ impl Params {
         match self.split {
             Split::Auto => auto,
             Split::Never => false,
-            Split::Always => blocksize % typesize == 0,
+            Split::Always => blocksize.is_multiple_of(typesize),
         }
     }
 

@@ -15,7 +15,7 @@ thread_local! {
 pub(super) fn with_buffers<T>(work: impl FnOnce(&mut Buffers) -> T) -> T {
     let mut buffers = BUFFERS.take().unwrap_or_default();
     let result = work(&mut buffers);
-    if buffers.first.len() <= KEEP_BYTES {
+    if buffers.size() <= KEEP_BYTES {
         BUFFERS.set(Some(buffers));
     }
     result

@@ -26,7 +26,8 @@ fn writable() -> impl Iterator<Item = &'static dyn Codec> {
 #[test]
 fn ids_and_names_are_those_of_the_format_for_ever() {
     let rows: Vec<_> = CODECS.iter().map(|c| (c.id(), c.format(), c.name())).collect();
-    let known = [(0, 0, "blosclz"), (1, 1, "lz4"), (2, 1, "lz4hc"), (3, 2, "snappy"), (4, 3, "zlib"), (5, 4, "zstd")];
+    let known =
+        [(0, 0, "blosclz"), (1, 1, "lz4"), (2, 1, "lz4hc"), (3, 2, "snappy"), (4, 3, "zlib"), (5, 4, "zstd")];
     assert_eq!(rows, known);
     for codec in CODECS {
         assert_eq!(by_name(codec.name()).unwrap().id(), codec.id());

@@ -13,7 +13,7 @@ pub(super) struct Bitshuffle;
 const VERSION_BLOSC1: u8 = 2;
 
 fn is_copied(stage: &Stage<'_>, block: &[u8]) -> bool {
-    stage.version <= VERSION_BLOSC1 && (block.len() / stage.typesize) % 8 != 0
+    stage.version <= VERSION_BLOSC1 && !(block.len() / stage.typesize).is_multiple_of(8)
 }
 
 impl Filter for Bitshuffle {

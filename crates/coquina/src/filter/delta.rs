@@ -12,7 +12,7 @@ pub(super) struct Delta;
 fn element_bytes(typesize: usize) -> usize {
     match typesize {
         1 | 2 | 4 | 8 => typesize,
-        _ if typesize % 8 == 0 => 8,
+        _ if typesize.is_multiple_of(8) => 8,
         _ => 1,
     }
 }

@@ -5,13 +5,15 @@
 //! Source: `docs/formats/filters.md`.
 
 mod bitshuffle;
+mod buffers;
 mod bytedelta;
 mod delta;
 mod pipeline;
 mod shuffle;
 mod truncate;
 
-pub(crate) use pipeline::{Buffers, Steps};
+pub(crate) use buffers::Buffers;
+pub(crate) use pipeline::Steps;
 pub use pipeline::{Pipeline, SLOTS, Slot};
 
 use crate::base::error::{Error, Result};

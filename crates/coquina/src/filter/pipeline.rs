@@ -4,7 +4,7 @@
 //! Source: `docs/formats/filters.md`, "The pipeline".
 //! Invariant: decoding what was encoded gives the block back, but for the bits that a lossy filter dropped.
 
-use super::{Filter, Stage, by_id};
+use super::{Buffers, Filter, Stage, by_id};
 use crate::base::error::{Error, ErrorKind, Result};
 
 /// How many filters a pipeline can hold.
@@ -24,23 +24,6 @@ pub struct Slot {
 pub struct Pipeline {
     /// The slots; empty ones may stand anywhere.
     pub slots: [Slot; SLOTS],
-}
-
-/// The two buffers that a pipeline works in. They grow to a block's size and are then reused.
-#[derive(Default)]
-pub(crate) struct Buffers {
-    pub(crate) first: Vec<u8>,
-    pub(crate) second: Vec<u8>,
-}
-
-impl Buffers {
-    pub(crate) fn fit(&mut self, bytes: usize) {
-        for buffer in [&mut self.first, &mut self.second] {
-            if buffer.len() < bytes {
-                buffer.resize(bytes, 0);
-            }
-        }
-    }
 }
 
 /// The filters of a pipeline, looked up and checked.

@@ -81,7 +81,10 @@ fn parameters_out_of_range_are_refused_with_the_range() {
         assert!(by_name(name).unwrap().check(meta, typesize).is_err(), "{name} {typesize} {meta}");
     }
     let error = by_name("int_trunc").unwrap().check(0, 4).unwrap_err();
-    assert_eq!(error.to_string(), "int_trunc: parameter 0: takes 1..=32 bits to keep or -31..=-1 bits to zero");
+    assert_eq!(
+        error.to_string(),
+        "int_trunc: parameter 0: takes 1..=32 bits to keep or -31..=-1 bits to zero"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! BloscLZ: a byte-oriented LZ77 code with a four-byte hash, made for shuffled binary data.
+//! BloscLZ: a byte-oriented LZ77 code with one hash probe per position, made for shuffled binary data.
 //!
 //! Source: `docs/formats/codecs.md`, "BloscLZ".
 //! Invariant: `decode` fills its output exactly or fails; no bytes make it panic, loop or allocate.

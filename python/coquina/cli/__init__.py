@@ -1,0 +1,65 @@
+"""The command `coquina`: one file per subcommand, listed in `COMMANDS`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from coquina import CoquinaError, __version__
+from coquina.cli import append, codecs, compress, decompress, info
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = (compress, decompress, append, info, codecs)
+
+EPILOG = """\
+examples:
+  coquina compress climate.npy                      writes climate.npy.blp
+  coquina compress -c zstd -l 5 -F bitshuffle run.dat run.blp
+  coquina info climate.npy.blp
+  coquina decompress climate.npy.blp copy.npy
+  coquina append run.blp more.dat
+
+exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 130 interrupted
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command with all subcommands."""
+    top = argparse.ArgumentParser(
+        prog="coquina",
+        description="Pack numbers into small files, quickly, and get them back.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"coquina {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        name = command.__name__.rpartition(".")[2]
+        doc, _, examples = (command.__doc__ or "").partition("\n\n")
+        sub = commands.add_parser(
+            name,
+            help=doc,
+            description=doc,
+            epilog=examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(sub)
+        sub.set_defaults(run=command.run)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except (CoquinaError, ValueError, OSError) as error:
+        print(f"coquina: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("coquina: interrupted", file=sys.stderr)
+        return 130
+    return 0

@@ -1,0 +1,46 @@
+"""add a file to a Bloscpack file
+
+The old file stays until the new one is complete.
+
+Examples:
+  coquina append run.blp more.dat              bytes behind bytes
+  coquina append climate.npy.blp next.npy      an array along the first axis
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import coquina
+from coquina.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina append`."""
+    parser.add_argument("file", help="the Bloscpack file that grows")
+    parser.add_argument("new", help="what to add; .npy for a file that holds an array")
+    arguments.add_codec(parser)
+    arguments.add_threads(parser)
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Append the file."""
+    added = os.path.getsize(options.new)
+    with arguments.progress(added, "append") as progress:
+        written = coquina.append(
+            options.file,
+            options.new,
+            codec=options.codec,
+            level=options.level,
+            filters=options.filters,
+            threads=options.threads,
+            progress=progress,
+        )
+    sentence = f"{options.file}: {arguments.human(added)} added, now {arguments.human(written)}"
+    result = {"output": options.file, "added": added, "written": written}
+    arguments.report(result, sentence, as_json=options.json)

@@ -1,0 +1,56 @@
+"""unpack a Bloscpack file
+
+An array is written as .npy if the output is named so, else its plain bytes are.
+
+Examples:
+  coquina decompress climate.npy.blp           writes climate.npy
+  coquina decompress floats.blp floats.raw
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import coquina
+from coquina.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina decompress`."""
+    parser.add_argument("file", help="a Bloscpack file")
+    parser.add_argument("output", nargs="?", help=f"default: FILE without {arguments.EXTENSION}")
+    arguments.add_threads(parser)
+    arguments.add_force(parser)
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Unpack the file."""
+    output = options.output or options.file.removesuffix(arguments.EXTENSION)
+    if output == options.file:
+        raise ValueError(f"{options.file} does not end in {arguments.EXTENSION}: name the output")
+    file = coquina.open(options.file)
+    with arguments.progress(file.nbytes, "decompress") as progress:
+        header = npy_header(file) if output.endswith(".npy") else b""
+        file.save(output, header=header, overwrite=options.force, threads=options.threads, progress=progress)
+    sentence = f"{output}: {arguments.human(file.nbytes)}"
+    arguments.report({"output": output, "nbytes": file.nbytes}, sentence, as_json=options.json)
+
+
+def npy_header(file: coquina.PackFile) -> bytes:
+    """Return what stands before an array's bytes in a .npy file; nothing if the file holds no array."""
+    if file.array is None:
+        return b""
+    import io
+
+    out = io.BytesIO()
+    is_fortran = file.array.order == "F"
+    descr = np.lib.format.dtype_to_descr(file.array.dtype)
+    header = {"descr": descr, "fortran_order": is_fortran, "shape": file.array.shape}
+    np.lib.format.write_array_header_2_0(out, header)
+    return out.getvalue()
