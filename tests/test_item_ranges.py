@@ -1,17 +1,15 @@
-"""Ranges of items against slices of the whole, for every kind of chunk; and bytes that do not depend on threads."""
+"""Ranges of items against slices of the whole; bytes that do not depend on the number of threads."""
 
 from __future__ import annotations
 
 import itertools
 import sys
-from pathlib import Path
 
 import coquina as cq
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "interop"))
-from interop_cells import data
+from tests.interop.interop_cells import data
 
 PIPELINES = (
     (),
@@ -46,7 +44,12 @@ def assert_ranges_are_slices(chunk: bytes, threads: tuple[int, ...] = (1, 2)) ->
     for start, stop in item_ranges(info.nbytes // info.typesize, block_items, np.random.default_rng(3)):
         expected = whole[start * info.typesize : stop * info.typesize]
         for count in threads:
-            assert cq.decompress_items(chunk, start, stop, threads=count) == expected, (start, stop, count, info)
+            assert cq.decompress_items(chunk, start, stop, threads=count) == expected, (
+                start,
+                stop,
+                count,
+                info,
+            )
             seen += 1
     return seen
 
@@ -88,7 +91,9 @@ def test_a_range_of_items_of_a_chunk_without_blocks_is_the_slice_of_the_whole():
             assert_ranges_are_slices(cq.compress(raw, typesize=typesize))
 
 
-@pytest.mark.parametrize(("start", "stop"), [(0, 26), (26, 26), (5, 4), (sys.maxsize, sys.maxsize), (0, sys.maxsize)])
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, 26), (26, 26), (5, 4), (sys.maxsize, sys.maxsize), (0, sys.maxsize)]
+)
 def test_a_range_outside_of_the_chunk_is_an_index_error_that_names_it(start, stop):
     chunk = cq.compress(bytes(range(100)), typesize=4)
     with pytest.raises(IndexError, match=f"items {start}..{stop} of a chunk of 25"):
@@ -134,7 +139,9 @@ def test_the_size_of_the_pool_changes_no_byte():
         made = set()
         for threads in (1, 2, 7, 3):
             cq.set_num_threads(threads)
-            made.add(cq.compress(raw, typesize=8, codec="lz4", filters=["delta", "shuffle"], blocksize=40_000))
+            made.add(
+                cq.compress(raw, typesize=8, codec="lz4", filters=["delta", "shuffle"], blocksize=40_000)
+            )
         assert len(made) == 1
     finally:
         cq.set_num_threads(before)

@@ -10,6 +10,7 @@ import ast
 import json
 from dataclasses import dataclass
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -93,7 +94,7 @@ def packed_array(metadata: Any, nbytes: int) -> PackedArray | None:
         return None
     try:
         dtype = _dtype(fields["dtype"])
-        shape = tuple(int(n) for n in fields["shape"])
+        shape = tuple(index(n) for n in fields["shape"])
         order = fields["order"]
     except (KeyError, TypeError, ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise CorruptError(f"metadata: not an array's: {error!r}") from error

@@ -9,7 +9,7 @@ import numpy as np
 #: Item sizes: powers of two, odd ones, wide ones, the largest that a header holds, and larger.
 TYPESIZES = (1, 2, 3, 4, 7, 8, 12, 16, 24, 32, 100, 255, 256, 300)
 LEVELS = (0, 1, 5, 9)
-#: Around the limits of the formats: 32 bytes are compressed by Blosc2, 128 by Blosc1; and leftovers of all kinds.
+#: Around the fewest bytes that are compressed (32 by Blosc2, 128 by Blosc1), and with leftovers of all kinds.
 SIZES = (0, 1, 31, 32, 33, 100, 127, 128, 1000, 4101)
 
 KINDS = ("walk", "noise", "zeros", "ones", "halves", "text")

@@ -13,7 +13,8 @@ import blosc
 import blosc2
 import coquina as cq
 import pytest
-from interop_cells import LEVELS, SIZES, data, kind_for
+
+from tests.interop.interop_cells import LEVELS, SIZES, data, kind_for
 
 CODECS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
 FILTERS = {"nofilter": blosc.NOSHUFFLE, "shuffle": blosc.SHUFFLE, "bitshuffle": blosc.BITSHUFFLE}
@@ -56,7 +57,9 @@ def cells(codec: str, name: str) -> Iterator[Cell]:
     small = itertools.product(LEVELS, TYPESIZES, SIZES)
     for number, (level, typesize, nbytes) in enumerate(small):
         yield Cell(number, codec, name, level, typesize, nbytes)
-    blocks = itertools.product((1, 2, 3, 4, 8, 12, 16, 100), (128, 1000, 4096), (1, 2, 5), (-1, 0, 1), (1, 5, 9))
+    blocks = itertools.product(
+        (1, 2, 3, 4, 8, 12, 16, 100), (128, 1000, 4096), (1, 2, 5), (-1, 0, 1), (1, 5, 9)
+    )
     for number, (typesize, items, count, off, level) in enumerate(blocks):
         blocksize = items // typesize * typesize
         yield Cell(number, codec, name, level, typesize, count * blocksize + off, blocksize)

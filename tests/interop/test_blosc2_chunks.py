@@ -15,7 +15,8 @@ import blosc2
 import coquina as cq
 import numpy as np
 import pytest
-from interop_cells import LEVELS, SIZES, TYPESIZES, data, kind_for
+
+from tests.interop.interop_cells import LEVELS, SIZES, TYPESIZES, data, kind_for
 
 CODECS = {
     "blosclz": blosc2.Codec.BLOSCLZ,
@@ -57,7 +58,8 @@ PIPELINES = (
     ("int_trunc",),
     ("int_trunc", "bitshuffle"),
     ("trunc_prec", "delta"),
-    # Fault 3: with three filters or more C-Blosc2 encodes from a buffer that it has overwritten, so these go one way.
+    # Fault 3: with three filters or more C-Blosc2 encodes from a buffer that it has overwritten. What it
+    # writes is judged by what it reads itself.
     ("delta", "shuffle", "bytedelta"),
     ("trunc_prec", "shuffle", "bytedelta"),
     ("delta", "bitshuffle", "bytedelta"),
@@ -117,7 +119,7 @@ class Cell:
         )
 
     def decoded(self, chunk: bytes) -> bytes:
-        """What a decoder must give: lossy filters have been at work unless the bytes are stored as they are."""
+        """What a decoder must give: lossy filters have been at work, unless all is stored."""
         if cq.chunk_info(chunk).kind == "stored":
             return self.data()
         return truncated(self.data(), self.pipeline, self.typesize)
@@ -156,7 +158,7 @@ def block_cells(codec: str, pipeline: tuple[str, ...]) -> Iterator[Cell]:
     axes = itertools.product((1, 2, 3, 4, 8, 12, 16, 100), (64, 1000, 4096), (1, 2, 5), (-1, 0, 1), SPLITS)
     for number, (typesize, items, blocks, off, split) in enumerate(axes):
         if fits(pipeline, typesize):
-            # A multiple of the typesize: the peer cannot read its own chunks of others (fault 1, tested below).
+            # A multiple of the typesize: the peer cannot read its own chunks of others (fault 1).
             blocksize = max(items // typesize, 1) * typesize
             yield Cell(number, codec, pipeline, 5, typesize, blocks * blocksize + off, split, blocksize)
 
@@ -184,12 +186,12 @@ def delta_bytes(typesize: int) -> int:
 
 
 def is_fault_3(pipeline: tuple[str, ...]) -> bool:
-    """Whether C-Blosc2 filters in place of its input, because there are too many filters for its two buffers."""
+    """Whether C-Blosc2 has too few buffers for so many filters, and uses its input as one more."""
     return len(set(pipeline) - {"nofilter"}) >= 3
 
 
 def peer_cannot_read_itself(cell: Cell) -> bool:
-    """Fault 1: the header holds a block size that the caller gave, the blocks are of that size less a remainder."""
+    """Fault 1: the header holds the block size of the caller, the blocks are of that less a remainder."""
     return cell.nbytes < cell.blocksize and cell.nbytes % cell.typesize != 0
 
 

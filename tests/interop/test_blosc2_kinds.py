@@ -1,4 +1,4 @@
-"""Chunks of C-Blosc2 other than plain blocks, both ways: dictionaries, special values, stored, variable blocks."""
+"""Chunks of C-Blosc2 other than plain blocks: dictionaries, special values, stored, variable blocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import blosc2
 import coquina as cq
 import numpy as np
 import pytest
-from interop_cells import data
+
+from tests.interop.interop_cells import data
 
 DICTIONARY_CODECS = {"lz4": blosc2.Codec.LZ4, "lz4hc": blosc2.Codec.LZ4HC, "zstd": blosc2.Codec.ZSTD}
 FILTERS = {
@@ -73,9 +74,11 @@ def test_dictionary_chunks_are_read_both_ways(codec):
 
 @pytest.mark.parametrize("codec", DICTIONARY_CODECS)
 def test_noise_with_a_dictionary_is_stored_and_read_both_ways(codec):
-    # C-Blosc2 leaves the dictionary's bit in such a chunk and then cannot read it (fault 2); ours carry no such bit.
+    # C-Blosc2 leaves the dictionary's bit in such a chunk and then cannot read it (fault 2).
     raw = data("noise", 50_000, 1)
-    theirs = blosc2.compress2(raw, codec=DICTIONARY_CODECS[codec], clevel=5, typesize=1, use_dict=True, nthreads=1)
+    theirs = blosc2.compress2(
+        raw, codec=DICTIONARY_CODECS[codec], clevel=5, typesize=1, use_dict=True, nthreads=1
+    )
     assert theirs[31] & 1
     assert cq.decompress(theirs) == raw
     ours = cq.compress(raw, codec=codec, dictionary=True)
@@ -130,7 +133,14 @@ def test_uninitialised_chunks_are_read_as_zeros(typesize):
 
 @pytest.mark.parametrize(
     "item",
-    [np.uint8(7), np.int16(-2), np.float32(1.5), np.float64(np.pi), np.bytes_(b"abc"), np.bytes_(b"abcdefghijkl" * 30)],
+    [
+        np.uint8(7),
+        np.int16(-2),
+        np.float32(1.5),
+        np.float64(np.pi),
+        np.bytes_(b"abc"),
+        np.bytes_(b"abcdefghijkl" * 30),
+    ],
     ids=lambda item: item.dtype.str,
 )
 def test_chunks_of_a_repeated_value_are_read(item):

@@ -27,9 +27,15 @@ pub(crate) struct Input {
 fn get(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
     let buffer = match PyUntypedBuffer::get(object) {
         Ok(buffer) => buffer,
-        // NumPy lends no buffer of datetimes; the same bytes as raw items it does.
+        // NumPy lends no buffer of datetimes, and PyO3 takes none without axes; of raw items along one they do.
         Err(error) => match object.getattr("itemsize").and_then(|bytes| bytes.extract::<usize>()) {
-            Ok(bytes) => PyUntypedBuffer::get(&object.call_method1("view", (format!("V{bytes}"),))?)?,
+            Ok(bytes) => {
+                let mut raw = object.call_method1("view", (format!("V{bytes}"),))?;
+                if raw.getattr("ndim")?.extract::<usize>()? == 0 {
+                    raw = raw.call_method1("reshape", (1,))?;
+                }
+                PyUntypedBuffer::get(&raw)?
+            }
             Err(_) => return Err(error),
         },
     };

@@ -54,6 +54,7 @@ fn compress<'py>(
     let bytes = input.bytes();
     let mut chunk = NewBytes::new(py, params.bound(bytes.len()))?;
     let out = chunk.bytes();
+    advise_huge_pages(out);
     let cbytes = watch::run(py, bytes.len(), threads, progress, |job| encode_into(bytes, &params, out, job))?;
     Ok(chunk.finish(py, cbytes)?)
 }

@@ -124,7 +124,10 @@ impl NewFile {
         &mut self.file
     }
 
-    /// Makes the content durable and gives the file its name, with the permissions of a file that it replaces.
+    /// Gives the file its name, with the permissions of a file that it replaces.
+    ///
+    /// Where there was a file before, the content is made durable first, so that not even a power cut can take
+    /// the old one without leaving the new one. A file that replaces nothing is as durable as any other new file.
     ///
     /// # Errors
     /// What the operating system says; the target is then as before.
@@ -132,17 +135,10 @@ impl NewFile {
         let place = |e: std::io::Error| Error::from(e).at(self.target.display().to_string());
         if let Ok(old) = fs::metadata(&self.target) {
             self.file.set_permissions(old.permissions()).map_err(place)?;
+            self.file.sync_all().map_err(place)?;
         }
-        self.file.sync_all().map_err(place)?;
         fs::rename(&self.temporary, &self.target).map_err(place)?;
         self.committed = true;
-        // The rename itself is durable once the folder is; a system that cannot sync folders has done its best.
-        if let Some(folder) = self.target.parent()
-            && let Ok(folder) =
-                File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
-        {
-            let _ = folder.sync_all();
-        }
         Ok(())
     }
 }

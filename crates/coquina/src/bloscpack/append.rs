@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::header::CHUNK_BYTES_DEFAULT;
 use super::read::Reader;
-use super::write::{Options, PackFile, Pieces, Source, encode_chunks, write_file};
+use super::write::{Options, PackFile, Packed, Pieces, Source, encode_chunks, write_file};
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, ReadAt};
 use crate::base::limits::Limits;
@@ -68,7 +68,9 @@ pub fn append(path: &Path, source: &Source<'_>, options: &Options, job: &Job<'_>
         let header = options.header(kept_bytes + nbytes, chunk_bytes);
         let mut file = PackFile::begin(out, header, &options)?;
         for number in 0..kept {
-            file.take(old.stored_chunk(number)?)?;
+            let (mut bytes, digest) = old.stored_chunk(number)?;
+            bytes.extend(digest);
+            file.take(Packed { len: bytes.len(), bytes })?;
         }
         if nbytes == 0 && kept > 0 {
             return file.finish();

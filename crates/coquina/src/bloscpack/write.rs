@@ -15,7 +15,7 @@ use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile, ReadAt};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::chunk::{Generation, Params, encode};
+use crate::chunk::{Generation, Params, encode_into};
 
 /// Chunks of this size and more are encoded one after another by all threads, smaller ones one by each thread.
 const BIG_CHUNK_BYTES: usize = 4 << 20;
@@ -190,15 +190,19 @@ pub(super) fn encode_chunks<W: Write + Seek + Send>(
     options: &Options,
     job: &Job<'_>,
 ) -> Result<PackFile<W>> {
-    let encode = |number: u64, job: &Job<'_>| {
+    let encode = |number: u64, mut room: Vec<u8>, job: &Job<'_>| {
         let bytes = pieces.read(number)?;
-        let chunk = encode(&bytes, &options.params, job)?;
-        Ok::<_, Error>((bytes.len(), options.checksum.digest(&chunk), chunk))
+        let bound = options.params.bound(pieces.chunk_bytes) + options.checksum.digest_bytes;
+        room.resize(bound, 0);
+        let len = encode_into(&bytes, &options.params, &mut room, job)?;
+        let digest = options.checksum.digest(&room[..len]);
+        room[len..len + digest.len()].copy_from_slice(&digest);
+        Ok::<_, Error>((bytes.len(), Packed { len: len + digest.len(), bytes: room }))
     };
     if pieces.chunk_bytes >= BIG_CHUNK_BYTES || pieces.count() == 1 {
         for number in 0..pieces.count() {
-            let (_, digest, chunk) = encode(number, job)?;
-            file.take((chunk, digest))?;
+            let room = file.room();
+            file.take(encode(number, room, job)?.1)?;
         }
         return Ok(file);
     }
@@ -207,13 +211,20 @@ pub(super) fn encode_chunks<W: Write + Seek + Send>(
     job.run(total, 0..pieces.count(), |number| {
         let mut done = 0;
         ordered.put(usize::try_from(number).unwrap_or(usize::MAX), || {
-            let (bytes, digest, chunk) = encode(number, &Job::inline())?;
+            let room = ordered.with(PackFile::room);
+            let (bytes, packed) = encode(number, room, &Job::inline())?;
             done = bytes;
-            Ok((chunk, digest))
+            Ok(packed)
         })?;
         Ok(done)
     })?;
     Ok(ordered.into_taker())
+}
+
+/// A chunk with its digest: the first `len` bytes.
+pub(super) struct Packed {
+    pub(super) bytes: Vec<u8>,
+    pub(super) len: usize,
 }
 
 /// A Bloscpack file being written: takes chunks with their digests, in order.
@@ -224,6 +235,8 @@ pub(super) struct PackFile<W> {
     offsets_at: u64,
     at: u64,
     offsets: Vec<u8>,
+    /// Memory of chunks that have been written, to be used again.
+    spare: Vec<Vec<u8>>,
 }
 
 impl<W: Write + Seek> PackFile<W> {
@@ -237,7 +250,8 @@ impl<W: Write + Seek> PackFile<W> {
         let offsets_at = out.stream_position()?;
         let room = header.offsets_bytes();
         std::io::copy(&mut std::io::Read::take(std::io::repeat(0xff), room), &mut out)?;
-        Ok(Self { out, header, start, offsets_at, at: offsets_at + room, offsets: Vec::new() })
+        let (at, offsets, spare) = (offsets_at + room, Vec::new(), Vec::new());
+        Ok(Self { out, header, start, offsets_at, at, offsets, spare })
     }
 
     /// Writes the offsets into their room; returns the length of the file.
@@ -252,12 +266,19 @@ impl<W: Write + Seek> PackFile<W> {
     }
 }
 
-impl<W: Write> Take<(Vec<u8>, Vec<u8>)> for PackFile<W> {
-    fn take(&mut self, (chunk, digest): (Vec<u8>, Vec<u8>)) -> Result<()> {
-        self.out.write_all(&chunk)?;
-        self.out.write_all(&digest)?;
+impl<W> PackFile<W> {
+    /// Memory for a chunk.
+    fn room(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+}
+
+impl<W: Write> Take<Packed> for PackFile<W> {
+    fn take(&mut self, packed: Packed) -> Result<()> {
+        self.out.write_all(&packed.bytes[..packed.len])?;
         self.offsets.extend((self.at - self.start).to_le_bytes());
-        self.at += (chunk.len() + digest.len()) as u64;
+        self.at += packed.len as u64;
+        self.spare.push(packed.bytes);
         Ok(())
     }
 }

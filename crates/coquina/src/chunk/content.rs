@@ -38,6 +38,8 @@ impl<'a> Content<'a> {
     pub(super) fn new(header: &Header, chunk: &'a [u8]) -> Result<Self> {
         let stored = chunk.get(header.len()..).unwrap_or_default();
         Ok(match header.kind()? {
+            // Also of special chunks, whose value may then be missing.
+            _ if header.nbytes == 0 => Self::Copy(&[]),
             Kind::Memcpyed => Self::Copy(stored),
             Kind::Special(Special::Zeros | Special::Uninit) => Self::Repeat(vec![0]),
             Kind::Special(Special::Value) => Self::Repeat(stored.to_vec()),
@@ -45,7 +47,6 @@ impl<'a> Content<'a> {
                 Self::Repeat(0x7fc0_0000_u32.to_le_bytes().to_vec())
             }
             Kind::Special(Special::Nans) => Self::Repeat(0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec()),
-            Kind::Blocks if header.nbytes == 0 => Self::Copy(&[]),
             Kind::Blocks | Kind::VariableBlocks => Self::Blocks(Box::new(Blocks::new(header, chunk)?)),
         })
     }
@@ -66,6 +67,11 @@ impl<'a> Content<'a> {
             }
             Self::Blocks(blocks) => with_buffers(|buffers| blocks.read(start, out, buffers)),
         }
+    }
+
+    /// Whether there is more to do than to copy or fill.
+    pub(super) fn is_encoded(&self) -> bool {
+        matches!(self, Self::Blocks(_))
     }
 
     /// Bytes of a block, for cutting work; 0 where the cut is free.

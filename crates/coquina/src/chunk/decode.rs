@@ -9,7 +9,7 @@ use super::content::Content;
 use super::header::Header;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
-use crate::base::pool::Job;
+use crate::base::pool::{INLINE_COPY_BYTES, Job};
 
 /// A task decodes about this much: enough to be worth handing out, little enough to share evenly.
 const TASK_BYTES_MAX: usize = 1 << 20;
@@ -98,6 +98,12 @@ pub fn decode_parts(parts: Vec<Part<'_, '_>>, job: &Job<'_>) -> Result<()> {
             )));
         }
         total += bytes;
+    }
+    // Copies and fills alone are done before another thread is awake.
+    if total < INLINE_COPY_BYTES && !parts.iter().any(|part| part.chunk.content.is_encoded()) {
+        return parts
+            .into_iter()
+            .try_for_each(|part| part.chunk.content.read(part.start, part.out).map(drop));
     }
     let width = job.width(total);
     let task_bytes = if width == 1 { TASK_BYTES_MAX } else { total / (4 * width) };

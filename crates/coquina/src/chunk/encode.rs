@@ -12,7 +12,7 @@ use super::sink::{Piece, Sink};
 use super::stream;
 use crate::base::error::{Error, Result};
 use crate::base::ordered::Ordered;
-use crate::base::pool::Job;
+use crate::base::pool::{INLINE_COPY_BYTES, Job};
 use crate::codec::{Encode, Samples};
 use crate::filter::Steps;
 
@@ -68,6 +68,10 @@ fn store(mut header: Header, bytes: &[u8], out: &mut [u8], job: &Job<'_>) -> Res
         header.blocksize = 1;
     }
     let data = put_header(&header, out);
+    if bytes.len() < INLINE_COPY_BYTES {
+        data[..bytes.len()].copy_from_slice(bytes);
+        return Ok(header.cbytes);
+    }
     let pairs = data.chunks_mut(TASK_BYTES_MAX).zip(bytes.chunks(TASK_BYTES_MAX));
     job.run(bytes.len(), pairs, |(out, bytes)| {
         out.copy_from_slice(bytes);
@@ -106,7 +110,7 @@ fn encode_blocks(
     let mut blocks = BlockEncoder {
         header,
         steps: params.pipeline.for_encoding(header.typesize, header.version)?,
-        encoder: params.codec.encoder(params.level, &[])?,
+        encoder: params.codec.encoder(&params.encode_options(&[]))?,
         reference: None,
     };
     blocks.reference = blocks.reference(&bytes[..block_bytes]);
@@ -114,7 +118,7 @@ fn encode_blocks(
     if params.dictionary {
         let dictionary = blocks.train(bytes, params);
         if !dictionary.is_empty() {
-            blocks.encoder = params.codec.encoder(params.level, &dictionary)?;
+            blocks.encoder = params.codec.encoder(&params.encode_options(&dictionary))?;
             header.blosc2_flags |= BLOSC2_DICTIONARY;
             let Some(room) = out.get_mut(data_start..data_start + 4 + dictionary.len()) else {
                 return Ok(None);

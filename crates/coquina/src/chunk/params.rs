@@ -8,7 +8,7 @@ use super::header::{
     FORMAT_SEE_CODEC, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, VERSION_BLOSC1, VERSION_BLOSC2,
 };
 use crate::base::error::{Error, Result};
-use crate::codec::{self, Codec, LEVEL_MAX};
+use crate::codec::{self, Codec, EncodeOptions, LEVEL_MAX};
 use crate::filter::{Pipeline, SLOTS};
 
 /// The most bytes that a chunk can hold.
@@ -260,11 +260,9 @@ impl Params {
         }
     }
 
-    /// The same parameters with another filter list.
-    #[must_use]
-    pub fn with_pipeline(mut self, pipeline: Pipeline) -> Self {
-        self.pipeline = pipeline;
-        self
+    /// What the codec is to make an encoder for.
+    pub(super) fn encode_options<'a>(&self, dictionary: &'a [u8]) -> EncodeOptions<'a> {
+        EncodeOptions { level: self.level, dictionary, shape: self.pipeline.shape(self.header_typesize()) }
     }
 }
 

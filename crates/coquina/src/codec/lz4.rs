@@ -3,10 +3,12 @@
 //! Source: `docs/formats/codecs.md`, "The library codecs"; dictionaries in `docs/formats/chunk.md`.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use coquina_kernels::lz4::{self, FastDictionary, FastState, HcDictionary, HcState};
 
-use super::{Codec, Decode, Encode, Samples};
+use super::noise::{Coder, noise_prefix};
+use super::{Codec, Decode, Encode, EncodeOptions, Samples};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Lz4;
@@ -59,9 +61,10 @@ impl Codec for Lz4 {
         true
     }
 
-    fn encoder(&self, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>> {
+    fn encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>> {
+        let dictionary = options.dictionary;
         let dictionary = (!dictionary.is_empty()).then(|| FastDictionary::new(dictionary));
-        Ok(Box::new(FastEncoder { acceleration: 10 - i32::from(level), dictionary }))
+        Ok(Box::new(FastEncoder { acceleration: 10 - i32::from(options.level), dictionary }))
     }
 
     fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
@@ -98,8 +101,8 @@ impl Codec for Lz4hc {
         true
     }
 
-    fn encoder(&self, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>> {
-        let level = i32::from(level);
+    fn encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>> {
+        let (level, dictionary) = (i32::from(options.level), options.dictionary);
         let dictionary = (!dictionary.is_empty()).then(|| HcDictionary::new(dictionary, level));
         Ok(Box::new(HighEncoder { level, dictionary }))
     }
@@ -124,11 +127,55 @@ impl Encode for FastEncoder {
 
 impl Encode for HighEncoder {
     fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
-        HIGH.with_borrow_mut(|state| match &self.dictionary {
-            Some(dictionary) => state.compress_with(dictionary, stream, out),
-            None => state.compress(stream, out, self.level),
+        HIGH.with_borrow_mut(|state| {
+            if let Some(dictionary) = &self.dictionary {
+                return state.compress_with(dictionary, stream, out);
+            }
+            match stream.split_at(noise_prefix(stream, Coder::Matches)) {
+                ([], _) => state.compress(stream, out, self.level),
+                (_, []) => None,
+                (noise, rest) => {
+                    // The rest is encoded where it will stand, or nearly: behind the longest front there can be.
+                    let front_bytes = noise.len() + literal_length_bytes(stream.len());
+                    let room = out.get_mut(front_bytes..)?;
+                    let coded = state.compress(rest, room, self.level)?;
+                    put_literals_before(noise, front_bytes..front_bytes + coded, out)
+                }
+            }
         })
     }
+}
+
+/// Bytes of the token and the length of a run of at most `literals` bytes.
+fn literal_length_bytes(literals: usize) -> usize {
+    if literals < 15 { 1 } else { 2 + (literals - 15) / 255 }
+}
+
+/// Makes one stream of `literals` and the encoded stream at `coded`: its first run of literals becomes longer.
+fn put_literals_before(literals: &[u8], coded: Range<usize>, out: &mut [u8]) -> Option<usize> {
+    let token = *out.get(coded.start)?;
+    let (own, own_bytes) = literal_length(out.get(coded.clone())?)?;
+    let total = own + literals.len();
+    let length_bytes = literal_length_bytes(total);
+    let rest = coded.start + own_bytes..coded.end;
+    let rest_at = length_bytes + literals.len();
+    out.copy_within(rest.clone(), rest_at);
+    let (front, _) = out.split_at_mut(rest_at);
+    front[length_bytes..].copy_from_slice(literals);
+    front[0] = 15 << 4 | token & 15;
+    front[1..length_bytes].fill(255);
+    front[length_bytes - 1] = u8::try_from((total - 15) % 255).ok()?;
+    Some(rest_at + rest.len())
+}
+
+/// The length of the first run of literals, and how many bytes say it, the token included.
+fn literal_length(stream: &[u8]) -> Option<(usize, usize)> {
+    let (token, more) = stream.split_first()?;
+    if token >> 4 < 15 {
+        return Some((usize::from(token >> 4), 1));
+    }
+    let full = more.iter().take_while(|&&byte| byte == 255).count();
+    Some((15 + 255 * full + usize::from(*more.get(full)?), 2 + full))
 }
 
 impl Decode for Decoder {

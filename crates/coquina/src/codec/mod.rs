@@ -8,9 +8,11 @@
 
 mod blosclz;
 mod lz4;
+mod noise;
 mod snappy;
 mod zlib;
 mod zstd;
+mod zstd_params;
 
 use crate::base::error::{Error, Result};
 
@@ -50,11 +52,11 @@ pub trait Codec: Sync {
         true
     }
 
-    /// An encoder for the streams of one chunk, at a level in 1..=9. `dictionary` is empty for none.
+    /// An encoder for the streams of one chunk.
     ///
     /// # Errors
     /// `Invalid` if the codec takes no dictionary, `Unsupported` if it cannot be written.
-    fn encoder(&self, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>>;
+    fn encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>>;
 
     /// A decoder for the streams of one chunk. `dictionary` is empty for none.
     ///
@@ -68,6 +70,31 @@ pub trait Codec: Sync {
         let _ = (bytes, samples, limit);
         Vec::new()
     }
+}
+
+/// What an encoder is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodeOptions<'a> {
+    /// 1 (fastest) to 9 (smallest).
+    pub level: u8,
+    /// Shared by all streams; empty for none.
+    pub dictionary: &'a [u8],
+    /// What the streams look like.
+    pub shape: Shape,
+}
+
+/// What the filters made of the data: says where the noise is, and how far apart repeats are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// Items as they are.
+    #[default]
+    Plain,
+    /// Byte planes.
+    Planes,
+    /// Bit planes.
+    BitPlanes,
+    /// Differences within byte planes.
+    DeltaPlanes,
 }
 
 /// Equal samples for [`Codec::train`]: `count` of `bytes_each`.

@@ -4,7 +4,7 @@
 //! literals and copies. Written here because old files are its only use, and the format is four kinds of tag.
 //! Invariant: fills its output exactly or fails; no bytes make it panic, loop or allocate.
 
-use super::{Codec, Decode, Encode, no_dictionary};
+use super::{Codec, Decode, Encode, EncodeOptions, no_dictionary};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Snappy;
@@ -32,7 +32,7 @@ impl Codec for Snappy {
         false
     }
 
-    fn encoder(&self, _level: u8, _dictionary: &[u8]) -> Result<Box<dyn Encode>> {
+    fn encoder(&self, _options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>> {
         Err(Error::unsupported("snappy: can be read, not written"))
     }
 

@@ -19,6 +19,10 @@ fn sample(bytes: usize) -> Vec<u8> {
         .collect()
 }
 
+fn encoder(codec: &dyn Codec, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>> {
+    codec.encoder(&EncodeOptions { level, dictionary, shape: Shape::Plain })
+}
+
 fn writable() -> impl Iterator<Item = &'static dyn Codec> {
     CODECS.iter().copied().filter(|codec| codec.is_writable())
 }
@@ -41,7 +45,7 @@ fn ids_and_names_are_those_of_the_format_for_ever() {
 fn decoding_what_was_encoded_gives_the_stream_back() {
     for codec in writable() {
         for level in 1..=LEVEL_MAX {
-            let encoder = codec.encoder(level, &[]).unwrap();
+            let encoder = encoder(codec, level, &[]).unwrap();
             let decoder = codec.decoder(&[]).unwrap();
             for bytes in [17, 100, 1000, 66_000] {
                 let stream = sample(bytes);
@@ -62,7 +66,7 @@ fn encoded_bytes_do_not_depend_on_what_went_before() {
     for codec in writable() {
         let encode = |level, stream: &[u8]| {
             let mut coded = vec![0; stream.len()];
-            let length = codec.encoder(level, &[]).unwrap().encode(stream, &mut coded);
+            let length = encoder(codec, level, &[]).unwrap().encode(stream, &mut coded);
             coded.truncate(length.unwrap_or(0));
             coded
         };
@@ -76,11 +80,39 @@ fn encoded_bytes_do_not_depend_on_what_went_before() {
 }
 
 #[test]
+fn leading_noise_is_kept_in_one_stream_with_the_rest() {
+    let mut state = 7_u64;
+    let mut random = || {
+        state = state.wrapping_mul(0x2545_f491_4f6c_dd1d).rotate_left(23) ^ 0x5bd1_e995;
+        state.to_le_bytes()[5]
+    };
+    let noise: Vec<u8> = (0..70_000).map(|_| random()).collect();
+    for shape in [Shape::Plain, Shape::Planes, Shape::BitPlanes, Shape::DeltaPlanes] {
+        for noise_bytes in [0, 16_384, 40_000, 70_000] {
+            for tail in [&b"x"[..], &sample(100)[..], &sample(60_000)[600..]] {
+                let stream = [&noise[..noise_bytes], tail].concat();
+                for codec in writable() {
+                    for level in 1..=LEVEL_MAX {
+                        let options = EncodeOptions { level, dictionary: &[], shape };
+                        let mut coded = vec![0; stream.len() + 100];
+                        let length = codec.encoder(&options).unwrap().encode(&stream, &mut coded);
+                        let Some(length) = length else { continue };
+                        let mut decoded = vec![0; stream.len()];
+                        codec.decoder(&[]).unwrap().decode(&coded[..length], &mut decoded).unwrap();
+                        assert!(decoded == stream, "{} {level} {shape:?} {noise_bytes}", codec.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_stream_that_does_not_fit_is_said_not_to() {
     for codec in writable() {
         let stream = sample(5000);
         let mut coded = vec![0; 40];
-        assert!(codec.encoder(5, &[]).unwrap().encode(&stream, &mut coded).is_none(), "{}", codec.name());
+        assert!(encoder(codec, 5, &[]).unwrap().encode(&stream, &mut coded).is_none(), "{}", codec.name());
     }
 }
 
@@ -90,12 +122,12 @@ fn dictionaries_serve_the_codecs_that_take_one_and_no_other() {
     let stream = &sample(6000)[1500..3000];
     for codec in writable() {
         if !codec.takes_dictionary() {
-            assert!(codec.encoder(5, &dictionary).is_err() && codec.decoder(&dictionary).is_err());
+            assert!(encoder(codec, 5, &dictionary).is_err() && codec.decoder(&dictionary).is_err());
             continue;
         }
         let mut coded = vec![0; stream.len()];
-        let length = codec.encoder(5, &dictionary).unwrap().encode(stream, &mut coded).unwrap();
-        let alone = codec.encoder(5, &[]).unwrap().encode(stream, &mut vec![0; stream.len()]).unwrap();
+        let length = encoder(codec, 5, &dictionary).unwrap().encode(stream, &mut coded).unwrap();
+        let alone = encoder(codec, 5, &[]).unwrap().encode(stream, &mut vec![0; stream.len()]).unwrap();
         assert!(length < alone, "{}: {length} with a dictionary, {alone} without", codec.name());
         let mut decoded = vec![0; stream.len()];
         codec.decoder(&dictionary).unwrap().decode(&coded[..length], &mut decoded).unwrap();
@@ -108,7 +140,7 @@ fn cut_and_flipped_streams_give_an_error_or_bytes_but_never_a_panic() {
     for codec in writable() {
         let stream = sample(1000)[600..].repeat(4);
         let mut coded = vec![0; stream.len()];
-        let length = codec.encoder(5, &[]).unwrap().encode(&stream, &mut coded).unwrap();
+        let length = encoder(codec, 5, &[]).unwrap().encode(&stream, &mut coded).unwrap();
         let coded = &coded[..length];
         let decoder = codec.decoder(&[]).unwrap();
         let mut out = vec![0; stream.len()];

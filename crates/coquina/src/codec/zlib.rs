@@ -1,12 +1,14 @@
 //! Zlib: one RFC 1950 stream, coded by libdeflate.
 //!
-//! Source: `docs/formats/codecs.md`, "The library codecs".
+//! Leading noise goes into stored blocks, which cost nothing to write or read; libdeflate codes the rest.
+//! Source: `docs/formats/codecs.md`, "The library codecs"; RFC 1950 and RFC 1951, section 3.2.4.
 
 use std::cell::RefCell;
 
-use libdeflater::{CompressionLvl, Compressor, Decompressor};
+use libdeflater::{CompressionLvl, Compressor, Decompressor, adler32};
 
-use super::{Codec, Decode, Encode, no_dictionary};
+use super::noise::{Coder, noise_prefix};
+use super::{Codec, Decode, Encode, EncodeOptions, no_dictionary};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Zlib;
@@ -18,7 +20,11 @@ struct Encoder {
 struct Decoder;
 
 /// The libdeflate level that reaches the size which zlib users know from levels 1 to 9, at the best speed.
-const LEVELS: [i32; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const LEVELS: [i32; 10] = [0, 1, 2, 2, 4, 5, 6, 6, 6, 7];
+/// Deflate with a window of 32 KiB, no preset dictionary; the pair is a multiple of 31 as it must be.
+const ZLIB_HEADER: [u8; 2] = [0x78, 0x9c];
+/// The most bytes of a stored block.
+const STORED_BYTES_MAX: usize = 65535;
 
 thread_local! {
     static COMPRESSOR: RefCell<Option<(u8, Compressor)>> = const { RefCell::new(None) };
@@ -46,9 +52,9 @@ impl Codec for Zlib {
         false
     }
 
-    fn encoder(&self, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>> {
-        no_dictionary(self.name(), dictionary)?;
-        Ok(Box::new(Encoder { level }))
+    fn encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>> {
+        no_dictionary(self.name(), options.dictionary)?;
+        Ok(Box::new(Encoder { level: options.level }))
     }
 
     fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
@@ -59,6 +65,11 @@ impl Codec for Zlib {
 
 impl Encode for Encoder {
     fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+        let noise_bytes = noise_prefix(stream, Coder::Entropy);
+        let (noise, rest) = stream.split_at(noise_bytes);
+        if rest.is_empty() {
+            return None;
+        }
         COMPRESSOR.with_borrow_mut(|slot| {
             if slot.as_ref().is_none_or(|(level, _)| *level != self.level) {
                 let level = LEVELS.get(usize::from(self.level)).copied().unwrap_or(12);
@@ -66,9 +77,30 @@ impl Encode for Encoder {
                 *slot = Some((self.level, Compressor::new(level)));
             }
             let (_, compressor) = slot.as_mut()?;
-            compressor.zlib_compress(stream, out).ok()
+            if noise.is_empty() {
+                return compressor.zlib_compress(stream, out).ok();
+            }
+            let at = put_stored(noise, out)?;
+            let coded = compressor.deflate_compress(rest, out.get_mut(at..)?).ok()?;
+            let end = at + coded;
+            out.get_mut(end..)?.first_chunk_mut::<4>()?.copy_from_slice(&adler32(stream).to_be_bytes());
+            Some(end + 4)
         })
     }
+}
+
+/// Writes the zlib header and `bytes` in stored blocks, none of them the last; returns where they end.
+fn put_stored(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
+    out.first_chunk_mut::<2>()?.copy_from_slice(&ZLIB_HEADER);
+    let mut at = ZLIB_HEADER.len();
+    for block in bytes.chunks(STORED_BYTES_MAX) {
+        let [low, high] = u16::try_from(block.len()).ok()?.to_le_bytes();
+        let (header, rest) = out.get_mut(at..)?.split_first_chunk_mut::<5>()?;
+        *header = [0, low, high, !low, !high];
+        rest.get_mut(..block.len())?.copy_from_slice(block);
+        at += header.len() + block.len();
+    }
+    Some(at)
 }
 
 impl Decode for Decoder {

@@ -1,18 +1,23 @@
 //! Zstd: Zstandard frames (RFC 8878), coded by libzstd.
 //!
-//! Source: `docs/formats/codecs.md`, "The library codecs"; dictionaries in `docs/formats/chunk.md`.
+//! Leading noise goes into raw blocks, which cost nothing to write or read; libzstd codes the rest.
+//! Source: `docs/formats/codecs.md`, "The library codecs"; RFC 8878, section 3.1.1; dictionaries in
+//! `docs/formats/chunk.md`.
 
 use std::cell::RefCell;
 
-use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
+use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, ResetDirective, Strategy};
 
-use super::{Codec, Decode, Encode, Samples};
+use super::noise::{Coder, is_matchless, noise_prefix};
+use super::zstd_params::{self, Choice};
+use super::{Codec, Decode, Encode, EncodeOptions, Samples, Shape};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Zstd;
 
 struct Encoder {
-    level: i32,
+    level: u8,
+    shape: Shape,
     dictionary: Option<CDict<'static>>,
 }
 
@@ -20,13 +25,31 @@ struct Decoder {
     dictionary: Option<DDict<'static>>,
 }
 
-/// libzstd's level for each of ours.
-const LEVELS: [i32; 10] = [0, 1, 3, 5, 7, 9, 11, 13, 15, 22];
+/// libzstd's level for each of ours, where a dictionary has been digested at that level.
+const DICTIONARY_LEVELS: [i32; 10] = [0, 1, 3, 5, 7, 9, 11, 13, 15, 22];
+/// libzstd's strategies; the first has number 1.
+const STRATEGIES: [Strategy; 9] = [
+    Strategy::ZSTD_fast,
+    Strategy::ZSTD_dfast,
+    Strategy::ZSTD_greedy,
+    Strategy::ZSTD_lazy,
+    Strategy::ZSTD_lazy2,
+    Strategy::ZSTD_btlazy2,
+    Strategy::ZSTD_btopt,
+    Strategy::ZSTD_btultra,
+    Strategy::ZSTD_btultra2,
+];
+/// A frame that holds its content as one segment and says its length in four bytes.
+const FRAME_START: [u8; 5] = [0x28, 0xb5, 0x2f, 0xfd, 0xa0];
+/// The most bytes of a block of a frame.
+const BLOCK_BYTES_MAX: usize = 128 << 10;
+/// Bytes of a block's header.
+const BLOCK_HEADER_BYTES: usize = 3;
 
-/// A context of this thread, and the level that its sticky parameters were set to.
+/// A context of this thread, and the choice that its sticky parameters were set to.
 struct Context {
     context: CCtx<'static>,
-    level: i32,
+    choice: Choice,
 }
 
 thread_local! {
@@ -59,10 +82,11 @@ impl Codec for Zstd {
         true
     }
 
-    fn encoder(&self, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>> {
-        let level = LEVELS.get(usize::from(level)).copied().unwrap_or(22);
+    fn encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>> {
+        let level = DICTIONARY_LEVELS.get(usize::from(options.level)).copied().unwrap_or(22);
+        let dictionary = options.dictionary;
         let dictionary = (!dictionary.is_empty()).then(|| CDict::create(dictionary, level));
-        Ok(Box::new(Encoder { level, dictionary }))
+        Ok(Box::new(Encoder { level: options.level, shape: options.shape, dictionary }))
     }
 
     fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
@@ -88,17 +112,101 @@ impl Codec for Zstd {
 impl Encode for Encoder {
     fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
         COMPRESSOR.with_borrow_mut(|slot| {
-            let slot = slot.get_or_insert_with(|| Context { context: CCtx::create(), level: 0 });
+            let context = slot.get_or_insert_with(Context::new);
             if let Some(dictionary) = &self.dictionary {
-                return slot.context.compress_using_cdict(out, stream, dictionary).ok();
+                return context.context.compress_using_cdict(out, stream, dictionary).ok();
             }
-            if slot.level != self.level {
-                slot.context.set_parameter(CParameter::CompressionLevel(self.level)).ok()?;
-                slot.level = self.level;
+            let is_noisy = zstd_params::cuts_noise(self.level, self.shape);
+            let noise_bytes = if is_noisy { noise_prefix(stream, Coder::Entropy) } else { 0 };
+            match stream.split_at(noise_bytes) {
+                ([], _) => self.search(context, stream, out),
+                (_, []) => None,
+                (noise, rest) => {
+                    let at = put_raw_blocks(noise, stream.len(), out)?;
+                    let coded = self.search(context, rest, out.get_mut(at..)?)?;
+                    // What follows a frame's header follows ours as well: raw blocks leave no trace in the state
+                    // that later blocks refer to, and matches reach back by distance.
+                    let header_bytes = frame_header_bytes(&out[at..at + coded])?;
+                    out.copy_within(at + header_bytes..at + coded, at);
+                    Some(at + coded - header_bytes)
+                }
             }
-            slot.context.compress2(out, stream).ok()
         })
     }
+}
+
+impl Encoder {
+    fn search(&self, context: &mut Context, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+        let is_slow = self.level >= 6;
+        let choice = if is_slow && is_matchless(stream, self.level == 9) {
+            zstd_params::MATCHLESS
+        } else {
+            zstd_params::choice(self.level, self.shape)
+        };
+        context.set(choice)?;
+        context.context.compress2(out, stream).ok()
+    }
+}
+
+impl Context {
+    fn new() -> Self {
+        Self { context: CCtx::create(), choice: Choice::Level(0) }
+    }
+
+    fn set(&mut self, choice: Choice) -> Option<()> {
+        if self.choice == choice {
+            return Some(());
+        }
+        self.context.reset(ResetDirective::Parameters).ok()?;
+        match choice {
+            Choice::Level(level) => self.set_all(&[CParameter::CompressionLevel(level)])?,
+            Choice::Row([window, chain, hash, search, min_match, target, strategy]) => self.set_all(&[
+                CParameter::WindowLog(window),
+                CParameter::ChainLog(chain),
+                CParameter::HashLog(hash),
+                CParameter::SearchLog(search),
+                CParameter::MinMatch(min_match),
+                CParameter::TargetLength(target),
+                CParameter::Strategy(*STRATEGIES.get(usize::try_from(strategy).ok()?.checked_sub(1)?)?),
+            ])?,
+        }
+        self.choice = choice;
+        Some(())
+    }
+
+    fn set_all(&mut self, parameters: &[CParameter]) -> Option<()> {
+        parameters.iter().try_for_each(|&parameter| self.context.set_parameter(parameter).map(drop)).ok()
+    }
+}
+
+/// Writes the front of a frame of `content_bytes`: its header and `bytes` in raw blocks, none of them the last.
+fn put_raw_blocks(bytes: &[u8], content_bytes: usize, out: &mut [u8]) -> Option<usize> {
+    let (start, rest) = out.split_first_chunk_mut::<{ FRAME_START.len() }>()?;
+    *start = FRAME_START;
+    rest.first_chunk_mut::<4>()?.copy_from_slice(&u32::try_from(content_bytes).ok()?.to_le_bytes());
+    let mut at = FRAME_START.len() + 4;
+    for block in bytes.chunks(BLOCK_BYTES_MAX) {
+        let [low, middle, high, _] = (u32::try_from(block.len()).ok()? << 3).to_le_bytes();
+        let (header, rest) = out.get_mut(at..)?.split_first_chunk_mut::<BLOCK_HEADER_BYTES>()?;
+        *header = [low, middle, high];
+        rest.get_mut(..block.len())?.copy_from_slice(block);
+        at += header.len() + block.len();
+    }
+    Some(at)
+}
+
+/// Bytes of the header of a frame, from its descriptor.
+fn frame_header_bytes(frame: &[u8]) -> Option<usize> {
+    let descriptor = *frame.get(4)?;
+    let is_single_segment = descriptor & 0x20 != 0;
+    let content_size_bytes = match descriptor >> 6 {
+        0 => usize::from(is_single_segment),
+        1 => 2,
+        2 => 4,
+        _ => 8,
+    };
+    let dictionary_id_bytes = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    Some(5 + usize::from(!is_single_segment) + dictionary_id_bytes + content_size_bytes)
 }
 
 impl Decode for Decoder {

@@ -8,7 +8,7 @@ mod encode;
 
 use std::cell::RefCell;
 
-use super::{Codec, Decode, Encode, no_dictionary};
+use super::{Codec, Decode, Encode, EncodeOptions, no_dictionary};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Blosclz;
@@ -40,9 +40,9 @@ impl Codec for Blosclz {
         true
     }
 
-    fn encoder(&self, level: u8, dictionary: &[u8]) -> Result<Box<dyn Encode>> {
-        no_dictionary(self.name(), dictionary)?;
-        Ok(Box::new(Encoder { level }))
+    fn encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>> {
+        no_dictionary(self.name(), options.dictionary)?;
+        Ok(Box::new(Encoder { level: options.level }))
     }
 
     fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {

@@ -1,0 +1,323 @@
+//! Laws of chunks through the public API: what was encoded decodes, parts are slices of the whole, bytes do not
+//! depend on threads, the worked examples of the format text hold, and hostile bytes give an error or a value.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+use coquina::chunk::{
+    CHUNK_BYTES_MAX, Chunk, Generation, HEADER_BYTES, Header, Kind, Params, Part, Special, Split,
+    decode_parts, encode, encode_into, encode_special,
+};
+use coquina::codec::{self, CODECS};
+use coquina::filter::{FILTERS, Pipeline, Slot};
+use coquina::{Error, ErrorKind, Job, Limits, set_num_threads};
+use proptest::prelude::*;
+
+/// Decodes a whole chunk into a buffer that is filled with `fill` before.
+fn decode_over(chunk: &[u8], fill: u8, limits: &Limits) -> Result<Vec<u8>, Error> {
+    let chunk = Chunk::parse(chunk, limits)?;
+    let mut out = vec![fill; chunk.header().nbytes];
+    chunk.decode_into(&mut out, &Job::default())?;
+    Ok(out)
+}
+
+fn decode(chunk: &[u8]) -> Result<Vec<u8>, Error> {
+    decode_over(chunk, 0xa5, &Limits::default())
+}
+
+/// Items that rise in small steps, with a noisy stretch and a constant one; the same for the same seed.
+fn sample(nbytes: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut level = 0_u64;
+    let items = (0..nbytes.div_ceil(4)).flat_map(|i| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        level += state & 7;
+        let item = match i / 300 % 4 {
+            0 | 1 => level,
+            2 => state,
+            _ => 0x0101_0101,
+        };
+        let [a, b, c, d, ..] = item.to_le_bytes();
+        [a, b, c, d]
+    });
+    items.take(nbytes).collect()
+}
+
+fn pipeline(slots: &[(u8, u8)]) -> Pipeline {
+    let slots: Vec<_> = slots.iter().map(|&(id, meta)| Slot { id, meta }).collect();
+    Pipeline::new(&slots).unwrap()
+}
+
+/// Parameters that can be printed, for the report of a failing case.
+#[derive(Clone)]
+struct Case(Params);
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Params { codec, level, typesize, pipeline, blocksize, split, dictionary, generation } = &self.0;
+        write!(f, "{} {level} typesize {typesize} blocksize {blocksize:?} {split:?} ", codec.name())?;
+        write!(f, "dictionary {dictionary} {generation:?} {:?}", pipeline.slots)
+    }
+}
+
+fn any_codec() -> impl Strategy<Value = &'static str> {
+    let writable: Vec<_> =
+        CODECS.iter().filter(|codec| codec.is_writable()).map(|codec| codec.name()).collect();
+    prop::sample::select(writable)
+}
+
+/// Lossless filters in any slots, delta at most once.
+fn any_pipeline() -> impl Strategy<Value = Pipeline> {
+    let lossless: Vec<u8> = FILTERS
+        .iter()
+        .filter(|f| !f.is_lossy() && f.is_writable() && !f.needs_reference())
+        .map(|f| f.id())
+        .collect();
+    let slot = prop_oneof![Just((0_u8, 0_u8)), (prop::sample::select(lossless), 0_u8..20)];
+    (prop::collection::vec(slot, 0..=5), prop::option::of(0_usize..6)).prop_map(|(mut slots, delta)| {
+        if let Some(at) = delta {
+            slots.insert(at.min(slots.len()), (3, 0));
+        }
+        pipeline(&slots)
+    })
+}
+
+fn any_params() -> impl Strategy<Value = Case> {
+    let split = prop::sample::select(vec![Split::Auto, Split::Always, Split::Never]);
+    let typesize = prop_oneof![1_usize..=20, 1_usize..=300];
+    let blocksize = prop::option::of(1_usize..6000);
+    (any_codec(), 0_u8..=9, typesize, any_pipeline(), blocksize, split, any::<bool>()).prop_map(
+        |(codec, level, typesize, pipeline, blocksize, split, dictionary)| {
+            let codec = codec::by_name(codec).unwrap();
+            let dictionary = dictionary && codec.takes_dictionary();
+            let generation = Generation::Blosc2;
+            Case(Params { codec, level, typesize, pipeline, blocksize, split, dictionary, generation })
+        },
+    )
+}
+
+fn any_blosc1_params() -> impl Strategy<Value = Case> {
+    (any_params(), prop::sample::select(vec![0_u8, 1, 2])).prop_map(|(Case(params), filter)| {
+        let pipeline = pipeline(&[(filter, 0)]);
+        Case(Params { generation: Generation::Blosc1, dictionary: false, pipeline, ..params })
+    })
+}
+
+fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        (0_usize..9000, any::<u64>()).prop_map(|(nbytes, seed)| sample(nbytes, seed)),
+        (0_usize..400, any::<u8>()).prop_map(|(nbytes, byte)| vec![byte; nbytes]),
+        prop::collection::vec(any::<u8>(), 0..300),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn decoding_what_was_encoded_gives_it_back(
+        bytes in any_bytes(),
+        case in prop_oneof![4 => any_params(), 1 => any_blosc1_params()],
+        wanted in any::<(u16, u16)>(),
+    ) {
+        let Case(params) = case;
+        let chunk = encode(&bytes, &params, &Job::default()).unwrap();
+        prop_assert!(chunk.len() <= params.bound(bytes.len()));
+        prop_assert_eq!(&decode(&chunk).unwrap(), &bytes);
+
+        let parsed = Chunk::parse(&chunk, &Limits::default()).unwrap();
+        let start = usize::from(wanted.0) % (bytes.len() + 1);
+        let stop = start + usize::from(wanted.1) % (bytes.len() - start + 1);
+        let mut out = vec![0x5a; stop - start];
+        parsed.decode_range(start, &mut out, &Job::default()).unwrap();
+        prop_assert_eq!(&out[..], &bytes[start..stop]);
+    }
+
+    #[test]
+    fn truncation_keeps_the_asked_bits_and_delta_refers_to_what_is_decoded(
+        bytes in any_bytes(),
+        codec in any_codec(),
+        kept in 1_u8..=23,
+        rest in any_pipeline(),
+        blocksize in prop::option::of(1_usize..3000),
+    ) {
+        let mut slots = vec![(36, kept)];
+        slots.extend(rest.slots.iter().take(5).map(|slot| (slot.id, slot.meta)));
+        let codec = codec::by_name(codec).unwrap();
+        let params = Params { codec, typesize: 4, pipeline: pipeline(&slots), blocksize, ..Params::default() };
+        let chunk = encode(&bytes, &params, &Job::default()).unwrap();
+        let decoded = decode(&chunk).unwrap();
+        if Header::read(&chunk, &Limits::default()).unwrap().kind().unwrap() == Kind::Memcpyed {
+            prop_assert_eq!(decoded, bytes);
+        } else {
+            let mask = u32::MAX << (32 - u32::from(kept));
+            for (item, original) in decoded.chunks(4).zip(bytes.chunks(4)) {
+                match (<[u8; 4]>::try_from(item), <[u8; 4]>::try_from(original)) {
+                    (Ok(item), Ok(original)) => {
+                        prop_assert_eq!(u32::from_le_bytes(item), u32::from_le_bytes(original) & mask);
+                    }
+                    // What is no whole item is kept.
+                    _ => prop_assert_eq!(item, original),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_range_of_bytes_is_the_slice_of_the_whole() {
+    for filters in [&[(1, 0)][..], &[(3, 0), (1, 0)], &[(2, 0), (35, 4)], &[]] {
+        for dictionary in [false, true] {
+            let params = Params {
+                typesize: 4,
+                pipeline: pipeline(filters),
+                blocksize: Some(700),
+                dictionary,
+                ..Params::default()
+            };
+            let bytes = sample(6001, 11);
+            let chunk = encode(&bytes, &params, &Job::default()).unwrap();
+            let chunk = Chunk::parse(&chunk, &Limits::default()).unwrap();
+            for start in (0..bytes.len()).step_by(97) {
+                for len in [0, 1, 3, 699, 700, 701, 1500, bytes.len()] {
+                    let stop = (start + len).min(bytes.len());
+                    let mut out = vec![0; stop - start];
+                    chunk.decode_range(start, &mut out, &Job::default()).unwrap();
+                    assert_eq!(out, bytes[start..stop], "{start}..{stop}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_several_chunks_are_decoded_as_one_job() {
+    let inputs: Vec<_> = (0..5).map(|i| sample(90_000 + i * 1000, 3 + i as u64)).collect();
+    let params = Params { typesize: 4, blocksize: Some(8000), ..Params::default() };
+    let chunks: Vec<_> = inputs.iter().map(|b| encode(b, &params, &Job::default()).unwrap()).collect();
+    let parsed: Vec<_> = chunks.iter().map(|c| Chunk::parse(c, &Limits::default()).unwrap()).collect();
+    for threads in [1, 2, 7] {
+        let mut outs = vec![vec![0; 60_000]; 5];
+        let parts = parsed.iter().zip(&mut outs).enumerate().map(|(i, (chunk, out))| Part {
+            chunk,
+            start: i * 777,
+            out,
+        });
+        decode_parts(parts.collect(), &Job::default().threads(Some(threads))).unwrap();
+        for (i, (out, input)) in outs.iter().zip(&inputs).enumerate() {
+            assert_eq!(out[..], input[i * 777..][..60_000]);
+        }
+    }
+}
+
+#[test]
+fn chunks_are_the_same_bytes_for_any_number_of_threads() {
+    let bytes = sample(1_500_000, 42);
+    for codec in CODECS.iter().copied().filter(|c| c.is_writable()) {
+        for (filters, blocksize) in
+            [(&[(1, 0)][..], None), (&[(3, 0), (1, 0)], Some(20_000)), (&[], Some(7777))]
+        {
+            let params = Params {
+                codec,
+                level: 2,
+                typesize: 4,
+                pipeline: pipeline(filters),
+                blocksize,
+                ..Params::default()
+            };
+            let mut made = Vec::new();
+            for threads in [1, 2, 7, 2] {
+                let before = set_num_threads(threads).unwrap();
+                made.push(encode(&bytes, &params, &Job::default()).unwrap());
+                made.push(encode(&bytes, &params, &Job::default().threads(Some(3))).unwrap());
+                set_num_threads(before).unwrap();
+            }
+            assert!(made.windows(2).all(|pair| pair[0] == pair[1]), "{}", codec.name());
+            assert_eq!(decode(&made[0]).unwrap(), bytes);
+        }
+    }
+}
+
+#[test]
+fn an_observer_sees_work_done_and_may_stop_it() {
+    let bytes = sample(4_000_000, 1);
+    let params = Params { codec: codec::by_name("zlib").unwrap(), typesize: 4, ..Params::default() };
+    let stop = |done: u64| {
+        if done > 0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+    };
+    let error = encode(&bytes, &params, &Job::default().observed_by(&stop)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+}
+
+/// Bytes from text: hexadecimal, spaces ignored.
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<_> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+    digits.chunks(2).map(byte).collect()
+}
+
+#[test]
+fn worked_examples_of_the_format_text_are_read_and_written_byte_for_byte() {
+    let tens = 7_u32.to_le_bytes().repeat(10);
+    let never = hex("05013504 28000000 28000000 37000000  000000000001 0100 000000000000 0000
+         24000000  0f000000  150701001f00010005500000000000");
+    let always = hex("05012504 28000000 28000000 35000000  000000000001 0100 000000000000 0000
+         24000000  f9ffffff01 00000000 00000000 00000000");
+    assert_eq!(decode(&never).unwrap(), tens);
+    assert_eq!(decode(&always).unwrap(), tens);
+    let mut params = Params { codec: codec::by_name("lz4").unwrap(), typesize: 4, ..Params::default() };
+    assert_eq!(encode(&tens, &params, &Job::default()).unwrap(), never);
+    params.split = Split::Always;
+    assert_eq!(encode(&tens, &params, &Job::default()).unwrap(), always);
+
+    let zeros = hex("05018508 20030000 20030000 20000000  000000000001 0500 000000000000 0010");
+    let params = Params { typesize: 8, ..Params::default() };
+    assert_eq!(encode(&[0; 800], &params, &Job::default()).unwrap(), zeros);
+    assert_eq!(decode(&zeros).unwrap(), [0; 800]);
+
+    let nothing = hex("05010704 00000000 01000000 20000000  000000000001 0100 000000000000 0000");
+    let params = Params { codec: codec::by_name("lz4").unwrap(), typesize: 4, ..Params::default() };
+    assert_eq!(encode(&[], &params, &Job::default()).unwrap(), nothing);
+    assert_eq!(decode(&nothing).unwrap(), [0_u8; 0]);
+    let abc = hex("05010704 03000000 01000000 23000000  000000000001 0100 000000000000 0000 616263");
+    assert_eq!(decode(&abc).unwrap(), b"abc");
+    let ours = encode(b"abc", &params, &Job::default()).unwrap();
+    assert_eq!((ours.len(), decode(&ours).unwrap()), (35, b"abc".to_vec()));
+}
+
+#[test]
+fn special_chunks_decode_to_their_value_and_refuse_sizes_that_do_not_fit() {
+    let nan = f64::NAN.to_le_bytes();
+    for (special, value, typesize, item) in [
+        (Special::Zeros, &[][..], 3, &[0][..]),
+        (Special::Nans, &[], 8, &nan),
+        (Special::Value, b"abc", 1, b"abc"),
+        (Special::Uninit, &[], 8, &[0; 8]),
+    ] {
+        let chunk = encode_special(special, value, 2400, typesize).unwrap();
+        assert_eq!(decode(&chunk).unwrap(), item.repeat(2400 / item.len()));
+        assert_eq!(chunk.len(), HEADER_BYTES + value.len());
+    }
+    for (special, value, nbytes, typesize) in [
+        (Special::Nans, &[][..], 80, 2),
+        (Special::Nans, &[], 81, 8),
+        (Special::Value, b"abc", 80, 3),
+        (Special::Uninit, &[], 81, 8),
+    ] {
+        assert_eq!(encode_special(special, value, nbytes, typesize).unwrap_err().kind(), ErrorKind::Invalid);
+    }
+}
+
+#[test]
+fn more_bytes_than_a_chunk_holds_are_refused_before_any_work() {
+    assert_eq!(CHUNK_BYTES_MAX, 2_147_483_615);
+    let params = Params::default();
+    assert_eq!(
+        encode_special(Special::Zeros, &[], CHUNK_BYTES_MAX + 1, 1).unwrap_err().kind(),
+        ErrorKind::Limit
+    );
+    let error = encode_into(&[0; 100], &params, &mut [0; 131], &Job::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains("131") && error.to_string().contains("132"), "{error}");
+}

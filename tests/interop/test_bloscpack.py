@@ -1,0 +1,110 @@
+"""Bloscpack files go both ways between coquina and the bloscpack package."""
+
+import json
+
+import coquina as cq
+import numpy as np
+import pytest
+
+from tests.interop.bloscpack_package import bloscpack, bloscpack_append
+
+# The package leaves files for the garbage collector to close.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+CHECKSUMS = ["None", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+CODECS = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"]
+ARRAYS = {
+    "f8": np.linspace(0, 1, 50_000),
+    "i2 3-d": np.arange(7 * 11 * 13, dtype="i2").reshape(7, 11, 13),
+    "big-endian": np.arange(1000, dtype=">i4"),
+    "fortran": np.asfortranarray(np.arange(600.0).reshape(20, 30)),
+    "datetime": np.arange("2020-01-01", "2021-01-01", dtype="M8[D]"),
+    "strings": np.array(["ab", "cdefg", ""]),
+    "bytes": np.array([b"ab", b"cdefg", b""]),
+    "structured": np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "<i4"), ("b", "<f8")]),
+    "complex": np.arange(10) * 1j,
+    "bool": np.arange(100) % 3 == 0,
+    "0-d": np.array(3.5),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_packed_here_are_read_there(name, tmp_path):
+    cq.pack(ARRAYS[name], tmp_path / "x.blp")
+    read = bloscpack.unpack_ndarray_from_file(str(tmp_path / "x.blp"))
+    assert read.dtype == ARRAYS[name].dtype
+    np.testing.assert_array_equal(read, ARRAYS[name])
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_packed_there_are_read_here(name, tmp_path):
+    x = ARRAYS[name]
+    size = max(1 << 20 // x.dtype.itemsize, 1) * x.dtype.itemsize
+    bloscpack.pack_ndarray_to_file(x, str(tmp_path / "x.blp"), chunk_size=size)
+    read = cq.unpack(tmp_path / "x.blp")
+    assert read.dtype == x.dtype
+    assert read.flags.f_contiguous == x.flags.f_contiguous
+    np.testing.assert_array_equal(read, x)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_bytes_go_both_ways_with_every_checksum_codec_and_shuffle(codec, tmp_path):
+    data = np.arange(40_000, dtype="i8").tobytes()[:-3]
+    cells = 0
+    for checksum in CHECKSUMS:
+        for shuffle in (True, False):
+            for offsets in (True, False):
+                arguments = bloscpack.BloscArgs(typesize=8, clevel=3, shuffle=shuffle, cname=codec)
+                options = bloscpack.BloscpackArgs(offsets=offsets, checksum=checksum)
+                theirs = bloscpack.pack_bytes_to_bytes(
+                    data, chunk_size=30_000, blosc_args=arguments, bloscpack_args=options
+                )
+                assert cq.loads(theirs) == data
+                ours = cq.dumps(
+                    data,
+                    codec=codec,
+                    level=3,
+                    filters="shuffle" if shuffle else "nofilter",
+                    checksum=checksum.lower(),
+                    offsets=offsets,
+                    chunk_size=30_000,
+                )
+                assert bloscpack.unpack_bytes_from_bytes(ours)[0] == data
+                cells += 2
+    assert cells == 72
+
+
+def test_metadata_goes_both_ways(tmp_path):
+    text = {"name": "run 7", "values": list(range(100))}
+    theirs = bloscpack.pack_bytes_to_bytes(b"data" * 100, metadata=text)
+    (tmp_path / "theirs.blp").write_bytes(theirs)
+    assert cq.open(tmp_path / "theirs.blp").metadata == text
+    cq.pack(b"data" * 100, tmp_path / "ours.blp", metadata=json.dumps(text).encode())
+    assert bloscpack.unpack_bytes_from_file(str(tmp_path / "ours.blp")) == (b"data" * 100, text)
+
+
+@pytest.mark.parametrize(("first", "second"), [(10, 100_000), (50_000, 3), (120_000, 120_000)])
+def test_what_is_appended_here_is_read_there(first, second, tmp_path):
+    data = np.arange((first + second) // 8 + 1, dtype="i8").tobytes()[: first + second]
+    path = tmp_path / "theirs.blp"
+    bloscpack.pack_bytes_to_file(data[:first], str(path), chunk_size=20_000)
+    cq.append(path, data[first:])
+    assert bloscpack.unpack_bytes_from_file(str(path))[0] == data
+
+
+def test_what_is_appended_there_is_read_here(tmp_path):
+    data = np.arange(30_000, dtype="i8").tobytes()
+    path, more = tmp_path / "ours.blp", tmp_path / "more"
+    cq.pack(data[:120_000], path, chunk_size=20_000)
+    more.write_bytes(data[120_000:])
+    bloscpack_append(str(path), str(more))
+    assert cq.unpack(path) == data
+    assert cq.open(path)[119_990:120_010] == data[119_990:120_010]
+
+
+def test_empty_data_go_both_ways():
+    assert cq.loads(bloscpack.pack_bytes_to_bytes(b"")) == b""
+    assert bloscpack.unpack_bytes_from_bytes(cq.dumps(b""))[0] == b""
