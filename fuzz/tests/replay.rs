@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use coquina_fuzz::{LIMIT_BYTES, Random, TARGETS, Target, corpus, mutate};
 
 /// Without a wish in the environment: about 20 seconds on one core.
-const MUTATIONS: u64 = 4_000_000;
+const MUTATIONS: u64 = 3_000_000;
 /// One input may take this long before the run is called a hang; it takes microseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 

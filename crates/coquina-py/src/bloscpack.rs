@@ -47,25 +47,27 @@ fn pack<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
-    typesize: usize,
+    typesize: i64,
     codec: &str,
     level: i64,
     filters: Option<&Bound<'py, PyAny>>,
-    chunk_size: usize,
+    chunk_size: i64,
     checksum: &str,
     offsets: bool,
     metadata: Option<Vec<u8>>,
     overwrite: bool,
-    threads: Option<usize>,
+    threads: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> Result<Bound<'py, PyAny>, Raised> {
+    let typesize = options::number("typesize", typesize, 1)?;
+    let chunk_bytes = options::number("chunk size", chunk_size, 1)?;
     let mut params = options::params(codec, level, typesize)?;
     params.generation = Generation::Blosc1;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, typesize)?;
     }
     let checksum = checksum_by_name(checksum)?;
-    let options = Options { params, chunk_bytes: chunk_size, checksum, offsets, metadata };
+    let options = Options { params, chunk_bytes, checksum, offsets, metadata };
     let readable = Readable::of(data)?;
     let source = source(&readable);
     let bytes = total(py.detach(|| readable.len())?);
@@ -102,7 +104,7 @@ fn pack_append(
     level: i64,
     filters: Option<&Bound<'_, PyAny>>,
     metadata: Option<Vec<u8>>,
-    threads: Option<usize>,
+    threads: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> Result<u64, Raised> {
     let mut params = options::params(codec, level, 1)?;
@@ -204,7 +206,7 @@ impl PackReader {
         py: Python<'py>,
         start: u64,
         stop: u64,
-        threads: Option<usize>,
+        threads: Option<i64>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyBytes>, Raised> {
         let bytes = total(stop.saturating_sub(start));
@@ -221,7 +223,7 @@ impl PackReader {
         py: Python<'_>,
         start: u64,
         out: &Bound<'_, PyAny>,
-        threads: Option<usize>,
+        threads: Option<i64>,
         progress: Option<Py<PyAny>>,
     ) -> Result<(), Raised> {
         let mut output = Output::of(out)?;
@@ -237,7 +239,7 @@ impl PackReader {
         path: PathBuf,
         header: &[u8],
         overwrite: bool,
-        threads: Option<usize>,
+        threads: Option<i64>,
         progress: Option<Py<PyAny>>,
     ) -> Result<(), Raised> {
         watch::run(py, total(self.reader.nbytes()), threads, progress, |job| {

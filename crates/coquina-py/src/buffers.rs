@@ -9,7 +9,7 @@
 #![expect(unsafe_code, reason = "foreign buffers without a copy")]
 
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyBufferError, PyMemoryError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -27,22 +27,28 @@ pub(crate) struct Input {
 fn get(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
     let buffer = match PyUntypedBuffer::get(object) {
         Ok(buffer) => buffer,
-        // NumPy lends no buffer of datetimes, and PyO3 takes none without axes; of raw items along one they do.
-        Err(error) => match object.getattr("itemsize").and_then(|bytes| bytes.extract::<usize>()) {
-            Ok(bytes) => {
-                let mut raw = object.call_method1("view", (format!("V{bytes}"),))?;
-                if raw.getattr("ndim")?.extract::<usize>()? == 0 {
-                    raw = raw.call_method1("reshape", (1,))?;
-                }
-                PyUntypedBuffer::get(&raw)?
-            }
-            Err(_) => return Err(error),
-        },
+        Err(error) => PyUntypedBuffer::get(&raw_items(object).ok_or(error)?)?,
     };
+    if holds_references(buffer.format().to_bytes()) {
+        return Err(PyTypeError::new_err("the buffer holds Python objects, which are references, not data"));
+    }
     if buffer.is_c_contiguous() || buffer.is_fortran_contiguous() {
         return Ok(buffer);
     }
     Err(PyBufferError::new_err("the buffer is not contiguous; numpy.ascontiguousarray makes a copy that is"))
+}
+
+/// The bytes of a NumPy array as raw items: NumPy lends no buffer of datetimes, and PyO3 takes none without axes.
+fn raw_items<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let item_bytes: usize = object.getattr("itemsize").ok()?.extract().ok()?;
+    let raw = object.call_method1("view", (format!("V{item_bytes}"),)).ok()?;
+    let axes: usize = raw.getattr("ndim").ok()?.extract().ok()?;
+    if axes == 0 { raw.call_method1("reshape", (1,)).ok() } else { Some(raw) }
+}
+
+/// Whether a format of the buffer protocol has an item of type `O`; names of fields stand between colons.
+fn holds_references(format: &[u8]) -> bool {
+    format.split(|&c| c == b':').step_by(2).any(|types| types.contains(&b'O'))
 }
 
 impl Input {
@@ -78,6 +84,19 @@ impl Output {
             return Err(PyBufferError::new_err("the output buffer is read-only"));
         }
         Ok(Self { buffer })
+    }
+
+    /// Refuses to write to what is being read.
+    pub(crate) fn check_apart(&self, input: &Input) -> PyResult<()> {
+        let range = |buffer: &PyUntypedBuffer| {
+            let start = buffer.buf_ptr() as usize;
+            start..start + buffer.len_bytes()
+        };
+        let (read, written) = (range(&input.buffer), range(&self.buffer));
+        if read.start < written.end && written.start < read.end {
+            return Err(PyBufferError::new_err("the output buffer overlaps the input"));
+        }
+        Ok(())
     }
 
     pub(crate) fn bytes(&mut self) -> &mut [u8] {

@@ -1,7 +1,7 @@
 //! Compressing and decompressing buffers, and what there is to do it with.
 
 use coquina::chunk::{Chunk, Header, Kind, Special, encode_into};
-use coquina::{Limits, codec, filter};
+use coquina::{Error, Limits, codec, filter};
 use coquina_kernels::advise_huge_pages;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -29,24 +29,25 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn compress<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
-    typesize: Option<usize>,
+    typesize: Option<i64>,
     codec: &str,
     level: i64,
     filters: Option<&Bound<'py, PyAny>>,
-    blocksize: Option<usize>,
+    blocksize: Option<i64>,
     split: &str,
     dictionary: bool,
     format: &str,
-    threads: Option<usize>,
+    threads: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let input = Input::of(data)?;
+    let typesize = typesize.map(|bytes| options::number("typesize", bytes, 1)).transpose()?;
     let typesize = typesize.unwrap_or(input.item_bytes());
     let mut params = options::params(codec, level, typesize)?;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, typesize)?;
     }
-    params.blocksize = blocksize;
+    params.blocksize = blocksize.map(|bytes| options::number("blocksize", bytes, 1)).transpose()?;
     params.split = options::split(split)?;
     params.dictionary = dictionary;
     params.generation = options::generation(format)?;
@@ -59,8 +60,9 @@ fn compress<'py>(
     Ok(chunk.finish(py, cbytes)?)
 }
 
-fn limits(max_bytes: Option<u64>) -> Limits {
-    max_bytes.map_or_else(Limits::default, |chunk_bytes| Limits { chunk_bytes })
+fn limits(max_bytes: Option<i64>) -> Result<Limits, Raised> {
+    let Some(bytes) = max_bytes else { return Ok(Limits::default()) };
+    Ok(Limits { chunk_bytes: options::number("max_bytes", bytes, 0)? as u64 })
 }
 
 #[pyfunction]
@@ -68,12 +70,13 @@ fn limits(max_bytes: Option<u64>) -> Limits {
 fn decompress<'py>(
     py: Python<'py>,
     chunk: &Bound<'py, PyAny>,
-    max_bytes: Option<u64>,
-    threads: Option<usize>,
+    max_bytes: Option<i64>,
+    threads: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let input = Input::of(chunk)?;
-    let chunk = py.detach(|| Chunk::parse(input.bytes(), &limits(max_bytes)))?;
+    let limits = limits(max_bytes)?;
+    let chunk = py.detach(|| Chunk::parse(input.bytes(), &limits))?;
     let nbytes = chunk.header().nbytes;
     let mut data = NewBytes::new(py, nbytes)?;
     let out = data.bytes();
@@ -88,32 +91,39 @@ fn decompress_into(
     py: Python<'_>,
     chunk: &Bound<'_, PyAny>,
     out: &Bound<'_, PyAny>,
-    threads: Option<usize>,
+    threads: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> Result<usize, Raised> {
     let input = Input::of(chunk)?;
     let mut output = Output::of(out)?;
+    output.check_apart(&input)?;
+    let nbytes = Header::read(input.bytes(), &Limits::default())?.nbytes;
     let out = output.bytes();
+    let room = out.len();
+    // Looked at before the chunk is, which may have to decode a block: its size is then known to be wanted.
+    let out = out
+        .get_mut(..nbytes)
+        .ok_or_else(|| Error::invalid(format!("output: {room} bytes for a chunk of {nbytes}")))?;
     let chunk = py.detach(|| Chunk::parse(input.bytes(), &Limits::default()))?;
-    let nbytes = chunk.header().nbytes;
-    // A longer buffer is filled from its front; a shorter one is for the engine to refuse.
-    let room = nbytes.min(out.len());
-    let out = &mut out[..room];
     watch::run(py, nbytes, threads, progress, |job| chunk.decode_into(out, job))?;
     Ok(nbytes)
 }
 
 #[pyfunction]
-#[pyo3(signature = (chunk, start, stop, /, *, threads=None))]
+#[pyo3(signature = (chunk, start, stop, /, *, max_bytes=None, threads=None))]
 fn decompress_items<'py>(
     py: Python<'py>,
     chunk: &Bound<'py, PyAny>,
-    start: usize,
-    stop: usize,
-    threads: Option<usize>,
+    start: i64,
+    stop: i64,
+    max_bytes: Option<i64>,
+    threads: Option<i64>,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let input = Input::of(chunk)?;
-    let chunk = py.detach(|| Chunk::parse(input.bytes(), &Limits::default()))?;
+    let limits = limits(max_bytes)?;
+    let chunk = py.detach(|| Chunk::parse(input.bytes(), &limits))?;
+    let wanted = usize::try_from(start).ok().zip(usize::try_from(stop).ok());
+    let (start, stop) = wanted.ok_or_else(|| Error::out_of_bounds(format!("items {start}..{stop}")))?;
     let (range, nbytes) = (chunk.item_range(start, stop)?, chunk.header().nbytes);
     let mut data = NewBytes::new(py, range.len())?;
     let out = data.bytes();
@@ -186,6 +196,6 @@ fn num_threads() -> usize {
 
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
-fn set_num_threads(threads: usize) -> Result<usize, Raised> {
-    Ok(coquina::set_num_threads(threads)?)
+fn set_num_threads(threads: i64) -> Result<usize, Raised> {
+    Ok(coquina::set_num_threads(options::number("threads", threads, 1)?)?)
 }

@@ -64,6 +64,17 @@ pub(crate) fn generation(name: &str) -> Result<Generation, Error> {
     }
 }
 
+/// A number that must be at least `least`; Python's integers can be anything.
+pub(crate) fn number(name: &str, value: i64, least: usize) -> Result<usize, Error> {
+    let number = usize::try_from(value).ok().filter(|&number| number >= least);
+    number.ok_or_else(|| Error::invalid(format!("{name} {value}: takes {least} and more")))
+}
+
+/// The number of threads of a call, if it says one.
+pub(crate) fn threads(threads: Option<i64>) -> Result<Option<usize>, Error> {
+    threads.map(|threads| number("threads", threads, 1)).transpose()
+}
+
 /// The options that every writer has.
 pub(crate) fn params(codec: &str, level: i64, typesize: usize) -> Result<Params, Error> {
     let level = u8::try_from(level)

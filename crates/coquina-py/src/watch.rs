@@ -8,6 +8,7 @@ use coquina::{ErrorKind, Job, Result};
 use pyo3::prelude::*;
 
 use crate::errors::Raised;
+use crate::options;
 
 /// Between two looks a job runs undisturbed.
 const EVERY: Duration = Duration::from_millis(50);
@@ -18,10 +19,11 @@ const WATCH_BYTES: usize = 1 << 20;
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     total: usize,
-    threads: Option<usize>,
+    threads: Option<i64>,
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Job<'_>) -> Result<T> + Send,
 ) -> Result<T, Raised> {
+    let threads = options::threads(threads)?;
     if total < WATCH_BYTES && progress.is_none() {
         return Ok(py.detach(|| work(&Job::default().threads(threads)))?);
     }

@@ -18,6 +18,10 @@ use crate::filter::Steps;
 
 /// A task encodes about this much: enough to be worth handing out, little enough to share evenly.
 const TASK_BYTES_MAX: usize = 512 << 10;
+/// Training wants so many samples, of one byte in so many of the data, for a dictionary of at least so many bytes.
+const SAMPLES_MIN: usize = 8;
+const SAMPLED_PART: usize = 16;
+const DICTIONARY_BYTES_MIN: usize = 256;
 /// The value of the special-value bits that says zeros.
 const SPECIAL_ZEROS: u8 = 1 << 4;
 
@@ -208,22 +212,23 @@ impl<'a> BlockEncoder<'a> {
         }
     }
 
-    /// A dictionary from samples of all streams; empty if the data are too few.
+    /// A dictionary from the front of every stream, in samples; empty if the data are too few.
     fn train(&self, bytes: &[u8], params: &Params) -> Vec<u8> {
         let block_bytes = self.header.block_bytes();
         let per_block = self.header.nstreams(block_bytes);
-        let count = (bytes.len().div_ceil(block_bytes) * per_block).max(8);
-        let bytes_each = bytes.len() / count / 16;
+        let nstreams = bytes.len().div_ceil(block_bytes) * per_block;
+        let per_stream = SAMPLES_MIN.div_ceil(nstreams);
+        let bytes_each = bytes.len() / (nstreams * per_stream) / SAMPLED_PART;
         let limit = DICTIONARY_BYTES_MAX.min(bytes.len() / 20);
-        if limit < 256 || bytes_each == 0 {
+        if limit < DICTIONARY_BYTES_MIN || bytes_each == 0 {
             return Vec::new();
         }
-        let mut taken = Vec::with_capacity(count * bytes_each);
+        let mut taken = Vec::with_capacity(nstreams * per_stream * bytes_each);
         for (number, block) in bytes.chunks_exact(block_bytes).enumerate() {
             with_buffers(|buffers| {
                 let filtered = self.steps.encode(block, self.reference_of(number), buffers);
                 for stream in filtered.chunks_exact(block_bytes / per_block) {
-                    taken.extend_from_slice(&stream[..bytes_each.min(stream.len())]);
+                    taken.extend_from_slice(&stream[..per_stream * bytes_each]);
                 }
             });
         }
