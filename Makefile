@@ -14,9 +14,9 @@ demo: $(VENV)/.built
 test: lint rust-tests python-tests
 	@echo "make test: all passed"
 
-# A million mutated chunks, and every test that takes minutes.
+# Fifty million mutated chunks, and every test that takes minutes.
 test-long: lint rust-tests $(VENV)/.built
-	COQUINA_FUZZ_MUTATIONS=1000000 cargo test -q --release -p coquina-fuzz
+	COQUINA_FUZZ_MUTATIONS=50000000 cargo test -q --release -p coquina-fuzz
 	$(BIN)/python -m pytest -m "long or not long"
 
 bench: $(VENV)/.built

@@ -27,7 +27,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
-import coquina as cq
 import harness
 import numpy as np
 import synthetic
@@ -35,6 +34,8 @@ from cells import HUGE, LARGE, OPERATIONS, SMALL, Cell, cell_rows, report
 from harness import Call, Effort
 from inputs import Input, entropy_input, era5_input, generated_inputs, megabytes, real_inputs
 from peers import CODECS, THREADS, blosc2, blosc2_cparams
+
+import coquina as cq
 
 FAST = ("blosclz", "lz4")
 FILTERS: dict[str, tuple[str, ...]] = {

@@ -16,8 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import coquina as cq
 import numpy as np
+
+import coquina as cq
 
 THREADS = 2
 CODECS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")

@@ -22,12 +22,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import coquina as cq
 import harness
 import numpy as np
 from harness import Call, Effort
 from inputs import era5_input
 from peers import CODECS, blosc2, blosc2_cparams, codec_of
+
+import coquina as cq
 
 SIZES = tuple(1024 << n for n in range(7))
 TYPESIZE = 4

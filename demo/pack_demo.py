@@ -23,7 +23,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
-import coquina as cq  # noqa: E402  (the loader and the peers live in bench/)
 import data  # noqa: E402
 import harness  # noqa: E402
 import numpy as np  # noqa: E402
@@ -31,6 +30,8 @@ import peers  # noqa: E402
 import synthetic  # noqa: E402
 from harness import Effort  # noqa: E402
 from peers import Format, as_bytes  # noqa: E402
+
+import coquina as cq  # noqa: E402  (the loader and the peers live in bench/)
 
 LEVEL = 5
 HOURS = 10  # of the generated field: 10 x 721 x 1440 float32 is 41.5 MB

@@ -6,9 +6,10 @@ import pty
 import subprocess
 import sys
 
-import coquina as cq
 import numpy as np
 import pytest
+
+import coquina as cq
 
 ROWS = np.arange(30_000, dtype="f4").reshape(300, 100)
 
@@ -31,8 +32,7 @@ def test_an_array_goes_to_a_packed_file_and_back(array):
     assert "x.npy.blp" in coquina("compress", array)
     array.rename(array.with_name("old.npy"))
     coquina("decompress", f"{array}.blp")
-    np.testing.assert_array_equal(np.load(array), ROWS)
-    assert np.load(array).dtype == ROWS.dtype
+    assert array.read_bytes() == array.with_name("old.npy").read_bytes()
 
 
 def test_fortran_arrays_keep_their_order(tmp_path):
@@ -136,7 +136,7 @@ def test_help_teaches_by_example():
 
 
 def test_long_work_shows_a_bar_on_a_terminal_only(tmp_path):
-    (tmp_path / "big.raw").write_bytes(np.random.default_rng(0).bytes(40 << 20))
+    np.random.default_rng(0).integers(0, 16, 40 << 20, dtype="u1").tofile(tmp_path / "big.raw")
     command = [sys.executable, "-m", "coquina.cli", "compress", "-f", "-c", "zlib", "-l", "9", "big.raw"]
     quiet = subprocess.run(command, capture_output=True, cwd=tmp_path, check=True)
     assert quiet.stderr == b""

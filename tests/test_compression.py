@@ -11,11 +11,12 @@ import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import coquina as cq
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import coquina as cq
 
 FIELD = (np.arange(200_000) % 1000).astype("f4")
 CHUNK = cq.compress(FIELD[:1000], codec="lz4")
@@ -199,6 +200,16 @@ def test_a_read_only_buffer_is_a_buffer_error():
             cq.decompress_into(CHUNK, out)
 
 
+def test_an_output_that_overlaps_the_chunk_is_refused():
+    memory = memoryview(bytearray(CHUNK + bytes(4000)))
+    for out in (memory, memory[len(CHUNK) - 1 :]):
+        with pytest.raises((ValueError, BufferError), match="overlap"):
+            cq.decompress_into(memory[: len(CHUNK)], out)
+    behind = memory[len(CHUNK) :]
+    assert cq.decompress_into(memory[: len(CHUNK)], behind) == 4000
+    assert behind == FIELD[:1000].tobytes()
+
+
 # Options
 
 
@@ -312,9 +323,12 @@ def test_chunk_info_names_the_kind(raw, kind):
         ({"level": 10}, "level 10: takes 0..=9"),
         ({"level": -1}, "level -1: takes 0..=9"),
         ({"level": 1000}, "level 1000: takes 0..=9"),
-        ({"typesize": 0}, "typesize 0: takes 1..=536866816"),
+        ({"typesize": 0}, "typesize 0: takes 1 and more"),
+        ({"typesize": -4}, "typesize -4: takes 1 and more"),
         ({"typesize": 2**31}, "typesize 2147483648: takes 1..=536866816"),
-        ({"blocksize": 0}, "blocksize 0: takes 1..=536866816"),
+        ({"blocksize": 0}, "blocksize 0: takes 1 and more"),
+        ({"blocksize": -1}, "blocksize -1: takes 1 and more"),
+        ({"threads": 0}, "threads 0: takes 1 and more"),
         ({"blocksize": 2**30}, "blocksize 1073741824: takes 1..=536866816"),
         ({"codec": "lzma"}, 'codec "lzma": takes one of blosclz, lz4, lz4hc, zlib, zstd'),
         ({"filters": "sort"}, 'filter "sort": takes nofilter, shuffle, bitshuffle, delta, trunc_prec, '),
@@ -356,9 +370,11 @@ def test_options_are_keywords():
         cq.compress(b"abc", 4)
 
 
-@pytest.mark.parametrize("threads", [0, 1025])
-def test_a_pool_of_no_or_too_many_threads_is_refused(threads):
-    with pytest.raises(ValueError, match=f"threads {threads}: takes 1..=1024"):
+@pytest.mark.parametrize(
+    ("threads", "allowed"), [(0, "takes 1 and more"), (-2, "takes 1 and more"), (1025, r"takes 1\.\.=1024")]
+)
+def test_a_pool_of_no_or_too_many_threads_is_refused(threads, allowed):
+    with pytest.raises(ValueError, match=f"threads {threads}: {allowed}"):
         cq.set_num_threads(threads)
 
 

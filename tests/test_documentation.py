@@ -6,8 +6,9 @@ import pkgutil
 import re
 from pathlib import Path
 
-import coquina
 import pytest
+
+import coquina
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -6,8 +6,9 @@ import ast
 import inspect
 from pathlib import Path
 
-import coquina
 import pytest
+
+import coquina
 from coquina import _core
 
 STUB = ast.parse(Path(coquina.__file__).with_name("_core.pyi").read_text())

@@ -58,7 +58,7 @@ def pack(
     metadata: a JSON text to keep with plain bytes; arrays write their own.
     overwrite: replace a file that is there; False raises FileExistsError. The file at a path appears when it
         is complete: a kill or a full disk leaves the old one.
-    progress: called with the bytes done so far, at most some 20 times a second.
+    progress: called with the bytes done so far, some 20 times a second and at the end.
 
     Raises ValueError for options out of range, OSError. Memory: a few chunks beyond `x`.
     """
@@ -149,7 +149,8 @@ def append(
     x: if the file holds an array, one of the same dtype; it is added along the first axis (the last one if
         the file's lies in Fortran order), and the other axes must be equal. Else bytes, or the path of a
         file.
-    Chunk size, typesize, checksum and offsets stay those of the file. The new file takes the old one's place
+    Chunk size, typesize, checksum and offsets stay those of the file (a file of one small chunk gets chunks
+    of 1 MiB). The new file takes the old one's place
     when it is complete, so the old one survives a kill or a full disk. Full chunks are copied, not decoded.
 
     Raises ValueError for an array that does not fit, CorruptError for a damaged file, OSError.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import blosc
 import blosc2
-import coquina as cq
 import pytest
 
+import coquina as cq
 from tests.interop.interop_cells import LEVELS, SIZES, data, kind_for
 
 CODECS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")

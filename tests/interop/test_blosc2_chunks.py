@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import blosc2
-import coquina as cq
 import numpy as np
 import pytest
 
+import coquina as cq
 from tests.interop.interop_cells import LEVELS, SIZES, TYPESIZES, data, kind_for
 
 CODECS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 import blosc2
-import coquina as cq
 import numpy as np
 import pytest
 
+import coquina as cq
 from tests.interop.interop_cells import data
 
 DICTIONARY_CODECS = {"lz4": blosc2.Codec.LZ4, "lz4hc": blosc2.Codec.LZ4HC, "zstd": blosc2.Codec.ZSTD}

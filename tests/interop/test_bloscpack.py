@@ -2,10 +2,10 @@
 
 import json
 
-import coquina as cq
 import numpy as np
 import pytest
 
+import coquina as cq
 from tests.interop.bloscpack_package import bloscpack, bloscpack_append
 
 # The package leaves files for the garbage collector to close.

@@ -1,4 +1,4 @@
-//! Fast loops over plain slices: the one crate of coquina where `unsafe` may live.
+//! Fast loops over plain slices: the crate of coquina where `unsafe` may live.
 //!
 //! Every loop comes as one safe door that takes a [`Level`] (the instruction set to use) and slices, and is
 //! judged in its tests by a naive version over all levels and all small lengths. Only the states of LZ4 allocate, and

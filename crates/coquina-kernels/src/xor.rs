@@ -1,7 +1,7 @@
 //! Exclusive or: of two buffers, and of each element with the one before.
 //!
 //! In: bytes, for the chains as elements of 1, 2, 4 or 8 bytes and a tail. Out: as many bytes; the tail is copied.
-//! Source: `docs/formats/filters.md`, section 5.
+//! Source: `docs/formats/filters.md`, "Delta".
 //! Invariant: `xor_chain_decode(xor_chain_encode(x)) == x` for every length; `xor_into` undoes itself.
 
 use crate::level::{Isa, Level};

@@ -38,6 +38,7 @@ fn source(readable: &Readable) -> Source<'_> {
     }
 }
 
+/// Pack bytes, a file or a file object; return the bytes written, or without a target the packed bytes.
 #[pyfunction]
 #[pyo3(signature = (data, target=None, /, *, typesize=8, codec="blosclz", level=7, filters=None,
     chunk_size=1048576, checksum="adler32", offsets=true, metadata=None, overwrite=false, threads=None,
@@ -92,6 +93,7 @@ fn pack<'py>(
     Ok(written.into_pyobject(py).map_err(PyErr::from)?.into_any())
 }
 
+/// Add to a Bloscpack file and return its new size.
 #[pyfunction]
 #[pyo3(signature = (path, data, /, *, codec="blosclz", level=7, filters=None, metadata=None, threads=None,
     progress=None))]
@@ -119,6 +121,7 @@ fn pack_append(
     watch::run(py, bytes, threads, progress, |job| bloscpack::append(&path, &source, &options, job))
 }
 
+/// Return the checksums of Bloscpack files, and their ids.
 #[pyfunction]
 fn checksums(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let table = PyDict::new(py);

@@ -22,6 +22,23 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_num_threads, module)?)
 }
 
+/// Compress a buffer to one chunk, and return it.
+///
+/// data: any contiguous bytes-like object (bytes, NumPy array of any dtype without objects, mmap, ...) of at most
+///     2 GiB - 33 bytes. Its bytes are taken in memory order; shape and dtype are not kept.
+/// typesize: bytes of an item, which the filters work with; that of the buffer by default.
+/// codec, level: one of `codecs()`, at 0 (store) to 9 (smallest).
+/// filters: names of `filters()` in the order of work, or pairs of a name and a parameter such as
+///     ("trunc_prec", 10), which keeps 10 bits of a mantissa. Default "shuffle".
+/// blocksize: bytes of a block, the unit that is decoded alone; by the rule of the format if None.
+/// split: "auto", "always" or "never" cut shuffled blocks into one stream per byte of an item.
+/// dictionary: share a dictionary between all streams (lz4, lz4hc, zstd).
+/// format: "blosc2", or "blosc1" for what the C-Blosc 1 library reads.
+/// threads: at most so many; all of `num_threads()` by default.
+/// progress: called with the bytes done so far, some 20 times a second and at the end.
+///
+/// Raises ValueError for options out of range, LimitError for too many bytes. The chunk is never more than 32
+/// bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a thread.
 #[pyfunction]
 #[pyo3(signature = (data, /, *, typesize=None, codec="zstd", level=5, filters=None, blocksize=None,
     split="auto", dictionary=false, format="blosc2", threads=None, progress=None))]
@@ -65,6 +82,14 @@ fn limits(max_bytes: Option<i64>) -> Result<Limits, Raised> {
     Ok(Limits { chunk_bytes: options::number("max_bytes", bytes, 0)? as u64 })
 }
 
+/// Decompress a chunk and return its bytes.
+///
+/// chunk: a Blosc or Blosc2 chunk; bytes behind it are ignored.
+/// max_bytes: refuse a chunk that decodes to more, with LimitError; for chunks from strangers.
+/// threads, progress: see `compress`.
+///
+/// Raises CorruptError (or its child TruncatedError) for damaged bytes, UnsupportedError for what this build
+/// cannot read. Memory: the result and a few blocks a thread.
 #[pyfunction]
 #[pyo3(signature = (chunk, /, *, max_bytes=None, threads=None, progress=None))]
 fn decompress<'py>(
@@ -85,6 +110,11 @@ fn decompress<'py>(
     Ok(data.finish(py, nbytes)?)
 }
 
+/// Decompress a chunk to the front of a writable buffer and return how many bytes that are.
+///
+/// out: any contiguous writable buffer of at least as many bytes as the chunk decodes to; it must not overlap the
+///     chunk. If an error is raised its content is undefined.
+/// threads, progress: see `compress`. Raises ValueError for a buffer too short, else as `decompress`.
 #[pyfunction]
 #[pyo3(signature = (chunk, out, /, *, threads=None, progress=None))]
 fn decompress_into(
@@ -109,6 +139,10 @@ fn decompress_into(
     Ok(nbytes)
 }
 
+/// Decompress the items `start` to `stop` (exclusive) of a chunk, and only the blocks that hold them.
+///
+/// Items are counted in the chunk's typesize. Raises IndexError if the chunk does not have them, else as
+/// `decompress`.
 #[pyfunction]
 #[pyo3(signature = (chunk, start, stop, /, *, max_bytes=None, threads=None))]
 fn decompress_items<'py>(
@@ -131,6 +165,7 @@ fn decompress_items<'py>(
     Ok(data.finish(py, range.len())?)
 }
 
+/// Return the fields of a chunk's header by name.
 #[pyfunction]
 #[pyo3(signature = (chunk, /))]
 fn chunk_info<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'py, PyDict>, Raised> {
@@ -170,6 +205,7 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
+/// Return the codecs that can be written, and their ids.
 #[pyfunction]
 fn codecs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let table = PyDict::new(py);
@@ -179,6 +215,7 @@ fn codecs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(table)
 }
 
+/// Return the filters that can be written, and their ids.
 #[pyfunction]
 fn filters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let table = PyDict::new(py);
@@ -189,11 +226,16 @@ fn filters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(table)
 }
 
+/// Return how many threads a call uses unless it says otherwise.
+///
+/// That is the CPUs which affinity and cgroup leave to this process, unless the environment variable
+/// COQUINA_NUM_THREADS or `set_num_threads` says otherwise.
 #[pyfunction]
 fn num_threads() -> usize {
     coquina::num_threads()
 }
 
+/// Set how many threads (1 to 1024) calls use unless they say otherwise; return the number that was in force.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
 fn set_num_threads(threads: i64) -> Result<usize, Raised> {

@@ -41,6 +41,10 @@ pub(crate) fn run<T: Send>(
         let result = work(&Job::default().threads(threads).observed_by(&look));
         (result, state.into_inner().1)
     });
+    if watched.0.is_ok() {
+        // However short the job was, its end is told.
+        report(py, progress.as_ref(), total as u64)?;
+    }
     match watched {
         (Err(error), Some(raised)) if error.kind() == ErrorKind::Cancelled => Err(Raised(raised)),
         (result, _) => Ok(result?),

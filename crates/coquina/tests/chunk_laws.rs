@@ -44,6 +44,18 @@ fn sample(nbytes: usize, seed: u64) -> Vec<u8> {
     items.take(nbytes).collect()
 }
 
+/// Bytes that no codec makes fewer.
+fn noise(nbytes: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let byte = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_be_bytes()[0]
+    };
+    (0..nbytes).map(byte).collect()
+}
+
 fn pipeline(slots: &[(u8, u8)]) -> Pipeline {
     let slots: Vec<_> = slots.iter().map(|&(id, meta)| Slot { id, meta }).collect();
     Pipeline::new(&slots).unwrap()
@@ -235,6 +247,34 @@ fn chunks_are_the_same_bytes_for_any_number_of_threads() {
             }
             assert!(made.windows(2).all(|pair| pair[0] == pair[1]), "{}", codec.name());
             assert_eq!(decode(&made[0]).unwrap(), bytes);
+        }
+    }
+}
+
+#[test]
+fn a_chunk_does_not_depend_on_what_was_encoded_before() {
+    // A libzstd context that had met a stream which does not fit refused to change its level from then on, so
+    // that its thread stored all later streams as they were.
+    let inputs = [sample(40_000, 1), noise(40_000), sample(3_001, 2), noise(700), vec![7; 5000]];
+    for codec in CODECS.iter().copied().filter(|codec| codec.is_writable()) {
+        let encode_at = |level: u8, bytes: &[u8], dictionary: bool| {
+            let blocksize = Some(usize::from(level) * 600);
+            let dictionary = dictionary && codec.takes_dictionary();
+            let pipeline = pipeline(&[(1 + level % 2, 0)]);
+            let params =
+                Params { codec, level, typesize: 4, pipeline, blocksize, dictionary, ..Params::default() };
+            encode(bytes, &params, &Job::default().threads(Some(1))).unwrap()
+        };
+        let cases: Vec<(u8, usize, bool)> =
+            (0..90).map(|i| (1 + i % 9 * 7 % 9, usize::from(i) % inputs.len(), i % 4 == 3)).collect();
+        let fresh = |&(level, input, dictionary): &(u8, usize, bool)| {
+            let encode = || encode_at(level, &inputs[input], dictionary);
+            std::thread::scope(|scope| scope.spawn(encode).join().unwrap())
+        };
+        for case @ &(level, input, dictionary) in &cases {
+            let used = encode_at(level, &inputs[input], dictionary);
+            assert_eq!(used.len(), fresh(case).len(), "{} {case:?}", codec.name());
+            assert_eq!(used, fresh(case), "{} {case:?}", codec.name());
         }
     }
 }

@@ -9,6 +9,7 @@ Examples:
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,11 +47,12 @@ def npy_header(file: coquina.PackFile) -> bytes:
     """Return what stands before an array's bytes in a .npy file; nothing if the file holds no array."""
     if file.array is None:
         return b""
-    import io
-
     out = io.BytesIO()
     is_fortran = file.array.order == "F"
     descr = np.lib.format.dtype_to_descr(file.array.dtype)
     header = {"descr": descr, "fortran_order": is_fortran, "shape": file.array.shape}
-    np.lib.format.write_array_header_2_0(out, header)
+    try:
+        np.lib.format.write_array_header_1_0(out, header)
+    except ValueError:  # more fields than the first version can hold
+        np.lib.format.write_array_header_2_0(out, header)
     return out.getvalue()

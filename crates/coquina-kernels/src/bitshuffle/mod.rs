@@ -2,7 +2,7 @@
 //!
 //! In: `n * width` bytes, `n` a multiple of 8, and what is left over: up to 7 elements and a tail. Out: `8 * width`
 //! rows of `n / 8` bytes; row `8 * j + k` holds bit `k` of byte `j` of every element. The rest is copied.
-//! Source: `docs/formats/filters.md`, section 4.
+//! Source: `docs/formats/filters.md`, "Bitshuffle".
 //! Invariant: `bitunshuffle(bitshuffle(x)) == x` for every length and every width.
 //!
 //! Three steps, each on a tile in a buffer on the stack: a byte shuffle; a transpose of each 8 by 8 bits, which

@@ -2,7 +2,7 @@
 //!
 //! In: `width` streams of `n` bytes (the output of a byte shuffle) and a tail. Out: as many bytes; each stream starts
 //! with its first byte as it is, and the tail is copied.
-//! Source: `docs/formats/filters.md`, section 7, id 35.
+//! Source: `docs/formats/filters.md`, "Bytedelta".
 //! Invariant: `bytedelta_decode(bytedelta_encode(x)) == x` for every length and every width.
 
 #[cfg(target_arch = "x86_64")]

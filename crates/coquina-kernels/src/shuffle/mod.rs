@@ -1,7 +1,7 @@
 //! Byte shuffle: puts the first bytes of all elements together, then the second bytes, and so on.
 //!
 //! In: `n * width` bytes and a tail. Out: as many bytes; the tail is copied as it is.
-//! Source: `docs/formats/filters.md`, section 3.
+//! Source: `docs/formats/filters.md`, "Shuffle".
 //! Invariant: `unshuffle(shuffle(x)) == x` for every length and every width.
 //!
 //! Naively: `out[j * n + i] = in[i * width + j]`. All variants instead transpose blocks of 16, 32 or 64 elements in

@@ -70,8 +70,12 @@ impl<'a> Job<'a> {
         } else {
             let pool = current_pool();
             pool.rayon.in_place_scope(|scope| {
-                for _ in 0..helpers.min(pool.threads - 1) {
-                    scope.spawn(|_| state.work(&work, None));
+                for _ in 0..helpers {
+                    let Some(seat) = pool.take_seat() else { break };
+                    scope.spawn(|_| {
+                        let _seat = seat;
+                        state.work(&work, None);
+                    });
                 }
                 state.work(&work, self.observer);
             });
@@ -146,6 +150,25 @@ impl<I> State<I> {
 struct Pool {
     rayon: rayon::ThreadPool,
     threads: usize,
+    /// Pool threads that no job has asked for. A job waits for all threads that it has asked for, so it may only
+    /// ask for idle ones: else it would wait for another job's end when its own work is long done.
+    idle: AtomicUsize,
+}
+
+/// A claim to an idle pool thread, given back when dropped.
+struct Seat<'p>(&'p Pool);
+
+impl Pool {
+    fn take_seat(&self) -> Option<Seat<'_>> {
+        let taken = self.idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |idle| idle.checked_sub(1));
+        taken.is_ok().then(|| Seat(self))
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.0.idle.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// The number of threads that [`set_num_threads`] asked for; 0 for none.
@@ -193,11 +216,12 @@ fn current_pool() -> Arc<Pool> {
 
 /// The caller works too, so the pool has one thread less than asked for.
 fn build_pool(threads: usize) -> Pool {
+    let helpers = threads.saturating_sub(1).max(1);
     let builder = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.saturating_sub(1).max(1))
+        .num_threads(helpers)
         .thread_name(|number| format!("coquina-{number}"));
     match builder.build() {
-        Ok(rayon) => Pool { rayon, threads },
+        Ok(rayon) => Pool { rayon, threads, idle: AtomicUsize::new(helpers) },
         Err(error) => panic!("the operating system must grant {threads} threads: {error}"),
     }
 }
@@ -272,6 +296,27 @@ mod tests {
         let error = job.run(BIG, 0..100, count).unwrap_err();
         assert_eq!(error.kind(), super::super::error::ErrorKind::Cancelled);
         assert_eq!(ran.load(Ordering::Relaxed), 10);
+    }
+
+    #[test]
+    fn a_job_does_not_wait_for_a_longer_one_that_has_the_pool() {
+        let is_done = AtomicBool::new(false);
+        let started = std::sync::Barrier::new(2);
+        let long = |n: usize| {
+            if n == 0 {
+                started.wait();
+            }
+            while !is_done.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            Ok(1)
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| Job::default().run(BIG, 0..num_threads(), long).unwrap());
+            started.wait();
+            Job::default().run(BIG, 0..100, Ok).unwrap();
+            is_done.store(true, Ordering::Relaxed);
+        });
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl ReadAt for Joined<'_> {
 
 /// Adds `source` to the packed bytes of the file at `path`; returns the bytes of the new file.
 ///
-/// Chunk size, typesize, checksum and whether there are offsets are the file's own; the codec, level and filters
+/// Chunk size (of more than one chunk), typesize, checksum and whether there are offsets are the file's own; the codec, level and filters
 /// for new chunks come from `options`, and so does new metadata if there is any.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ pub fn append(path: &Path, source: &Source<'_>, options: &Options, job: &Job<'_>
 ///
 /// A file of one chunk was perhaps made of few bytes, which need not bind what follows: its chunk may grow.
 fn kept_chunks(old: &Reader, typesize: usize) -> (usize, usize) {
-    let chunk_bytes = old.header().chunk_bytes.unwrap_or(0);
+    let chunk_bytes = old.chunk_bytes();
     if old.nchunks() == 1 {
         let default = CHUNK_BYTES_DEFAULT / typesize * typesize;
         let chunk_bytes = chunk_bytes.max(default);

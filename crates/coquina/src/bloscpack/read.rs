@@ -88,6 +88,11 @@ impl Reader {
         self.places.iter().map(|place| place.end - place.start).sum()
     }
 
+    /// Bytes of every chunk but the last, uncompressed; at least 1.
+    pub(super) fn chunk_bytes(&self) -> usize {
+        usize::try_from(self.chunk_bytes).unwrap_or(usize::MAX)
+    }
+
     /// How many chunks there are.
     pub fn nchunks(&self) -> usize {
         self.places.len()

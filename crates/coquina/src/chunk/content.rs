@@ -33,8 +33,7 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// The content of the chunk that `chunk`, exactly its bytes, holds.
-    /// `is_partial` says that not every block will be read, or that there is no other block than 0.
+    /// The content of the chunk that `chunk`, exactly its bytes, holds. With delta, block 0 is decoded.
     pub(super) fn new(header: &Header, chunk: &'a [u8]) -> Result<Self> {
         let stored = chunk.get(header.len()..).unwrap_or_default();
         Ok(match header.kind()? {

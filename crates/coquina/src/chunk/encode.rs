@@ -6,7 +6,7 @@
 
 use super::block::DICTIONARY_BYTES_MAX;
 use super::header::{BLOSC2_DICTIONARY, FLAG_MEMCPYED, FLAGS_EXTENDED, HEADER_BYTES, Header};
-use super::params::{CHUNK_BYTES_MAX, Generation, Params};
+use super::params::{Generation, Params};
 use super::scratch::with_buffers;
 use super::sink::{Piece, Sink};
 use super::stream;
@@ -28,7 +28,7 @@ const SPECIAL_ZEROS: u8 = 1 << 4;
 /// Encodes `bytes` as a chunk.
 ///
 /// # Errors
-/// `Invalid` or `Unsupported` for the parameters, `Limit` for more than [`CHUNK_BYTES_MAX`] bytes, `Cancelled`.
+/// `Invalid` or `Unsupported` for the parameters, `Limit` for more bytes than a chunk holds, `Cancelled`.
 pub fn encode(bytes: &[u8], params: &Params, job: &Job<'_>) -> Result<Vec<u8>> {
     let mut out = vec![0; params.bound(bytes.len())];
     let cbytes = encode_into(bytes, params, &mut out, job)?;
@@ -43,8 +43,8 @@ pub fn encode(bytes: &[u8], params: &Params, job: &Job<'_>) -> Result<Vec<u8>> {
 /// As [`encode`], and `Invalid` for a shorter `out`.
 pub fn encode_into(bytes: &[u8], params: &Params, out: &mut [u8], job: &Job<'_>) -> Result<usize> {
     params.check()?;
-    if bytes.len() > CHUNK_BYTES_MAX {
-        return Err(Error::limit(format!("{} bytes: a chunk holds {CHUNK_BYTES_MAX}", bytes.len())));
+    if bytes.len() > params.nbytes_max() {
+        return Err(Error::limit(format!("{} bytes: a chunk holds {}", bytes.len(), params.nbytes_max())));
     }
     let bound = params.bound(bytes.len());
     let room = out.len();

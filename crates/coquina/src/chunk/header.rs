@@ -8,7 +8,7 @@ use crate::base::bytes::ByteReader;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::codec::{self, Codec};
-use crate::filter::{Pipeline, SLOTS, Slot};
+use crate::filter::{BITSHUFFLE, DELTA, Pipeline, SHUFFLE, SLOTS, Slot};
 
 /// Bytes of a Blosc1 header.
 pub const HEADER_BYTES_BLOSC1: usize = 16;
@@ -279,14 +279,18 @@ impl Header {
     /// # Errors
     /// `Unsupported` for one that this build does not have, `Corrupt` for an invalid format.
     pub fn codec(&self) -> Result<&'static dyn Codec> {
-        match self.flags >> 5 {
-            FORMAT_SEE_CODEC => codec::by_id(self.codec_id),
-            // LZ4 and LZ4HC share a stream format; the long header tells which one wrote it.
-            format => match codec::by_id(self.codec_id) {
-                Ok(codec) if self.is_extended() && codec.format() == format => Ok(codec),
-                _ => codec::by_format(format),
-            },
+        let format = self.flags >> 5;
+        if !self.is_extended() {
+            return codec::by_format(format);
         }
+        if format == FORMAT_SEE_CODEC || self.flags & FLAG_MEMCPYED != 0 {
+            return codec::by_id(self.codec_id);
+        }
+        // LZ4 and LZ4HC share a stream format; the long header tells which one wrote it.
+        codec::by_id(self.codec_id)
+            .ok()
+            .filter(|codec| codec.format() == format)
+            .map_or_else(|| codec::by_format(format), Ok)
     }
 
     /// Whether a dictionary follows the block starts.
@@ -339,12 +343,12 @@ impl Header {
 fn short_pipeline(flags: u8) -> Pipeline {
     let mut pipeline = Pipeline::default();
     if flags & FLAG_SHUFFLE != 0 {
-        pipeline.slots[SLOTS - 1].id = 1;
+        pipeline.slots[SLOTS - 1].id = SHUFFLE;
     } else if flags & FLAG_BITSHUFFLE != 0 {
-        pipeline.slots[SLOTS - 1].id = 2;
+        pipeline.slots[SLOTS - 1].id = BITSHUFFLE;
     }
     if flags & FLAG_DELTA != 0 {
-        pipeline.slots[SLOTS - 2].id = 3;
+        pipeline.slots[SLOTS - 2].id = DELTA;
     }
     pipeline
 }

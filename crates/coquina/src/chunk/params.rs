@@ -8,10 +8,10 @@ use super::header::{
     FORMAT_SEE_CODEC, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, VERSION_BLOSC1, VERSION_BLOSC2,
 };
 use crate::base::error::{Error, Result};
-use crate::codec::{self, Codec, EncodeOptions, LEVEL_MAX};
-use crate::filter::{Pipeline, SLOTS};
+use crate::codec::{self, Codec, EncodeOptions, LEVEL_MAX, Shape};
+use crate::filter::{BITSHUFFLE, BYTEDELTA, DELTA, Pipeline, SHUFFLE, SLOTS};
 
-/// The most bytes that a chunk can hold.
+/// The most bytes that a Blosc2 chunk can hold: with its header they must be countable.
 pub const CHUNK_BYTES_MAX: usize = i32::MAX as usize - HEADER_BYTES;
 /// Fewer bytes are stored as they are.
 const COMPRESS_BYTES_MIN: usize = 32;
@@ -73,7 +73,7 @@ impl Default for Params {
             codec,
             level: 5,
             typesize: 1,
-            pipeline: Pipeline::last(1),
+            pipeline: Pipeline::last(SHUFFLE),
             blocksize: None,
             split: Split::Auto,
             dictionary: false,
@@ -111,7 +111,9 @@ impl Params {
 
     fn check_blosc1(&self) -> Result<()> {
         let filters: Vec<u8> = self.pipeline.slots.iter().map(|s| s.id).filter(|&id| id != 0).collect();
-        if !matches!(filters[..], [] | [1 | 2]) || self.pipeline.slots.iter().any(|s| s.meta != 0) {
+        if !matches!(filters[..], [] | [SHUFFLE | BITSHUFFLE])
+            || self.pipeline.slots.iter().any(|s| s.meta != 0)
+        {
             return Err(Error::invalid("filters: a Blosc1 chunk takes none, shuffle or bitshuffle"));
         }
         if self.dictionary {
@@ -137,6 +139,11 @@ impl Params {
             Generation::Blosc1 => HEADER_BYTES_BLOSC1,
             Generation::Blosc2 => HEADER_BYTES,
         }
+    }
+
+    /// The most bytes that a chunk can hold.
+    pub(super) fn nbytes_max(&self) -> usize {
+        i32::MAX as usize - self.header_bytes()
     }
 
     /// The most bytes that a chunk of `nbytes` can take.
@@ -178,11 +185,11 @@ impl Params {
 
     fn filter_flags(&self, blocksize: usize) -> u8 {
         if self.generation == Generation::Blosc2 {
-            return FLAGS_EXTENDED | if self.pipeline.has(3) { FLAG_DELTA } else { 0 };
+            return FLAGS_EXTENDED | if self.pipeline.has(DELTA) { FLAG_DELTA } else { 0 };
         }
-        if self.pipeline.has(1) && self.header_typesize() > 1 {
+        if self.pipeline.has(SHUFFLE) && self.header_typesize() > 1 {
             FLAG_SHUFFLE
-        } else if self.pipeline.has(2) && blocksize >= self.header_typesize() {
+        } else if self.pipeline.has(BITSHUFFLE) && blocksize >= self.header_typesize() {
             FLAG_BITSHUFFLE
         } else {
             0
@@ -201,7 +208,7 @@ impl Params {
             }
             Generation::Blosc2 => {
                 self.codec.splits(self.level)
-                    && self.pipeline.has(1)
+                    && self.pipeline.has(SHUFFLE)
                     && typesize <= SPLIT_TYPESIZE_MAX
                     && blocksize / typesize >= SPLIT_ITEMS_MIN
             }
@@ -260,9 +267,23 @@ impl Params {
         }
     }
 
+    /// What streams look like after the filters.
+    fn shape(&self) -> Shape {
+        // Shuffling single bytes changes nothing.
+        if self.pipeline.has(BITSHUFFLE) {
+            Shape::BitPlanes
+        } else if !self.pipeline.has(SHUFFLE) || self.header_typesize() == 1 {
+            Shape::Plain
+        } else if self.pipeline.has(BYTEDELTA) {
+            Shape::DeltaPlanes
+        } else {
+            Shape::Planes
+        }
+    }
+
     /// What the codec is to make an encoder for.
     pub(super) fn encode_options<'a>(&self, dictionary: &'a [u8]) -> EncodeOptions<'a> {
-        EncodeOptions { level: self.level, dictionary, shape: self.pipeline.shape(self.header_typesize()) }
+        EncodeOptions { level: self.level, dictionary, shape: self.shape() }
     }
 }
 

@@ -157,7 +157,8 @@ impl Context {
         if self.choice == choice {
             return Some(());
         }
-        self.context.reset(ResetDirective::Parameters).ok()?;
+        // The session too: a stream that did not fit leaves it open, and parameters can then not be reset.
+        self.context.reset(ResetDirective::SessionAndParameters).ok()?;
         match choice {
             Choice::Level(level) => self.set_all(&[CParameter::CompressionLevel(level)])?,
             Choice::Row([window, chain, hash, search, min_match, target, strategy]) => self.set_all(&[

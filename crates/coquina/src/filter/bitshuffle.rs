@@ -5,7 +5,7 @@
 
 use coquina_kernels::{best_level, bitshuffle, bitunshuffle};
 
-use super::{Filter, Stage};
+use super::{BITSHUFFLE, Filter, Stage};
 
 pub(super) struct Bitshuffle;
 
@@ -22,7 +22,7 @@ impl Filter for Bitshuffle {
     }
 
     fn id(&self) -> u8 {
-        2
+        BITSHUFFLE
     }
 
     fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {

@@ -5,7 +5,7 @@
 
 use coquina_kernels::{best_level, bytedelta_decode, bytedelta_encode};
 
-use super::{Filter, Stage, width};
+use super::{BYTEDELTA, Filter, Stage, width};
 
 pub(super) struct Bytedelta;
 
@@ -18,7 +18,7 @@ impl Filter for Bytedelta {
     }
 
     fn id(&self) -> u8 {
-        35
+        BYTEDELTA
     }
 
     fn default_meta(&self, typesize: usize) -> u8 {

@@ -5,7 +5,7 @@
 
 use coquina_kernels::{best_level, xor_chain_decode, xor_chain_encode, xor_into};
 
-use super::{Filter, Stage};
+use super::{DELTA, Filter, Stage};
 
 pub(super) struct Delta;
 
@@ -35,7 +35,7 @@ impl Filter for Delta {
     }
 
     fn id(&self) -> u8 {
-        3
+        DELTA
     }
 
     fn needs_reference(&self) -> bool {

@@ -29,6 +29,12 @@ pub static FILTERS: &[&dyn Filter] = &[
     &truncate::IntTrunc,
 ];
 
+/// The ids that the choice of block size, split and search asks for.
+pub(crate) const SHUFFLE: u8 = 1;
+pub(crate) const BITSHUFFLE: u8 = 2;
+pub(crate) const DELTA: u8 = 3;
+pub(crate) const BYTEDELTA: u8 = 35;
+
 /// What a filter knows about the block in hand.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage<'a> {

@@ -6,11 +6,6 @@
 
 use super::{Buffers, Filter, Stage, by_id};
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::codec::Shape;
-
-const SHUFFLE: u8 = 1;
-const BITSHUFFLE: u8 = 2;
-const BYTEDELTA: u8 = 35;
 
 /// How many filters a pipeline can hold.
 pub const SLOTS: usize = 6;
@@ -62,20 +57,6 @@ impl Pipeline {
     /// Whether a filter is in any slot.
     pub(crate) fn has(&self, id: u8) -> bool {
         self.slots.iter().any(|slot| slot.id == id)
-    }
-
-    /// What streams look like after these filters.
-    pub(crate) fn shape(&self, typesize: usize) -> Shape {
-        // Shuffling single bytes changes nothing.
-        if self.has(BITSHUFFLE) {
-            Shape::BitPlanes
-        } else if !self.has(SHUFFLE) || typesize == 1 {
-            Shape::Plain
-        } else if self.has(BYTEDELTA) {
-            Shape::DeltaPlanes
-        } else {
-            Shape::Planes
-        }
     }
 
     /// Looks the filters up for reading a chunk.

@@ -5,7 +5,7 @@
 
 use coquina_kernels::{best_level, shuffle, unshuffle};
 
-use super::{Filter, Stage, width};
+use super::{Filter, SHUFFLE, Stage, width};
 
 pub(super) struct Shuffle;
 
@@ -15,7 +15,7 @@ impl Filter for Shuffle {
     }
 
     fn id(&self) -> u8 {
-        1
+        SHUFFLE
     }
 
     fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {

@@ -1,7 +1,7 @@
 //! BloscLZ, the decoder: a byte code of literal runs and matches becomes the bytes it stands for.
 //!
 //! In: one whole stream, from outside and untrusted. Out: exactly as many bytes as `dst` has room for.
-//! Source: the BloscLZ stream as C-Blosc2 reads it (docs/formats, codecs, section 3.1).
+//! Source: the BloscLZ stream as C-Blosc2 reads it (`docs/formats/codecs.md`, "BloscLZ").
 //! Invariants: any bytes give a result, never a panic; what `dst` held before has no influence on it; the work
 //! is bounded by the lengths of `src` and `dst`.
 

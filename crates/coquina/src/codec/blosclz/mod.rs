@@ -5,6 +5,7 @@
 
 mod decode;
 mod encode;
+mod sink;
 
 use std::cell::RefCell;
 
@@ -59,6 +60,6 @@ impl Encode for Encoder {
 
 impl Decode for Decoder {
     fn decode(&self, stream: &[u8], out: &mut [u8]) -> Result<()> {
-        decode::decode(stream, out).map_err(|e| Error::corrupt(format!("blosclz: {e}")))
+        decode::decode(stream, out).map_err(|e| Error::corrupt(e.to_string()))
     }
 }
