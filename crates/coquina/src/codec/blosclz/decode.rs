@@ -161,9 +161,13 @@ impl Place {
             let Some(window) = src.get(read..).and_then(|left| left.first_chunk::<WINDOW>()) else { break };
             let control = window[0];
             if control < FIRST_MATCH {
-                let [_, literals @ ..] = *window;
-                store(dst, written, literals);
                 let count = usize::from(control) + 1;
+                if count <= HALF {
+                    store::<HALF>(dst, written, load(window, 1));
+                } else {
+                    let [_, literals @ ..] = *window;
+                    store(dst, written, literals);
+                }
                 read += 1 + count;
                 written += count;
                 continue;
@@ -186,6 +190,8 @@ impl Place {
 const WINDOW: usize = 33;
 /// Matches are copied in blocks of this size where there is room, two at first.
 const BLOCK: usize = 16;
+/// Half a block.
+const HALF: usize = BLOCK / 2;
 /// Longer matches from further back are copied as a whole.
 const LONG: usize = 64;
 
@@ -282,6 +288,12 @@ fn repeat_blocks(dst: &mut [u8], at: usize, found: &Match) {
             to += BLOCK;
             from += BLOCK;
         }
+        return;
+    }
+    if found.distance >= HALF && found.length <= BLOCK {
+        // Short matches of items just before are common: making a pattern would cost more than they do.
+        store::<HALF>(dst, at, load(dst, from));
+        store::<HALF>(dst, at + HALF, load(dst, from + HALF));
         return;
     }
     let (pattern, step) = if found.distance == 1 {
