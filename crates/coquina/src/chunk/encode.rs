@@ -18,6 +18,8 @@ use crate::filter::Steps;
 
 /// A task encodes about this much: enough to be worth handing out, little enough to share evenly.
 const TASK_BYTES_MAX: usize = 512 << 10;
+/// A codec made for size has about so many times the work of a fast one.
+const SLOW_WEIGHT: usize = 8;
 /// Training wants so many samples, of one byte in so many of the data, for a dictionary of at least so many bytes.
 const SAMPLES_MIN: usize = 8;
 const SAMPLED_PART: usize = 16;
@@ -98,6 +100,7 @@ struct BlockEncoder<'a> {
     header: Header,
     steps: Steps,
     encoder: Box<dyn Encode>,
+    is_slow: bool,
     /// Block 0 as a decoder will have it, if other blocks need it.
     reference: Option<std::borrow::Cow<'a, [u8]>>,
 }
@@ -115,6 +118,7 @@ fn encode_blocks(
         header,
         steps: params.pipeline.for_encoding(header.typesize, header.version)?,
         encoder: params.codec.encoder(&params.encode_options(&[]))?,
+        is_slow: params.codec.is_high_ratio(),
         reference: None,
     };
     blocks.reference = blocks.reference(&bytes[..block_bytes]);
@@ -172,12 +176,14 @@ impl<'a> BlockEncoder<'a> {
     /// Encodes all blocks, in runs, into the sink.
     fn run<'o>(&self, bytes: &[u8], sink: Sink<'o>, job: &Job<'_>) -> Result<Sink<'o>> {
         let block_bytes = self.header.block_bytes();
-        let threads = job.width(bytes.len());
+        // A slow codec has more work in as many bytes, so that helpers pay earlier.
+        let weight = if self.is_slow { SLOW_WEIGHT * bytes.len() } else { bytes.len() };
+        let threads = job.width(weight);
         let share = if threads == 1 { TASK_BYTES_MAX } else { bytes.len() / (4 * threads) };
         let run_blocks = share.min(TASK_BYTES_MAX).div_ceil(block_bytes).max(1);
         let runs = bytes.chunks(run_blocks * block_bytes).enumerate();
         let sink = Ordered::new(sink, threads);
-        job.run(bytes.len(), runs, |(number, run)| {
+        job.run(weight, runs, |(number, run)| {
             sink.put(number, || {
                 let piece = sink.with(Sink::empty_piece);
                 Ok(piece.map(|piece| self.encode_run(number * run_blocks, run, piece)))

@@ -1,12 +1,14 @@
 //! Zlib: one RFC 1950 stream, coded by libdeflate.
 //!
-//! Leading noise goes into stored blocks, which cost nothing to write or read; libdeflate codes the rest.
+//! Leading noise goes into stored blocks, which cost nothing to write or read; libdeflate codes the rest, but for
+//! level 1, whose encoder is ours.
 //! Source: `docs/formats/codecs.md`, "The library codecs"; RFC 1950 and RFC 1951, section 3.2.4.
 
 use std::cell::RefCell;
 
 use libdeflater::{CompressionLvl, Compressor, Decompressor, adler32};
 
+use super::deflate;
 use super::noise::{Coder, noise_prefix};
 use super::{Codec, Decode, Encode, EncodeOptions, no_dictionary};
 use crate::base::error::{Error, Result};
@@ -19,7 +21,7 @@ struct Encoder {
 
 struct Decoder;
 
-/// The libdeflate level that reaches the size which zlib users know from levels 1 to 9, at the best speed.
+/// The libdeflate level (not used for 1) that reaches the size which zlib users know from levels 1 to 9, at the best speed.
 const LEVELS: [i32; 10] = [0, 1, 2, 2, 4, 5, 6, 6, 6, 7];
 /// Deflate with a window of 32 KiB, no preset dictionary; the pair is a multiple of 31 as it must be.
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x9c];
@@ -70,6 +72,11 @@ impl Encode for Encoder {
         if rest.is_empty() {
             return None;
         }
+        if self.level == 1 {
+            let at = put_stored(noise, out)?;
+            let coded = deflate::encode(rest, out.get_mut(at..)?)?;
+            return put_checksum(stream, out, at + coded);
+        }
         COMPRESSOR.with_borrow_mut(|slot| {
             if slot.as_ref().is_none_or(|(level, _)| *level != self.level) {
                 let level = LEVELS.get(usize::from(self.level)).copied().unwrap_or(12);
@@ -82,11 +89,15 @@ impl Encode for Encoder {
             }
             let at = put_stored(noise, out)?;
             let coded = compressor.deflate_compress(rest, out.get_mut(at..)?).ok()?;
-            let end = at + coded;
-            out.get_mut(end..)?.first_chunk_mut::<4>()?.copy_from_slice(&adler32(stream).to_be_bytes());
-            Some(end + 4)
+            put_checksum(stream, out, at + coded)
         })
     }
+}
+
+/// Ends a stream: writes the checksum of what it decodes to at `end`, and returns where that ends.
+fn put_checksum(decoded: &[u8], out: &mut [u8], end: usize) -> Option<usize> {
+    out.get_mut(end..)?.first_chunk_mut::<4>()?.copy_from_slice(&adler32(decoded).to_be_bytes());
+    Some(end + 4)
 }
 
 /// Writes the zlib header and `bytes` in stored blocks, none of them the last; returns where they end.
