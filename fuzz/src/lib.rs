@@ -11,5 +11,5 @@ mod seeds;
 mod targets;
 
 pub use mutate::{Random, mutate};
-pub use seeds::{corpus, own_chunks};
+pub use seeds::{corpus, own_chunks, packed_files};
 pub use targets::{LIMIT_BYTES, TARGETS, Target};

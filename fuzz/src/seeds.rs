@@ -1,8 +1,10 @@
 //! What mutations start from: small chunks of our encoder, the peers' golden chunks, and files of `fuzz/corpus`.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use coquina::Job;
+use coquina::bloscpack::{CHECKSUMS, Options, Source, pack};
 use coquina::chunk::{Generation, Params, Special, Split, encode, encode_special};
 use coquina::codec::CODECS;
 use coquina::filter::{Pipeline, Slot};
@@ -76,6 +78,28 @@ pub fn own_chunks() -> Vec<Vec<u8>> {
             .filter_map(|(special, value, typesize)| encode_special(*special, value, 2400, *typesize).ok()),
     );
     chunks
+}
+
+/// Small Bloscpack files: with and without offsets, metadata and checksums, of one chunk and of several.
+pub fn packed_files() -> Vec<Vec<u8>> {
+    let bytes = sample(1203);
+    let repeats = format!("[{}1]", "1,".repeat(60));
+    let mut files = Vec::new();
+    for (checksum, offsets, metadata, chunk_bytes) in [
+        (0, true, "", 400),
+        (1, true, r#"{"container":"numpy"}"#, 500),
+        (2, false, &repeats, 400),
+        (3, false, "", 5000),
+    ] {
+        let metadata = (!metadata.is_empty()).then(|| metadata.as_bytes().to_vec());
+        let options =
+            Options { checksum: &CHECKSUMS[checksum], offsets, metadata, chunk_bytes, ..Options::default() };
+        let mut file = Cursor::new(Vec::new());
+        if pack(&Source::Bytes(&bytes), &mut file, &options, &Job::default()).is_ok() {
+            files.push(file.into_inner());
+        }
+    }
+    files
 }
 
 fn files_in(folder: &Path) -> Vec<Vec<u8>> {

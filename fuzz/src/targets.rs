@@ -1,9 +1,12 @@
 //! The targets. Each works on one thread, so that what it allocates can be counted.
 
+use coquina::bloscpack::Reader;
 use coquina::chunk::{Chunk, Generation, HEADER_BYTES, Params, Split, encode};
 use coquina::codec::CODECS;
 use coquina::filter::{FILTERS, Pipeline, SLOTS, Slot};
 use coquina::{Job, Limits};
+
+use crate::seeds::{corpus, packed_files};
 
 /// The most bytes that a chunk may decode to in a target.
 pub const LIMIT_BYTES: usize = 1 << 18;
@@ -18,15 +21,25 @@ pub struct Target {
     pub run: fn(&[u8]) -> bool,
     /// How often it is chosen, of the sum of all.
     pub weight: u64,
+    /// What its inputs are mutations of.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+impl Target {
+    /// Whether its inputs are the seeds as they are: then it accepts all that are not mutated.
+    pub fn takes_whole_inputs(&self) -> bool {
+        self.name.starts_with("chunk") || self.name.starts_with("packed")
+    }
 }
 
 /// Every target there is.
 pub static TARGETS: &[Target] = &[
-    Target { name: "chunk_whole", run: chunk_whole, weight: 10 },
-    Target { name: "chunk_ranges", run: chunk_ranges, weight: 5 },
-    Target { name: "codec_stream", run: codec_stream, weight: 3 },
-    Target { name: "filter_pipeline", run: filter_pipeline, weight: 3 },
-    Target { name: "encode_parameters", run: encode_parameters, weight: 1 },
+    Target { name: "chunk_whole", run: chunk_whole, weight: 10, seeds: corpus },
+    Target { name: "chunk_ranges", run: chunk_ranges, weight: 5, seeds: corpus },
+    Target { name: "packed_file", run: packed_file, weight: 5, seeds: packed_files },
+    Target { name: "codec_stream", run: codec_stream, weight: 3, seeds: corpus },
+    Target { name: "filter_pipeline", run: filter_pipeline, weight: 3, seeds: corpus },
+    Target { name: "encode_parameters", run: encode_parameters, weight: 1, seeds: corpus },
 ];
 
 fn job() -> Job<'static> {
@@ -66,6 +79,23 @@ fn chunk_ranges(bytes: &[u8]) -> bool {
         }
     }
     assert!(chunk.decode_range(nbytes, &mut [0], &job()).is_err(), "a byte behind the end");
+    is_sound
+}
+
+/// A Bloscpack file is read to its end, or is an error; parts of it are slices of the whole.
+fn packed_file(bytes: &[u8]) -> bool {
+    let Ok(file) = Reader::open(Box::new(bytes.to_vec()), LIMITS) else { return false };
+    let nbytes = usize::try_from(file.nbytes()).unwrap_or(usize::MAX);
+    let mut part = vec![0; nbytes.min(100)];
+    let start = (nbytes - part.len()) / 2;
+    let has_part = file.read_range(start as u64, &mut part, &job()).is_ok();
+    if nbytes > LIMIT_BYTES {
+        return has_part;
+    }
+    let mut whole = vec![0xff; nbytes];
+    let is_sound = file.read_range(0, &mut whole, &job()).is_ok();
+    let is_slice = has_part && part == whole[start..start + part.len()];
+    assert!(!is_sound || is_slice, "a part that is not the slice");
     is_sound
 }
 

@@ -4,20 +4,7 @@
 use std::io::Cursor;
 
 use coquina::bloscpack::{CHECKSUMS, Options, Reader, Source, append, pack};
-use coquina::{ErrorKind, Job, Limits, ReadAt, codec};
-
-/// Memory that a reader may own.
-struct Bytes(Vec<u8>);
-
-impl ReadAt for Bytes {
-    fn len(&self) -> coquina::Result<u64> {
-        ReadAt::len(&&self.0[..])
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> coquina::Result<()> {
-        (&self.0[..]).read_exact_at(buffer, offset)
-    }
-}
+use coquina::{ErrorKind, Job, Limits, codec};
 
 fn sample(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i / 5 + i * i / 1000).to_le_bytes()[0]).collect()
@@ -31,7 +18,7 @@ fn packed(data: &[u8], options: &Options) -> Vec<u8> {
 }
 
 fn read_all(file: &[u8]) -> coquina::Result<Vec<u8>> {
-    let reader = Reader::open(Box::new(Bytes(file.to_vec())), Limits::default())?;
+    let reader = Reader::open(Box::new(file.to_vec()), Limits::default())?;
     let mut data = vec![0; usize::try_from(reader.nbytes()).unwrap()];
     reader.read_range(0, &mut data, &Job::default())?;
     let mut streamed = Vec::new();
@@ -75,7 +62,7 @@ fn large_and_small_chunks_of_every_codec_come_back() {
 fn a_range_reads_only_the_chunks_that_hold_it() {
     let data = sample(100_000);
     let file = packed(&data, &options(1000));
-    let reader = Reader::open(Box::new(Bytes(file)), Limits::default()).unwrap();
+    let reader = Reader::open(Box::new(file), Limits::default()).unwrap();
     let mut part = vec![0; 1500];
     reader.read_range(2900, &mut part, &Job::default()).unwrap();
     assert_eq!(part, data[2900..4400]);
@@ -142,7 +129,7 @@ fn sizes_that_lie_are_refused_before_memory_is_made() {
 
 /// Whether reading fails; a size alone must not make it allocate the data.
 fn read_all_or_limit(file: &[u8]) -> bool {
-    match Reader::open(Box::new(Bytes(file.to_vec())), Limits::default()) {
+    match Reader::open(Box::new(file.to_vec()), Limits::default()) {
         Err(_) => true,
         Ok(reader) => reader.read_range(0, &mut [0; 100], &Job::default()).is_err(),
     }

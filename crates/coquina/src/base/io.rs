@@ -71,6 +71,16 @@ impl ReadAt for &[u8] {
     }
 }
 
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> Result<u64> {
+        ReadAt::len(&&self[..])
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        (&self[..]).read_exact_at(buffer, offset)
+    }
+}
+
 /// A file that is written under a temporary name beside its target and takes its place in one step.
 ///
 /// Until [`NewFile::commit`] the target is untouched: a kill or a full disk leaves what was there before.

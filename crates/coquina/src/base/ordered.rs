@@ -11,8 +11,11 @@ use super::error::Result;
 
 /// Something that takes items in order.
 pub(crate) trait Take<T> {
+    /// What is left to do with an item, in no order.
+    type Rest;
+
     /// Takes the next item.
-    fn take(&mut self, item: T) -> Result<()>;
+    fn take(&mut self, item: T) -> Result<Self::Rest>;
 }
 
 /// A taker behind a lock, and the items that came early.
@@ -46,7 +49,8 @@ impl<T, C: Take<T>> Ordered<T, C> {
     }
 
     /// Makes item `number` and hands it over. If making fails, nobody waits for it any more.
-    pub(crate) fn put(&self, number: usize, make: impl FnOnce() -> Result<T>) -> Result<()> {
+    /// What is left to do with it, and with items that waited for it, is for the caller, who then holds no lock.
+    pub(crate) fn put(&self, number: usize, make: impl FnOnce() -> Result<T>) -> Result<Vec<C::Rest>> {
         let made = make();
         let mut state = self.lock();
         while made.is_ok() && state.is_ahead(number, self.waiting_max) {
@@ -69,13 +73,14 @@ impl<T, C: Take<T>> State<T, C> {
         number > self.next && self.waiting.len() >= waiting_max && !self.has_failed
     }
 
-    fn take(&mut self, number: usize, item: T) -> Result<()> {
+    fn take(&mut self, number: usize, item: T) -> Result<Vec<C::Rest>> {
         self.waiting.insert(number, item);
+        let mut rests = Vec::new();
         while let Some(item) = self.waiting.remove(&self.next) {
             self.next += 1;
-            self.taker.take(item)?;
+            rests.push(self.taker.take(item)?);
         }
-        Ok(())
+        Ok(rests)
     }
 }
 
@@ -86,6 +91,8 @@ mod tests {
     use super::*;
 
     impl Take<usize> for Vec<usize> {
+        type Rest = ();
+
         fn take(&mut self, item: usize) -> Result<()> {
             self.push(item);
             Ok(())
@@ -96,7 +103,7 @@ mod tests {
     fn items_arrive_in_order_from_any_number_of_threads() {
         for threads in [1, 2, 7] {
             let ordered = Ordered::new(Vec::new(), threads);
-            let put = |n: usize| ordered.put(n, || Ok(n)).map(|()| 1);
+            let put = |n: usize| ordered.put(n, || Ok(n)).map(|_| 1);
             Job::default().threads(Some(threads)).run(INLINE_BYTES, 0..500, put).unwrap();
             assert_eq!(ordered.into_taker(), (0..500).collect::<Vec<_>>());
         }
@@ -107,7 +114,7 @@ mod tests {
         for _ in 0..50 {
             let ordered = Ordered::new(Vec::new(), 2);
             let make = |n| if n == 3 { Err(Error::invalid("three")) } else { Ok(n) };
-            let put = |n: usize| ordered.put(n, || make(n)).map(|()| 1);
+            let put = |n: usize| ordered.put(n, || make(n)).map(|_| 1);
             let error = Job::default().threads(Some(2)).run(INLINE_BYTES, 0..500, put).unwrap_err();
             assert_eq!(error.to_string(), "three");
         }

@@ -17,14 +17,14 @@ const SERIALIZER_SPACES: [u8; 8] = *b"JSON    ";
 const LEVEL: u8 = 6;
 /// Metadata get ten times the room that they need, to grow in place.
 const ROOM_FACTOR: usize = 10;
-/// No sane JSON text is larger; a damaged size would be.
-const TEXT_BYTES_MAX: usize = 64 << 20;
+/// Deflate makes a byte out of no fewer than one 1032nd; a text that claims more is none.
+const INFLATION_MAX: usize = 1032;
 
 /// The header before the metadata.
 pub(super) struct Header {
     pub(super) checksum: &'static Checksum,
     is_compressed: bool,
-    text_bytes: usize,
+    pub(super) text_bytes: usize,
     pub(super) room_bytes: usize,
     stored_bytes: usize,
 }
@@ -57,10 +57,8 @@ impl Header {
                 "{stored_bytes} bytes stored in {room_bytes} for a text of {text_bytes}"
             )));
         }
-        if text_bytes > TEXT_BYTES_MAX {
-            return Err(Error::limit(format!(
-                "meta_size: {text_bytes} bytes, the limit is {TEXT_BYTES_MAX}"
-            )));
+        if text_bytes > stored_bytes.saturating_mul(INFLATION_MAX) {
+            return Err(Error::corrupt(format!("meta_size: {text_bytes} bytes out of {stored_bytes}")));
         }
         Ok(Self { checksum, is_compressed, text_bytes, room_bytes, stored_bytes })
     }

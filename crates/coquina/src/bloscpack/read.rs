@@ -46,6 +46,7 @@ impl Reader {
         if header.has_metadata {
             let meta = metadata::Header::read(&read_array(&*source, at)?)?;
             at += metadata::HEADER_BYTES as u64;
+            limits.check_chunk(meta.text_bytes)?;
             let room =
                 read_vec(&*source, at, meta.room_bytes as u64, file_bytes).map_err(|e| e.at("metadata"))?;
             at += meta.room_bytes as u64;

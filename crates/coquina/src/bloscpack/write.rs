@@ -274,6 +274,8 @@ impl<W> PackFile<W> {
 }
 
 impl<W: Write> Take<Packed> for PackFile<W> {
+    type Rest = ();
+
     fn take(&mut self, packed: Packed) -> Result<()> {
         self.out.write_all(&packed.bytes[..packed.len])?;
         self.offsets.extend((self.at - self.start).to_le_bytes());

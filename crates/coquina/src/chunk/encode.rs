@@ -184,10 +184,15 @@ impl<'a> BlockEncoder<'a> {
         let runs = bytes.chunks(run_blocks * block_bytes).enumerate();
         let sink = Ordered::new(sink, threads);
         job.run(weight, runs, |(number, run)| {
-            sink.put(number, || {
+            let placed = sink.put(number, || {
                 let piece = sink.with(Sink::empty_piece);
                 Ok(piece.map(|piece| self.encode_run(number * run_blocks, run, piece)))
             })?;
+            // Copied here and not in the sink, by all threads at once: the room is often fresh memory.
+            for placed in placed.into_iter().flatten() {
+                let piece = placed.copy();
+                sink.with(|sink| sink.recycle(piece));
+            }
             Ok(run.len())
         })?;
         Ok(sink.into_taker())

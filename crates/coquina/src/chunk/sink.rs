@@ -24,6 +24,7 @@ pub(super) struct Sink<'o> {
     /// The block starts, four bytes each.
     bstarts: &'o mut [u8],
     next_block: usize,
+    /// The room that is left for blocks.
     data: &'o mut [u8],
     /// Bytes of the chunk before `data`.
     data_start: usize,
@@ -53,20 +54,41 @@ impl<'o> Sink<'o> {
         Some(piece)
     }
 
+    /// Takes back a piece that has been copied.
+    pub(super) fn recycle(&mut self, piece: Piece) {
+        self.spare.push(piece);
+    }
+
     /// Where the data ends in the chunk, and whether it is nothing but zero runs; `None` if it did not fit.
     pub(super) fn finish(self) -> Option<(usize, bool)> {
         (!self.is_full).then_some((self.data_start + self.len, self.is_zeros))
     }
 }
 
-impl Take<Option<Piece>> for Sink<'_> {
-    fn take(&mut self, piece: Option<Piece>) -> Result<()> {
-        let Some(piece) = piece.filter(|_| !self.is_full) else { return Ok(()) };
-        let Some(room) = self.data.get_mut(self.len..self.len + piece.len) else {
+/// A piece and its place in the chunk, to be copied there.
+pub(super) struct Placed<'o> {
+    pub(super) piece: Piece,
+    room: &'o mut [u8],
+}
+
+impl Placed<'_> {
+    /// Copies the piece to its place, and gives it back to be filled again.
+    pub(super) fn copy(self) -> Piece {
+        self.room.copy_from_slice(&self.piece.bytes[..self.piece.len]);
+        self.piece
+    }
+}
+
+impl<'o> Take<Option<Piece>> for Sink<'o> {
+    type Rest = Option<Placed<'o>>;
+
+    fn take(&mut self, piece: Option<Piece>) -> Result<Self::Rest> {
+        let Some(piece) = piece.filter(|_| !self.is_full) else { return Ok(None) };
+        let Some((room, data)) = std::mem::take(&mut self.data).split_at_mut_checked(piece.len) else {
             self.is_full = true;
-            return Ok(());
+            return Ok(None);
         };
-        room.copy_from_slice(&piece.bytes[..piece.len]);
+        self.data = data;
         let base = self.data_start + self.len;
         let bstarts = &mut self.bstarts[4 * self.next_block..];
         for (bstart, start) in bstarts.chunks_exact_mut(4).zip(&piece.starts) {
@@ -75,7 +97,6 @@ impl Take<Option<Piece>> for Sink<'_> {
         self.next_block += piece.starts.len();
         self.len += piece.len;
         self.is_zeros &= piece.is_zeros;
-        self.spare.push(piece);
-        Ok(())
+        Ok(Some(Placed { piece, room }))
     }
 }

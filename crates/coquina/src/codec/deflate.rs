@@ -32,21 +32,21 @@ const fn reversed(code: u32, bits: u8) -> Code {
 
 const fn literal_codes() -> [Code; 256] {
     let mut codes = [(0, 0); 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let value = byte as u32;
-        codes[byte] = if byte < 144 { reversed(0x30 + value, 8) } else { reversed(0x190 + value - 144, 9) };
-        byte += 1;
+    let mut value = 0;
+    while value < 256 {
+        codes[value as usize] =
+            if value < 144 { reversed(0x30 + value, 8) } else { reversed(0x190 + value - 144, 9) };
+        value += 1;
     }
     codes
 }
 
 const fn length_codes() -> [Code; MATCH_MAX - 2] {
     let mut codes = [(0, 0); MATCH_MAX - 2];
-    let mut at = 0;
-    while at < codes.len() {
+    let mut value = 0_u32;
+    while (value as usize) < codes.len() {
+        let at = value as usize;
         // Symbols come in groups of four with the same number of extra bits; the longest match has its own.
-        let value = at as u32;
         let extra_bits = if value < 8 { 0 } else { value.ilog2() - 2 };
         let (symbol, extra) = if at == MATCH_MAX - 3 {
             (285, (0, 0))
@@ -57,7 +57,7 @@ const fn length_codes() -> [Code; MATCH_MAX - 2] {
         let (code, bits) =
             if symbol < 280 { reversed(symbol - 256, 7) } else { reversed(0xc0 + symbol - 280, 8) };
         codes[at] = (code | extra.0 << bits, bits + extra.1.to_le_bytes()[0]);
-        at += 1;
+        value += 1;
     }
     codes
 }
@@ -225,7 +225,7 @@ mod tests {
     fn far_repeats_are_found_up_to_the_window() {
         for distance in [300, 5000, 32_767, 32_768, 32_769] {
             let mut data: Vec<u8> =
-                (0..distance as u64).map(|i| (i * i * 2_654_435_761 >> 17).to_le_bytes()[0]).collect();
+                (0..distance as u64).map(|i| ((i * i * 2_654_435_761) >> 17).to_le_bytes()[0]).collect();
             data.extend_from_within(..200);
             let mut out = vec![0; 2 * data.len()];
             let length = encode(&data, &mut out).unwrap();
