@@ -63,8 +63,11 @@ impl<'a> Job<'a> {
         tasks: impl Iterator<Item = T> + Send,
         work: impl Fn(T) -> Result<usize> + Sync,
     ) -> Result<()> {
+        // Nobody is woken for a job of one task.
+        let tasks_max = tasks.size_hint().1.unwrap_or(usize::MAX);
+        let helpers =
+            if total_bytes < INLINE_BYTES { 0 } else { self.helpers().min(tasks_max.saturating_sub(1)) };
         let state = State::new(tasks.enumerate());
-        let helpers = if total_bytes < INLINE_BYTES { 0 } else { self.helpers() };
         if helpers == 0 {
             state.work(&work, self.observer);
         } else {
