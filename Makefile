@@ -32,7 +32,7 @@ lint: $(VENV)/.built
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python
 
 rust-tests: tools
 	cargo test -q
