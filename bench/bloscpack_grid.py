@@ -8,7 +8,7 @@ The paper (V. Haenel, 2014) stores float64 arrays of low (ramp), medium (sine wi
 entropy (random) as NPY, NPZ, joblib's zfile and Bloscpack. Here: NPY, NPZ, joblib with zlib and lz4,
 bloscpack itself, and coquina's Bloscpack files with every codec. Contenders take turns, each result is read
 back and compared. Files are written to and read from a warm page cache: the disk is not measured (the paper
-also drops caches), but for one thing: coquina syncs a file before it gives it its name, the others do not.
+also drops caches), but for one thing: coquina syncs a file that replaces another, the others do not.
 --folder says where the files go.
 Results: bench/results/bloscpack.json, bloscpack.md and bloscpack.png.
 """
@@ -128,7 +128,7 @@ def report(rows: Sequence[Row], about: Mapping[str, str]) -> str:
         "# The Bloscpack paper's grid",
         f"{harness.describe(about)}.",
         f"Float64 arrays to a file and back, page cache warm; {peers.THREADS} threads where a format has "
-        "them. coquina syncs what it writes, the others do not. Medians; contenders take turns.",
+        "them. coquina syncs a file that replaces another, the others do not. Medians; contenders take turns.",
         "![ratio against speed](bloscpack.png)",
         *(f"Absent: {name} ({why})." for name, why in peers.absent().items()),
         "## coquina against bloscpack, same codec and level",
