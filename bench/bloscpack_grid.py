@@ -128,7 +128,7 @@ def report(rows: Sequence[Row], about: Mapping[str, str]) -> str:
         "# The Bloscpack paper's grid",
         f"{harness.describe(about)}.",
         f"Float64 arrays to a file and back, page cache warm; {peers.THREADS} threads where a format has "
-        "them. coquina syncs a file that replaces another, the others do not. Medians; contenders take turns.",
+        "them. coquina syncs a file that replaces another, the others do not. Medians; contenders in turns.",
         "![ratio against speed](bloscpack.png)",
         *(f"Absent: {name} ({why})." for name, why in peers.absent().items()),
         "## coquina against bloscpack, same codec and level",

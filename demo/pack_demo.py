@@ -5,7 +5,8 @@
 For each array: Bloscpack files (.blp) and bare Blosc2 chunks by coquina, with several codecs and filters,
 beside NPY, NPZ, joblib, bloscpack and python-blosc2. Every file is read back and compared bit for bit; the
 exit code is 1 if a single one differs. Times are from memory to a file and back through the page cache; the
-files by coquina that replace others are also synced to the disk. Prints a table for each array and saves demo-out/ratio-against-speed.png; takes half a minute.
+files by coquina that replace others are also synced to the disk. Prints a table for each array and saves
+demo-out/ratio-against-speed.png; takes half a minute.
 """
 
 from __future__ import annotations
