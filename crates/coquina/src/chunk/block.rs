@@ -3,7 +3,7 @@
 //!
 //! Source: `docs/formats/chunk.md`, "Blocks".
 
-use super::header::{BLOSC2_DICTIONARY, Header, Kind};
+use super::header::{Header, Kind};
 use super::stream;
 use crate::base::error::{Error, Result};
 use crate::codec::Decode;
@@ -98,7 +98,6 @@ pub(super) fn dictionary<'a>(header: &Header, chunk: &'a [u8]) -> Result<(&'a [u
     let dictionary = rest
         .get(..bytes)
         .ok_or_else(|| Error::truncated(format!("dictionary: {bytes} bytes announced, {left} left")))?;
-    debug_assert!(header.blosc2_flags & BLOSC2_DICTIONARY != 0);
     Ok((dictionary, start + 4 + bytes))
 }
 
