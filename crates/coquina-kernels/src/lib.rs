@@ -7,6 +7,7 @@
 //! Source: the byte layouts are those of `docs/formats/filters.md`.
 
 mod bitshuffle;
+pub mod boxes;
 mod bytedelta;
 mod level;
 pub mod lz4;

@@ -58,6 +58,13 @@ unsafe extern "C" {
         src_bytes: c_int,
         dst_bytes: c_int,
     ) -> c_int;
+    pub(super) fn LZ4_decompress_safe_partial(
+        src: *const u8,
+        dst: *mut u8,
+        src_bytes: c_int,
+        wanted_bytes: c_int,
+        dst_bytes: c_int,
+    ) -> c_int;
     pub(super) fn LZ4_decompress_safe_usingDict(
         src: *const u8,
         dst: *mut u8,

@@ -50,6 +50,18 @@ pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, Malformed> {
     usize::try_from(written).map_err(|_negative| Malformed)
 }
 
+/// Fills `dst` with the first bytes of the block `src`, which may hold more, and returns the number written.
+///
+/// # Errors
+/// [`Malformed`] if `src` is no block as far as it was looked at; `dst` then holds anything.
+pub fn decompress_front(src: &[u8], dst: &mut [u8]) -> Result<usize, Malformed> {
+    let src_bytes = c_int::try_from(src.len()).map_err(|_too_long| Malformed)?;
+    let (to, room) = (dst.as_mut_ptr(), clamped(dst.len()));
+    // SAFETY: both pointers come with the lengths of their slices; liblz4 reads and writes nothing beyond them.
+    let written = unsafe { ffi::LZ4_decompress_safe_partial(src.as_ptr(), to, src_bytes, room, room) };
+    usize::try_from(written).map_err(|_negative| Malformed)
+}
+
 /// As [`decompress`], for a block that was compressed with `dictionary`.
 ///
 /// # Errors
