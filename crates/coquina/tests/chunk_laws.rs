@@ -3,12 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod cases;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cases::{
+    Case, any_blosc1_params, any_bytes, any_codec, any_params, any_pipeline, noise, pipeline, sample,
+};
 use coquina::chunk::{
-    CHUNK_BYTES_MAX, Chunk, Generation, HEADER_BYTES, Header, Kind, Params, Part, Special, Split,
-    decode_parts, encode, encode_into, encode_special,
+    BlockSource, CHUNK_BYTES_MAX, Chunk, Generation, HEADER_BYTES, Header, Kind, Params, Part, Special,
+    Split, decode_parts, encode, encode_blocks_of, encode_into, encode_special,
 };
 use coquina::codec::{self, CODECS};
-use coquina::filter::{FILTERS, Pipeline, Slot};
 use coquina::{Error, ErrorKind, Job, Limits, set_num_threads};
 use proptest::prelude::*;
 
@@ -24,104 +31,31 @@ fn decode(chunk: &[u8]) -> Result<Vec<u8>, Error> {
     decode_over(chunk, 0xa5, &Limits::default())
 }
 
-/// Items that rise in small steps, with a noisy stretch and a constant one; the same for the same seed.
-fn sample(nbytes: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed | 1;
-    let mut level = 0_u64;
-    let items = (0..nbytes.div_ceil(4)).flat_map(|i| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        level += state & 7;
-        let item = match i / 300 % 4 {
-            0 | 1 => level,
-            2 => state,
-            _ => 0x0101_0101,
-        };
-        let [a, b, c, d, ..] = item.to_le_bytes();
-        [a, b, c, d]
-    });
-    items.take(nbytes).collect()
+/// Gives the blocks of bytes that lie there, and counts what it was asked for.
+struct Blocks<'a> {
+    bytes: &'a [u8],
+    block_bytes: usize,
+    asked: Mutex<Vec<usize>>,
 }
 
-/// Bytes that no codec makes fewer.
-fn noise(nbytes: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let byte = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_be_bytes()[0]
-    };
-    (0..nbytes).map(byte).collect()
-}
-
-fn pipeline(slots: &[(u8, u8)]) -> Pipeline {
-    let slots: Vec<_> = slots.iter().map(|&(id, meta)| Slot { id, meta }).collect();
-    Pipeline::new(&slots).unwrap()
-}
-
-/// Parameters that can be printed, for the report of a failing case.
-#[derive(Clone)]
-struct Case(Params);
-
-impl std::fmt::Debug for Case {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Params { codec, level, typesize, pipeline, blocksize, split, dictionary, generation } = &self.0;
-        write!(f, "{} {level} typesize {typesize} blocksize {blocksize:?} {split:?} ", codec.name())?;
-        write!(f, "dictionary {dictionary} {generation:?} {:?}", pipeline.slots)
+impl<'a> Blocks<'a> {
+    fn new(bytes: &'a [u8], params: &Params) -> Self {
+        Self { bytes, block_bytes: params.block_bytes(bytes.len()), asked: Mutex::new(Vec::new()) }
     }
 }
 
-fn any_codec() -> impl Strategy<Value = &'static str> {
-    let writable: Vec<_> =
-        CODECS.iter().filter(|codec| codec.is_writable()).map(|codec| codec.name()).collect();
-    prop::sample::select(writable)
+impl BlockSource for Blocks<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        self.asked.lock().unwrap().push(number);
+        let block = &self.bytes[number * self.block_bytes..];
+        assert_eq!(out.len(), block.len().min(self.block_bytes), "block {number}");
+        out.copy_from_slice(&block[..out.len()]);
+    }
 }
 
-/// Lossless filters in any slots, delta at most once.
-fn any_pipeline() -> impl Strategy<Value = Pipeline> {
-    let lossless: Vec<u8> = FILTERS
-        .iter()
-        .filter(|f| !f.is_lossy() && f.is_writable() && !f.needs_reference())
-        .map(|f| f.id())
-        .collect();
-    let slot = prop_oneof![Just((0_u8, 0_u8)), (prop::sample::select(lossless), 0_u8..20)];
-    (prop::collection::vec(slot, 0..=5), prop::option::of(0_usize..6)).prop_map(|(mut slots, delta)| {
-        if let Some(at) = delta {
-            slots.insert(at.min(slots.len()), (3, 0));
-        }
-        pipeline(&slots)
-    })
-}
-
-fn any_params() -> impl Strategy<Value = Case> {
-    let split = prop::sample::select(vec![Split::Auto, Split::Always, Split::Never]);
-    let typesize = prop_oneof![1_usize..=20, 1_usize..=300];
-    let blocksize = prop::option::of(1_usize..6000);
-    (any_codec(), 0_u8..=9, typesize, any_pipeline(), blocksize, split, any::<bool>()).prop_map(
-        |(codec, level, typesize, pipeline, blocksize, split, dictionary)| {
-            let codec = codec::by_name(codec).unwrap();
-            let dictionary = dictionary && codec.takes_dictionary();
-            let generation = Generation::Blosc2;
-            Case(Params { codec, level, typesize, pipeline, blocksize, split, dictionary, generation })
-        },
-    )
-}
-
-fn any_blosc1_params() -> impl Strategy<Value = Case> {
-    (any_params(), prop::sample::select(vec![0_u8, 1, 2])).prop_map(|(Case(params), filter)| {
-        let pipeline = pipeline(&[(filter, 0)]);
-        Case(Params { generation: Generation::Blosc1, dictionary: false, pipeline, ..params })
-    })
-}
-
-fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![
-        (0_usize..9000, any::<u64>()).prop_map(|(nbytes, seed)| sample(nbytes, seed)),
-        (0_usize..400, any::<u8>()).prop_map(|(nbytes, byte)| vec![byte; nbytes]),
-        prop::collection::vec(any::<u8>(), 0..300),
-    ]
+/// What a buffer of many chunks holds before it is used again.
+fn used(params: &Params, nbytes: usize) -> Vec<u8> {
+    vec![0xee; params.bound(nbytes)]
 }
 
 proptest! {
@@ -144,6 +78,28 @@ proptest! {
         let mut out = vec![0x5a; stop - start];
         parsed.decode_range(start, &mut out, &Job::default()).unwrap();
         prop_assert_eq!(&out[..], &bytes[start..stop]);
+    }
+
+    #[test]
+    fn blocks_of_a_source_make_the_chunk_of_the_gathered_bytes(
+        bytes in any_bytes(),
+        case in prop_oneof![4 => any_params(), 1 => any_blosc1_params()],
+        truncate in any::<bool>(),
+        threads in 1_usize..4,
+    ) {
+        let Case(mut params) = case;
+        if truncate && params.generation == Generation::Blosc2 && params.pipeline.slots[5].id == 0 {
+            params.typesize = 4;
+            params.pipeline.slots.rotate_right(1);
+            params.pipeline.slots[0] = coquina::filter::Slot { id: 36, meta: 9 };
+        }
+        let gathered = encode(&bytes, &params, &Job::default()).unwrap();
+        for mut out in [Vec::new(), used(&params, bytes.len())] {
+            let source = Blocks::new(&bytes, &params);
+            let job = Job::default().threads(Some(threads));
+            let cbytes = encode_blocks_of(&source, bytes.len(), &params, &mut out, &job).unwrap();
+            prop_assert_eq!(&out[..cbytes], &gathered[..]);
+        }
     }
 
     #[test]
@@ -221,6 +177,60 @@ fn parts_of_several_chunks_are_decoded_as_one_job() {
             assert_eq!(out[..], input[i * 777..][..60_000]);
         }
     }
+}
+
+#[test]
+fn a_source_makes_large_chunks_too_and_each_block_once_if_nothing_asks_twice() {
+    let noise_bytes = noise(4_000_000);
+    let rising = sample(4_000_000, 7);
+    let zeros = vec![0; 4_000_000];
+    for (bytes, filters, per_block) in [
+        (&rising, &[(1, 0)][..], 1),
+        // Block 0 once more, for the others.
+        (&rising, &[(3, 0), (1, 0)], 1),
+        (&rising, &[(36, 20), (3, 0)], 1),
+        (&zeros, &[(1, 0)], 1),
+        // Stored, after some blocks have been tried.
+        (&noise_bytes, &[(1, 0)], 2),
+    ] {
+        let params = Params {
+            typesize: 4,
+            level: 1,
+            pipeline: pipeline(filters),
+            blocksize: Some(60_000),
+            ..Params::default()
+        };
+        let gathered = encode(bytes, &params, &Job::default()).unwrap();
+        for threads in [1, 2, 7] {
+            let source = Blocks::new(bytes, &params);
+            let mut out = Vec::new();
+            let job = Job::default().threads(Some(threads));
+            let cbytes = encode_blocks_of(&source, bytes.len(), &params, &mut out, &job).unwrap();
+            assert_eq!(out[..cbytes], gathered);
+            let asked = source.asked.lock().unwrap().len();
+            assert!((67..=67 * per_block + 1).contains(&asked), "{asked} blocks asked for");
+        }
+    }
+}
+
+#[test]
+fn a_source_may_decode_and_encode_while_it_is_asked() {
+    // An array that changes a part of a block decodes the block while another one is being encoded.
+    struct Inner<'a>(Chunk<'a>, AtomicUsize);
+    impl BlockSource for Inner<'_> {
+        fn fill(&self, number: usize, out: &mut [u8]) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.decode_range(number * 1000, out, &Job::default()).unwrap();
+        }
+    }
+    let bytes = sample(50_500, 3);
+    let params = Params { typesize: 4, blocksize: Some(1000), ..Params::default() };
+    let chunk = encode(&bytes, &params, &Job::default()).unwrap();
+    let source = Inner(Chunk::parse(&chunk, &Limits::default()).unwrap(), AtomicUsize::new(0));
+    let mut out = Vec::new();
+    let cbytes = encode_blocks_of(&source, bytes.len(), &params, &mut out, &Job::default()).unwrap();
+    assert_eq!(out[..cbytes], chunk);
+    assert_eq!(source.1.into_inner(), 51);
 }
 
 #[test]

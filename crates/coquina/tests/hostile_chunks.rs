@@ -4,11 +4,12 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use coquina::chunk::{Chunk, Generation, Params, Special, encode, encode_special};
+use coquina::chunk::{Chunk, Generation, LazyChunk, Params, Place, Special, encode, encode_special, sums};
 use coquina::codec::CODECS;
 use coquina::filter::{Pipeline, Slot};
-use coquina::{Error, ErrorKind, Job, Limits};
+use coquina::{Error, ErrorKind, Job, Limits, ReadAt};
 use sha2::{Digest, Sha256};
 
 fn golden_folder() -> PathBuf {
@@ -89,9 +90,38 @@ fn decode_over(chunk: &[u8], fill: u8) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
+/// Bytes that can be had only by reading.
+struct File(Vec<u8>);
+
+impl ReadAt for File {
+    fn len(&self) -> Result<u64, Error> {
+        ReadAt::len(&self.0)
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        self.0.read_exact_at(buffer, offset)
+    }
+}
+
+/// Decodes a chunk in a file block by block, as far as its neighbours let it be found.
+fn decode_lazily(chunk: &[u8]) -> Result<Vec<u8>, Error> {
+    let place = Place { at: 0, room: chunk.len() as u64, sum: None };
+    let lazy = LazyChunk::open(Arc::new(File(chunk.to_vec())), place, &LIMITS)?;
+    let mut out = vec![0x77; lazy.header().nbytes];
+    for number in (0..lazy.nblocks()).rev() {
+        lazy.decode_blocks(number, &mut out[lazy.block_range(number)])?;
+    }
+    Ok(out)
+}
+
 /// Decodes twice, over zeros and over ones: both fail, or both give the same bytes. Also in two halves.
+/// What a file gives lazily is that too, and to sum what no one can trust is no danger.
 fn assert_error_or_value(chunk: &[u8], what: &str) -> bool {
     let (low, high) = (decode_over(chunk, 0), decode_over(chunk, 0xff));
+    let _ = sums(chunk);
+    if let Ok(lazy) = decode_lazily(chunk) {
+        assert_eq!(low.as_ref().ok(), Some(&lazy), "{what}: read lazily");
+    }
     match (low, high) {
         (Ok(low), Ok(high)) => {
             assert_eq!(low, high, "{what}: bytes that were not written");

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::error::{Error, Result};
 
@@ -25,6 +26,25 @@ pub trait ReadAt: Send + Sync {
     /// What the operating system says.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
+    }
+
+    /// The bytes themselves, where they are in memory: who has them need not copy.
+    fn as_slice(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
+    fn len(&self) -> Result<u64> {
+        (**self).len()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        (**self).read_exact_at(buffer, offset)
+    }
+
+    fn as_slice(&self) -> Option<&[u8]> {
+        (**self).as_slice()
     }
 }
 
@@ -69,6 +89,10 @@ impl ReadAt for &[u8] {
         buffer.copy_from_slice(bytes.ok_or_else(|| ends_early(buffer, offset))?);
         Ok(())
     }
+
+    fn as_slice(&self) -> Option<&[u8]> {
+        Some(self)
+    }
 }
 
 impl ReadAt for Vec<u8> {
@@ -78,6 +102,10 @@ impl ReadAt for Vec<u8> {
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         (&self[..]).read_exact_at(buffer, offset)
+    }
+
+    fn as_slice(&self) -> Option<&[u8]> {
+        Some(self)
     }
 }
 
@@ -198,5 +226,7 @@ mod tests {
         assert_eq!(&two, b"ef");
         assert!(bytes.read_exact_at(&mut two, 5).is_err());
         assert!(bytes.read_exact_at(&mut two, u64::MAX).is_err());
+        let shared: Arc<dyn ReadAt> = Arc::new(Arc::new(bytes.to_vec()));
+        assert_eq!((ReadAt::as_slice(&shared), ReadAt::len(&shared).unwrap()), (Some(bytes), 6));
     }
 }

@@ -50,6 +50,40 @@ impl BlockDecoder {
         Ok(())
     }
 
+    /// Decodes the first bytes of a block of `block_bytes` to exactly fill `out`, if that is less work than to decode
+    /// all of it; says whether it was done.
+    pub(super) fn decode_front(
+        &self,
+        bytes: &[u8],
+        block_bytes: usize,
+        buffers: &mut Buffers,
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let nstreams = self.header.nstreams(block_bytes);
+        let is_planes = nstreams == self.header.typesize && self.steps.decode_fronts();
+        let is_plain = nstreams == 1 && self.steps.decode_to_themselves();
+        let is_possible = (is_planes || is_plain)
+            && self.header.kind()? == Kind::Blocks
+            && block_bytes.is_multiple_of(nstreams)
+            && out.len().is_multiple_of(nstreams)
+            && out.len() >= nstreams;
+        if !is_possible {
+            return Ok(false);
+        }
+        buffers.fit(out.len());
+        let front = &mut buffers.first[..out.len()];
+        let (has_runs, stream_bytes) = (stream::has_runs(&self.header), block_bytes / nstreams);
+        let mut left = bytes;
+        for plane in front.chunks_exact_mut(out.len() / nstreams) {
+            match stream::decode_front(left, plane, stream_bytes, &*self.decoder, has_runs)? {
+                Some(rest) => left = rest,
+                None => return Ok(false),
+            }
+        }
+        self.steps.decode(None, buffers, out);
+        Ok(true)
+    }
+
     fn decode_streams(&self, bytes: &[u8], block: &mut [u8]) -> Result<()> {
         if self.header.kind()? == Kind::VariableBlocks {
             return self.decode_variable(bytes, block);

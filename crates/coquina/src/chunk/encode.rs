@@ -4,10 +4,14 @@
 //! Source: `docs/formats/chunk.md`, "Writing".
 //! Invariant: same bytes and parameters give the same chunk, for any number of threads on any machine.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::block::DICTIONARY_BYTES_MAX;
 use super::header::{BLOSC2_DICTIONARY, FLAG_MEMCPYED, FLAGS_EXTENDED, HEADER_BYTES, Header};
+use super::input::{BlockSource, Input};
 use super::params::{Generation, Params};
-use super::scratch::with_buffers;
+use super::scratch::{Scratch, with_scratch};
 use super::sink::{Piece, Sink};
 use super::stream;
 use crate::base::error::{Error, Result};
@@ -44,44 +48,72 @@ pub fn encode(bytes: &[u8], params: &Params, job: &Job<'_>) -> Result<Vec<u8>> {
 /// # Errors
 /// As [`encode`], and `Invalid` for a shorter `out`.
 pub fn encode_into(bytes: &[u8], params: &Params, out: &mut [u8], job: &Job<'_>) -> Result<usize> {
-    params.check()?;
-    if bytes.len() > params.nbytes_max() {
-        return Err(Error::limit(format!("{} bytes: a chunk holds {}", bytes.len(), params.nbytes_max())));
+    encode_input(Input::Slice(bytes), params, out, job)
+}
+
+/// Encodes `nbytes` bytes, whose blocks `source` makes, as a chunk at the front of `out`; returns its length.
+/// The blocks are of [`Params::block_bytes`], and the chunk is that which [`encode`] makes of the same bytes.
+///
+/// `out` grows to [`Params::bound`] if it is shorter, but its memory is touched no further than the chunk reaches,
+/// so that a buffer that is used for many chunks costs about as much as the largest of them.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_blocks_of(
+    source: &dyn BlockSource,
+    nbytes: usize,
+    params: &Params,
+    out: &mut Vec<u8>,
+    job: &Job<'_>,
+) -> Result<usize> {
+    params.check_input(nbytes)?;
+    if out.len() < params.bound(nbytes) {
+        // Fresh zeros, since to grow would touch them all.
+        *out = vec![0; params.bound(nbytes)];
     }
-    let bound = params.bound(bytes.len());
+    encode_input(Input::Source(source, nbytes), params, out, job)
+}
+
+fn encode_input(input: Input<'_>, params: &Params, out: &mut [u8], job: &Job<'_>) -> Result<usize> {
+    let nbytes = input.len();
+    params.check_input(nbytes)?;
+    let bound = params.bound(nbytes);
     let room = out.len();
     let out = out.get_mut(..bound).ok_or_else(|| {
-        Error::invalid(format!("output: {room} bytes, a chunk of {} may take {bound}", bytes.len()))
+        Error::invalid(format!("output: {room} bytes, a chunk of {nbytes} may take {bound}"))
     })?;
-    let mut header = params.header(bytes.len());
-    if params.stores(bytes.len()) {
+    let mut header = params.header(nbytes);
+    if params.stores(nbytes) {
         if params.generation == Generation::Blosc2 {
             header.flags = FLAGS_EXTENDED;
         }
-        return store(header, bytes, out, job);
+        return store(header, input, out, job);
     }
-    match encode_blocks(header, bytes, params, out, job)? {
+    match encode_blocks(header, input, params, out, job)? {
         Some(cbytes) => Ok(cbytes),
-        None => store(header, bytes, out, job),
+        None => store(header, input, out, job),
     }
 }
 
 /// Writes the bytes as they are.
-fn store(mut header: Header, bytes: &[u8], out: &mut [u8], job: &Job<'_>) -> Result<usize> {
-    header.cbytes = header.len() + bytes.len();
+fn store(mut header: Header, input: Input<'_>, out: &mut [u8], job: &Job<'_>) -> Result<usize> {
+    let nbytes = input.len();
+    header.cbytes = header.len() + nbytes;
     header.flags |= FLAG_MEMCPYED;
-    if bytes.is_empty() && header.is_extended() {
+    if nbytes == 0 && header.is_extended() {
         header.blocksize = 1;
     }
-    let data = put_header(&header, out);
-    if bytes.len() < INLINE_COPY_BYTES {
-        data[..bytes.len()].copy_from_slice(bytes);
+    let data = &mut put_header(&header, out)[..nbytes];
+    let block_bytes = header.block_bytes();
+    if nbytes < INLINE_COPY_BYTES {
+        input.copy(0, block_bytes, data);
         return Ok(header.cbytes);
     }
-    let pairs = data.chunks_mut(TASK_BYTES_MAX).zip(bytes.chunks(TASK_BYTES_MAX));
-    job.run(bytes.len(), pairs, |(out, bytes)| {
-        out.copy_from_slice(bytes);
-        Ok(bytes.len())
+    let run_blocks = TASK_BYTES_MAX.div_ceil(block_bytes);
+    let runs = data.chunks_mut(run_blocks * block_bytes).enumerate();
+    job.run(nbytes, runs, |(number, out)| {
+        input.copy(number * run_blocks, block_bytes, out);
+        Ok(out.len())
     })?;
     Ok(header.cbytes)
 }
@@ -97,34 +129,35 @@ fn put_header<'o>(header: &Header, out: &'o mut [u8]) -> &'o mut [u8] {
 
 /// Encodes the blocks of a chunk.
 struct BlockEncoder<'a> {
+    input: Input<'a>,
     header: Header,
     steps: Steps,
     encoder: Box<dyn Encode>,
     is_slow: bool,
     /// Block 0 as a decoder will have it, if other blocks need it.
-    reference: Option<std::borrow::Cow<'a, [u8]>>,
+    reference: Option<Cow<'a, [u8]>>,
 }
 
 /// Returns the length of the chunk, or `None` if it would not be smaller than the bytes themselves.
 fn encode_blocks(
     mut header: Header,
-    bytes: &[u8],
+    input: Input<'_>,
     params: &Params,
     out: &mut [u8],
     job: &Job<'_>,
 ) -> Result<Option<usize>> {
-    let block_bytes = header.block_bytes();
     let mut blocks = BlockEncoder {
+        input,
         header,
         steps: params.pipeline.for_encoding(header.typesize, header.version)?,
         encoder: params.codec.encoder(&params.encode_options(&[]))?,
         is_slow: params.codec.is_high_ratio(),
         reference: None,
     };
-    blocks.reference = blocks.reference(&bytes[..block_bytes]);
+    blocks.reference = blocks.reference();
     let mut data_start = usize::try_from(header.bstarts_end()).unwrap_or(usize::MAX);
     if params.dictionary {
-        let dictionary = blocks.train(bytes, params);
+        let dictionary = blocks.train(params);
         if !dictionary.is_empty() {
             blocks.encoder = params.codec.encoder(&params.encode_options(&dictionary))?;
             header.blosc2_flags |= BLOSC2_DICTIONARY;
@@ -141,7 +174,7 @@ fn encode_blocks(
     }
     let bstarts_end = usize::try_from(header.bstarts_end()).unwrap_or(usize::MAX);
     let sink = Sink::new(out, header.len()..bstarts_end, data_start);
-    let Some((cbytes, is_zeros)) = blocks.run(bytes, sink, job)?.finish() else { return Ok(None) };
+    let Some((cbytes, is_zeros)) = blocks.run(sink, job)?.finish() else { return Ok(None) };
     header.cbytes = cbytes;
     if is_zeros && header.is_extended() {
         header.cbytes = header.len();
@@ -153,69 +186,78 @@ fn encode_blocks(
 
 impl<'a> BlockEncoder<'a> {
     /// Block 0 as a decoder will have it: lossy filters have already been at work on it.
-    fn reference(&self, block: &'a [u8]) -> Option<std::borrow::Cow<'a, [u8]>> {
+    fn reference(&self) -> Option<Cow<'a, [u8]>> {
         if !self.steps.need_reference() {
             return None;
         }
-        if !self.steps.is_lossy() {
-            return Some(block.into());
+        let block_bytes = self.header.block_bytes();
+        match self.input {
+            Input::Slice(bytes) if !self.steps.is_lossy() => return Some(bytes[..block_bytes].into()),
+            _ => {}
         }
-        Some(with_buffers(|buffers| {
-            let filtered = self.steps.encode(block, None, buffers).to_vec();
-            let mut decoded = vec![0; block.len()];
-            buffers.first[..block.len()].copy_from_slice(&filtered);
-            self.steps.decode(None, buffers, &mut decoded);
-            decoded.into()
-        }))
-    }
-
-    fn reference_of(&self, number: usize) -> Option<&[u8]> {
-        self.reference.as_deref().filter(|_| number > 0)
+        let mut reference = vec![0; block_bytes];
+        self.input.copy(0, block_bytes, &mut reference);
+        if self.steps.is_lossy() {
+            with_scratch(|Scratch { buffers, .. }| {
+                let filtered = self.steps.encode(&reference, None, buffers).to_vec();
+                buffers.first[..block_bytes].copy_from_slice(&filtered);
+                self.steps.decode(None, buffers, &mut reference);
+            });
+        }
+        Some(reference.into())
     }
 
     /// Encodes all blocks, in runs, into the sink.
-    fn run<'o>(&self, bytes: &[u8], sink: Sink<'o>, job: &Job<'_>) -> Result<Sink<'o>> {
-        let block_bytes = self.header.block_bytes();
+    fn run<'o>(&self, sink: Sink<'o>, job: &Job<'_>) -> Result<Sink<'o>> {
+        let (nbytes, block_bytes) = (self.input.len(), self.header.block_bytes());
         // A slow codec has more work in as many bytes, so that helpers pay earlier.
-        let weight = if self.is_slow { SLOW_WEIGHT * bytes.len() } else { bytes.len() };
+        let weight = if self.is_slow { SLOW_WEIGHT * nbytes } else { nbytes };
         let threads = job.width(weight);
-        let share = if threads == 1 { TASK_BYTES_MAX } else { bytes.len() / (4 * threads) };
+        let share = if threads == 1 { TASK_BYTES_MAX } else { nbytes / (4 * threads) };
         let run_blocks = share.min(TASK_BYTES_MAX).div_ceil(block_bytes).max(1);
-        let runs = bytes.chunks(run_blocks * block_bytes).enumerate();
+        let nblocks = nbytes.div_ceil(block_bytes);
         let sink = Ordered::new(sink, threads);
-        job.run(weight, runs, |(number, run)| {
+        job.run(weight, 0..nblocks.div_ceil(run_blocks), |number| {
+            let first = number * run_blocks;
+            let run = first..(first + run_blocks).min(nblocks);
             let placed = sink.put(number, || {
                 let piece = sink.with(Sink::empty_piece);
-                Ok(piece.map(|piece| self.encode_run(number * run_blocks, run, piece)))
+                Ok(piece.map(|piece| self.encode_run(run.clone(), piece)))
             })?;
             // Copied here and not in the sink, by all threads at once: the room is often fresh memory.
             for placed in placed.into_iter().flatten() {
                 let piece = placed.copy();
                 sink.with(|sink| sink.recycle(piece));
             }
-            Ok(run.len())
+            Ok((run.end * block_bytes).min(nbytes) - run.start * block_bytes)
         })?;
         Ok(sink.into_taker())
     }
 
-    fn encode_run(&self, first: usize, run: &[u8], mut piece: Piece) -> Piece {
-        with_buffers(|buffers| {
-            for (i, block) in run.chunks(self.header.block_bytes()).enumerate() {
+    fn encode_run(&self, run: Range<usize>, mut piece: Piece) -> Piece {
+        with_scratch(|scratch| {
+            for number in run {
                 piece.starts.push(piece.len);
-                let filtered = self.steps.encode(block, self.reference_of(first + i), buffers);
-                self.encode_streams(filtered, &mut piece);
+                match self.input.encoded(number) {
+                    Some(stored) => piece.push_stored(&stored),
+                    None => self.encode_streams(self.filter(number, scratch), &mut piece),
+                }
             }
         });
         piece
     }
 
+    /// The bytes of a block, filtered.
+    fn filter<'s>(&'s self, number: usize, scratch: &'s mut Scratch) -> &'s [u8] {
+        let Scratch { buffers, block, .. } = scratch;
+        let block = self.input.block(number, self.header.block_bytes(), block);
+        self.steps.encode(block, self.reference.as_deref().filter(|_| number > 0), buffers)
+    }
+
     fn encode_streams(&self, block: &[u8], piece: &mut Piece) {
         let nstreams = self.header.nstreams(block.len());
         let has_runs = stream::has_runs(&self.header);
-        let room = piece.len + block.len() + stream::LENGTH_BYTES * nstreams;
-        if piece.bytes.len() < room {
-            piece.bytes.resize(room.next_power_of_two(), 0);
-        }
+        piece.make_room(block.len() + stream::LENGTH_BYTES * nstreams);
         for stream in block.chunks(block.len() / nstreams) {
             let written = stream::encode(stream, &mut piece.bytes[piece.len..], &*self.encoder, has_runs);
             piece.is_zeros &= written == stream::LENGTH_BYTES;
@@ -224,21 +266,20 @@ impl<'a> BlockEncoder<'a> {
     }
 
     /// A dictionary from the front of every stream, in samples; empty if the data are too few.
-    fn train(&self, bytes: &[u8], params: &Params) -> Vec<u8> {
-        let block_bytes = self.header.block_bytes();
+    fn train(&self, params: &Params) -> Vec<u8> {
+        let (nbytes, block_bytes) = (self.input.len(), self.header.block_bytes());
         let per_block = self.header.nstreams(block_bytes);
-        let nstreams = bytes.len().div_ceil(block_bytes) * per_block;
+        let nstreams = nbytes.div_ceil(block_bytes) * per_block;
         let per_stream = SAMPLES_MIN.div_ceil(nstreams);
-        let bytes_each = bytes.len() / (nstreams * per_stream) / SAMPLED_PART;
-        let limit = DICTIONARY_BYTES_MAX.min(bytes.len() / 20);
+        let bytes_each = nbytes / (nstreams * per_stream) / SAMPLED_PART;
+        let limit = DICTIONARY_BYTES_MAX.min(nbytes / 20);
         if limit < DICTIONARY_BYTES_MIN || bytes_each == 0 {
             return Vec::new();
         }
         let mut taken = Vec::with_capacity(nstreams * per_stream * bytes_each);
-        for (number, block) in bytes.chunks_exact(block_bytes).enumerate() {
-            with_buffers(|buffers| {
-                let filtered = self.steps.encode(block, self.reference_of(number), buffers);
-                for stream in filtered.chunks_exact(block_bytes / per_block) {
+        for number in 0..nbytes / block_bytes {
+            with_scratch(|scratch| {
+                for stream in self.filter(number, scratch).chunks_exact(block_bytes / per_block) {
                     taken.extend_from_slice(&stream[..per_stream * bytes_each]);
                 }
             });

@@ -320,6 +320,14 @@ impl Header {
         }
     }
 
+    /// Where block `number` lies in the decoded chunk; behind its end for a number that it does not have.
+    /// Not for variable blocks.
+    pub(super) fn block_range(&self, number: usize) -> std::ops::Range<usize> {
+        let bytes = self.block_bytes();
+        let start = number.saturating_mul(bytes).min(self.nbytes);
+        start..start.saturating_add(bytes).min(self.nbytes)
+    }
+
     /// Where the block starts end.
     pub(super) fn bstarts_end(&self) -> u64 {
         self.len() as u64 + 4 * self.nblocks() as u64

@@ -4,18 +4,28 @@
 //! Source: `docs/formats/chunk.md`.
 
 mod block;
+mod blocks;
 mod content;
 mod decode;
 mod encode;
+mod fetch;
 mod header;
+mod input;
+mod lazy;
 mod params;
 mod scratch;
 mod sink;
+mod spans;
 mod special;
 mod stream;
+mod sums;
 
 pub use decode::{Chunk, Part, decode_parts};
-pub use encode::{encode, encode_into};
+pub use encode::{encode, encode_blocks_of, encode_into};
 pub use header::{BLOCK_BYTES_MAX, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, Kind, Special};
+pub use input::BlockSource;
+pub use lazy::LazyChunk;
 pub use params::{CHUNK_BYTES_MAX, Generation, Params, Split};
 pub use special::encode_special;
+pub(crate) use sums::table_bytes;
+pub use sums::{Place, Sums, sums};

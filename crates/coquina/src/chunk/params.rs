@@ -109,6 +109,15 @@ impl Params {
         if self.generation == Generation::Blosc1 { self.check_blosc1() } else { Ok(()) }
     }
 
+    /// Checks the parameters, and that a chunk can hold so many bytes.
+    pub(super) fn check_input(&self, nbytes: usize) -> Result<()> {
+        self.check()?;
+        if nbytes > self.nbytes_max() {
+            return Err(Error::limit(format!("{nbytes} bytes: a chunk holds {}", self.nbytes_max())));
+        }
+        Ok(())
+    }
+
     fn check_blosc1(&self) -> Result<()> {
         let filters: Vec<u8> = self.pipeline.slots.iter().map(|s| s.id).filter(|&id| id != 0).collect();
         if !matches!(filters[..], [] | [SHUFFLE | BITSHUFFLE])
@@ -142,7 +151,7 @@ impl Params {
     }
 
     /// The most bytes that a chunk can hold.
-    pub(super) fn nbytes_max(&self) -> usize {
+    fn nbytes_max(&self) -> usize {
         i32::MAX as usize - self.header_bytes()
     }
 
@@ -220,8 +229,8 @@ impl Params {
         }
     }
 
-    /// Bytes of a block of a chunk of `nbytes`.
-    fn block_bytes(&self, nbytes: usize) -> usize {
+    /// Bytes of a block of a chunk of `nbytes`, the last one aside, which may be shorter.
+    pub fn block_bytes(&self, nbytes: usize) -> usize {
         let bytes = match (self.blocksize, self.generation) {
             (Some(bytes), Generation::Blosc1) => bytes.max(COMPRESS_BYTES_MIN_BLOSC1),
             (Some(bytes), Generation::Blosc2) => bytes,

@@ -19,6 +19,25 @@ pub(super) struct Piece {
     pub(super) is_zeros: bool,
 }
 
+impl Piece {
+    /// Makes room for `more` bytes behind those in use.
+    pub(super) fn make_room(&mut self, more: usize) {
+        let room = self.len + more;
+        if self.bytes.len() < room {
+            self.bytes.resize(room.next_power_of_two(), 0);
+        }
+    }
+
+    /// Adds a block that has been encoded before.
+    pub(super) fn push_stored(&mut self, block: &[u8]) {
+        self.make_room(block.len());
+        self.bytes[self.len..][..block.len()].copy_from_slice(block);
+        self.len += block.len();
+        // A stream of zeros is a length of zero and nothing else.
+        self.is_zeros &= block.iter().all(|&byte| byte == 0);
+    }
+}
+
 /// A chunk that is being put together.
 pub(super) struct Sink<'o> {
     /// The block starts, four bytes each.

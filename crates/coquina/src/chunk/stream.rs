@@ -24,28 +24,62 @@ pub(super) fn decode<'a>(
     decoder: &dyn Decode,
     has_runs: bool,
 ) -> Result<&'a [u8]> {
+    let bytes_all = out.len();
+    match split(bytes, out, has_runs)? {
+        (None, rest) => Ok(rest),
+        (Some(stream), rest) => {
+            if stream.len() == bytes_all {
+                out.copy_from_slice(stream);
+            } else {
+                decoder.decode(stream, out)?;
+            }
+            Ok(rest)
+        }
+    }
+}
+
+/// Decodes the first bytes of a stream that decodes to `bytes_all`, to exactly fill `out`; returns what follows the
+/// stream, or nothing if the codec can only decode all of it.
+pub(super) fn decode_front<'a>(
+    bytes: &'a [u8],
+    out: &mut [u8],
+    bytes_all: usize,
+    decoder: &dyn Decode,
+    has_runs: bool,
+) -> Result<Option<&'a [u8]>> {
+    match split(bytes, out, has_runs)? {
+        (None, rest) => Ok(Some(rest)),
+        (Some(stream), rest) => {
+            if stream.len() == bytes_all {
+                out.copy_from_slice(&stream[..out.len()]);
+            } else if !decoder.decode_front(stream, out)? {
+                return Ok(None);
+            }
+            Ok(Some(rest))
+        }
+    }
+}
+
+/// The data of the stream at the front of `bytes`, and what follows it. A run has none, and fills `out`.
+fn split<'a>(bytes: &'a [u8], out: &mut [u8], has_runs: bool) -> Result<(Option<&'a [u8]>, &'a [u8])> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else {
         return Err(Error::truncated(format!("stream length: {} bytes left", bytes.len())));
     };
     let length = i32::from_le_bytes(*length);
     let Ok(length) = usize::try_from(length) else {
-        return decode_run(length, rest, out, has_runs);
+        return decode_run(length, rest, out, has_runs).map(|rest| (None, rest));
     };
     if length == 0 && has_runs {
         out.fill(0);
-        return Ok(rest);
+        return Ok((None, rest));
     }
     let Some((stream, rest)) = rest.split_at_checked(length) else {
         return Err(Error::truncated(format!("stream: {length} bytes announced, {} left", rest.len())));
     };
-    if length == out.len() {
-        out.copy_from_slice(stream);
-    } else if length == 0 {
+    if length == 0 {
         return Err(Error::corrupt("stream length: 0"));
-    } else {
-        decoder.decode(stream, out)?;
     }
-    Ok(rest)
+    Ok((Some(stream), rest))
 }
 
 fn decode_run<'a>(length: i32, rest: &'a [u8], out: &mut [u8], has_runs: bool) -> Result<&'a [u8]> {

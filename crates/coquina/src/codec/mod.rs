@@ -120,6 +120,15 @@ pub trait Decode: Send + Sync {
     /// # Errors
     /// `Corrupt` if the stream is damaged or does not hold exactly as many bytes.
     fn decode(&self, stream: &[u8], out: &mut [u8]) -> Result<()>;
+
+    /// Fills `out` with the first bytes of a stream that holds more, with less work than all of it is; says whether
+    /// it can.
+    ///
+    /// # Errors
+    /// `Corrupt` if the stream is damaged as far as it was looked at.
+    fn decode_front(&self, _stream: &[u8], _out: &mut [u8]) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// The codec of that name.

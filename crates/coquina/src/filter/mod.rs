@@ -71,6 +71,11 @@ pub trait Filter: Sync {
         0
     }
 
+    /// Whether it makes byte planes of the items, so that the first items can be had from the fronts of these alone.
+    fn decodes_fronts(&self, _meta: u8, _typesize: usize) -> bool {
+        false
+    }
+
     /// Fills `out`, as long as `block`, with the filtered bytes.
     fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]);
 

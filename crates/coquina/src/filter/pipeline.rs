@@ -104,6 +104,13 @@ impl Steps {
         self.steps.iter().all(|(filter, _)| filter.decodes_to_itself())
     }
 
+    /// Whether blocks are byte planes, and their first items can be had from the fronts of these alone.
+    pub(crate) fn decode_fronts(&self) -> bool {
+        // Items that are shuffled twice, or that are cut into streams and not shuffled, are not in these fronts.
+        let reordered = self.steps.iter().filter(|(filter, _)| !filter.decodes_to_itself()).count();
+        reordered == 1 && self.steps.iter().all(|(filter, meta)| filter.decodes_fronts(*meta, self.typesize))
+    }
+
     fn stage<'a>(&self, meta: u8, reference: Option<&'a [u8]>) -> Stage<'a> {
         Stage { typesize: self.typesize, meta, version: self.version, reference }
     }

@@ -18,6 +18,10 @@ impl Filter for Shuffle {
         SHUFFLE
     }
 
+    fn decodes_fronts(&self, meta: u8, typesize: usize) -> bool {
+        meta == 0 || usize::from(meta) == typesize
+    }
+
     fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
         shuffle(best_level(), width(stage), block, out);
     }
