@@ -1,0 +1,169 @@
+//! A snapshot with a change.
+
+use std::collections::BTreeSet;
+
+use super::NCHUNKS_MAX;
+use super::change::{Change, Entry, Put};
+use super::header::{self, Counts};
+use super::layer;
+use super::metalayers::check_name;
+use super::offsets::special_raw;
+use super::slots::{Builder, Slot, Slots};
+use super::snapshot::{Snapshot, Stored};
+use super::spec::METALAYERS_MAX;
+use crate::base::error::{Error, Result};
+use crate::chunk::Special;
+
+impl Snapshot {
+    /// The state after `change`, in a frame that has `cbytes` bytes of chunks by now.
+    pub(super) fn changed(&self, change: &Change<'_>, cbytes: u64) -> Result<Self> {
+        let mut new = self.clone();
+        for (name, content) in &change.metalayers {
+            new.header.set_metalayer(name, content)?;
+        }
+        new.header.set_counts(Counts { nbytes: change.nbytes, cbytes, ..self.header.counts });
+        new.check_counts(change)?;
+        new.change_slots(self, change)?;
+        for (name, value) in &change.vlmetalayers {
+            new.set_vlmetalayer(name, value.as_deref())?;
+        }
+        Ok(new)
+    }
+
+    fn check_counts(&self, change: &Change<'_>) -> Result<()> {
+        let (nchunks, nbytes, each) = (change.nchunks, change.nbytes, self.chunk_bytes());
+        let is_right = match header::nchunks(nbytes, each) {
+            Some(expected) => nchunks == expected,
+            None => nchunks > 0,
+        };
+        if !is_right {
+            return Err(Error::invalid(format!("{nchunks} chunks of {each} bytes for {nbytes} bytes")));
+        }
+        if nchunks > NCHUNKS_MAX {
+            return Err(Error::limit(format!("{nchunks} chunks: a frame holds {NCHUNKS_MAX}")));
+        }
+        Ok(())
+    }
+
+    fn change_slots(&mut self, old: &Self, change: &Change<'_>) -> Result<()> {
+        let zeros = Slot { raw: special_raw(Special::Zeros).unwrap_or(i64::MIN), sum: 0 };
+        let mut dropped = Vec::new();
+        if let Some(fill) = change.fill {
+            self.header.takes_special(fill)?;
+            let raw = special_raw(fill).unwrap_or(zeros.raw);
+            self.slots = Slots::same(Slot { raw, ..zeros }, change.nchunks);
+            dropped.extend(old.slots.stored().map(|(_, slot)| slot));
+        } else if let Some(remap) = change.remap.filter(|_| old.slots.all_same() != Some(zeros)) {
+            self.slots = remapped(&old.slots, change.nchunks, zeros, remap)?;
+        } else {
+            self.slots.resize(change.nchunks, zeros);
+            dropped.extend((change.nchunks..old.nchunks()).filter_map(|number| old.slots.get(number)));
+        }
+        let is_in_place = change.remap.is_none() && change.fill.is_none();
+        let mut added = Vec::new();
+        for (number, entry) in &change.entries {
+            let slot = self.slot_of(*number, entry).map_err(|e| e.at(format!("chunk {number}")))?;
+            let before = self.slots.get(*number);
+            let before =
+                before.ok_or_else(|| Error::invalid(format!("chunk {number} of {}", change.nchunks)))?;
+            if is_in_place && before.raw != slot.raw {
+                dropped.push(before);
+            }
+            self.slots.set(*number, slot);
+            added.push(slot);
+        }
+        if self.chunk_bytes() == 0 && self.slots.stored().count() as u64 != change.nchunks {
+            return Err(Error::invalid("every chunk must be put where sizes of chunks vary"));
+        }
+        if change.remap.is_some() && change.fill.is_none() {
+            let kept: BTreeSet<i64> = self.slots.stored().map(|(_, slot)| slot.raw).collect();
+            dropped.extend(old.slots.stored().map(|(_, slot)| slot).filter(|slot| !kept.contains(&slot.raw)));
+        }
+        if is_in_place {
+            self.check_borders(old)?;
+        }
+        let added: u64 = added.into_iter().map(|slot| self.stored_bytes(slot)).sum();
+        let dropped: u64 = dropped.into_iter().map(|slot| self.stored_bytes(slot)).sum();
+        self.live_bytes = (self.live_bytes + added).saturating_sub(dropped);
+        Ok(())
+    }
+
+    /// A chunk that was the last one or becomes it may have to be of another size than it is.
+    fn check_borders(&self, old: &Self) -> Result<()> {
+        for number in [old.nchunks(), self.nchunks()].into_iter().filter_map(|count| count.checked_sub(1)) {
+            let (Some(before), Some(now)) = (old.slots.get(number), self.slots.get(number)) else { continue };
+            let (held, needed) = (old.header.nbytes_of(number), self.header.nbytes_of(number));
+            if before == now && now.raw >= 0 && held != needed {
+                let (held, needed) = (held.unwrap_or(0), needed.unwrap_or(0));
+                return Err(Error::invalid(format!(
+                    "chunk {number}: holds {held} bytes, and must hold {needed}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the index is to say, if it may.
+    fn slot_of(&self, number: u64, entry: &Entry) -> Result<Slot> {
+        match entry {
+            Entry::Special(special) => {
+                self.header.takes_special(*special)?;
+                let raw = special_raw(*special).unwrap_or(i64::MIN);
+                Ok(Slot { raw, sum: 0 })
+            }
+            Entry::Stored(Put { key, sum }) => {
+                let raw = i64::try_from(*key).map_err(|_| Error::limit(format!("a chunk at {key}")))?;
+                let slot = Slot { raw, sum: sum.map_or(0, u64::from) };
+                if let Stored::At { source, place, .. } = self.locate(number, slot)? {
+                    self.check_chunk(number, &self.chunk_header(&*source, &place)?)?;
+                }
+                Ok(slot)
+            }
+        }
+    }
+
+    fn set_vlmetalayer(&mut self, name: &str, value: Option<&[u8]>) -> Result<()> {
+        check_name(name)?;
+        if name == layer::NAME {
+            return Err(Error::invalid(format!("metalayer {name:?}: the name is taken")));
+        }
+        let place = self.vlmetalayers.iter().position(|(known, _)| known == name);
+        let Some(value) = value else {
+            let place = place.ok_or_else(|| Error::invalid(format!("metalayer {name:?}: there is none")))?;
+            self.vlmetalayers.remove(place);
+            return Ok(());
+        };
+        let packed = layer::pack(value)?.into();
+        let count = self.vlmetalayers.len();
+        match place.and_then(|place| self.vlmetalayers.get_mut(place)) {
+            Some(layer) => layer.1 = packed,
+            None if count + 1 >= METALAYERS_MAX => {
+                let most = METALAYERS_MAX - 1;
+                return Err(Error::limit(format!(
+                    "metalayer {name:?}: there are {most} already, and no more may be"
+                )));
+            }
+            None => self.vlmetalayers.push((name.to_owned(), packed)),
+        }
+        Ok(())
+    }
+}
+
+/// The slots in another order.
+fn remapped(old: &Slots, nchunks: u64, zeros: Slot, remap: super::change::Remap<'_>) -> Result<Slots> {
+    let mut slots = Builder::default();
+    let mut taken = BTreeSet::new();
+    for number in 0..nchunks {
+        let Some(from) = remap(number) else {
+            slots.push(zeros);
+            continue;
+        };
+        let slot = old.get(from);
+        let slot = slot.ok_or_else(|| Error::invalid(format!("chunk {number}: is to be the old {from}")))?;
+        if slot.raw >= 0 && !taken.insert(slot.raw) {
+            return Err(Error::invalid(format!("chunk {number}: the old {from} is taken already")));
+        }
+        slots.push(slot);
+    }
+    Ok(slots.finish())
+}

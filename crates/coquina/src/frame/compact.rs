@@ -1,0 +1,25 @@
+//! A frame without the room that nothing refers to.
+
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use super::lock;
+use super::snapshot::Snapshot;
+use super::write::write_parts;
+use crate::base::error::Result;
+use crate::base::io::{Existing, NewFile};
+
+/// A new file that holds all of `snapshot`, and is to take the place of the one at `path`. It is locked, so that
+/// the lock does not get lost when it does.
+pub(super) fn rewrite(path: &Path, snapshot: &Snapshot) -> Result<NewFile> {
+    let mut new = NewFile::create(path, Existing::Replace)?;
+    lock::take(new.file())?;
+    let mut out = BufWriter::with_capacity(1 << 20, new.file());
+    let chunks = |number| snapshot.chunk(number);
+    let header = snapshot.header.clone();
+    let vlmetalayers = &snapshot.vlmetalayers;
+    write_parts(&mut out, header, snapshot.has_sums, vlmetalayers, (&chunks, snapshot.nchunks()))?;
+    out.flush()?;
+    drop(out);
+    Ok(new)
+}

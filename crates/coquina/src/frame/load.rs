@@ -1,0 +1,263 @@
+//! Reads what a frame says about itself: header, trailer, index.
+//!
+//! In: a source and where the frame starts in it. Out: all of the frame's state but the chunks; two reads for a
+//! frame with a small index. If header and fingerprint do not hold, the copy of the header at the end is used.
+//! Source: `docs/formats/frame.md`, "What a reader checks" and "Recovery".
+
+use std::sync::Arc;
+
+use super::fingerprint::{self, FINGERPRINT_BYTES};
+use super::header::{HEADER_BYTES_MIN, Header};
+use super::layer;
+use super::offsets::decode_index;
+use super::slots::Slots;
+use super::snapshot::{Snapshot, SumState};
+use super::spec::Kind;
+use super::trailer::{self, END_BYTES, Trailer};
+use crate::base::error::{Error, Result};
+use crate::base::io::ReadAt;
+use crate::base::limits::Limits;
+use crate::chunk;
+
+/// Up to so many bytes behind the chunks are read at once.
+const TAIL_BYTES: u64 = 1 << 20;
+/// Behind the copy of the header: its length, and this.
+const COPY_MARK: [u8; 4] = *b"coqh";
+const COPY_END_BYTES: usize = 8;
+/// So often a reader looks again if the header changes while it reads.
+const ATTEMPTS: usize = 20;
+
+/// What a frame says about itself.
+pub(super) struct Loaded {
+    pub(super) header: Header,
+    pub(super) slots: Slots,
+    pub(super) vlmetalayers: Vec<(String, Arc<[u8]>)>,
+    pub(super) sums: SumState,
+    pub(super) has_sums: bool,
+    pub(super) live_bytes: u64,
+    /// The sum over header, index and trailer.
+    pub(super) tail_sum: u64,
+    /// Whether the frame holds that sum: we were the last to change it.
+    pub(super) has_fingerprint: bool,
+}
+
+/// Where a frame is, and how it is read.
+pub(super) struct Origin<'a> {
+    pub(super) source: &'a dyn ReadAt,
+    pub(super) base: u64,
+    pub(super) kind: Kind,
+    pub(super) limits: &'a Limits,
+}
+
+/// The copy of the header that stands before the trailer.
+pub(super) fn header_copy(header: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(header.len()).unwrap_or(u32::MAX);
+    [header, &length.to_le_bytes(), &COPY_MARK].concat()
+}
+
+/// How long the copy of a header of this length is.
+pub(super) fn header_copy_len(header_len: u64) -> u64 {
+    header_len + COPY_END_BYTES as u64
+}
+
+impl Origin<'_> {
+    /// Reads the frame; says too whether its header had to be replaced by the copy.
+    pub(super) fn load(&self) -> Result<(Loaded, bool)> {
+        let mut seen = None;
+        for _ in 0..ATTEMPTS {
+            let error = match self.header().and_then(|header| self.load_with(header)) {
+                Ok(loaded) => return Ok((loaded, false)),
+                Err(error) => error,
+            };
+            // A writer may have switched between our reads; if not, looking again does not help.
+            let now = self.first_bytes();
+            if seen.is_some() && seen == Some(now) {
+                if self.is_cut() {
+                    return Err(error);
+                }
+                return self.recover().map(|loaded| (loaded, true)).map_err(|_| error);
+            }
+            seen = Some(now);
+        }
+        Err(Error::corrupt("frame header: changes faster than it can be read"))
+    }
+
+    /// Whether the frame is still in this state. Two small reads; says no where only reading all can tell.
+    pub(super) fn is_same(&self, snapshot: &Snapshot) -> bool {
+        let raw = snapshot.header.raw();
+        let mut header = vec![0; raw.len()];
+        let mut field = [0; FINGERPRINT_BYTES];
+        let end = self.base + snapshot.header.counts.frame_len;
+        let field_at = end - FINGERPRINT_BYTES as u64;
+        snapshot.has_fingerprint
+            && self.source.read_exact_at(&mut header, self.base).is_ok()
+            && header == raw
+            && self.source.read_exact_at(&mut field, field_at).is_ok()
+            && field == fingerprint::write(snapshot.tail_sum)
+    }
+
+    /// Whether the header is whole and the end of the frame is missing. What is at the end then may be the record
+    /// of an older commit, with which the frame must not be opened as if that were all.
+    fn is_cut(&self) -> bool {
+        let (Ok(available), Ok(header)) = (self.available(), self.header()) else { return false };
+        header.counts.frame_len > available && header.len().saturating_add(header.counts.cbytes) >= available
+    }
+
+    fn available(&self) -> Result<u64> {
+        let len = self.source.len()?;
+        let available = len.saturating_sub(self.base);
+        if available < HEADER_BYTES_MIN as u64 {
+            return Err(Error::truncated(format!(
+                "frame header: needs {HEADER_BYTES_MIN} bytes, {available} left"
+            )));
+        }
+        Ok(available)
+    }
+
+    fn first_bytes(&self) -> Option<[u8; HEADER_BYTES_MIN]> {
+        let mut bytes = [0; HEADER_BYTES_MIN];
+        self.source.read_exact_at(&mut bytes, self.base).ok().map(|()| bytes)
+    }
+
+    fn header(&self) -> Result<Header> {
+        Header::load(self.source, self.base, self.available()?)
+    }
+
+    /// Reads the state that goes with a header.
+    fn load_with(&self, header: Header) -> Result<Loaded> {
+        let frame_len = header.counts.frame_len;
+        let available = self.available()?;
+        if header.kind != self.kind {
+            return Err(Error::corrupt(format!("frame header: {:?}, not {:?}", header.kind, self.kind)));
+        }
+        let index_at = header.len() + if self.kind == Kind::Contiguous { header.counts.cbytes } else { 0 };
+        if frame_len > available {
+            return Err(Error::truncated(format!("frame_len: {frame_len}, {available} bytes are there")));
+        }
+        let tail = Tail::read(self, &header, index_at)?;
+        let trailer = Trailer::read(tail.trailer)?;
+        let tail_sum = fingerprint::sum(&[header.raw(), &tail.room, trailer.body()]);
+        if let Some(sum) = trailer.fingerprint {
+            let is_whole = tail.room_len == tail.room.len() as u64;
+            if sum != tail_sum || !is_whole {
+                return Err(Error::corrupt("fingerprint: header, index or trailer are damaged"));
+            }
+        }
+        let slots = match header.nchunks() {
+            Some(0) => Slots::default(),
+            nchunks => decode_index(&tail.room, nchunks, self.limits)?,
+        };
+        finish(header, slots, &trailer, tail_sum)
+    }
+
+    /// The state that a whole record at the end of the source tells, whatever the header says.
+    fn recover(&self) -> Result<Loaded> {
+        let end = self.source.len()?;
+        let trailer_len = read_trailer_len(self.source, end)?;
+        let copy_end = end.checked_sub(trailer_len + COPY_END_BYTES as u64).filter(|&at| at > self.base);
+        let copy_end = copy_end.ok_or_else(|| Error::truncated("no room for a copy of the header"))?;
+        let mut mark = [0; COPY_END_BYTES];
+        self.source.read_exact_at(&mut mark, copy_end)?;
+        let (length, mark) = mark.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
+        let length = u64::from(u32::from_le_bytes(*length));
+        let copy_at = copy_end.checked_sub(length).filter(|&at| at > self.base && mark == COPY_MARK);
+        let copy_at = copy_at.ok_or_else(|| Error::corrupt("no copy of the header"))?;
+        let header = Header::read(read_vec(self.source, copy_at, length)?)?;
+        if header.counts.frame_len != end - self.base {
+            return Err(Error::corrupt("a copy of the header of another state"));
+        }
+        let loaded = self.load_with(header)?;
+        // Without a fingerprint of ours, nothing says that the copy belongs to what is around it.
+        if !loaded.has_fingerprint {
+            return Err(Error::corrupt("a copy of the header without fingerprint"));
+        }
+        Ok(loaded)
+    }
+}
+
+/// Takes the parts together.
+fn finish(header: Header, mut slots: Slots, trailer: &Trailer, tail_sum: u64) -> Result<Loaded> {
+    let own = trailer.layers().find(|(name, _)| *name == layer::NAME);
+    let vlmetalayers = trailer.layers().filter(|(name, _)| *name != layer::NAME);
+    let vlmetalayers = vlmetalayers.map(|(name, packed)| (name.to_owned(), packed.into())).collect();
+    let live_bytes = header.counts.cbytes;
+    let (sums, has_sums, live_bytes) = match (own, trailer.fingerprint) {
+        (None, _) => (SumState::Absent, true, live_bytes),
+        (Some(_), None) => (SumState::Stale, true, live_bytes),
+        (Some((_, chunk)), Some(_)) => {
+            let notes = layer::unpack_notes(chunk, &mut slots)?;
+            let state = if notes.has_sums { SumState::Fresh } else { SumState::Absent };
+            (state, notes.has_sums, notes.live_bytes)
+        }
+    };
+    let has_fingerprint = trailer.fingerprint.is_some();
+    Ok(Loaded { header, slots, vlmetalayers, sums, has_sums, live_bytes, tail_sum, has_fingerprint })
+}
+
+/// What stands behind the chunks.
+struct Tail {
+    /// The index and what follows it, as far as it is read.
+    room: Vec<u8>,
+    /// All that is between the chunks and the trailer.
+    room_len: u64,
+    trailer: Vec<u8>,
+}
+
+impl Tail {
+    fn read(origin: &Origin<'_>, header: &Header, index_at: u64) -> Result<Self> {
+        let frame_len = header.counts.frame_len;
+        let bytes = frame_len.checked_sub(index_at);
+        let bytes =
+            bytes.ok_or_else(|| Error::corrupt(format!("frame_len: {frame_len}, an index at {index_at}")))?;
+        let at = origin.base + index_at;
+        if bytes <= TAIL_BYTES {
+            let mut room = read_vec(origin.source, at, bytes)?;
+            let end = room.last_chunk::<END_BYTES>().ok_or_else(|| no_trailer(bytes))?;
+            let room_len = bytes.checked_sub(trailer::length(end)?).ok_or_else(|| no_trailer(bytes))?;
+            let trailer = room.split_off(usize::try_from(room_len).unwrap_or(usize::MAX));
+            return Ok(Self { room, room_len, trailer });
+        }
+        let trailer_len = read_trailer_len(origin.source, at + bytes)?;
+        let room_len = bytes.checked_sub(trailer_len).ok_or_else(|| no_trailer(bytes))?;
+        let trailer = read_vec(origin.source, at + room_len, trailer_len)?;
+        // Of a long room, what counts is the index, and behind it the copy of the header.
+        let index_len = index_len(origin, at, room_len)?;
+        let wanted = index_len.saturating_add(header_copy_len(header.len())).min(room_len);
+        let room = read_vec(origin.source, at, wanted)?;
+        Ok(Self { room, room_len, trailer })
+    }
+}
+
+fn no_trailer(bytes: u64) -> Error {
+    Error::truncated(format!("frame trailer: {bytes} bytes behind the chunks do not hold it"))
+}
+
+/// The bytes of the index chunk that starts at `at`, if there is room for one.
+fn index_len(origin: &Origin<'_>, at: u64, room: u64) -> Result<u64> {
+    let mut bytes = [0; chunk::HEADER_BYTES];
+    if room < bytes.len() as u64 {
+        return Ok(0);
+    }
+    origin.source.read_exact_at(&mut bytes, at)?;
+    // Without chunks there may be anything.
+    Ok(chunk::Header::read(&bytes, &Limits::default()).map_or(0, |header| header.cbytes as u64))
+}
+
+/// How long the trailer is that ends at `end`.
+fn read_trailer_len(source: &dyn ReadAt, end: u64) -> Result<u64> {
+    let at = end.checked_sub(END_BYTES as u64).ok_or_else(|| no_trailer(end))?;
+    let mut bytes = [0; END_BYTES];
+    source.read_exact_at(&mut bytes, at)?;
+    trailer::length(&bytes)
+}
+
+/// Reads `bytes` bytes, which are known to be there: only then room is made for them.
+fn read_vec(source: &dyn ReadAt, at: u64, bytes: u64) -> Result<Vec<u8>> {
+    let len = source.len()?;
+    if at.checked_add(bytes).is_none_or(|end| end > len) {
+        return Err(Error::truncated(format!("{bytes} bytes at {at}: there are {len}")));
+    }
+    let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| Error::limit(format!("{bytes} bytes")))?];
+    source.read_exact_at(&mut buffer, at)?;
+    Ok(buffer)
+}

@@ -1,0 +1,41 @@
+//! Frames: chunks, an index of where they are, and named metadata, in one file, one directory, or in memory.
+//!
+//! A [`Frame`] is an open one; a [`Snapshot`] is its state as of one commit, which never changes and which any
+//! number of threads read. A writer puts chunks, applies a [`Change`], and commits: whoever opens the frame sees
+//! all of a commit or nothing of it, whatever happens to the writer. [`write_frame`] makes a whole one.
+//!
+//! Source: `docs/formats/frame.md`.
+//! Invariant: bytes that a committed snapshot refers to are never written again.
+
+mod apply;
+mod change;
+mod compact;
+mod contiguous;
+mod disk;
+mod fields;
+mod fingerprint;
+mod handle;
+mod header;
+mod layer;
+mod load;
+mod lock;
+mod metalayers;
+mod new_header;
+mod offsets;
+mod record;
+mod slots;
+mod snapshot;
+mod sparse;
+mod spec;
+mod trailer;
+mod write;
+mod writer;
+
+pub use change::{Change, Entry, Put, Remap};
+pub use handle::{Frame, Mode};
+pub use snapshot::{Snapshot, Stored, SumState};
+pub use spec::{Kind, Spec};
+pub use write::{Chunks, Whole, write_frame};
+
+/// The most chunks of a frame: the index has eight bytes for each, and is a chunk itself.
+pub(crate) const NCHUNKS_MAX: u64 = (crate::chunk::CHUNK_BYTES_MAX / 8) as u64;

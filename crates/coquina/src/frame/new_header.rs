@@ -1,0 +1,53 @@
+//! The header of a new frame.
+//!
+//! Source: `docs/formats/frame.md`, "Header".
+
+use super::header::{AT_FRAME_LEN, CODEC_SEE_BELOW, Header, MAGIC, flags, put};
+use super::metalayers;
+use super::spec::{Kind, Spec};
+use crate::base::error::{Error, Result};
+use crate::chunk::Split;
+
+/// Where the length of the header stands.
+const AT_HEADER_LEN: usize = 11;
+
+impl Header {
+    /// The header of a frame without chunks.
+    pub(super) fn new(spec: &Spec, kind: Kind) -> Result<Self> {
+        spec.check()?;
+        let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
+        let codec = if spec.codec_id < CODEC_SEE_BELOW { spec.codec_id } else { CODEC_SEE_BELOW };
+        let split = match spec.split {
+            Split::Always => 0,
+            Split::Never => 1,
+            Split::Auto => 2,
+        };
+        let mut raw = Vec::from(MAGIC);
+        raw.push(0xd2);
+        raw.extend([0; 4]);
+        raw.push(0xcf);
+        raw.extend([0; 8]);
+        raw.extend([0xa4, flags(spec.chunk_bytes), u8::from(kind == Kind::Sparse)]);
+        raw.extend([codec | spec.level << 4, split]);
+        for _ in ["nbytes", "cbytes"] {
+            raw.push(0xd3);
+            raw.extend([0; 8]);
+        }
+        for bytes in [spec.typesize, spec.blocksize, spec.chunk_bytes] {
+            raw.push(0xd2);
+            raw.extend(size(bytes));
+        }
+        raw.extend([0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
+        raw.extend(spec.pipeline.slots.map(|slot| slot.id));
+        raw.extend([spec.codec_id, spec.codec_meta]);
+        raw.extend(spec.pipeline.slots.map(|slot| slot.meta));
+        raw.extend([u8::from(spec.dictionary), 0]);
+        let layers = spec.metalayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()));
+        metalayers::write(&mut raw, layers, 0)?;
+        let header_len = size(raw.len());
+        put(&mut raw, AT_HEADER_LEN, &header_len);
+        let frame_len = (raw.len() as u64).to_be_bytes();
+        put(&mut raw, AT_FRAME_LEN, &frame_len);
+        Self::read(raw).map_err(|e| Error::invalid(e.to_string()).at("frame"))
+    }
+}

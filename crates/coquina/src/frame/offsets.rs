@@ -1,0 +1,185 @@
+//! The index chunk: eight bytes for each chunk of the frame, themselves compressed as a chunk.
+//!
+//! In: the bytes of the index. Out: [`Slots`], and back.
+//! Source: `docs/formats/frame.md`, "Index chunk".
+
+use super::NCHUNKS_MAX;
+use super::slots::{Builder, Run, Slot, Slots};
+use crate::base::error::{Error, Result};
+use crate::base::limits::Limits;
+use crate::base::pool::Job;
+use crate::chunk::{Chunk, Header, Kind, Params, Special, Split, encode, encode_special};
+use crate::codec;
+use crate::filter::{Pipeline, SHUFFLE};
+
+/// Bytes of an entry.
+pub(super) const ENTRY_BYTES: usize = 8;
+/// Fewer equal entries are written one by one, as C-Blosc2 does.
+const REPEATED_MIN: u64 = 4;
+const BLOCK_BYTES: usize = 16 << 10;
+/// Blocks that readers take; writers are content with far less.
+const BLOCK_BYTES_MAX: usize = 16 << 20;
+/// The index is decoded in windows of about this much.
+const WINDOW_BYTES: usize = 256 << 10;
+
+/// What the index says of a chunk of this special value.
+pub(super) fn special_raw(special: Special) -> Option<i64> {
+    let code: i64 = match special {
+        Special::Zeros => 1,
+        Special::Nans => 2,
+        Special::Uninit => 4,
+        Special::Value => return None,
+    };
+    Some(i64::MIN | code << 56)
+}
+
+/// The special value that a negative entry tells.
+pub(super) fn special(raw: i64) -> Result<Special> {
+    [Special::Zeros, Special::Nans, Special::Uninit]
+        .into_iter()
+        .find(|&special| special_raw(special) == Some(raw))
+        .ok_or_else(|| Error::corrupt(format!("index: {raw:#018x} is not a special value")))
+}
+
+/// The index chunk of these slots, of which there is at least one.
+pub(super) fn encode_index(slots: &Slots) -> Result<Vec<u8>> {
+    if slots.len() > NCHUNKS_MAX {
+        return Err(Error::limit(format!("{} chunks: a frame holds {NCHUNKS_MAX}", slots.len())));
+    }
+    let nbytes = usize::try_from(slots.len()).unwrap_or(usize::MAX) * ENTRY_BYTES;
+    if let Some(slot) = slots.all_same().filter(|_| slots.len() >= REPEATED_MIN) {
+        return encode_special(Special::Value, &slot.raw.to_le_bytes(), nbytes, ENTRY_BYTES);
+    }
+    let mut bytes = Vec::with_capacity(nbytes);
+    for run in slots.runs() {
+        match run {
+            Run::Same(slot, len) => (0..len).for_each(|_| bytes.extend(slot.raw.to_le_bytes())),
+            Run::Listed(slots) => slots.iter().for_each(|slot| bytes.extend(slot.raw.to_le_bytes())),
+        }
+    }
+    let params = Params {
+        codec: codec::by_id(0)?,
+        level: 5,
+        typesize: ENTRY_BYTES,
+        pipeline: Pipeline::last(SHUFFLE),
+        blocksize: Some(BLOCK_BYTES),
+        split: Split::Never,
+        ..Params::default()
+    };
+    encode(&bytes, &params, &Job::inline())
+}
+
+/// The slots that an index chunk tells, without sums. `nchunks` is how many there must be, if that is known.
+pub(super) fn decode_index(chunk: &[u8], nchunks: Option<u64>, limits: &Limits) -> Result<Slots> {
+    decode(chunk, nchunks, limits).map_err(|e| e.at("frame index"))
+}
+
+fn decode(chunk: &[u8], nchunks: Option<u64>, limits: &Limits) -> Result<Slots> {
+    // An index of equal entries takes no memory, however long it is: it is checked by itself.
+    let header = Header::read(chunk, &Limits::default())?;
+    let count = (header.nbytes / ENTRY_BYTES) as u64;
+    let is_whole = header.nbytes.is_multiple_of(ENTRY_BYTES) && header.nbytes > 0;
+    if !is_whole || nchunks.is_some_and(|nchunks| nchunks != count) {
+        let nbytes = header.nbytes;
+        return Err(Error::corrupt(format!("{nbytes} bytes for {} chunks", nchunks.unwrap_or(count))));
+    }
+    let stored = chunk.get(header.len()..header.cbytes).unwrap_or_default();
+    match header.kind()? {
+        Kind::Special(Special::Value) if stored.len() == ENTRY_BYTES => {
+            let raw = i64::from_le_bytes(stored.try_into().unwrap_or_default());
+            return Ok(Slots::same(Slot { raw, sum: 0 }, count));
+        }
+        Kind::Blocks if header.block_bytes() > BLOCK_BYTES_MAX => {
+            let bytes = header.block_bytes();
+            return Err(Error::limit(format!("blocks of {bytes} bytes, the limit is {BLOCK_BYTES_MAX}")));
+        }
+        Kind::Blocks | Kind::Memcpyed | Kind::Special(_) => {}
+        Kind::VariableBlocks => return Err(Error::corrupt("blocks of unequal size")),
+    }
+    let chunk = Chunk::parse(chunk, &Limits::default())?;
+    decode_windows(&chunk, limits)
+}
+
+/// Decodes block by block: what a few bytes can repeat must not be in memory at once.
+fn decode_windows(chunk: &Chunk<'_>, limits: &Limits) -> Result<Slots> {
+    let header = chunk.header();
+    let block_bytes = header.block_bytes().next_multiple_of(ENTRY_BYTES);
+    let window = WINDOW_BYTES.div_ceil(block_bytes) * block_bytes;
+    let mut buffer = vec![0; window.min(header.nbytes)];
+    let (mut slots, mut at) = (Builder::default(), 0);
+    while at < header.nbytes {
+        let bytes = (header.nbytes - at).min(window);
+        let part = buffer.get_mut(..bytes).unwrap_or_default();
+        chunk.decode_range(at, part, &Job::inline())?;
+        for entry in part.chunks_exact(ENTRY_BYTES) {
+            let raw = i64::from_le_bytes(entry.try_into().unwrap_or_default());
+            slots.push(Slot { raw, sum: 0 });
+        }
+        at += bytes;
+        let listed = (slots.listed() * ENTRY_BYTES) as u64;
+        if listed > limits.chunk_bytes {
+            return Err(Error::limit(format!(
+                "more than {listed} bytes, the limit is {}",
+                limits.chunk_bytes
+            )));
+        }
+    }
+    Ok(slots.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(slots: &Slots) -> usize {
+        let chunk = encode_index(slots).unwrap();
+        let again = decode_index(&chunk, Some(slots.len()), &Limits::default()).unwrap();
+        assert_eq!(again.len(), slots.len());
+        assert!((0..slots.len()).all(|n| again.get(n) == slots.get(n)));
+        assert!(decode_index(&chunk, Some(slots.len() + 1), &Limits::default()).is_err());
+        chunk.len()
+    }
+
+    #[test]
+    fn an_index_is_read_as_written() {
+        let zeros = Slot { raw: special_raw(Special::Zeros).unwrap(), sum: 0 };
+        for len in [1, 3, 4, 1023, 1024, 5000] {
+            assert!(round_trip(&Slots::same(zeros, len)) <= 56);
+            let mut slots = Slots::same(zeros, len);
+            for number in (0..len).step_by(3) {
+                slots.set(number, Slot { raw: i64::try_from(number * 977).unwrap(), sum: 0 });
+            }
+            round_trip(&slots);
+        }
+    }
+
+    #[test]
+    fn very_many_equal_chunks_take_no_memory_and_no_time() {
+        let slots = Slots::same(Slot { raw: special_raw(Special::Nans).unwrap(), sum: 0 }, NCHUNKS_MAX);
+        let chunk = encode_index(&slots).unwrap();
+        let limits = Limits { chunk_bytes: 1 << 20 };
+        assert_eq!(decode_index(&chunk, Some(NCHUNKS_MAX), &limits).unwrap().len(), NCHUNKS_MAX);
+        assert!(encode_index(&Slots::same(slots.get(0).unwrap(), NCHUNKS_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn a_small_index_of_many_different_chunks_is_held_against_the_limits() {
+        let mut slots = Slots::same(Slot { raw: 0, sum: 0 }, 1 << 20);
+        (0..1 << 20).step_by(2).for_each(|number| slots.set(number, Slot { raw: 5, sum: 0 }));
+        let chunk = encode_index(&slots).unwrap();
+        let error = decode_index(&chunk, None, &Limits { chunk_bytes: 1 << 20 }).unwrap_err();
+        assert_eq!(error.kind(), crate::base::error::ErrorKind::Limit);
+    }
+
+    #[test]
+    fn special_values_are_what_the_format_says() {
+        for (special_value, top) in [(Special::Zeros, 0x81), (Special::Nans, 0x82), (Special::Uninit, 0x84)] {
+            let raw = special_raw(special_value).unwrap();
+            assert_eq!(raw.to_be_bytes(), [top, 0, 0, 0, 0, 0, 0, 0]);
+            assert_eq!(special(raw).unwrap(), special_value);
+        }
+        for raw in [-1, i64::MIN, i64::MIN | 3 << 56, i64::MIN | 1 << 56 | 1] {
+            assert!(special(raw).is_err());
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a commit writes besides chunks: the header in front, and index, copy of the header and trailer behind.
+//!
+//! Source: `docs/formats/frame.md`, "Whole layout", "Recovery".
+
+use std::sync::Arc;
+
+use super::fingerprint;
+use super::header::{Counts, Header};
+use super::layer::{self, Notes};
+use super::load::{header_copy, header_copy_len};
+use super::offsets::encode_index;
+use super::slots::Slots;
+use super::snapshot::Snapshot;
+use super::spec::{Kind, METALAYERS_MAX};
+use super::trailer;
+use crate::base::error::Result;
+
+/// What there is to write down.
+pub(super) struct Parts<'a> {
+    pub(super) header: &'a Header,
+    pub(super) slots: &'a Slots,
+    pub(super) vlmetalayers: &'a [(String, Arc<[u8]>)],
+    pub(super) notes: Notes,
+}
+
+/// The bytes of a commit.
+pub(super) struct Record {
+    pub(super) header: Header,
+    /// All that stands behind the chunks.
+    pub(super) tail: Vec<u8>,
+    pub(super) tail_sum: u64,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
+        let Snapshot { header, slots, vlmetalayers, has_sums, live_bytes, .. } = snapshot;
+        Self { header, slots, vlmetalayers, notes: Notes { has_sums: *has_sums, live_bytes: *live_bytes } }
+    }
+
+    /// The record of a frame with so many bytes of chunks. Its length does not depend on the sums.
+    pub(super) fn record(&self, cbytes: u64) -> Result<Record> {
+        let own = layer::pack_notes(&self.notes, self.slots)?;
+        let vlmetalayers = self.vlmetalayers.iter().map(|(name, packed)| (name.as_str(), &**packed));
+        // C-Blosc2 refuses more layers: then a frame goes without ours.
+        let own = (self.vlmetalayers.len() < METALAYERS_MAX).then_some((layer::NAME, own.as_slice()));
+        let has_vlmetalayers = own.is_some() || !self.vlmetalayers.is_empty();
+        let body = trailer::body(vlmetalayers.chain(own))?;
+        let mut header = self.header.clone();
+        // Without chunks C-Blosc2 looks for the trailer directly behind the header: no index, no copy.
+        let (mut tail, copy_len) = match self.slots.len() {
+            0 => (Vec::new(), 0),
+            _ => (encode_index(self.slots)?, header_copy_len(header.len())),
+        };
+        let chunks = if header.kind == Kind::Contiguous { cbytes } else { 0 };
+        let behind = tail.len() as u64 + copy_len + (body.len() + fingerprint::FINGERPRINT_BYTES) as u64;
+        let frame_len = header.len() + chunks + behind;
+        header.set_counts(Counts { frame_len, cbytes, has_vlmetalayers, ..header.counts });
+        if copy_len > 0 {
+            tail.extend(header_copy(header.raw()));
+        }
+        let tail_sum = fingerprint::sum(&[header.raw(), &tail, &body]);
+        tail.extend(body);
+        tail.extend(fingerprint::write(tail_sum));
+        Ok(Record { header, tail, tail_sum })
+    }
+}

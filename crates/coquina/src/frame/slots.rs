@@ -1,0 +1,253 @@
+//! The index in memory: what it says about each chunk, and the chunk's sum.
+//!
+//! Chunks are in pages. A page whose chunks are all alike is one entry, so that an array of very many chunks of
+//! zeros costs next to nothing; and a changed index shares the pages that did not change with the old one.
+
+use std::sync::Arc;
+
+/// Chunks of a page.
+const PAGE: usize = 1024;
+
+/// What the index says about a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    /// As stored: a place if it is not negative, else a special value.
+    pub(super) raw: i64,
+    /// The chunk's sum, 0 for none.
+    pub(super) sum: u64,
+}
+
+impl Slot {
+    /// Where the chunk is, if it is stored.
+    pub(super) fn key(self) -> Option<u64> {
+        u64::try_from(self.raw).ok()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Page {
+    Same(Slot),
+    Listed(Arc<[Slot]>),
+}
+
+/// One slot for each chunk.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slots {
+    pages: Vec<Page>,
+    len: u64,
+}
+
+/// Where a chunk's slot is.
+fn place(number: u64) -> (usize, usize) {
+    let page = usize::try_from(number / PAGE as u64).unwrap_or(usize::MAX);
+    (page, usize::try_from(number % PAGE as u64).unwrap_or(0))
+}
+
+impl Slots {
+    /// `len` equal slots.
+    pub(super) fn same(slot: Slot, len: u64) -> Self {
+        let mut slots = Self::default();
+        slots.resize(len, slot);
+        slots
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<Slot> {
+        let (page, within) = place(number);
+        if number >= self.len {
+            return None;
+        }
+        match self.pages.get(page)? {
+            Page::Same(slot) => Some(*slot),
+            Page::Listed(slots) => slots.get(within).copied(),
+        }
+    }
+
+    /// Puts `slot` at `number`, which is there.
+    pub(super) fn set(&mut self, number: u64, slot: Slot) {
+        let (at, within) = place(number);
+        let bytes = self.page_len(at);
+        let Some(page) = self.pages.get_mut(at) else { return };
+        if let Page::Same(same) = page {
+            if *same == slot {
+                return;
+            }
+            *page = Page::Listed(vec![*same; bytes].into());
+        }
+        if let Page::Listed(slots) = page
+            && let Some(place) = Arc::make_mut(slots).get_mut(within)
+        {
+            *place = slot;
+        }
+    }
+
+    /// Makes it `len` long; new slots are `fill`.
+    pub(super) fn resize(&mut self, len: u64, fill: Slot) {
+        let kept = self.len.min(len);
+        let whole = usize::try_from(kept / PAGE as u64).unwrap_or(usize::MAX);
+        let rest: Vec<Slot> = (whole as u64 * PAGE as u64..kept).filter_map(|n| self.get(n)).collect();
+        self.pages.truncate(whole);
+        self.len = whole as u64 * PAGE as u64;
+        let fills = self.len + (rest.len() as u64);
+        let mut tail = rest;
+        if !tail.is_empty() {
+            let more = (len - fills).min((PAGE - tail.len()) as u64);
+            tail.extend((0..more).map(|_| fill));
+            self.push_page(&tail);
+        }
+        let pages = (len - self.len).div_ceil(PAGE as u64);
+        self.pages.extend((0..pages).map(|_| Page::Same(fill)));
+        self.len = len;
+    }
+
+    /// Adds a page of slots. All pages before it are whole.
+    fn push_page(&mut self, slots: &[Slot]) {
+        let Some(first) = slots.first() else { return };
+        self.pages.push(if slots.iter().all(|slot| slot == first) {
+            Page::Same(*first)
+        } else {
+            Page::Listed(slots.into())
+        });
+        self.len += slots.len() as u64;
+    }
+
+    fn page_len(&self, page: usize) -> usize {
+        let start = page as u64 * PAGE as u64;
+        usize::try_from(self.len.saturating_sub(start)).unwrap_or(usize::MAX).min(PAGE)
+    }
+
+    /// All slots in order, as runs: a run of equal slots has them once, with their number.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        self.pages.iter().enumerate().map(|(number, page)| match page {
+            Page::Same(slot) => Run::Same(*slot, self.page_len(number)),
+            Page::Listed(slots) => Run::Listed(slots),
+        })
+    }
+
+    /// The slot that all are equal to, if they are.
+    pub(super) fn all_same(&self) -> Option<Slot> {
+        let Page::Same(first) = self.pages.first()? else { return None };
+        let is_first = |page: &Page| matches!(page, Page::Same(slot) if slot == first);
+        self.pages.iter().all(is_first).then_some(*first)
+    }
+
+    /// The slots of stored chunks, with their numbers.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (u64, Slot)> {
+        let mut start = 0_u64;
+        self.runs().flat_map(move |run| {
+            let first = start;
+            start += run.len() as u64;
+            let (slots, same): (&[Slot], _) = match run {
+                Run::Same(slot, len) => (&[], (slot.raw >= 0).then_some((slot, len))),
+                Run::Listed(slots) => (slots, None),
+            };
+            let listed = (first..).zip(slots.iter().copied()).filter(|(_, slot)| slot.raw >= 0);
+            let repeated = same
+                .into_iter()
+                .flat_map(move |(slot, len)| (first..first + len as u64).map(move |number| (number, slot)));
+            listed.chain(repeated)
+        })
+    }
+}
+
+/// Slots that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Run<'a> {
+    /// So many equal ones.
+    Same(Slot, usize),
+    /// These.
+    Listed(&'a [Slot]),
+}
+
+impl Run<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Same(_, len) => *len,
+            Self::Listed(slots) => slots.len(),
+        }
+    }
+}
+
+/// Takes slots one after another.
+#[derive(Default)]
+pub(super) struct Builder {
+    slots: Slots,
+    page: Vec<Slot>,
+    listed: usize,
+}
+
+impl Builder {
+    pub(super) fn push(&mut self, slot: Slot) {
+        self.page.push(slot);
+        if self.page.len() == PAGE {
+            self.slots.push_page(&self.page);
+            self.page.clear();
+            if let Some(Page::Listed(_)) = self.slots.pages.last() {
+                self.listed += PAGE;
+            }
+        }
+    }
+
+    /// How many slots take memory of their own, up to a page.
+    pub(super) fn listed(&self) -> usize {
+        self.listed
+    }
+
+    pub(super) fn finish(mut self) -> Slots {
+        self.slots.push_page(&self.page);
+        self.slots
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(raw: i64) -> Slot {
+        Slot { raw, sum: 0 }
+    }
+
+    #[test]
+    fn slots_are_a_vector_of_slots() {
+        let mut model: Vec<i64> = Vec::new();
+        let mut slots = Slots::default();
+        let mut state = 1_u64;
+        let mut random = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % n
+        };
+        for _ in 0..300 {
+            let len = random(3000);
+            let fill = i64::try_from(random(3)).unwrap() - 1;
+            model.resize(usize::try_from(len).unwrap(), fill);
+            slots.resize(len, slot(fill));
+            for _ in 0..random(5) {
+                let (at, raw) = (random(len.max(1)), i64::try_from(random(4)).unwrap() - 2);
+                if let Some(place) = model.get_mut(usize::try_from(at).unwrap()) {
+                    *place = raw;
+                    slots.set(at, slot(raw));
+                }
+            }
+            let all: Vec<i64> = (0..len).map(|n| slots.get(n).unwrap().raw).collect();
+            assert_eq!(all, model);
+            assert!(slots.get(len).is_none());
+            let stored: Vec<_> = slots.stored().map(|(n, slot)| (n, slot.raw)).collect();
+            let expected: Vec<_> = (0..).zip(model.iter().copied()).filter(|(_, raw)| *raw >= 0).collect();
+            assert_eq!(stored, expected);
+        }
+    }
+
+    #[test]
+    fn a_copy_keeps_its_slots() {
+        let mut slots = Slots::same(slot(-1), 5000);
+        slots.set(7, slot(3));
+        let before = slots.clone();
+        slots.set(7, slot(4));
+        slots.resize(5, slot(0));
+        assert_eq!((before.len(), before.get(7), slots.get(4)), (5000, Some(slot(3)), Some(slot(-1))));
+        assert!(before.all_same().is_none() && slots.all_same() == Some(slot(-1)));
+    }
+}

@@ -1,0 +1,326 @@
+//! The state of a frame as of one commit.
+//!
+//! It never changes, so that any number of threads read it while a writer goes on.
+//! Source: `docs/formats/frame.md`.
+
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use super::disk::Folder;
+use super::header::Header;
+use super::layer;
+use super::load::Loaded;
+use super::offsets::special;
+use super::slots::{Slot, Slots};
+use super::spec::{Kind, Spec};
+use crate::base::error::{Error, Result};
+use crate::base::io::ReadAt;
+use crate::base::limits::Limits;
+use crate::chunk::{self, HEADER_BYTES, Place, Special, sums};
+
+/// Whether the chunks of a frame have sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SumState {
+    /// Those that we wrote have.
+    Fresh,
+    /// The frame has none.
+    Absent,
+    /// A program that does not know them has changed the frame since; they are not used.
+    Stale,
+}
+
+/// Where to get a chunk.
+#[derive(Clone)]
+pub enum Stored {
+    /// A special value, and how many bytes of it.
+    Special(Special, usize),
+    /// Stored bytes.
+    At {
+        /// The same for the same content, and for other content another one, as long as the frame is open.
+        id: u64,
+        /// What holds the chunk.
+        source: Arc<dyn ReadAt>,
+        /// Where in it.
+        place: Place,
+    },
+}
+
+/// What holds the chunks of a frame.
+#[derive(Clone)]
+pub(super) enum Chunks {
+    /// The frame itself, which starts at this byte.
+    Contiguous(Arc<dyn ReadAt>, u64),
+    /// A directory.
+    Sparse(Arc<Folder>),
+}
+
+/// The state of a frame as of one commit.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub(super) header: Header,
+    pub(super) slots: Slots,
+    /// Variable-length metalayers, packed; without ours.
+    pub(super) vlmetalayers: Vec<(String, Arc<[u8]>)>,
+    pub(super) sums: SumState,
+    /// Whether new chunks get sums.
+    pub(super) has_sums: bool,
+    /// Bytes that the index refers to, with tables of sums.
+    pub(super) live_bytes: u64,
+    /// The sum over header, index and trailer.
+    pub(super) tail_sum: u64,
+    /// Whether the frame holds that sum.
+    pub(super) has_fingerprint: bool,
+    pub(super) chunks: Chunks,
+    pub(super) limits: Limits,
+    /// Tells apart what was at a place from what is there now, where chunks have no sums.
+    pub(super) epoch: u64,
+}
+
+impl Snapshot {
+    pub(super) fn new(loaded: Loaded, chunks: Chunks, limits: Limits, epoch: u64) -> Self {
+        let Loaded { header, slots, vlmetalayers, sums, has_sums, live_bytes, tail_sum, has_fingerprint } =
+            loaded;
+        Self {
+            header,
+            slots,
+            vlmetalayers,
+            sums,
+            has_sums,
+            live_bytes,
+            tail_sum,
+            has_fingerprint,
+            chunks,
+            limits,
+            epoch,
+        }
+    }
+
+    /// How many chunks there are.
+    pub fn nchunks(&self) -> u64 {
+        self.slots.len()
+    }
+
+    /// How many chunks are a special value, of which nothing is stored.
+    pub fn special_chunks(&self) -> u64 {
+        self.nchunks() - self.slots.stored().count() as u64
+    }
+
+    /// Bytes that all chunks decode to.
+    pub fn nbytes(&self) -> u64 {
+        self.header.counts.nbytes
+    }
+
+    /// Bytes that are set aside for chunks, those that nothing refers to included.
+    pub fn cbytes(&self) -> u64 {
+        self.header.counts.cbytes
+    }
+
+    /// Bytes among [`Snapshot::cbytes`] that nothing refers to, as far as it was counted: what other programs
+    /// left behind is found by rewriting only.
+    pub fn dead_bytes(&self) -> u64 {
+        match self.header.kind {
+            Kind::Contiguous => self.cbytes().saturating_sub(self.live_bytes),
+            Kind::Sparse => 0,
+        }
+    }
+
+    /// Bytes of the frame's file: all of it, or if it is sparse the file of the index.
+    pub fn frame_len(&self) -> u64 {
+        self.header.counts.frame_len
+    }
+
+    /// Where the chunks are kept.
+    pub fn kind(&self) -> Kind {
+        self.header.kind
+    }
+
+    /// Uncompressed bytes of each chunk but the last; 0 if each has its own size.
+    pub fn chunk_bytes(&self) -> usize {
+        self.header.chunk_bytes
+    }
+
+    /// Bytes of an item.
+    pub fn typesize(&self) -> usize {
+        self.header.typesize
+    }
+
+    /// All that a new frame must be told to be like this one: the defaults for new chunks, and the metalayers.
+    pub fn spec(&self) -> Spec {
+        self.header.spec(self.has_sums)
+    }
+
+    /// Whether chunks have sums.
+    pub fn sums(&self) -> SumState {
+        self.sums
+    }
+
+    /// What sizes may ask for when this frame is read.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The content of a metalayer.
+    pub fn metalayer(&self, name: &str) -> Option<&[u8]> {
+        self.metalayers().find(|(known, _)| *known == name).map(|(_, content)| content)
+    }
+
+    /// Names and contents of the metalayers.
+    pub fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.header.metalayers()
+    }
+
+    /// The names of the variable-length metalayers.
+    pub fn vlmetalayer_names(&self) -> impl Iterator<Item = &str> {
+        self.vlmetalayers.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The value of a variable-length metalayer; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// Those of decoding the chunk that it is stored as.
+    pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let found = self.vlmetalayers.iter().find(|(known, _)| known == name);
+        let value = found.map(|(_, packed)| layer::unpack(packed, &self.limits)).transpose();
+        value.map_err(|e| e.at(format!("metalayer {name}")))
+    }
+
+    /// Where to get chunk `number`. Nothing of a contiguous frame is read; a sparse one's file is opened.
+    ///
+    /// # Errors
+    /// `OutOfBounds` if there is no such chunk, `Corrupt` or `Truncated` for what the index says, `Io`.
+    pub fn chunk(&self, number: u64) -> Result<Stored> {
+        let slot = self.slots.get(number).ok_or_else(|| {
+            Error::out_of_bounds(format!("chunk {number} of a frame of {}", self.nchunks()))
+        })?;
+        self.locate(number, slot).map_err(|e| e.at(format!("chunk {number}")))
+    }
+
+    pub(super) fn locate(&self, number: u64, slot: Slot) -> Result<Stored> {
+        let Some(key) = slot.key() else {
+            let special = special(slot.raw)?;
+            let nbytes = self.header.nbytes_of(number);
+            let nbytes =
+                nbytes.ok_or_else(|| Error::corrupt("index: a special value where sizes of chunks vary"))?;
+            self.limits.check_chunk(nbytes)?;
+            return Ok(Stored::Special(special, nbytes));
+        };
+        let (source, at, room) = self.find(key)?;
+        let place = Place { at, room, sum: NonZeroU64::new(slot.sum) };
+        Ok(Stored::At { id: self.id(slot), source, place })
+    }
+
+    /// What holds the chunk with this key, where in it, and how many bytes there are from there on.
+    fn find(&self, key: u64) -> Result<(Arc<dyn ReadAt>, u64, u64)> {
+        match &self.chunks {
+            Chunks::Contiguous(source, base) => {
+                let room = self.cbytes().checked_sub(key).filter(|&room| room >= HEADER_BYTES as u64);
+                let room = room.ok_or_else(|| {
+                    Error::corrupt(format!("index: a chunk at {key} of {} bytes", self.cbytes()))
+                })?;
+                // The header and all chunks are known to be within the frame, and the frame within the source.
+                Ok((Arc::clone(source), base + self.header.len() + key, room))
+            }
+            Chunks::Sparse(folder) => {
+                let file: File = folder.open_chunk(key)?;
+                let room = ReadAt::len(&file)?;
+                Ok((Arc::new(file), 0, room))
+            }
+        }
+    }
+
+    fn id(&self, slot: Slot) -> u64 {
+        // A sum tells contents apart by itself; other chunks are told apart by when the frame was looked at.
+        let epoch = if slot.sum == 0 { self.epoch } else { 0 };
+        let parts = [&slot.raw.to_le_bytes()[..], &slot.sum.to_le_bytes(), &epoch.to_le_bytes()];
+        super::fingerprint::sum(&parts)
+    }
+
+    /// The bytes that chunk `number` decodes to.
+    ///
+    /// # Errors
+    /// As [`Snapshot::chunk`]; where sizes vary the chunk's header is read.
+    pub fn nbytes_of(&self, number: u64) -> Result<usize> {
+        if number < self.nchunks()
+            && let Some(nbytes) = self.header.nbytes_of(number)
+        {
+            return Ok(nbytes);
+        }
+        match self.chunk(number)? {
+            Stored::Special(_, nbytes) => Ok(nbytes),
+            Stored::At { source, place, .. } => Ok(self.chunk_header(&*source, &place)?.nbytes),
+        }
+    }
+
+    /// Checks the header of chunk `number` against what the frame says about it.
+    ///
+    /// # Errors
+    /// `Corrupt` for another size than the chunk must have.
+    pub fn check_chunk(&self, number: u64, header: &chunk::Header) -> Result<()> {
+        match self.header.nbytes_of(number).filter(|&nbytes| nbytes != header.nbytes) {
+            None => Ok(()),
+            Some(nbytes) => Err(Error::corrupt(format!("{} bytes in place of {nbytes}", header.nbytes))
+                .at(format!("chunk {number}"))),
+        }
+    }
+
+    /// The bytes of a stored chunk, verified; of a special one, a chunk that decodes to it.
+    ///
+    /// # Errors
+    /// As [`Snapshot::chunk`], and `Corrupt` if a sum does not match.
+    pub fn chunk_data(&self, number: u64) -> Result<Vec<u8>> {
+        let data = match self.chunk(number)? {
+            Stored::Special(special, nbytes) => {
+                chunk::encode_special(special, &[], nbytes, self.special_typesize(nbytes))
+            }
+            Stored::At { source, place, .. } => self.chunk_header(&*source, &place).and_then(|header| {
+                self.check_chunk(number, &header)?;
+                read_verified(&*source, &place, &header)
+            }),
+        };
+        data.map_err(|e| e.at(format!("chunk {number}")))
+    }
+
+    fn special_typesize(&self, nbytes: usize) -> usize {
+        // A special chunk holds whole items; a frame's last chunk may not.
+        if nbytes.is_multiple_of(self.typesize()) { self.typesize() } else { 1 }
+    }
+
+    /// Bytes that the chunk of this slot takes, with its table of sums; 0 if nothing is stored, or it is damaged.
+    pub(super) fn stored_bytes(&self, slot: Slot) -> u64 {
+        let Some(key) = slot.key() else { return 0 };
+        let header = self.find(key).and_then(|(source, at, room)| {
+            if let Chunks::Sparse(_) = self.chunks {
+                return Ok(room);
+            }
+            let header = self.chunk_header(&*source, &Place { at, room, sum: None })?;
+            let table = if slot.sum == 0 { 0 } else { chunk::table_bytes(&header)? };
+            Ok((header.cbytes + table) as u64)
+        });
+        header.unwrap_or(0)
+    }
+
+    /// The header of the chunk at `place`, which must hold all of it.
+    pub(super) fn chunk_header(&self, source: &dyn ReadAt, place: &Place) -> Result<chunk::Header> {
+        let mut bytes = [0; HEADER_BYTES];
+        source.read_exact_at(&mut bytes, place.at)?;
+        let header = chunk::Header::read(&bytes, &self.limits)?;
+        if header.cbytes as u64 > place.room {
+            let cbytes = header.cbytes;
+            return Err(Error::truncated(format!("{cbytes} bytes announced, {} there", place.room)));
+        }
+        Ok(header)
+    }
+}
+
+/// The bytes of a chunk with this header, held against its sum.
+pub(super) fn read_verified(source: &dyn ReadAt, place: &Place, header: &chunk::Header) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; header.cbytes];
+    source.read_exact_at(&mut bytes, place.at)?;
+    if let Some(sum) = place.sum
+        && sums(&bytes)?.chunk != sum
+    {
+        return Err(Error::corrupt("checksum does not match: the bytes are damaged"));
+    }
+    Ok(bytes)
+}

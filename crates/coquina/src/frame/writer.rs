@@ -1,0 +1,28 @@
+//! What the two kinds of frames do differently when they are written.
+
+use super::snapshot::Snapshot;
+use crate::base::error::Result;
+
+/// Writes a frame. A frame that was made and not published yet is seen by nobody.
+pub(super) trait Writer: Send + Sync {
+    /// Stores these parts behind each other; returns what the index is to say.
+    fn put(&mut self, parts: &[&[u8]]) -> Result<u64>;
+
+    /// Bytes that are set aside for chunks by now.
+    fn cbytes(&self) -> u64;
+
+    /// Makes `snapshot` the state of the frame in one step; returns it as it is then.
+    fn commit(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot>;
+
+    /// Makes durable that the last commit has happened.
+    fn sync(&mut self) -> Result<()>;
+
+    /// Forgets what was put since the last commit.
+    fn rollback(&mut self) -> Result<()>;
+
+    /// Gives a new frame its name.
+    fn publish(&mut self) -> Result<()>;
+
+    /// Gives back the room that nothing refers to. `committed` is the state of the frame; returns it as it is then.
+    fn compact(&mut self, committed: &Snapshot) -> Result<Snapshot>;
+}
