@@ -1,15 +1,19 @@
-//! Coquina's engine: compressed chunks, and soon arrays and tables, that you compute on directly.
+//! Coquina's engine: compressed chunks and arrays, and soon tables, that you compute on directly.
 //!
 //! Data flow, from the bottom up: `base` (errors, checked bytes, the pool) - `codec`, `filter` (one stream, one
-//! block) - [`chunk`] (one compressed buffer) - [`bloscpack`] (a file of chunks).
+//! block) - [`chunk`] (one compressed buffer) - [`bloscpack`], [`frame`] (files of chunks) - [`store`] (where the
+//! chunks of an array live) - [`array`] (n-dimensional).
 
 #![forbid(unsafe_code)]
 
+pub mod array;
 mod base;
 pub mod bloscpack;
 pub mod chunk;
 pub mod codec;
 pub mod filter;
+pub mod frame;
+pub mod store;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::io::{Existing, NewFile, ReadAt};

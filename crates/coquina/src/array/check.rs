@@ -1,0 +1,131 @@
+//! Looking for damage, and saving what is good of an array, or all of it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use super::create::frame_spec;
+use super::handle::{Array, State};
+use super::read::{Content, special_item, with_scratch};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::io::{Existing, NewFile};
+use crate::base::pool::Job;
+use crate::chunk::Special;
+use crate::frame::{Kind, Whole, write_frame};
+use crate::store::Stored;
+
+/// A chunk that cannot be read.
+#[derive(Debug)]
+pub struct Damage {
+    /// Its number.
+    pub chunk: u64,
+    /// The items that it holds, along each axis.
+    pub region: Vec<Range<u64>>,
+    /// What is wrong with it.
+    pub error: Error,
+}
+
+impl Array {
+    /// Reads and decodes every chunk, and returns those that are damaged, in order.
+    ///
+    /// # Errors
+    /// `Cancelled`. What is wrong with chunks is part of the result.
+    pub fn verify(&self, job: &Job<'_>) -> Result<Vec<Damage>> {
+        let state = self.state();
+        let chunk_bytes = state.grid.chunk_bytes();
+        let found = Mutex::new(BTreeMap::new());
+        let total = usize::try_from(state.chunks.sizes().cbytes).unwrap_or(usize::MAX);
+        job.run(total.saturating_mul(2), 0..state.grid.nchunks(), |number| {
+            match self.verify_chunk(&state, number) {
+                Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+                Err(error) => {
+                    found.lock().unwrap_or_else(PoisonError::into_inner).insert(number, error);
+                }
+                Ok(()) => {}
+            }
+            Ok(chunk_bytes)
+        })?;
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let damage = |(chunk, error)| Damage { chunk, region: state.grid.region(chunk), error };
+        Ok(found.into_iter().map(damage).collect())
+    }
+
+    fn verify_chunk(&self, state: &State, number: u64) -> Result<()> {
+        let source = self.source(state);
+        let Content::Blocks(_, chunk) = source.content(number)? else { return Ok(()) };
+        let block_bytes = state.grid.block_bytes();
+        with_scratch(block_bytes, |scratch| {
+            (0..state.grid.blocks_per_chunk()).try_for_each(|block| source.decode(&chunk, block, scratch))
+        })
+    }
+
+    /// Writes a new file with all chunks that are good; in place of damaged ones it has `lost`. Returns the damage.
+    ///
+    /// # Errors
+    /// `Invalid` if items cannot be `lost`, `Io` for the new file, `Cancelled`. The array itself is not touched.
+    pub fn repair(
+        &self,
+        target: &Path,
+        existing: Existing,
+        lost: Special,
+        job: &Job<'_>,
+    ) -> Result<Vec<Damage>> {
+        special_item(lost, self.typesize()).map_err(|e| Error::invalid(e.to_string()))?;
+        let damage = self.verify(job)?;
+        let state = self.state();
+        let nbytes = state.grid.chunk_bytes();
+        let chunk = |number: u64| match damage.binary_search_by_key(&number, |d| d.chunk) {
+            Ok(_) => Ok(Stored::Special(lost, nbytes)),
+            Err(_) => state.chunks.chunk(number),
+        };
+        self.write_file(target, existing, &state, &chunk)?;
+        Ok(damage)
+    }
+
+    /// Writes the array to a new file, its chunks as they are stored.
+    ///
+    /// # Errors
+    /// `Io`; there is then no new file, or the one that there was.
+    pub fn save(&self, target: &Path, kind: Kind, existing: Existing) -> Result<()> {
+        if kind == Kind::Sparse {
+            return Err(Error::unsupported("save: writes one file; copy makes a directory"));
+        }
+        let state = self.state();
+        self.write_file(target, existing, &state, &|number| state.chunks.chunk(number))
+    }
+
+    /// The array as the bytes of a file.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if chunks cannot be read.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let state = self.state();
+        let mut out = Vec::new();
+        self.write_to(&mut out, &state, &|number| state.chunks.chunk(number))?;
+        Ok(out)
+    }
+
+    fn write_file(&self, target: &Path, existing: Existing, state: &State, chunk: ChunkAt<'_>) -> Result<()> {
+        let mut file = NewFile::create(target, existing)?;
+        self.write_to(file.file(), state, chunk).map_err(|e| e.at(target.display().to_string()))?;
+        file.commit()
+    }
+
+    fn write_to(&self, out: &mut dyn std::io::Write, state: &State, chunk: ChunkAt<'_>) -> Result<()> {
+        let names = state.chunks.layer_names();
+        let layers: Result<Vec<_>> = names
+            .into_iter()
+            .filter_map(|name| Some((name.clone(), state.chunks.layer(&name).transpose()?)))
+            .map(|(name, content)| Ok((name, content?)))
+            .collect();
+        let mut spec = frame_spec(&state.grid, self.params(), &self.meta(&state.grid), true);
+        spec.metalayers = state.chunks.metalayers();
+        let nchunks = state.grid.nchunks();
+        let nbytes = nchunks * state.grid.chunk_bytes() as u64;
+        write_frame(out, &Whole { spec: &spec, nbytes, nchunks, chunk, vlmetalayers: &layers? })?;
+        Ok(())
+    }
+}
+
+type ChunkAt<'a> = &'a (dyn Fn(u64) -> Result<Stored> + Sync);

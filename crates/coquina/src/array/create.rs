@@ -1,0 +1,227 @@
+//! Making and opening arrays.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::grid::Grid;
+use super::handle::Array;
+use super::metalayer::{self, METALAYER, Meta};
+use super::partition::{Access, partition};
+use super::write::uniform;
+use crate::base::error::{Error, Result};
+use crate::base::io::{Existing, ReadAt};
+use crate::base::limits::Limits;
+use crate::chunk::{Params, Special};
+use crate::codec;
+use crate::frame::{Frame, Kind, Mode, Snapshot, Spec};
+use crate::store::{Change, Entry, FrameStore, MemoryStore, Store};
+
+/// What a new array is to be.
+#[derive(Clone)]
+pub struct ArraySpec {
+    /// Items along each axis.
+    pub shape: Vec<u64>,
+    /// Items of a chunk along each axis; none for the default rule.
+    pub chunks: Option<Vec<u64>>,
+    /// Items of a block along each axis; none for the default rule.
+    pub blocks: Option<Vec<u64>>,
+    /// How it will be read, where the default rule may choose.
+    pub access: Access,
+    /// Text of the dtype.
+    pub dtype: String,
+    /// What the items are until they are written.
+    pub fill: Fill,
+    /// How chunks are encoded; with the bytes of an item.
+    pub params: Params,
+    /// Whether chunks in files get checksums.
+    pub checksums: bool,
+}
+
+/// What items are until they are written.
+#[derive(Clone, Debug)]
+pub enum Fill {
+    /// Zeros, NaNs, or nothing in particular: takes no space.
+    Special(Special),
+    /// This item, one for each chunk.
+    Value(Vec<u8>),
+}
+
+/// Where a new array is to live.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// In memory.
+    Memory,
+    /// In a file or a directory.
+    File {
+        /// Its name.
+        path: PathBuf,
+        /// Which of them.
+        kind: Kind,
+        /// What to do if there is one of that name.
+        existing: Existing,
+    },
+}
+
+/// How to open an array.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOptions {
+    /// To read, or to write too.
+    pub mode: Mode,
+    /// Where in the file the frame begins.
+    pub offset: u64,
+    /// Whether checksums are looked at.
+    pub verify: bool,
+    /// How much memory stored sizes may ask for.
+    pub limits: Limits,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { mode: Mode::Read, offset: 0, verify: true, limits: Limits::default() }
+    }
+}
+
+/// The grid that a spec asks for, and its parameters with the block size that follows.
+pub(super) fn plan(spec: &ArraySpec) -> Result<(Grid, Params)> {
+    let typesize = spec.params.typesize;
+    let (chunks, blocks) =
+        partition(&spec.shape, typesize, &spec.access, spec.chunks.as_deref(), spec.blocks.as_deref())?;
+    let grid = Grid::new(&spec.shape, &chunks, &blocks, typesize)?;
+    let params = Params { blocksize: Some(grid.block_bytes().max(1)), ..spec.params };
+    params.check()?;
+    Ok((grid, params))
+}
+
+/// The frame that holds such an array.
+pub(super) fn frame_spec(grid: &Grid, params: &Params, meta: &Meta, checksums: bool) -> Spec {
+    Spec {
+        typesize: params.typesize,
+        chunk_bytes: grid.chunk_bytes(),
+        blocksize: grid.block_bytes(),
+        codec_id: params.codec.id(),
+        codec_meta: 0,
+        level: params.level,
+        pipeline: params.pipeline,
+        split: params.split,
+        dictionary: params.dictionary,
+        metalayers: vec![(METALAYER.into(), meta.write())],
+        with_sums: checksums,
+    }
+}
+
+impl Array {
+    /// A new array. One in a file gets its name by [`Array::publish`]; dropped before, it leaves nothing.
+    ///
+    /// # Errors
+    /// `Invalid` or `Limit` for sizes that cannot be, `Io` for the file.
+    pub fn create(spec: &ArraySpec, target: &Target) -> Result<Self> {
+        let (grid, params) = plan(spec)?;
+        let meta = Meta { dtype: Some(spec.dtype.clone()), ..Meta::of(&grid) };
+        let frame_spec = frame_spec(&grid, &params, &meta, spec.checksums);
+        let mut store: Box<dyn Store> = match target {
+            Target::Memory => {
+                Box::new(MemoryStore::new(grid.nchunks(), grid.chunk_bytes(), frame_spec.metalayers))
+            }
+            Target::File { path, kind, existing } => {
+                let frame = Frame::create(path, *kind, &frame_spec, *existing)?;
+                Box::new(FrameStore::new(frame, true))
+            }
+        };
+        fill(&mut *store, &grid, &params, &spec.fill)?;
+        Ok(Self::new(store, grid, meta, params, Limits::default()))
+    }
+
+    /// Opens an array in a file or a directory.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt`, `Truncated`, `Unsupported`; `Io` (would block) if another writer has it.
+    pub fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let frame = Frame::open(path, options.offset, options.mode, options.limits)?;
+        Self::from_frame(frame, options).map_err(|e| e.at(path.display().to_string()))
+    }
+
+    /// Opens an array in bytes that can be read at any position.
+    ///
+    /// # Errors
+    /// As [`Array::open`].
+    pub fn from_source(source: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
+        Self::from_frame(Frame::from_source(source, options.offset, options.limits)?, options)
+    }
+
+    /// The array in an open frame.
+    ///
+    /// # Errors
+    /// `Unsupported` if there is none, `Corrupt` if what the frame says of it contradicts the frame.
+    pub fn from_frame(frame: Frame, options: &OpenOptions) -> Result<Self> {
+        let snapshot = frame.snapshot();
+        let layers: Vec<_> =
+            snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect();
+        let Some(meta) = metalayer::find(&layers)? else {
+            return Err(Error::unsupported("the frame holds no array: it has no b2nd metalayer"));
+        };
+        let grid = stored_grid(&meta, &snapshot)?;
+        let params = stored_params(&snapshot, &grid);
+        let store = Box::new(FrameStore::new(frame, options.verify));
+        Ok(Self::new(store, grid, meta, params, options.limits))
+    }
+}
+
+/// Makes all chunks what they are until they are written.
+fn fill(store: &mut dyn Store, grid: &Grid, params: &Params, fill: &Fill) -> Result<()> {
+    let nchunks = Some(grid.nchunks());
+    let made = match fill {
+        Fill::Special(special) => {
+            super::read::special_item(*special, grid.typesize())
+                .map_err(|e| Error::invalid(e.to_string()))?;
+            return store.apply(Change { nchunks, fill: Some(*special), ..Change::default() });
+        }
+        Fill::Value(item) => item,
+    };
+    let mut entries: Vec<(u64, Entry)> = Vec::new();
+    for number in 0..grid.nchunks() {
+        entries.push((number, uniform(made, grid.chunk_bytes(), params)?.put(store)?));
+    }
+    store.apply(Change { nchunks, entries, ..Change::default() })
+}
+
+/// The grid of a stored array, which the frame must agree with.
+fn stored_grid(meta: &Meta, snapshot: &Snapshot) -> Result<Grid> {
+    let (typesize, blocksize) = (snapshot.typesize(), snapshot.spec().blocksize);
+    let typesize = meta.item_bytes(typesize, blocksize)?;
+    let widen = |sizes: &[u32]| sizes.iter().map(|&n| n.into()).collect::<Vec<u64>>();
+    let grid = Grid::new(&meta.shape, &widen(&meta.chunks), &widen(&meta.blocks), typesize)
+        .map_err(|e| Error::corrupt(e.to_string()).at("b2nd metalayer"))?;
+    let (block_bytes, chunk_bytes) = (grid.block_bytes(), grid.chunk_bytes());
+    let nchunks = snapshot.nchunks();
+    let fits = nchunks == grid.nchunks()
+        && (blocksize == 0 || blocksize == block_bytes)
+        && (nchunks == 0 || snapshot.chunk_bytes() == chunk_bytes);
+    if !fits {
+        let frame_bytes = snapshot.chunk_bytes();
+        return Err(Error::corrupt(format!(
+            "the frame has {nchunks} chunks of {frame_bytes} bytes in blocks of {blocksize}, the array {} chunks of \
+             {chunk_bytes} bytes in blocks of {block_bytes}",
+            grid.nchunks(),
+        )));
+    }
+    Ok(grid)
+}
+
+/// How the frame says that new chunks are to be encoded; where this build cannot, by the default.
+fn stored_params(snapshot: &Snapshot, grid: &Grid) -> Params {
+    let spec = snapshot.spec();
+    let params = Params {
+        codec: codec::by_id(spec.codec_id).unwrap_or(Params::default().codec),
+        level: spec.level,
+        typesize: grid.typesize(),
+        pipeline: spec.pipeline,
+        blocksize: Some(grid.block_bytes().max(1)),
+        split: spec.split,
+        dictionary: spec.dictionary,
+        ..Params::default()
+    };
+    if params.check().is_ok() {
+        return params;
+    }
+    Params { typesize: grid.typesize(), blocksize: params.blocksize, ..Params::default() }
+}

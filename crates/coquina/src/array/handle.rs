@@ -1,0 +1,312 @@
+//! An open array: a state that readers share, and a store that one writer at a time puts chunks into.
+//!
+//! A read takes the state as it is and is not disturbed by what comes after. A write makes the touched chunks anew,
+//! applies them as one change, and commits; if anything fails, the state is that of the last commit.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use super::cache::Cache;
+use super::grid::Grid;
+use super::metalayer::Meta;
+use super::plan::Plan;
+use super::read::{Counters, Source};
+use super::selection::{Selection, Window};
+use super::write::{Values, Write, old_number};
+use crate::base::error::{Error, Result};
+use crate::base::limits::Limits;
+use crate::base::pool::Job;
+use crate::chunk::Params;
+use crate::store::{Change, Chunks, Sizes, Store};
+
+/// A compressed n-dimensional array.
+pub struct Array {
+    state: RwLock<Arc<State>>,
+    writer: Mutex<Writer>,
+    pub(super) cache: Cache,
+    counters: Counters,
+    limits: Limits,
+    params: Params,
+    dtype_format: u8,
+    dtype: Option<String>,
+}
+
+/// An array as of one moment.
+pub(super) struct State {
+    pub(super) grid: Grid,
+    pub(super) chunks: Arc<dyn Chunks>,
+}
+
+/// What a writer holds.
+pub(super) struct Writer {
+    pub(super) store: Box<dyn Store>,
+    pub(super) committed: Arc<State>,
+    /// Whether writes wait for a commit of their own.
+    pub(super) is_open: bool,
+    /// Whether a write of the open transaction has failed.
+    pub(super) is_broken: bool,
+    pub(super) durable: bool,
+}
+
+/// What an array takes, and what has been done for its reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Stats {
+    /// Bytes of the items.
+    pub nbytes: u64,
+    /// How many chunks.
+    pub nchunks: u64,
+    /// What the chunks take.
+    pub sizes: Sizes,
+    /// How many blocks have been decoded so far.
+    pub blocks_decoded: u64,
+    /// How many blocks were found decoded already.
+    pub blocks_cached: u64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Array {
+    pub(super) fn new(store: Box<dyn Store>, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
+        let state = Arc::new(State { grid, chunks: store.chunks() });
+        let committed = Arc::clone(&state);
+        let writer = Writer { store, committed, is_open: false, is_broken: false, durable: false };
+        Self {
+            state: RwLock::new(state),
+            writer: Mutex::new(writer),
+            cache: Cache::new(),
+            counters: Counters::default(),
+            limits,
+            params,
+            dtype_format: meta.dtype_format,
+            dtype: meta.dtype,
+        }
+    }
+
+    pub(super) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn set_state(&self, state: &Arc<State>) {
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(state);
+    }
+
+    pub(super) fn writer(&self) -> MutexGuard<'_, Writer> {
+        lock(&self.writer)
+    }
+
+    pub(super) fn source<'s>(&'s self, state: &'s State) -> Source<'s> {
+        Source {
+            grid: &state.grid,
+            chunks: &*state.chunks,
+            cache: &self.cache,
+            limits: &self.limits,
+            counters: &self.counters,
+        }
+    }
+
+    /// How it is cut, with its shape.
+    pub fn grid(&self) -> Grid {
+        self.state().grid.clone()
+    }
+
+    /// Bytes of an item.
+    pub fn typesize(&self) -> usize {
+        self.state().grid.typesize()
+    }
+
+    /// The text of the dtype, if there is one that is to be read as NumPy's.
+    pub fn dtype(&self) -> Option<&str> {
+        self.dtype.as_deref().filter(|_| self.dtype_format == 0)
+    }
+
+    /// How new chunks are encoded.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Whether it can be changed.
+    pub fn is_writable(&self) -> bool {
+        self.writer().store.is_writable()
+    }
+
+    /// The file or directory that it lives in.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.writer().store.path()
+    }
+
+    /// What it takes.
+    pub fn stats(&self) -> Stats {
+        let state = self.state();
+        Stats {
+            nbytes: state.grid.size().saturating_mul(state.grid.typesize() as u64),
+            nchunks: state.grid.nchunks(),
+            sizes: state.chunks.sizes(),
+            blocks_decoded: self.counters.blocks_decoded.load(Ordering::Relaxed),
+            blocks_cached: self.counters.blocks_cached.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Bytes of decoded blocks that are kept for further reads.
+    pub fn cache_bytes(&self) -> usize {
+        self.cache.block_bytes()
+    }
+
+    /// Sets how many bytes of decoded blocks are kept; 0 for none.
+    pub fn set_cache_bytes(&self, bytes: usize) {
+        self.cache.set_block_bytes(bytes);
+    }
+
+    /// Fills `out` with the window's bytes of the selected items, in C order.
+    ///
+    /// # Errors
+    /// `OutOfBounds` for an index that does not exist, `Invalid` for an `out` of another size, `Corrupt` for
+    /// damaged chunks that are touched, `Cancelled`.
+    pub fn read(&self, selection: &Selection, window: Window, out: &mut [u8], job: &Job<'_>) -> Result<()> {
+        let state = self.state();
+        check(&state.grid, selection, window, Some(out.len()))?;
+        self.source(&state).read(selection, window, out, job)
+    }
+
+    /// How many blocks a read of the selection would touch.
+    ///
+    /// # Errors
+    /// As [`Array::read`].
+    pub fn blocks_touched(&self, selection: &Selection) -> Result<u64> {
+        let state = self.state();
+        selection.check(&state.grid)?;
+        if selection.shape().contains(&0) {
+            return Ok(0);
+        }
+        Ok(Plan::new(selection, &state.grid).nblocks())
+    }
+
+    /// Writes values to the window's bytes of the selected items. Of several values for one item the last one stays.
+    ///
+    /// # Errors
+    /// As [`Array::read`], `Io`; the array is then as it was.
+    pub fn write(
+        &self,
+        selection: &Selection,
+        window: Window,
+        values: Values<'_>,
+        job: &Job<'_>,
+    ) -> Result<()> {
+        let grid = self.state().grid.clone();
+        self.change(&grid, Some((selection, window, values)), job)
+    }
+
+    /// Gives it another shape. What is new is zeros; what is cut off is gone.
+    ///
+    /// # Errors
+    /// `Limit` for more than can be counted, `Io`; the array is then as it was.
+    pub fn resize(&self, shape: &[u64], job: &Job<'_>) -> Result<()> {
+        let grid = self.state().grid.resized(shape)?;
+        self.change(&grid, None, job)
+    }
+
+    /// Makes axis `axis` longer by `len` and fills what is new, in one commit.
+    ///
+    /// # Errors
+    /// As [`Array::write`] and [`Array::resize`].
+    pub fn append(&self, axis: usize, len: u64, values: Values<'_>, job: &Job<'_>) -> Result<()> {
+        let old = self.state().grid.clone();
+        let mut shape = old.shape().to_vec();
+        let Some(size) = shape.get_mut(axis) else {
+            return Err(Error::out_of_bounds(format!("axis {axis} of an array of {} axes", old.ndim())));
+        };
+        let start = *size;
+        *size = start.checked_add(len).ok_or_else(|| Error::limit(format!("{start} + {len} items")))?;
+        let grid = old.resized(&shape)?;
+        let mut ranges: Vec<_> = shape.iter().map(|&len| 0..len).collect();
+        ranges[axis] = start..start + len;
+        let window = Window { offset: 0, bytes: old.typesize() };
+        self.change(&grid, Some((&Selection::region(&ranges), window, values)), job)
+    }
+
+    /// Goes over to `grid` and writes, as one change.
+    fn change(
+        &self,
+        grid: &Grid,
+        write: Option<(&Selection, Window, Values<'_>)>,
+        job: &Job<'_>,
+    ) -> Result<()> {
+        let mut writer = self.writer();
+        let state = self.state();
+        let done = self.make_change(&mut writer, &state, grid, write, job);
+        let done = done.and_then(|new| {
+            self.set_state(&new);
+            if writer.is_open { Ok(()) } else { writer.commit(&new) }
+        });
+        if done.is_err() {
+            writer.is_broken = writer.is_open;
+            writer.store.rollback();
+            self.set_state(&writer.committed);
+        }
+        done
+    }
+
+    fn make_change(
+        &self,
+        writer: &mut Writer,
+        state: &State,
+        grid: &Grid,
+        write: Option<(&Selection, Window, Values<'_>)>,
+        job: &Job<'_>,
+    ) -> Result<Arc<State>> {
+        writer.check()?;
+        let old = self.source(state);
+        let mut entries = Vec::new();
+        let is_same = *grid == state.grid;
+        if let Some((selection, window, values)) = write {
+            let wanted = match values {
+                Values::Bytes(bytes) => Some(bytes.len()),
+                Values::Uniform(item) if item.len() == window.bytes => None,
+                Values::Uniform(item) => {
+                    let (found, bytes) = (item.len(), window.bytes);
+                    return Err(Error::invalid(format!("a value of {found} bytes for items of {bytes}")));
+                }
+            };
+            check(grid, selection, window, wanted)?;
+            if !selection.shape().contains(&0) {
+                let params = &self.params;
+                let write = Write { old: &old, grid, params, selection, window, values };
+                entries = write.run(&mut *writer.store, job)?;
+            }
+        }
+        if !is_same {
+            super::resize::clear_uncovered(&old, grid, &self.params, &mut *writer.store, &mut entries, job)?;
+        }
+        let remap = |number: u64| old_number(number, grid, old.grid);
+        let mut change = Change { entries, ..Change::default() };
+        if !is_same {
+            change.nchunks = Some(grid.nchunks());
+            change.remap = Some(&remap);
+            let meta = self.meta(grid);
+            change.metalayers.push((meta.name().into(), meta.write()));
+        }
+        writer.store.apply(change)?;
+        Ok(Arc::new(State { grid: grid.clone(), chunks: writer.store.chunks() }))
+    }
+
+    pub(super) fn meta(&self, grid: &Grid) -> Meta {
+        Meta { dtype_format: self.dtype_format, dtype: self.dtype.clone(), ..Meta::of(grid) }
+    }
+}
+
+/// Whether a selection, a window and as many bytes fit each other and the grid.
+fn check(grid: &Grid, selection: &Selection, window: Window, bytes: Option<usize>) -> Result<()> {
+    window.check(grid.typesize())?;
+    selection.check(grid)?;
+    let items = selection.shape().iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
+    let wanted = items.and_then(|items| usize::try_from(items).ok()?.checked_mul(window.bytes));
+    match (wanted, bytes) {
+        (None, _) => Err(Error::limit("a selection of more bytes than memory can have")),
+        (Some(wanted), Some(bytes)) if wanted != bytes => {
+            Err(Error::invalid(format!("{bytes} bytes for a selection of {wanted}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,29 @@
+//! Arrays of any number of dimensions, in chunks of blocks.
+//!
+//! Reading: a [`Selection`] and the [`Grid`] give the touched blocks; they are decoded as one job. Writing: the
+//! touched chunks are made anew and committed in one step.
+//!
+//! Source: `docs/formats/b2nd.md`, `docs/partition.md`.
+
+mod cache;
+mod check;
+mod create;
+mod grid;
+mod handle;
+mod metalayer;
+mod partition;
+mod plan;
+mod read;
+mod resize;
+mod selection;
+mod transaction;
+mod write;
+
+pub use check::Damage;
+pub use create::{ArraySpec, Fill, OpenOptions, Target};
+pub use grid::Grid;
+pub use handle::{Array, Stats};
+pub use metalayer::Meta;
+pub use partition::{Access, partition};
+pub use selection::{AxisSelection, Points, Selection, Window};
+pub use write::Values;

@@ -1,0 +1,263 @@
+//! Reading a selection: the touched blocks of all touched chunks as one job.
+//!
+//! A block is decoded once, whatever is wanted of it: straight into the result where it lies there in one piece,
+//! else into a thread's scratch, from where its items are copied. What is not touched is neither read nor decoded.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use coquina_kernels::boxes::{AXES_MAX, SharedOutput, Steps};
+
+use super::cache::Cache;
+use super::grid::Grid;
+use super::plan::{Plan, Touched};
+use super::selection::{AxisSelection, Selection, Window};
+use crate::base::error::{Error, Result};
+use crate::base::limits::Limits;
+use crate::base::pool::Job;
+use crate::chunk::{Header, LazyChunk, Special};
+use crate::store::{Chunks, Stored};
+
+/// A task decodes about this much.
+const TASK_BYTES_MAX: usize = 512 << 10;
+const TASK_BYTES_MIN: usize = 64 << 10;
+
+/// The front of a block is decoded in so many items: as many as a shuffle turns at once.
+const FRONT_ITEMS: usize = 64;
+
+/// What has been done for the reads of an array so far.
+#[derive(Default)]
+pub(super) struct Counters {
+    pub(super) blocks_decoded: AtomicU64,
+    pub(super) blocks_cached: AtomicU64,
+}
+
+/// All that a read needs of an array, as of one commit.
+pub(super) struct Source<'a> {
+    pub(super) grid: &'a Grid,
+    pub(super) chunks: &'a dyn Chunks,
+    pub(super) cache: &'a Cache,
+    pub(super) limits: &'a Limits,
+    pub(super) counters: &'a Counters,
+}
+
+/// What stands in a chunk: one item over and over, or blocks.
+pub(super) enum Content {
+    Item(Vec<u8>),
+    Blocks(u64, Arc<LazyChunk>),
+}
+
+thread_local! {
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// More than this is given back when the work is done.
+const SCRATCH_BYTES_KEPT: usize = 8 << 20;
+
+/// Runs `work` with `bytes` bytes of this thread's scratch, of any content.
+pub(super) fn with_scratch<T>(bytes: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
+    let mut scratch = SCRATCH.take();
+    if scratch.len() < bytes {
+        scratch.resize(bytes, 0);
+    }
+    let result = work(&mut scratch[..bytes]);
+    if scratch.len() <= SCRATCH_BYTES_KEPT {
+        SCRATCH.set(scratch);
+    }
+    result
+}
+
+/// The item that a chunk without stored bytes repeats.
+pub(super) fn special_item(special: Special, typesize: usize) -> Result<Vec<u8>> {
+    match (special, typesize) {
+        (Special::Zeros | Special::Uninit, _) => Ok(vec![0; typesize]),
+        (Special::Nans, 4) => Ok(0x7fc0_0000_u32.to_le_bytes().to_vec()),
+        (Special::Nans, 8) => Ok(0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec()),
+        (Special::Nans | Special::Value, _) => {
+            Err(Error::corrupt(format!("special value {special:?} of items of {typesize} bytes")))
+        }
+    }
+}
+
+impl Source<'_> {
+    /// Fills `out` with the selected items; the selection and the window have been checked.
+    pub(super) fn read(
+        &self,
+        selection: &Selection,
+        window: Window,
+        out: &mut [u8],
+        job: &Job<'_>,
+    ) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        if let Some(done) = self.read_one(selection, window, out) {
+            return done;
+        }
+        let plan = Plan::new(selection, self.grid);
+        let block_bytes = self.grid.block_bytes();
+        let total = usize::try_from(plan.nblocks()).unwrap_or(usize::MAX).saturating_mul(block_bytes);
+        let read = Read {
+            source: self,
+            output: SharedOutput::new(out, window.bytes, plan.cuts()),
+            whole_items: window.bytes == self.grid.typesize(),
+            plan: &plan,
+            window,
+            // What fills the cache at once is not worth keeping.
+            keeps_blocks: total <= self.cache.block_bytes() / 2,
+        };
+        let width = job.width(total);
+        let task_bytes = if width == 1 { TASK_BYTES_MAX } else { total / (4 * width) };
+        let task_blocks = task_bytes.clamp(TASK_BYTES_MIN, TASK_BYTES_MAX) / block_bytes;
+        let tasks = plan.chunks().flat_map(|touched| cut(touched, task_blocks.max(1)));
+        job.run(total, tasks, |(touched, first, count)| {
+            let chunk = touched.chunk;
+            read.run(&touched, first, count).map_err(|e| e.at(format!("chunk {chunk}")))?;
+            Ok(count * block_bytes)
+        })
+    }
+
+    /// One element, without a plan: `None` if the selection is not one, or its block is not at hand.
+    fn read_one(&self, selection: &Selection, window: Window, out: &mut [u8]) -> Option<Result<()>> {
+        if out.len() != window.bytes || selection.points.is_some() {
+            return None;
+        }
+        let (mut chunk, mut block, mut place) = (0, 0, window.offset);
+        for (axis, selected) in selection.axes.iter().enumerate() {
+            let index = match selected {
+                Some(AxisSelection::Range { start, .. }) => *start,
+                Some(AxisSelection::List(indices)) => *indices.first()?,
+                None => return None,
+            };
+            let located = self.grid.locate(axis, index);
+            chunk += located.chunk;
+            block += located.block;
+            place += located.place;
+        }
+        let Ok(Stored::At { id, .. }) = self.chunks.chunk(chunk) else { return None };
+        let bytes = self.cache.block(id, block)?;
+        self.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
+        out.copy_from_slice(bytes.get(place..place + window.bytes)?);
+        Some(Ok(()))
+    }
+
+    /// What stands in chunk `number`.
+    pub(super) fn content(&self, number: u64) -> Result<Content> {
+        let (id, source, place) = match self.chunks.chunk(number)? {
+            Stored::Special(special, _) => {
+                return Ok(Content::Item(special_item(special, self.grid.typesize())?));
+            }
+            Stored::At { id, source, place } => (id, source, place),
+        };
+        if let Some(head) = self.cache.head(id) {
+            return Ok(Content::Blocks(id, head));
+        }
+        let head = LazyChunk::open(source, place, self.limits)?;
+        self.check(head.header())?;
+        let head = Arc::new(head);
+        self.cache.keep_head(id, &head);
+        Ok(Content::Blocks(id, head))
+    }
+
+    /// A chunk must be cut as the array says it is.
+    fn check(&self, header: &Header) -> Result<()> {
+        let (nbytes, blocks) = (self.grid.chunk_bytes(), self.grid.blocks_per_chunk());
+        // Stored and repeated bytes are in C order of blocks too, whatever block size their header has.
+        if header.nbytes != nbytes
+            || header.nblocks() != blocks && header.kind()? == crate::chunk::Kind::Blocks
+        {
+            return Err(Error::corrupt(format!(
+                "{} bytes in {} blocks: the array has chunks of {nbytes} bytes in {blocks} blocks",
+                header.nbytes,
+                header.nblocks(),
+            )));
+        }
+        Ok(())
+    }
+
+    /// Decodes block `number` of a chunk into `out`.
+    pub(super) fn decode(&self, chunk: &LazyChunk, number: usize, out: &mut [u8]) -> Result<()> {
+        // By bytes and not by number: a chunk that is stored as it is may say another block size.
+        chunk.read(number * self.grid.block_bytes(), out)?;
+        self.counters.blocks_decoded.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The blocks of a chunk in runs.
+fn cut(touched: Touched, task_blocks: usize) -> impl Iterator<Item = (Touched, usize, usize)> {
+    let blocks = touched.nblocks();
+    (0..blocks)
+        .step_by(task_blocks)
+        .map(move |first| (touched.clone(), first, task_blocks.min(blocks - first)))
+}
+
+/// A read that is going on.
+struct Read<'r> {
+    source: &'r Source<'r>,
+    plan: &'r Plan,
+    output: SharedOutput<'r>,
+    window: Window,
+    whole_items: bool,
+    keeps_blocks: bool,
+}
+
+const NO_STEPS: Steps<'static> = Steps::Even { start: 0, step: 0 };
+
+impl Read<'_> {
+    /// Reads `count` of the touched blocks of a chunk, from `first` on.
+    fn run(&self, touched: &Touched, first: usize, count: usize) -> Result<()> {
+        let content = self.source.content(touched.chunk)?;
+        let ndim = self.plan.axes.len();
+        let mut groups = [0; AXES_MAX];
+        for number in first..first + count {
+            let block = touched.block(self.plan, number, &mut groups[..ndim]);
+            self.fill(&content, block, &groups[..ndim])?;
+        }
+        Ok(())
+    }
+
+    /// Fills the cell of a block.
+    fn fill(&self, content: &Content, block: usize, groups: &[usize]) -> Result<()> {
+        let mut cell = self.output.cell(groups);
+        let ndim = groups.len();
+        let mut steps = [NO_STEPS; AXES_MAX];
+        let (id, chunk) = match content {
+            Content::Item(item) => {
+                cell.copy_from(&item[self.window.offset..], &steps[..ndim]);
+                return Ok(());
+            }
+            Content::Blocks(id, chunk) => (*id, chunk),
+        };
+        self.plan.block_steps(groups, &mut steps[..ndim]);
+        let block_bytes = self.source.grid.block_bytes();
+        if let Some(bytes) = self.source.cache.block(id, block) {
+            self.source.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
+            cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
+            return Ok(());
+        }
+        if self.keeps_blocks {
+            let mut bytes = vec![0; block_bytes];
+            self.source.decode(chunk, block, &mut bytes)?;
+            cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
+            self.source.cache.keep_block(id, block, &Arc::new(bytes));
+            return Ok(());
+        }
+        if self.whole_items
+            && self.plan.is_block_in_order(groups, self.source.grid)
+            && let Some(out) = cell.as_slice_mut()
+            && out.len() == block_bytes
+        {
+            return self.source.decode(chunk, block, out);
+        }
+        // What stands behind the last item that is wanted need not be decoded.
+        let wanted = self.plan.block_end(groups, &steps) + self.source.grid.typesize();
+        let wanted = wanted.next_multiple_of(FRONT_ITEMS * self.source.grid.typesize()).min(block_bytes);
+        with_scratch(wanted, |scratch| {
+            self.source.decode(chunk, block, scratch)?;
+            cell.copy_from(&scratch[self.window.offset..], &steps[..ndim]);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! When changes become the state that everybody sees: each by itself, or several in one step.
+
+use std::sync::Arc;
+
+use super::handle::{Array, State, Writer};
+use super::metalayer;
+use crate::base::error::{Error, Result};
+use crate::store::Change;
+
+impl Writer {
+    /// Whether a change can be made.
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.store.is_writable() {
+            return Err(Error::invalid("the array is open for reading only"));
+        }
+        if self.is_broken {
+            return Err(Error::invalid("a change of this transaction has failed; roll it back"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn commit(&mut self, state: &Arc<State>) -> Result<()> {
+        self.store.commit(self.durable)?;
+        self.committed = Arc::clone(state);
+        Ok(())
+    }
+}
+
+impl Array {
+    /// From now on changes are seen by this handle only, until [`Array::commit`].
+    ///
+    /// # Errors
+    /// `Invalid` if that is so already, or the array is open for reading only.
+    pub fn begin(&self) -> Result<()> {
+        let mut writer = self.writer();
+        writer.check()?;
+        if writer.is_open {
+            return Err(Error::invalid("a transaction is open already"));
+        }
+        writer.is_open = true;
+        Ok(())
+    }
+
+    /// Makes all changes since [`Array::begin`] the state that everybody sees, in one step.
+    ///
+    /// # Errors
+    /// `Io`, or `Invalid` if one of the changes has failed; the array is then as it was before the first of them.
+    pub fn commit(&self) -> Result<()> {
+        let mut writer = self.writer();
+        let broken = std::mem::take(&mut writer.is_broken);
+        writer.is_open = false;
+        let done = if broken {
+            Err(Error::invalid("a change of this transaction has failed, so none was made"))
+        } else {
+            let state = self.state();
+            writer.commit(&state)
+        };
+        if done.is_err() {
+            self.go_back(&mut writer);
+        }
+        done
+    }
+
+    /// Forgets all changes since [`Array::begin`].
+    pub fn rollback(&self) {
+        let mut writer = self.writer();
+        (writer.is_open, writer.is_broken) = (false, false);
+        self.go_back(&mut writer);
+    }
+
+    fn go_back(&self, writer: &mut Writer) {
+        writer.store.rollback();
+        self.set_state(&writer.committed);
+    }
+
+    /// Whether a commit waits until the disk has it, so that not even a power cut can take it back.
+    pub fn set_durable(&self, durable: bool) {
+        self.writer().durable = durable;
+    }
+
+    /// Whether commits wait for the disk.
+    pub fn is_durable(&self) -> bool {
+        self.writer().durable
+    }
+
+    /// Commits, and gives a file that was created its name.
+    ///
+    /// # Errors
+    /// `Io`; there is then no file of that name, or the one that there was.
+    pub fn publish(&self) -> Result<()> {
+        let mut writer = self.writer();
+        (writer.is_open, writer.is_broken) = (false, false);
+        let state = self.state();
+        writer.commit(&state)?;
+        writer.store.publish()
+    }
+
+    /// Gives back the space of what is not referred to any more.
+    ///
+    /// # Errors
+    /// `Io`; the array is then as it was.
+    pub fn compact(&self) -> Result<()> {
+        let mut writer = self.writer();
+        writer.check()?;
+        if writer.is_open {
+            return Err(Error::invalid("a transaction is open; commit it before compacting"));
+        }
+        writer.store.compact()?;
+        // Chunks stand elsewhere now, and may be known by other names.
+        self.cache.clear();
+        self.renew(&mut writer)
+    }
+
+    /// Goes to the newest commit of whoever writes the file; returns whether there was one.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt`; the array is then as it was.
+    pub fn refresh(&self) -> Result<bool> {
+        let mut writer = self.writer();
+        if writer.store.is_writable() || !writer.store.refresh()? {
+            return Ok(false);
+        }
+        self.cache.clear();
+        self.renew(&mut writer)?;
+        Ok(true)
+    }
+
+    /// Takes the store's state over.
+    fn renew(&self, writer: &mut Writer) -> Result<()> {
+        let chunks = writer.store.chunks();
+        let old = self.state();
+        let shape = match metalayer::find(&chunks.metalayers())? {
+            Some(meta) => meta.shape,
+            None => old.grid.shape().to_vec(),
+        };
+        let grid = old.grid.resized(&shape)?;
+        let state = Arc::new(State { grid, chunks });
+        writer.committed = Arc::clone(&state);
+        self.set_state(&state);
+        Ok(())
+    }
+
+    /// Lets go of the file; reads and writes fail from then on.
+    ///
+    /// # Errors
+    /// `Io` if the last bytes cannot be written.
+    pub fn close(&self) -> Result<()> {
+        self.writer().store.close()
+    }
+
+    /// The content of a piece of variable metadata.
+    ///
+    /// # Errors
+    /// `Corrupt` where it does not decode.
+    pub fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.state().chunks.layer(name)
+    }
+
+    /// The names of the variable metadata.
+    pub fn layer_names(&self) -> Vec<String> {
+        self.state().chunks.layer_names()
+    }
+
+    /// The fixed metadata: name and content.
+    pub fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        self.state().chunks.metalayers()
+    }
+
+    /// Sets a piece of variable metadata, or removes it.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that cannot be, `Limit`, `Io`; the metadata are then as they were.
+    pub fn set_layer(&self, name: &str, content: Option<Vec<u8>>) -> Result<()> {
+        let mut writer = self.writer();
+        writer.check()?;
+        let old = self.state();
+        let done = writer
+            .store
+            .apply(Change { layers: vec![(name.into(), content)], ..Change::default() })
+            .and_then(|()| {
+                let state = Arc::new(State { grid: old.grid.clone(), chunks: writer.store.chunks() });
+                self.set_state(&state);
+                if writer.is_open { Ok(()) } else { writer.commit(&state) }
+            });
+        if done.is_err() {
+            writer.is_broken = writer.is_open;
+            self.go_back(&mut writer);
+        }
+        done
+    }
+}

@@ -1,0 +1,374 @@
+//! Writing a selection: every touched chunk is made anew, and none is written over.
+//!
+//! The blocks of a chunk are made one by one as the encoder asks for them: from the values where these fill a block,
+//! else from the block that was there with the values over it. Blocks that are not touched are not even decoded if
+//! they can stay as they are. Many chunks are made at once, one by each thread; few are made one after another, by all threads.
+//! Chunks arrive at the store in the order of the walk, so the bytes do not depend on the threads.
+
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+
+use coquina_kernels::boxes::{AXES_MAX, Axis, Steps, copy_box};
+
+use super::grid::Grid;
+use super::plan::{Plan, Touched};
+use super::read::{Content, Source};
+use super::selection::{Selection, Window};
+use crate::base::error::{Error, Result};
+use crate::base::limits::Limits;
+use crate::base::ordered::{Ordered, Take};
+use crate::base::pool::Job;
+use crate::chunk::{self, BlockSource, Kind, Params, Special};
+use crate::store::{Entry, Store};
+
+/// What is written to the selected items.
+#[derive(Clone, Copy)]
+pub enum Values<'a> {
+    /// An item for each, in C order.
+    Bytes(&'a [u8]),
+    /// One item for all.
+    Uniform(&'a [u8]),
+}
+
+/// A write that is going on.
+pub(super) struct Write<'w> {
+    /// What there was before.
+    pub(super) old: &'w Source<'w>,
+    /// The grid to come: that of `old`, or one with another shape.
+    pub(super) grid: &'w Grid,
+    pub(super) params: &'w Params,
+    pub(super) selection: &'w Selection,
+    pub(super) window: Window,
+    pub(super) values: Values<'w>,
+}
+
+/// A chunk on its way to the store.
+pub(super) enum Made {
+    Special(Special),
+    Bytes(Vec<u8>),
+}
+
+impl Made {
+    pub(super) fn put(self, store: &mut dyn Store) -> Result<Entry> {
+        match self {
+            Self::Special(special) => Ok(Entry::Special(special)),
+            Self::Bytes(bytes) => store.put(bytes),
+        }
+    }
+}
+
+/// Puts chunks into the store, in the order of their walk.
+struct Putter<'s> {
+    store: &'s mut dyn Store,
+    entries: Vec<(u64, Entry)>,
+}
+
+impl Take<(u64, Made)> for Putter<'_> {
+    type Rest = ();
+
+    fn take(&mut self, (number, made): (u64, Made)) -> Result<()> {
+        self.entries.push((number, made.put(self.store)?));
+        Ok(())
+    }
+}
+
+impl Write<'_> {
+    /// Makes all touched chunks and puts them into the store; returns what is to stand where.
+    pub(super) fn run(&self, store: &mut dyn Store, job: &Job<'_>) -> Result<Vec<(u64, Entry)>> {
+        let plan = Plan::new(self.selection, self.grid);
+        let touched = plan.chunks().count();
+        let bytes = self.grid.chunk_bytes();
+        let total = touched.saturating_mul(bytes);
+        let width = job.width(total);
+        let mut putter = Putter { store, entries: Vec::with_capacity(touched) };
+        let place = |number: u64| move |e: Error| e.at(format!("chunk {number}"));
+        if touched < 2 * width {
+            for touched in plan.chunks() {
+                let number = touched.chunk;
+                let made = self.make(&plan, &touched, job).map_err(place(number))?;
+                putter.take((number, made))?;
+            }
+            return Ok(putter.entries);
+        }
+        let putter = Ordered::new(putter, width);
+        job.run(total, plan.chunks().enumerate(), |(at, touched)| {
+            let number = touched.chunk;
+            let make = || Ok((number, self.make(&plan, &touched, &Job::inline()).map_err(place(number))?));
+            putter.put(at, make)?;
+            Ok(bytes)
+        })?;
+        Ok(putter.into_taker().entries)
+    }
+
+    fn make(&self, plan: &Plan, touched: &Touched, job: &Job<'_>) -> Result<Made> {
+        let is_whole = self.covers(plan, touched);
+        if is_whole && let Values::Uniform(item) = self.values {
+            return uniform(item, self.grid.chunk_bytes(), self.params);
+        }
+        let mut number_of = vec![NOT_TOUCHED; self.grid.blocks_per_chunk()];
+        let mut groups = [0; AXES_MAX];
+        for number in 0..touched.nblocks() {
+            number_of[touched.block(plan, number, &mut groups[..plan.axes.len()])] = number;
+        }
+        let before = if is_whole { Before::Nothing } else { Before::of(self.old, self.grid, touched.chunk)? };
+        let strides = self.value_strides();
+        let failed = Failed::default();
+        let blocks = NewBlocks { write: self, plan, touched, number_of, strides, before, failed };
+        let made = encoded(&blocks, self.grid, self.params, job);
+        blocks.failed.first(made)
+    }
+
+    /// Whether every item of a chunk is overwritten.
+    fn covers(&self, plan: &Plan, touched: &Touched) -> bool {
+        let region = self.grid.region(touched.chunk);
+        self.window.bytes == self.grid.typesize()
+            && plan.is_box(self.selection)
+            && touched.lens(plan).zip(region).all(|(len, range)| len as u64 == range.end - range.start)
+    }
+
+    /// Bytes from one position of each axis of the values to the next; all zero for a single value.
+    fn value_strides(&self) -> Vec<usize> {
+        let shape = self.selection.shape();
+        let mut strides = vec![0; shape.len()];
+        if let Values::Bytes(_) = self.values {
+            let mut stride = self.window.bytes;
+            for (at, &len) in shape.iter().enumerate().rev() {
+                strides[at] = stride;
+                stride = stride.saturating_mul(usize::try_from(len).unwrap_or(usize::MAX));
+            }
+        }
+        strides
+    }
+}
+
+/// A chunk that is one item over and over.
+pub(super) fn uniform(item: &[u8], chunk_bytes: usize, params: &Params) -> Result<Made> {
+    if item.iter().all(|&byte| byte == 0) {
+        return Ok(Made::Special(Special::Zeros));
+    }
+    Ok(Made::Bytes(chunk::encode_special(Special::Value, item, chunk_bytes, params.typesize)?))
+}
+
+/// Encodes a chunk of blocks as they are made. Zeros need not be stored.
+pub(super) fn encoded(blocks: &dyn BlockSource, grid: &Grid, params: &Params, job: &Job<'_>) -> Result<Made> {
+    let mut room = ENCODED.take();
+    let cbytes = chunk::encode_blocks_of(blocks, grid.chunk_bytes(), params, &mut room, job)?;
+    let bytes = room[..cbytes].to_vec();
+    if room.len() <= ENCODED_BYTES_KEPT {
+        ENCODED.set(room);
+    }
+    let header = chunk::Header::read(&bytes, &Limits::default())?;
+    match header.kind()? {
+        Kind::Special(special) if special != Special::Value => Ok(Made::Special(special)),
+        _ => Ok(Made::Bytes(bytes)),
+    }
+}
+
+/// The number that a chunk had in another shape of the same cut; `None` if it was not there.
+pub(super) fn old_number(number: u64, grid: &Grid, old: &Grid) -> Option<u64> {
+    if grid == old {
+        return Some(number);
+    }
+    if old.nchunks() == 0 {
+        return None;
+    }
+    let mut total = 0;
+    for (axis, at) in grid.chunk_at(number).into_iter().enumerate() {
+        if at * grid.chunks()[axis] >= old.shape()[axis] {
+            return None;
+        }
+        total += at * old.chunk_stride(axis);
+    }
+    Some(total)
+}
+
+/// The touched block that a block of the chunk is, if it is one.
+const NOT_TOUCHED: usize = usize::MAX;
+
+/// More room than this is given back.
+const ENCODED_BYTES_KEPT: usize = 40 << 20;
+
+thread_local! {
+    /// Room for a chunk on its way; kept, as fresh memory is slow to touch.
+    static ENCODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// What a chunk held before.
+pub(super) enum Before<'w> {
+    /// Nothing that counts.
+    Nothing,
+    /// One item over and over, or blocks; of a grid that may be smaller than the one to come.
+    Content(&'w Source<'w>, Content, Vec<u64>),
+}
+
+impl<'w> Before<'w> {
+    pub(super) fn of(old: &'w Source<'w>, grid: &Grid, number: u64) -> Result<Self> {
+        let Some(number) = old_number(number, grid, old.grid) else { return Ok(Self::Nothing) };
+        // What stands behind the edge of the old shape may be left from a larger one.
+        let lens = old.grid.region(number).into_iter().map(|range| range.end - range.start);
+        let inside = if old.grid == grid { grid.chunks().to_vec() } else { lens.collect() };
+        Ok(Self::Content(old, old.content(number)?, inside))
+    }
+
+    /// Fills `out` with block `number`; returns whether anything had to be cleared.
+    pub(super) fn block(&self, number: usize, out: &mut [u8]) -> Result<bool> {
+        match self {
+            Self::Nothing => {
+                out.fill(0);
+                Ok(false)
+            }
+            Self::Content(old, content, inside) => {
+                match content {
+                    Content::Item(item) => {
+                        out.chunks_exact_mut(item.len()).for_each(|out| out.copy_from_slice(item))
+                    }
+                    Content::Blocks(_, chunk) => old.decode(chunk, number, out)?,
+                }
+                Ok(clear_outside(old.grid, inside, number, out))
+            }
+        }
+    }
+
+    /// The stored bytes of block `number`, if it can stay as it is.
+    fn stored(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Content(_, Content::Blocks(_, chunk), _)
+                if chunk.can_lend(params) && !self.has_outside(number) =>
+            {
+                chunk.encoded_block(number)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether a part of block `number` does not count.
+    pub(super) fn has_outside(&self, number: usize) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Content(old, _, inside) => !is_inside(old.grid, &old.grid.inside_block(inside, number)),
+        }
+    }
+}
+
+/// Whether all items of a block count, of which so many do along each axis.
+fn is_inside(grid: &Grid, kept: &[usize]) -> bool {
+    kept.iter().zip(grid.blocks()).all(|(&kept, &block)| kept as u64 == block)
+}
+
+/// Encodes a chunk with what counts of its old content.
+pub(super) fn rewritten(before: Before<'_>, grid: &Grid, params: &Params, job: &Job<'_>) -> Result<Made> {
+    let blocks = Kept { before, failed: Failed::default() };
+    let made = encoded(&blocks, grid, params, job);
+    blocks.failed.first(made)
+}
+
+/// The blocks of a chunk as they were.
+struct Kept<'w> {
+    before: Before<'w>,
+    failed: Failed,
+}
+
+impl BlockSource for Kept<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        let _ = self.failed.note(number, self.before.block(number, out));
+    }
+}
+
+/// The first error of making blocks, which has no other way out of the encoder.
+#[derive(Default)]
+struct Failed(Mutex<Option<Error>>);
+
+impl Failed {
+    fn note<T>(&self, block: usize, made: Result<T>) -> Option<T> {
+        match made {
+            Ok(made) => Some(made),
+            Err(error) => {
+                let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert(error.at(format!("block {block}")));
+                None
+            }
+        }
+    }
+
+    /// What a block could not be made of explains whatever came out.
+    fn first<T>(self, made: Result<T>) -> Result<T> {
+        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => made,
+        }
+    }
+}
+
+/// The blocks of a chunk as they are to be: what was there, and the values over it.
+struct NewBlocks<'w> {
+    write: &'w Write<'w>,
+    plan: &'w Plan,
+    touched: &'w Touched,
+    number_of: Vec<usize>,
+    strides: Vec<usize>,
+    before: Before<'w>,
+    failed: Failed,
+}
+
+impl BlockSource for NewBlocks<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        let _ = self.failed.note(number, self.make(number, out));
+    }
+
+    fn encoded(&self, number: usize) -> Option<Vec<u8>> {
+        if self.touched_number(number).is_some() {
+            return None;
+        }
+        let stored = self.before.stored(number, self.write.params);
+        self.failed.note(number, stored).flatten()
+    }
+}
+
+impl NewBlocks<'_> {
+    /// The touched block that block `number` of the chunk is, if it is one.
+    fn touched_number(&self, number: usize) -> Option<usize> {
+        self.number_of.get(number).copied().filter(|&touched| touched != NOT_TOUCHED)
+    }
+
+    fn make(&self, number: usize, out: &mut [u8]) -> Result<()> {
+        let Some(touched) = self.touched_number(number) else {
+            return self.before.block(number, out).map(drop);
+        };
+        let (plan, write) = (self.plan, self.write);
+        let ndim = plan.axes.len();
+        let mut groups = [0; AXES_MAX];
+        self.touched.block(plan, touched, &mut groups[..ndim]);
+        let groups = &groups[..ndim];
+        let is_whole = plan.is_box(write.selection)
+            && plan.lens(groups).product::<usize>() * write.window.bytes == out.len();
+        if !is_whole {
+            self.before.block(number, out)?;
+        }
+        let mut to = [Steps::Even { start: 0, step: 0 }; AXES_MAX];
+        plan.block_steps(groups, &mut to[..ndim]);
+        let mut rooms = vec![Vec::new(); ndim];
+        let from = plan.result_steps(groups, &self.strides, &mut rooms);
+        let axes: Vec<Axis<'_>> =
+            from.into_iter().zip(to).map(|((len, from), to)| Axis { len, to, from }).collect();
+        let (Values::Bytes(values) | Values::Uniform(values)) = write.values;
+        copy_box(&mut out[write.window.offset..], values, &axes, write.window.bytes);
+        Ok(())
+    }
+}
+
+/// Zeros in a block of a chunk of which only `inside` items along each axis count; whether anything else was there.
+fn clear_outside(grid: &Grid, inside: &[u64], number: usize, block: &mut [u8]) -> bool {
+    let kept = grid.inside_block(inside, number);
+    if is_inside(grid, &kept) {
+        return false;
+    }
+    let old = block.to_vec();
+    block.fill(0);
+    if !kept.contains(&0) {
+        let steps = |axis: usize| Steps::Even { start: 0, step: grid.item_stride(axis).cast_signed() };
+        let axes: Vec<Axis<'_>> =
+            kept.iter().enumerate().map(|(at, &len)| Axis { len, to: steps(at), from: steps(at) }).collect();
+        copy_box(block, &old, &axes, grid.typesize());
+    }
+    old != block
+}

@@ -1,0 +1,150 @@
+//! Chunks in a frame: a file, a directory, or bytes that are read at positions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Change, Chunks, Entry, Sizes, Store, Stored};
+use crate::base::error::{Error, Result};
+use crate::frame::{self, Frame, Snapshot};
+
+/// Chunks in a frame.
+pub(crate) struct FrameStore {
+    frame: Option<Frame>,
+    /// The state, kept when the frame is closed so that what it was can still be asked.
+    last: Arc<Snapshot>,
+    put: Vec<frame::Entry>,
+    verify: bool,
+}
+
+/// The state of a frame, with or without a look at its sums.
+struct View {
+    snapshot: Arc<Snapshot>,
+    verify: bool,
+    is_closed: bool,
+}
+
+fn closed() -> Error {
+    Error::invalid("the array has been closed")
+}
+
+impl FrameStore {
+    /// A frame that is open. `verify`: whether sums are looked at.
+    pub(crate) fn new(frame: Frame, verify: bool) -> Self {
+        Self { last: frame.snapshot(), frame: Some(frame), put: Vec::new(), verify }
+    }
+
+    fn frame(&mut self) -> Result<&mut Frame> {
+        self.frame.as_mut().ok_or_else(closed)
+    }
+}
+
+impl Chunks for View {
+    fn nchunks(&self) -> u64 {
+        self.snapshot.nchunks()
+    }
+
+    fn chunk(&self, number: u64) -> Result<Stored> {
+        if self.is_closed {
+            return Err(closed());
+        }
+        let mut stored = self.snapshot.chunk(number)?;
+        if let Stored::At { place, .. } = &mut stored
+            && !self.verify
+        {
+            place.sum = None;
+        }
+        Ok(stored)
+    }
+
+    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        self.snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect()
+    }
+
+    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.snapshot.vlmetalayer(name)
+    }
+
+    fn layer_names(&self) -> Vec<String> {
+        self.snapshot.vlmetalayer_names().map(str::to_owned).collect()
+    }
+
+    fn sizes(&self) -> Sizes {
+        let snapshot = &self.snapshot;
+        Sizes {
+            cbytes: snapshot.cbytes() - snapshot.dead_bytes(),
+            dead_bytes: snapshot.dead_bytes(),
+            special_chunks: snapshot.special_chunks(),
+            sums: snapshot.sums(),
+        }
+    }
+}
+
+impl Store for FrameStore {
+    fn chunks(&self) -> Arc<dyn Chunks> {
+        let snapshot = self.frame.as_ref().map_or_else(|| Arc::clone(&self.last), Frame::snapshot);
+        Arc::new(View { snapshot, verify: self.verify, is_closed: self.frame.is_none() })
+    }
+
+    fn put(&mut self, chunk: Vec<u8>) -> Result<Entry> {
+        let entry = self.frame()?.put(&chunk)?;
+        self.put.push(entry);
+        Ok(Entry::New(self.put.len() - 1))
+    }
+
+    fn apply(&mut self, change: Change<'_>) -> Result<()> {
+        let put = std::mem::take(&mut self.put);
+        let entry = |entry: Entry| match entry {
+            Entry::Special(special) => frame::Entry::Special(special),
+            Entry::New(number) => put[number],
+        };
+        let frame = self.frame()?;
+        let (nchunks, chunk_bytes) = (frame.snapshot().nchunks(), frame.snapshot().chunk_bytes());
+        let nchunks = change.nchunks.unwrap_or(nchunks);
+        frame.apply(frame::Change {
+            nchunks,
+            nbytes: nchunks * chunk_bytes as u64,
+            fill: change.fill,
+            remap: change.remap,
+            entries: change.entries.into_iter().map(|(number, new)| (number, entry(new))).collect(),
+            metalayers: change.metalayers,
+            vlmetalayers: change.layers,
+        })
+    }
+
+    fn commit(&mut self, durable: bool) -> Result<()> {
+        self.frame()?.commit(durable)
+    }
+
+    fn rollback(&mut self) {
+        self.put.clear();
+        if let Some(frame) = &mut self.frame {
+            frame.rollback();
+        }
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        self.frame()?.publish()
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        self.frame()?.compact()
+    }
+
+    fn refresh(&mut self) -> Result<bool> {
+        self.frame()?.refresh()
+    }
+
+    fn is_writable(&self) -> bool {
+        self.frame.as_ref().is_some_and(Frame::is_writable)
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.frame.as_ref().and_then(Frame::path).map(PathBuf::from)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let Some(frame) = self.frame.take() else { return Ok(()) };
+        self.last = frame.snapshot();
+        frame.close()
+    }
+}

@@ -1,0 +1,232 @@
+//! Chunks in memory, each in a buffer of its own.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Change, Chunks, Entry, Sizes, Store, Stored, SumState};
+use crate::base::error::{Error, Result};
+use crate::base::io::ReadAt;
+use crate::chunk::{Place, Special};
+
+/// Identities of all chunks in memory: never given twice.
+static IDS: AtomicU64 = AtomicU64::new(0);
+
+/// What stands at a chunk's number.
+#[derive(Clone)]
+enum Slot {
+    Special(Special),
+    Bytes(u64, Arc<Vec<u8>>),
+}
+
+/// All slots: listed, or one for all of them, so that a chunk costs nothing until it is written.
+#[derive(Clone)]
+enum Slots {
+    Repeated(Special, u64),
+    Listed(Vec<Slot>),
+}
+
+#[derive(Clone)]
+struct State {
+    slots: Slots,
+    nbytes: usize,
+    metalayers: Vec<(String, Vec<u8>)>,
+    layers: BTreeMap<String, Vec<u8>>,
+}
+
+/// Chunks in memory.
+pub(crate) struct MemoryStore {
+    state: Arc<State>,
+    committed: Arc<State>,
+    put: Vec<Slot>,
+}
+
+impl MemoryStore {
+    /// `nchunks` chunks of `nbytes` bytes that are all zeros.
+    pub(crate) fn new(nchunks: u64, nbytes: usize, metalayers: Vec<(String, Vec<u8>)>) -> Self {
+        let slots = Slots::Repeated(Special::Zeros, nchunks);
+        let state = Arc::new(State { slots, nbytes, metalayers, layers: BTreeMap::new() });
+        Self { committed: Arc::clone(&state), state, put: Vec::new() }
+    }
+}
+
+impl Slots {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Repeated(_, count) => *count,
+            Self::Listed(slots) => slots.len() as u64,
+        }
+    }
+
+    fn get(&self, number: u64) -> Option<Slot> {
+        match self {
+            Self::Repeated(special, count) => (number < *count).then_some(Slot::Special(*special)),
+            Self::Listed(slots) => slots.get(usize::try_from(number).ok()?).cloned(),
+        }
+    }
+
+    /// The slots as a list, of `count` slots that `get` gives.
+    fn list(&mut self, count: u64, get: impl Fn(&Self, u64) -> Slot) -> Result<&mut Vec<Slot>> {
+        let len = usize::try_from(count).map_err(|_| Error::limit(format!("{count} chunks")))?;
+        let mut slots = Vec::new();
+        slots
+            .try_reserve_exact(len)
+            .map_err(|_| Error::limit(format!("{count} chunks: no memory to list them")))?;
+        slots.extend((0..count).map(|number| get(self, number)));
+        *self = Self::Listed(slots);
+        let Self::Listed(slots) = self else { unreachable!("it has just been listed") };
+        Ok(slots)
+    }
+}
+
+impl State {
+    fn apply(&mut self, change: Change<'_>, put: &[Slot]) -> Result<()> {
+        let zeros = || Slot::Special(Special::Zeros);
+        let before = self.slots.len();
+        let count = change.nchunks.unwrap_or(before);
+        if let Some(fill) = change.fill {
+            self.slots = Slots::Repeated(fill, count);
+        }
+        let is_same = count == self.slots.len() && change.remap.is_none();
+        match self.slots {
+            // All zeros before and after: the cut does not matter.
+            Slots::Repeated(Special::Zeros, _) if !is_same => {
+                self.slots = Slots::Repeated(Special::Zeros, count)
+            }
+            _ if is_same => {}
+            _ => {
+                let old = |number: u64| change.remap.map_or(Some(number), |remap| remap(number));
+                let get =
+                    |slots: &Slots, number| old(number).and_then(|n| slots.get(n)).unwrap_or_else(zeros);
+                self.slots.list(count, get)?;
+            }
+        }
+        if !change.entries.is_empty() {
+            let slots = match &mut self.slots {
+                Slots::Listed(slots) => slots,
+                repeated @ Slots::Repeated(..) => {
+                    repeated.list(count, |slots, number| slots.get(number).unwrap_or_else(zeros))?
+                }
+            };
+            for (number, entry) in change.entries {
+                let slot = usize::try_from(number).ok().and_then(|number| slots.get_mut(number));
+                let slot = slot.ok_or_else(|| Error::out_of_bounds(format!("chunk {number} of {count}")))?;
+                *slot = match entry {
+                    Entry::Special(special) => Slot::Special(special),
+                    Entry::New(number) => put[number].clone(),
+                };
+            }
+        }
+        for (name, content) in change.metalayers {
+            if let Some(layer) = self.metalayers.iter_mut().find(|(known, _)| *known == name) {
+                layer.1 = content;
+            }
+        }
+        for (name, content) in change.layers {
+            match content {
+                Some(content) => self.layers.insert(name, content),
+                None => self.layers.remove(&name),
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Chunks for State {
+    fn nchunks(&self) -> u64 {
+        self.slots.len()
+    }
+
+    fn chunk(&self, number: u64) -> Result<Stored> {
+        match self.slots.get(number) {
+            None => Err(Error::out_of_bounds(format!("chunk {number} of {}", self.nchunks()))),
+            Some(Slot::Special(special)) => Ok(Stored::Special(special, self.nbytes)),
+            Some(Slot::Bytes(id, bytes)) => {
+                let place = Place { at: 0, room: Vec::len(&bytes) as u64, sum: None };
+                Ok(Stored::At { id, source: bytes as Arc<dyn ReadAt>, place })
+            }
+        }
+    }
+
+    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        self.metalayers.clone()
+    }
+
+    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.layers.get(name).cloned())
+    }
+
+    fn layer_names(&self) -> Vec<String> {
+        self.layers.keys().cloned().collect()
+    }
+
+    fn sizes(&self) -> Sizes {
+        let mut sizes = Sizes { cbytes: 0, dead_bytes: 0, special_chunks: 0, sums: SumState::Absent };
+        match &self.slots {
+            Slots::Repeated(_, count) => sizes.special_chunks = *count,
+            Slots::Listed(slots) => {
+                for slot in slots {
+                    match slot {
+                        Slot::Special(_) => sizes.special_chunks += 1,
+                        Slot::Bytes(_, bytes) => sizes.cbytes += Vec::len(bytes) as u64,
+                    }
+                }
+            }
+        }
+        sizes
+    }
+}
+
+impl Store for MemoryStore {
+    fn chunks(&self) -> Arc<dyn Chunks> {
+        Arc::clone(&self.state) as Arc<dyn Chunks>
+    }
+
+    fn put(&mut self, chunk: Vec<u8>) -> Result<Entry> {
+        self.put.push(Slot::Bytes(IDS.fetch_add(1, Ordering::Relaxed), Arc::new(chunk)));
+        Ok(Entry::New(self.put.len() - 1))
+    }
+
+    fn apply(&mut self, change: Change<'_>) -> Result<()> {
+        let mut state = (*self.state).clone();
+        state.apply(change, &self.put)?;
+        self.state = Arc::new(state);
+        Ok(())
+    }
+
+    fn commit(&mut self, _durable: bool) -> Result<()> {
+        self.committed = Arc::clone(&self.state);
+        self.put.clear();
+        Ok(())
+    }
+
+    fn rollback(&mut self) {
+        self.state = Arc::clone(&self.committed);
+        self.put.clear();
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        self.commit(false)
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn refresh(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn is_writable(&self) -> bool {
+        true
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        None
+    }
+
+    fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
