@@ -22,19 +22,34 @@ from coquina._core import (
     num_threads,
     set_num_threads,
 )
-from coquina.bloscpack import PackFile, append, dumps, loads, open, pack, unpack
+from coquina.array import Array
+from coquina.array_info import ArrayInfo, Damage
+from coquina.bloscpack import PackFile, append, dumps, loads, pack, unpack
 from coquina.chunks import ChunkInfo, chunk_info
+from coquina.constants import empty, empty_like, full, full_like, nans, ones, ones_like, zeros, zeros_like
+from coquina.creation import asarray, from_slabs
+from coquina.frames import Frame
+from coquina.opening import from_bytes, open
+from coquina.sequences import arange, frombuffer, fromiter, linspace
+from coquina.views import View
 
 __all__ = [
+    "Array",
+    "ArrayInfo",
     "ChunkInfo",
     "CoquinaError",
     "CorruptError",
+    "Damage",
+    "Frame",
     "LimitError",
     "PackFile",
     "TruncatedError",
     "UnsupportedError",
+    "View",
     "__version__",
     "append",
+    "arange",
+    "asarray",
     "chunk_info",
     "codecs",
     "compress",
@@ -42,11 +57,25 @@ __all__ = [
     "decompress_into",
     "decompress_items",
     "dumps",
+    "empty",
+    "empty_like",
     "filters",
+    "from_bytes",
+    "from_slabs",
+    "frombuffer",
+    "fromiter",
+    "full",
+    "full_like",
+    "linspace",
     "loads",
+    "nans",
     "num_threads",
+    "ones",
+    "ones_like",
     "open",
     "pack",
     "set_num_threads",
     "unpack",
+    "zeros",
+    "zeros_like",
 ]

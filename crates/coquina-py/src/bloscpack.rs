@@ -133,7 +133,7 @@ fn checksums(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// An open Bloscpack file.
 #[pyclass(frozen, module = "coquina._core")]
-struct PackReader {
+pub(crate) struct PackReader {
     reader: Reader,
 }
 
@@ -141,7 +141,7 @@ struct PackReader {
 impl PackReader {
     #[new]
     #[pyo3(signature = (source, /))]
-    fn new(py: Python<'_>, source: &Bound<'_, PyAny>) -> Result<Self, Raised> {
+    pub(crate) fn new(py: Python<'_>, source: &Bound<'_, PyAny>) -> Result<Self, Raised> {
         let readable = Readable::of(source)?;
         let reader = py.detach(|| Reader::open(Box::new(readable), Limits::default()));
         let place = files::path(source)?.map_or_else(|| "packed bytes".into(), |p| p.display().to_string());

@@ -1,13 +1,16 @@
-//! Memory that Python owns, as slices: any contiguous buffer for reading or writing, and new `bytes` objects.
+//! Memory that Python owns, as slices: any contiguous buffer for reading or writing, the items of NumPy arrays,
+//! and new `bytes` objects and NumPy arrays.
 //!
 //! This is the one file besides the kernels with `unsafe`: PyO3 has no safe way to read a foreign buffer without
 //! a copy, nor to fill a `bytes` object by several threads, and either copy would cost more than decoding does.
 //!
 //! What must hold: the objects are kept alive by what this file returns, and nobody resizes them meanwhile
-//! (the buffer protocol locks them). Another Python thread that writes to an input while it is being compressed
+//! (the buffer protocol locks them; NumPy resizes no array that somebody else holds). Another Python thread that writes to an input while it is being compressed
 //! gets a chunk of a mixture of both states, as with every library of this kind.
 #![expect(unsafe_code, reason = "foreign buffers without a copy")]
 
+use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
 use pyo3::ffi;
@@ -147,4 +150,99 @@ impl NewBytes {
         let object = unsafe { Bound::from_owned_ptr_or_err(py, object) }?;
         Ok(object.cast_into::<PyBytes>()?)
     }
+}
+
+/// The items of a NumPy array, in C order, of any dtype without objects.
+///
+/// NumPy lends no buffer of datetimes, and needs microseconds to describe a structured dtype to one who asks.
+pub(crate) struct Items<'py> {
+    array: Bound<'py, PyUntypedArray>,
+    item_bytes: usize,
+    len: usize,
+}
+
+impl<'py> Items<'py> {
+    /// The items of a NumPy array that is contiguous in C order.
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let array = object.cast::<PyUntypedArray>()?.clone();
+        let dtype = array.dtype();
+        if dtype.has_object() {
+            return Err(PyTypeError::new_err("an array of Python objects, which are references, not data"));
+        }
+        if !array.is_c_contiguous() {
+            return Err(PyBufferError::new_err("the array is not contiguous in C order"));
+        }
+        let item_bytes = dtype.itemsize();
+        let len = array.len() * item_bytes;
+        Ok(Self { array, item_bytes, len })
+    }
+
+    /// The items of an array that may be written to.
+    pub(crate) fn writable(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let items = Self::of(object)?;
+        // SAFETY: the pointer is that of a living array.
+        let fields = unsafe { _PyArray_GET_ITEM_DATA(items.array.as_array_ptr()) };
+        // SAFETY: so are its fields.
+        if unsafe { (*fields).flags } & NPY_ARRAY_WRITEABLE == 0 {
+            return Err(PyBufferError::new_err("the array is read-only"));
+        }
+        Ok(items)
+    }
+
+    /// Bytes of an item.
+    pub(crate) fn item_bytes(&self) -> usize {
+        self.item_bytes
+    }
+
+    fn start(&self) -> *mut u8 {
+        // SAFETY: the pointer is that of a living array.
+        let fields = unsafe { _PyArray_GET_ITEM_DATA(self.array.as_array_ptr()) };
+        // SAFETY: so are its fields.
+        unsafe { (*fields).data }.cast()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: an array that is contiguous has all its items from its start on, and lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.start(), self.len) }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        if self.len == 0 {
+            return &mut [];
+        }
+        // SAFETY: an array that is contiguous has all its items from its start on, and lives as long as `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.len) }
+    }
+}
+
+/// A new NumPy array in C order, not yet filled; nobody else knows it yet. The dtype has neither objects nor axes.
+pub(crate) fn new_array<'py>(
+    dtype: &Bound<'py, PyArrayDescr>,
+    shape: &mut [isize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = dtype.py();
+    // SAFETY: NumPy is imported, or this fails.
+    let kind = unsafe { get_type_object(py, NpyTypes::PyArray_Type) };
+    let axes = std::ffi::c_int::try_from(shape.len()).map_err(|_| PyMemoryError::new_err("too many axes"))?;
+    let null = std::ptr::null_mut();
+    let descr = dtype.clone().into_dtype_ptr();
+    let dims = shape.as_mut_ptr();
+    // SAFETY: the call takes over the reference to the dtype, reads as many dimensions as there are, and makes memory.
+    let array = unsafe {
+        PY_ARRAY_API.PyArray_NewFromDescr(py, kind, descr, axes, dims, null, null.cast(), 0, null.cast())
+    };
+    // SAFETY: the call returns a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(py, array) }
+}
+
+/// The scalar that an array without axes holds.
+pub(crate) fn scalar(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let py = array.py();
+    // SAFETY: the call takes over the reference to the array.
+    let value = unsafe { PY_ARRAY_API.PyArray_Return(py, array.into_ptr().cast()) };
+    // SAFETY: the call returns a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(py, value) }
 }

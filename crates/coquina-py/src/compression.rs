@@ -185,9 +185,7 @@ fn chunk_info<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'
         "codec",
         header.codec().map_or_else(|_| format!("{}", header.codec_id), |c| c.name().into()),
     )?;
-    let slots = header.pipeline.slots.iter().filter(|slot| slot.id != 0);
-    let name = |id| filter::by_id(id).map_or_else(|_| format!("{id}"), |filter| filter.name().to_owned());
-    info.set_item("filters", slots.map(|slot| (name(slot.id), slot.meta)).collect::<Vec<_>>())?;
+    info.set_item("filters", options::filter_names(&header.pipeline))?;
     info.set_item("kind", kind_name(kind))?;
     info.set_item("is_split", header.is_split())?;
     info.set_item("has_dictionary", header.has_dictionary())?;

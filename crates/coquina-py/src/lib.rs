@@ -2,22 +2,28 @@
 
 #![deny(unsafe_code)]
 
+mod arrays;
 mod bloscpack;
 mod buffers;
 mod compression;
 mod errors;
 mod files;
+mod frames;
+mod opening;
 mod options;
 mod progress;
 mod watch;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add_to(module)?;
     compression::add_to(module)?;
     bloscpack::add_to(module)?;
+    arrays::add_to(module)?;
+    frames::add_to(module)?;
+    opening::add_to(module)?;
     module.add_class::<progress::ProgressBar>()
 }

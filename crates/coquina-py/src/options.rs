@@ -81,3 +81,9 @@ pub(crate) fn params(codec: &str, level: i64, typesize: usize) -> Result<Params,
         .map_err(|_| Error::invalid(format!("level {level}: takes 0..={}", codec::LEVEL_MAX)))?;
     Ok(Params { codec: codec::by_name(codec)?, level, typesize, ..Params::default() })
 }
+
+/// The filters of a pipeline, as users write them: pairs of a name and a parameter.
+pub(crate) fn filter_names(pipeline: &Pipeline) -> Vec<(String, u8)> {
+    let name = |id| filter::by_id(id).map_or_else(|_| format!("{id}"), |filter| filter.name().to_owned());
+    pipeline.slots.iter().filter(|slot| slot.id != 0).map(|slot| (name(slot.id), slot.meta)).collect()
+}

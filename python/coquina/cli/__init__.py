@@ -7,15 +7,17 @@ import sys
 from typing import TYPE_CHECKING
 
 from coquina import CoquinaError, __version__
-from coquina.cli import append, codecs, compress, decompress, info
+from coquina.cli import append, cat, codecs, compress, convert, decompress, info, repair, verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (compress, decompress, append, info, codecs)
+COMMANDS = (info, cat, convert, verify, repair, compress, decompress, append, codecs)
 
 EPILOG = """\
 examples:
+  coquina convert climate.npy climate.b2nd          an array whose parts are read alone
+  coquina cat climate.b2nd "[3:5, ::-1]"
   coquina compress climate.npy                      writes climate.npy.blp
   coquina compress -c zstd -l 5 -F bitshuffle run.dat run.blp
   coquina info climate.npy.blp
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         options.run(options)
-    except (CoquinaError, ValueError, OSError) as error:
+    except (CoquinaError, ValueError, TypeError, IndexError, MemoryError, OSError) as error:
         print(f"coquina: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

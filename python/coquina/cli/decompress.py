@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import coquina
+from coquina import bloscpack
 from coquina.cli import arguments
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     output = options.output or options.file.removesuffix(arguments.EXTENSION)
     if output == options.file:
         raise ValueError(f"{options.file} does not end in {arguments.EXTENSION}: name the output")
-    file = coquina.open(options.file)
+    file = bloscpack.open(options.file)
     with arguments.progress(file.nbytes, "decompress") as progress:
         header = npy_header(file) if output.endswith(".npy") else b""
         file.save(output, header=header, overwrite=options.force, threads=options.threads, progress=progress)
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     arguments.report({"output": output, "nbytes": file.nbytes}, sentence, as_json=options.json)
 
 
-def npy_header(file: coquina.PackFile) -> bytes:
+def npy_header(file: bloscpack.PackFile) -> bytes:
     """Return what stands before an array's bytes in a .npy file; nothing if the file holds no array."""
     if file.array is None:
         return b""

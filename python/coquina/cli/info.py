@@ -1,7 +1,7 @@
-"""say what a Bloscpack file or a Blosc chunk holds, without decoding it
+"""say what an array, a frame, a Bloscpack file or a Blosc chunk holds, without decoding it
 
 Examples:
-  coquina info climate.npy.blp
+  coquina info climate.b2nd
   coquina info --json climate.npy.blp
 """
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 from coquina.cli import arguments
 
 _MAGIC = b"blpk"
+_FRAME_MAGIC = b"b2frame\0"
 _HEADER_BYTES = 32
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina info`."""
-    parser.add_argument("file", help="a Bloscpack file, or a file that holds one Blosc chunk")
+    parser.add_argument("file", help="an array, a frame, a Bloscpack file, or one Blosc chunk")
     arguments.add_json(parser)
 
 
@@ -42,8 +43,12 @@ def run(options: argparse.Namespace) -> None:
 
 def describe(path: str) -> dict[str, Any]:
     """Return the facts of a file by name."""
+    if Path(path).is_dir():
+        return _describe_frame(path)
     with Path(path).open("rb") as file:
         header = file.read(_HEADER_BYTES)
+        if _FRAME_MAGIC in header:
+            return _describe_frame(path)
         if not header.startswith(_MAGIC):
             chunk = coquina.chunk_info(header)
             return {"file": path, "format": "Blosc chunk", **asdict(chunk), "cratio": chunk.cratio}
@@ -53,10 +58,22 @@ def describe(path: str) -> dict[str, Any]:
     return {"file": path, "format": "Bloscpack 3", **packed.info(), "first_chunk": chunk}
 
 
+def _describe_frame(path: str) -> dict[str, Any]:
+    """Return the facts of an array, or of a frame of plain chunks."""
+    opened = coquina.open(path)
+    if isinstance(opened, coquina.Array):
+        facts = {"format": "Blosc2 array", **opened.info.to_dict(), "attrs": list(opened.attrs)}
+    else:
+        facts = {"format": "Blosc2 frame", **opened.info(), "attrs": list(opened.attrs)}
+    # Nothing has been read of the data, and the path is known.
+    hidden = ("path", "blocks_decoded", "blocks_cached")
+    return {"file": path, **{name: value for name, value in facts.items() if name not in hidden}}
+
+
 def _text(name: str, value: object) -> str:
     if isinstance(value, coquina.ChunkInfo):
         filters = "+".join(filter_name for filter_name, _ in value.filters) or "no filter"
         return f"{value.kind}, {value.codec}, {filters}, {value.nblocks} blocks"
-    if isinstance(value, int) and name in ("nbytes", "cbytes"):
+    if isinstance(value, int) and name in ("nbytes", "cbytes", "dead_bytes"):
         return f"{value} ({arguments.human(value)})"
     return f"{value:.2f}x" if isinstance(value, float) else str(value)

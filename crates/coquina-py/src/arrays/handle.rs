@@ -1,0 +1,237 @@
+//! An array of the engine as Python holds it: commits, metadata, saving, checking; all that needs no dtype.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use coquina::Existing;
+use coquina::array::{Array, Damage};
+use coquina::chunk::Special;
+use coquina::frame::{Kind, SumState};
+use coquina::{Job, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::errors::Raised;
+use crate::{options, watch};
+
+/// An array of the engine, without a dtype.
+#[pyclass(frozen, module = "coquina._core")]
+pub(crate) struct ArrayHandle {
+    pub(crate) array: Arc<Array>,
+    /// Its bytes come from an object of Python's, so that reading needs the GIL.
+    pub(crate) reads_python: bool,
+    path: Option<PathBuf>,
+    offset: u64,
+}
+
+impl ArrayHandle {
+    /// An array in memory, or at the start of a file.
+    pub(crate) fn new(array: Array, path: Option<PathBuf>) -> Self {
+        Self { array: Arc::new(array), reads_python: false, path, offset: 0 }
+    }
+
+    /// The same array, which starts at this byte of its file.
+    pub(crate) fn at(self, offset: u64) -> Self {
+        Self { offset, ..self }
+    }
+
+    /// The same array, whose bytes come from an object of Python's.
+    pub(crate) fn of_python(self) -> Self {
+        Self { reads_python: true, ..self }
+    }
+}
+
+pub(crate) fn existing(overwrite: bool) -> Existing {
+    if overwrite { Existing::Replace } else { Existing::Refuse }
+}
+
+pub(crate) fn kind(contiguous: bool) -> Kind {
+    if contiguous { Kind::Contiguous } else { Kind::Sparse }
+}
+
+/// A damaged chunk for Python: its number, its region, and what is wrong.
+type DamageTuple = (u64, Vec<(u64, u64)>, Py<PyAny>);
+
+fn damages(py: Python<'_>, damages: Vec<Damage>) -> Vec<DamageTuple> {
+    let tuple = |damage: Damage| {
+        let region = damage.region.into_iter().map(|range| (range.start, range.end)).collect();
+        (damage.chunk, region, Raised::from(damage.error).0.into_value(py).into_any())
+    };
+    damages.into_iter().map(tuple).collect()
+}
+
+impl ArrayHandle {
+    /// Work of unknown length, watched.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        threads: Option<i64>,
+        work: impl FnOnce(&Array, &Job<'_>) -> Result<T> + Send,
+    ) -> Result<T, Raised> {
+        watch::run(py, usize::MAX, threads, None, |job| work(&self.array, job))
+    }
+}
+
+#[pymethods]
+impl ArrayHandle {
+    /// The dtype as it is stored.
+    #[getter]
+    fn dtype_text(&self) -> Option<&str> {
+        self.array.dtype()
+    }
+
+    #[getter]
+    fn typesize(&self) -> usize {
+        self.array.typesize()
+    }
+
+    #[getter]
+    fn is_writable(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.array.is_writable())
+    }
+
+    #[getter]
+    fn path(&self) -> Option<std::ffi::OsString> {
+        self.path.clone().map(PathBuf::into_os_string)
+    }
+
+    /// Where in the file it starts.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    #[getter]
+    fn durable(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.array.is_durable())
+    }
+
+    #[getter]
+    fn cache_bytes(&self) -> usize {
+        self.array.cache_bytes()
+    }
+
+    /// Gives a created file its name.
+    fn publish(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.publish())?)
+    }
+
+    /// From here on changes are one commit.
+    fn begin(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.begin())?)
+    }
+
+    fn commit(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.commit())?)
+    }
+
+    fn rollback(&self, py: Python<'_>) {
+        py.detach(|| self.array.rollback());
+    }
+
+    fn compact(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.compact())?)
+    }
+
+    fn refresh(&self, py: Python<'_>) -> Result<bool, Raised> {
+        Ok(py.detach(|| self.array.refresh())?)
+    }
+
+    fn close(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.close())?)
+    }
+
+    #[pyo3(signature = (durable, /))]
+    fn set_durable(&self, py: Python<'_>, durable: bool) {
+        py.detach(|| self.array.set_durable(durable));
+    }
+
+    #[pyo3(signature = (cache_bytes, /))]
+    fn set_cache_bytes(&self, py: Python<'_>, cache_bytes: i64) -> Result<(), Raised> {
+        let bytes = options::number("cache_bytes", cache_bytes, 0)?;
+        py.detach(|| self.array.set_cache_bytes(bytes));
+        Ok(())
+    }
+
+    /// Writes the array as it is stored to a new file.
+    #[pyo3(signature = (path, /, *, overwrite=false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.save(&path, Kind::Contiguous, existing(overwrite)))?)
+    }
+
+    /// Returns the array as the bytes of a frame.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Raised> {
+        Ok(PyBytes::new(py, &py.detach(|| self.array.to_bytes())?))
+    }
+
+    /// Looks at every chunk, and returns number, region and error of those that are damaged.
+    #[pyo3(signature = (*, threads=None))]
+    fn verify(&self, py: Python<'_>, threads: Option<i64>) -> Result<Vec<DamageTuple>, Raised> {
+        Ok(damages(py, self.work(py, threads, |array, job| array.verify(job))?))
+    }
+
+    /// Writes all that is good to a new file, and returns what is not.
+    #[pyo3(signature = (path, /, *, overwrite=false, threads=None))]
+    fn repair(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        overwrite: bool,
+        threads: Option<i64>,
+    ) -> Result<Vec<DamageTuple>, Raised> {
+        // NaN says that something was there, but not every dtype has it, and the engine knows no dtypes.
+        let lost = Special::Zeros;
+        let found =
+            self.work(py, threads, |array, job| array.repair(&path, existing(overwrite), lost, job))?;
+        Ok(damages(py, found))
+    }
+
+    /// The content of a variable-length metalayer.
+    #[pyo3(signature = (name, /))]
+    fn layer<'py>(&self, py: Python<'py>, name: &str) -> Result<Option<Bound<'py, PyBytes>>, Raised> {
+        let content = py.detach(|| self.array.layer(name))?;
+        Ok(content.map(|content| PyBytes::new(py, &content)))
+    }
+
+    /// Sets a variable-length metalayer, or removes it.
+    #[pyo3(signature = (name, content, /))]
+    fn set_layer(&self, py: Python<'_>, name: &str, content: Option<Vec<u8>>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.set_layer(name, content))?)
+    }
+
+    fn layer_names(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.array.layer_names())
+    }
+
+    /// The fixed metalayers: names and contents.
+    fn metalayers<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+        let layers = py.detach(|| self.array.metalayers());
+        layers.into_iter().map(|(name, content)| (name, PyBytes::new(py, &content))).collect()
+    }
+
+    /// What is stored, and what has been read so far, by name.
+    fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Raised> {
+        let (stats, params) = py.detach(|| (self.array.stats(), *self.array.params()));
+        let facts = PyDict::new(py);
+        facts.set_item("nchunks", stats.nchunks)?;
+        facts.set_item("nbytes", stats.nbytes)?;
+        facts.set_item("cbytes", stats.sizes.cbytes)?;
+        facts.set_item("dead_bytes", stats.sizes.dead_bytes)?;
+        facts.set_item("special_chunks", stats.sizes.special_chunks)?;
+        facts.set_item("checksums", sums_name(stats.sizes.sums))?;
+        facts.set_item("blocks_decoded", stats.blocks_decoded)?;
+        facts.set_item("blocks_cached", stats.blocks_cached)?;
+        facts.set_item("codec", params.codec.name())?;
+        facts.set_item("level", params.level)?;
+        facts.set_item("filters", options::filter_names(&params.pipeline))?;
+        Ok(facts)
+    }
+}
+
+pub(crate) fn sums_name(sums: SumState) -> &'static str {
+    match sums {
+        SumState::Fresh => "fresh",
+        SumState::Absent => "absent",
+        SumState::Stale => "stale",
+    }
+}

@@ -1,0 +1,406 @@
+"""`Array`: a compressed n-dimensional array that is indexed as NumPy's are.
+
+In: keys and values as NumPy takes them. Out: NumPy arrays and scalars. What is not touched is neither read
+nor decoded. Arrays are made by the functions of `creation` and `sequences`, and opened by `opening`.
+Invariant: a handle has no state of its own in Python, so threads may share it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from coquina import _core
+from coquina.array_fields import Fields, field_names, read_field, write_fields
+from coquina.array_html import array_html
+from coquina.array_indexer import Indexer
+from coquina.array_info import ArrayInfo, Damage
+from coquina.array_regions import boxes, chunk_regions
+from coquina.attrs import Attrs, Meta
+from coquina.indexing import (
+    Selection,
+    broadcast_values,
+    lower,
+    lower_outer,
+    lower_vector,
+    shaped_values,
+    uniform_value,
+)
+from coquina.memory import check_memory
+from coquina.views import View, view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    import numpy.typing as npt
+
+    from coquina._core import Filters, Path
+
+    Key = Any
+
+_ROWS_BYTES = 4 << 20  # read at a time by iteration
+
+
+class Array(_core.ArrayBase):
+    """A compressed n-dimensional array, in memory or in a file.
+
+    `a[key]` reads and `a[key] = values` writes, for every key that NumPy takes; results are NumPy arrays and
+    scalars. `a.oindex[...]` and `a.vindex[...]` index orthogonally and by points; `a.view(key)` is lazy.
+
+    shape: items along each axis. dtype: their NumPy dtype. chunks, blocks: items along each axis of a
+    chunk, the unit that is stored, and of a block, the unit that is decoded.
+
+    Handles may be shared by threads. A write is one commit: readers see all of it or nothing.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many items."""
+        return prod(self.shape)
+
+    itemsize = _core.ArrayBase.typesize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the items, decoded."""
+        return self.size * self.typesize
+
+    @property
+    def cbytes(self) -> int:
+        """Bytes of the chunks as stored."""
+        return int(self.handle.stats()["cbytes"])
+
+    @property
+    def cratio(self) -> float:
+        """Decoded bytes for each stored one; infinite where nothing needs to be stored."""
+        return self.info.cratio
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file or directory; None in memory."""
+        return self.handle.path
+
+    @property
+    def mode(self) -> Literal["r", "a"]:
+        """Whether it can be read ("r") or also changed ("a")."""
+        return "a" if self.handle.is_writable else "r"
+
+    @property
+    def info(self) -> ArrayInfo:
+        """How it is stored."""
+        return ArrayInfo.of(self)
+
+    @property
+    def attrs(self) -> Attrs:
+        """Metadata by name, a mapping that can be changed; python-blosc2 calls it `vlmeta`."""
+        return Attrs(self.handle)
+
+    @property
+    def meta(self) -> Meta:
+        """The fixed metadata that the array was made with, by name; a mapping that cannot be changed."""
+        return Meta(self.handle)
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of a structured dtype: a mapping from names to lazy views. Empty for other dtypes."""
+        return Fields(self)
+
+    @property
+    def durable(self) -> bool:
+        """Whether a commit waits until the disk has it, so that not even a power cut can take it back."""
+        return self.handle.durable
+
+    @durable.setter
+    def durable(self, durable: bool) -> None:
+        self.handle.set_durable(durable)
+
+    @property
+    def cache_bytes(self) -> int:
+        """How many bytes of decoded blocks are kept for reads to come; 0 for none."""
+        return self.handle.cache_bytes
+
+    @cache_bytes.setter
+    def cache_bytes(self, cache_bytes: int) -> None:
+        self.handle.set_cache_bytes(cache_bytes)
+
+    def _getitem_general(self, key: Key) -> Any:
+        """Read what the compiled `__getitem__` leaves to Python: arrays, names, and large results."""
+        if self.dtype.names is not None and (names := field_names(key)) is not None:
+            return read_field(self, names) if isinstance(names, str) else self[...][names]
+        selection = lower(key, self.shape)
+        items = self.get_selection(selection)
+        return items[()] if selection.is_scalar else items
+
+    def __setitem__(self, key: Key, value: Any) -> None:
+        """Assign as NumPy does; one commit. Raises what NumPy raises, ValueError if open for reading only."""
+        if self.dtype.names is not None and (names := field_names(key)) is not None:
+            write_fields(self, names, value)
+            return
+        self.assign(lower(key, self.shape), value)
+
+    def assign(self, selection: Selection, value: Any) -> None:
+        """Write `value` to the items of a lowered key, cast and broadcast as NumPy does."""
+        if not selection.size:
+            shaped_values(value, selection.shape, self.dtype, selection.kind)
+            return
+        single = uniform_value(value, self.dtype, selection.kind)
+        self.set_selection(
+            selection, broadcast_values(value, selection, self.dtype) if single is None else single
+        )
+
+    def get_selection(self, selection: Selection) -> npt.NDArray[Any]:
+        """Return the items of a lowered key, in its shape."""
+        check_memory(selection.size * self.typesize, "the selection")
+        out: npt.NDArray[Any] = np.empty(selection.raw_shape, self.dtype)
+        if out.size:
+            self.read_selection(list(selection.axes), selection.points, selection.points_at, out)
+        return out.reshape(selection.shape)
+
+    def set_selection(self, selection: Selection, values: npt.NDArray[Any]) -> None:
+        """Write `values` to the items of a lowered key: an array of its shape and our dtype, or one item."""
+        if not selection.size:
+            return
+        is_uniform = values.ndim == 0
+        if not is_uniform and values.size != selection.size:
+            values = np.broadcast_to(values, selection.shape)
+        self.write_selection(
+            list(selection.axes),
+            selection.points,
+            selection.points_at,
+            np.asarray(values, self.dtype, order="C"),
+            uniform=is_uniform,
+        )
+
+    def view(self, key: Key) -> View:
+        """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field."""
+        if isinstance(key, str) and self.dtype.names is not None:
+            return self.fields[key]
+        return view_of(self, key)
+
+    @property
+    def oindex(self) -> Indexer:
+        """Orthogonal indexing: `a.oindex[rows, columns]`, an index, list or mask for each axis on its own."""
+        return Indexer(self, lower_outer)
+
+    @property
+    def vindex(self) -> Indexer:
+        """Point-wise indexing: `a.vindex[rows, columns]` takes one item for each pair."""
+        return Indexer(self, lower_vector)
+
+    def blocks_touched(self, key: Key) -> int:
+        """Return how many blocks `a[key]` reads (whether they are cached or not)."""
+        if self.dtype.names is not None and field_names(key) is not None:
+            key = ...
+        selection = lower(key, self.shape)
+        if not selection.size:
+            return 0
+        return self.blocks_of_selection(list(selection.axes), selection.points, selection.points_at)
+
+    def iterchunks(self) -> Iterator[tuple[tuple[slice, ...], npt.NDArray[Any]]]:
+        """Iterate over the chunks in C order: pairs of a region (a tuple of slices) and its items."""
+        for region in chunk_regions(self.shape, self.chunks):
+            yield region, self[region]
+
+    def resize(self, shape: int | tuple[int, ...], *, threads: int | None = None) -> None:
+        """Give the array another shape, in one commit. New items are zeros; the number of axes stays.
+
+        Raises ValueError for another number of axes, LimitError for more than can be counted.
+        """
+        new = (shape,) if isinstance(shape, int) else tuple(shape)
+        if len(new) != self.ndim or any(length < 0 for length in new):
+            raise ValueError(f"resize: shape {new} of an array of {self.ndim} axes")
+        self.resize_axes(list(new), threads)
+
+    def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
+        """Make the array longer along `axis` by the items of `y`, in one commit.
+
+        y: as many axes as the array, and all lengths but that of `axis` equal; its items must be castable by
+        the rule "same_kind". Raises ValueError or TypeError for one that does not fit, IndexError for `axis`.
+        """
+        values: npt.NDArray[Any] = np.asarray(y)
+        if not -self.ndim <= axis < self.ndim:
+            raise IndexError(f"append: axis {axis} of an array of {self.ndim} axes")
+        axis %= self.ndim
+        wanted = list(self.shape)
+        if values.ndim == self.ndim:
+            wanted[axis] = values.shape[axis]
+        if values.shape != tuple(wanted):
+            raise ValueError(f"append: shape {values.shape} to {self.shape} along axis {axis}")
+        if values.size and not np.can_cast(values.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"append: items of {values.dtype} to an array of {self.dtype}")
+        values = np.asarray(values, self.dtype, order="C")
+        self.append_items(axis, values.shape[axis], values, threads)
+
+    @contextmanager
+    def transaction(self) -> Generator[Array]:
+        """Make all changes within one commit: `with a.transaction(): ...`. An exception undoes them all."""
+        self.handle.begin()
+        try:
+            yield self
+        except BaseException:
+            self.handle.rollback()
+            raise
+        self.handle.commit()
+
+    def compact(self) -> None:
+        """Give back the space that old versions of chunks take in the file (`info.dead_bytes`)."""
+        self.handle.compact()
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of whoever writes the file; return whether there was one."""
+        return self.handle.refresh()
+
+    def close(self) -> None:
+        """Let go of the file. Reading and writing fail from then on."""
+        self.handle.close()
+
+    def verify(self, *, threads: int | None = None) -> list[Damage]:
+        """Read and check every chunk, and return those that are damaged, with their regions."""
+        return [Damage.of(*damage) for damage in self.handle.verify(threads=threads)]
+
+    def repair(self, path: Path, *, overwrite: bool = False, threads: int | None = None) -> list[Damage]:
+        """Write what is good to a new file and return what is not; damaged chunks become zeros there."""
+        found = self.handle.repair(os.fspath(path), overwrite=overwrite, threads=threads)
+        return [Damage.of(*damage) for damage in found]
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Write the array to a new file, chunks as they are stored. It appears when it is complete."""
+        self.handle.save(os.fspath(path), overwrite=overwrite)
+
+    def to_bytes(self) -> bytes:
+        """Return the array as the bytes of a file, its chunks as they are stored."""
+        return self.handle.to_bytes()
+
+    def copy(
+        self,
+        *,
+        chunks: tuple[int, ...] | Literal["auto"] | None = None,
+        blocks: tuple[int, ...] | None = None,
+        access: str | tuple[int, ...] = "any",
+        codec: str | None = None,
+        level: int | None = None,
+        filters: Filters | None = None,
+        path: Path | None = None,
+        contiguous: bool = True,
+        overwrite: bool = False,
+        checksums: bool = True,
+        threads: int | None = None,
+    ) -> Array:
+        """Return a copy, in memory or in a file, cut and encoded as the options say; else as this one is.
+
+        chunks: "auto" cuts anew by the default rule. attrs are copied too. Memory: some 64 MiB, or one chunk.
+        """
+        from coquina.creation import copy_of
+
+        if chunks is None and blocks is None and access == "any":
+            chunks, blocks = self.chunks, self.blocks
+        info = self.info
+        return copy_of(
+            self,
+            chunks=None if chunks == "auto" else chunks,
+            blocks=blocks,
+            access=access,
+            codec=info.codec if codec is None else codec,
+            level=info.level if level is None else level,
+            filters=info.filters if filters is None else filters,
+            path=path,
+            contiguous=contiguous,
+            overwrite=overwrite,
+            checksums=checksums,
+            threads=threads,
+        )
+
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the first axis; some rows are read at a time."""
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (row for box in boxes(self.shape[:1], self.chunks[:1], self._row_bytes(), _ROWS_BYTES)
+                for row in self[box])  # fmt: skip
+
+    def _row_bytes(self) -> int:
+        return prod(self.shape[1:]) * self.typesize
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Return all items. Raises ValueError for `copy=False`, MemoryError where there is none for them."""
+        if copy is False:
+            raise ValueError("copy=False: the items are decoded, which needs memory")
+        check_memory(self.nbytes, "the array")
+        return cast("npt.NDArray[Any]", self[...]).astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def __bool__(self) -> bool:
+        """Return the truth of the only item. Raises ValueError if there is not exactly one."""
+        # What NumPy says of sizes is known without reading.
+        return bool(self[...] if self.size == 1 else np.broadcast_to(np.False_, min(self.size, 2)))
+
+    def _only_item(self) -> Any:
+        if self.shape:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self[()]
+
+    def __int__(self) -> int:
+        """Return the item of an array without axes as an int."""
+        return int(self._only_item())
+
+    def __float__(self) -> float:
+        """Return the item of an array without axes as a float."""
+        return float(self._only_item())
+
+    def __complex__(self) -> complex:
+        """Return the item of an array without axes as a complex number."""
+        return complex(self._only_item())
+
+    def __index__(self) -> int:
+        """Return the item of an integer array without axes."""
+        if self.shape or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self[()])
+
+    def __repr__(self) -> str:
+        """Say shape, dtype, how it is cut, and where it is."""
+        place = "in memory" if self.path is None else repr(self.path)
+        return f"<Array {self.shape} {self.dtype}, chunks {self.chunks}, blocks {self.blocks}, {place}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts and a picture of the chunks and blocks, for notebooks."""
+        return array_html(self)
+
+    def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
+        """Pickle: an array in a file by its path (it reopens for reading), one in memory by its content."""
+        from coquina.opening import from_bytes, reopen
+
+        if self.path is not None:
+            return reopen, (self.path, self.handle.offset)
+        return from_bytes, (self.to_bytes(),)
+
+    def __copy__(self) -> Array:
+        """Return a copy in memory."""
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        """Return a copy in memory."""
+        return self.copy()
+
+    def __enter__(self) -> Array:
+        """Return the array; it is closed at the end of the `with` block."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+        self.close()

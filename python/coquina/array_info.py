@@ -1,0 +1,114 @@
+"""What an array says of itself: how it is stored, and what is damaged."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from coquina.array import Array
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayInfo:
+    """How an array is stored, as of one moment.
+
+    shape, chunks, blocks: items along each axis of the array, of a chunk, of a block.
+    codec, level, filters: how new chunks are encoded; those of other writers may differ.
+    nbytes, cbytes: bytes of the items, and of the chunks as stored.
+    nchunks, special_chunks: how many chunks, and how many of them are one value and store nothing.
+    dead_bytes: bytes of the file that nothing refers to any more; `compact` gives them back.
+    checksums: "fresh" where every chunk has one that is current, "stale" after another program wrote the
+        file, "absent".
+    blocks_decoded, blocks_cached: work of this handle's reads so far: blocks decoded, and blocks found
+        decoded.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    chunks: tuple[int, ...]
+    blocks: tuple[int, ...]
+    codec: str
+    level: int
+    filters: list[tuple[str, int]]
+    nbytes: int
+    cbytes: int
+    nchunks: int
+    special_chunks: int
+    dead_bytes: int
+    checksums: str
+    path: str | None
+    blocks_decoded: int
+    blocks_cached: int
+
+    @classmethod
+    def of(cls, array: Array) -> ArrayInfo:
+        """Ask an array."""
+        return cls(
+            shape=array.shape,
+            dtype=array.dtype,
+            chunks=array.chunks,
+            blocks=array.blocks,
+            path=array.path,
+            **array.handle.stats(),
+        )
+
+    @property
+    def cratio(self) -> float:
+        """Decoded bytes for each stored one; infinite where nothing needs to be stored."""
+        if self.cbytes:
+            return self.nbytes / self.cbytes
+        return float("inf") if self.nbytes else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as values that JSON knows."""
+        cratio = self.cratio if self.cbytes or not self.nbytes else None
+        return {**asdict(self), "dtype": str(self.dtype), "cratio": cratio}
+
+    def __str__(self) -> str:
+        """One line for each fact."""
+        facts = {
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "chunks": self.chunks,
+            "blocks": self.blocks,
+            "codec": f"{self.codec}, level {self.level}",
+            "filters": ", ".join(name for name, _ in self.filters) or "none",
+            "size": f"{_human(self.nbytes)} in {_human(self.cbytes)}, {self.cratio:.2f}x",
+            "stored": f"{self.nchunks} chunks, {self.special_chunks} of one value",
+            "dead": _human(self.dead_bytes),
+            "checksums": self.checksums,
+            "path": self.path or "in memory",
+        }
+        return "\n".join(f"{name:9}  {value}" for name, value in facts.items())
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A chunk that cannot be read: its number, the region of the array that it holds, and what is wrong."""
+
+    chunk: int
+    region: tuple[slice, ...]
+    error: Exception
+
+    @classmethod
+    def of(cls, chunk: int, ranges: list[tuple[int, int]], error: Exception) -> Damage:
+        """Take over what the engine found."""
+        return cls(chunk, tuple(slice(start, stop) for start, stop in ranges), error)
+
+    def __str__(self) -> str:
+        """Say where it is and what it is."""
+        region = ", ".join(f"{part.start}:{part.stop}" for part in self.region)
+        return f"chunk {self.chunk}, items [{region}]: {self.error}"
+
+
+def _human(nbytes: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if nbytes < 1024:
+            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
+        nbytes /= 1024
+    return f"{nbytes:.1f} TiB"

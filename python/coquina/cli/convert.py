@@ -1,0 +1,147 @@
+"""turn an array into a file of another kind, by the extensions: .npy .npz .blp .b2nd, others are plain bytes
+
+Examples:
+  coquina convert climate.npy climate.b2nd
+  coquina convert climate.b2nd climate.npy
+  coquina convert -c lz4 -l 9 --chunks 10,500,500 results.npz:wind wind.b2nd
+  coquina convert --dtype "<f4" --shape 100,200 floats.raw floats.b2nd
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+
+import coquina
+from coquina.array_regions import boxes
+from coquina.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Generator
+
+
+def lengths(text: str) -> tuple[int, ...]:
+    """Return the numbers of a text such as `100,200`."""
+    return tuple(int(part) for part in text.replace("x", ",").split(",") if part.strip())
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina convert`."""
+    parser.add_argument("file", help="what to convert; FILE.npz:NAME for one array of several")
+    parser.add_argument("output", help="what to write")
+    parser.add_argument("--dtype", help="of the items of plain bytes, as NumPy writes it (default: |u1)")
+    parser.add_argument("--shape", type=lengths, help="of plain bytes: 100,200 (default: one axis)")
+    parser.add_argument("-c", "--codec", help="of .b2nd (default: zstd) and .blp (default: blosclz)")
+    parser.add_argument("-l", "--level", type=int, help="0 (store) to 9 (smallest)")
+    parser.add_argument(
+        "-F", "--filters", metavar="NAME", help="shuffle (default), bitshuffle, nofilter, ..."
+    )
+    parser.add_argument("--chunks", type=lengths, help="of .b2nd: items of a chunk along each axis")
+    parser.add_argument("--blocks", type=lengths, help="of .b2nd: items of a block along each axis")
+    parser.add_argument("--access", default="any", help="of .b2nd: how it will be read: any, rows, columns")
+    arguments.add_threads(parser)
+    arguments.add_force(parser)
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Convert the file."""
+    if os.path.exists(options.output) and not options.force:
+        raise FileExistsError(f"{options.output} exists; --force replaces it")
+    source = load(options)
+    extension = Path(options.output).suffix
+    encoding = {
+        name: value
+        for name in ("codec", "level", "filters", "threads")
+        if (value := getattr(options, name)) is not None
+    }
+    if extension == ".b2nd":
+        coquina.asarray(
+            source,
+            path=options.output,
+            overwrite=options.force,
+            chunks=options.chunks,
+            blocks=options.blocks,
+            access=options.access,
+            **encoding,
+        )
+    elif extension == ".blp":
+        coquina.pack(np.asarray(source), options.output, overwrite=options.force, **encoding)
+    else:
+        with new_file(options.output) as file:
+            write(file, source, extension)
+    written = sum(path.stat().st_size for path in (Path(options.output), *Path(options.output).glob("*")))
+    nbytes = math.prod(source.shape) * source.dtype.itemsize
+    sentence = f"{options.output}: {source.dtype} {source.shape}, {arguments.human(written)}"
+    result = {"output": options.output, "nbytes": nbytes, "written": written}
+    arguments.report(result, sentence, as_json=options.json)
+
+
+def load(options: argparse.Namespace) -> Any:
+    """Return something with a shape, a dtype and slices."""
+    path, _, member = options.file.partition(".npz:")
+    path = f"{path}.npz" if member else path
+    extension = Path(path).suffix
+    if extension == ".npy":
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    if extension == ".npz":
+        with np.load(path, allow_pickle=False) as archive:
+            names = [member] if member else list(archive)
+            if len(names) != 1 or names[0] not in archive:
+                known = ", ".join(f"{path}:{name}" for name in archive)
+                raise ValueError(f"{options.file}: holds several arrays, or not this one: {known}")
+            return archive[names[0]]
+    if extension in (".blp", ".b2nd") or os.path.isdir(path):
+        file = coquina.open(path)
+        if isinstance(file, coquina.Array):
+            return file
+        if isinstance(file, coquina.PackFile):
+            content = file.read(threads=options.threads)
+            return _items(content, options) if isinstance(content, bytes) else content
+        raise ValueError(f"{path} holds no array")
+    return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
+
+
+def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
+    """Return plain bytes as what the options say they are."""
+    items: np.ndarray[Any, Any] = np.frombuffer(content, options.dtype or np.uint8)
+    return items.reshape(options.shape) if options.shape else items
+
+
+@contextmanager
+def new_file(path: str) -> Generator[BinaryIO]:
+    """Open a file that gets its name when it is complete."""
+    folder = os.path.dirname(os.path.abspath(path))
+    number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    try:
+        with os.fdopen(number, "wb") as file:
+            yield file
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write(file: BinaryIO, source: Any, extension: str) -> None:
+    """Write an array as .npy, .npz or plain bytes, some rows at a time."""
+    if extension == ".npz":
+        np.savez_compressed(file, data=np.asarray(source))
+        return
+    if extension == ".npy":
+        descr = np.lib.format.dtype_to_descr(source.dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": tuple(source.shape)}
+        np.lib.format.write_array_header_2_0(file, cast("Any", header))
+    if not source.shape:
+        file.write(np.asarray(source).tobytes())
+        return
+    row_bytes = math.prod(source.shape[1:]) * source.dtype.itemsize
+    rows = getattr(source, "chunks", source.shape)[:1]
+    for box in boxes(source.shape[:1], rows, row_bytes):
+        file.write(np.ascontiguousarray(source[box]).tobytes())

@@ -1,0 +1,38 @@
+"""write what is good of an array to a new file; damaged chunks become zeros there
+
+Examples:
+  coquina repair climate.b2nd good.b2nd
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import coquina
+from coquina.cli import arguments
+from coquina.cli.verify import facts
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina repair`."""
+    parser.add_argument("file", help="the array")
+    parser.add_argument("output", help="the new file")
+    arguments.add_threads(parser)
+    arguments.add_force(parser)
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Repair the array."""
+    array = coquina.open(options.file)
+    if not isinstance(array, coquina.Array):
+        raise ValueError(f"{options.file} holds no array of Blosc2: only those can be repaired")
+    nchunks = array.info.nchunks
+    damage = array.repair(options.output, overwrite=options.force, threads=options.threads)
+    sentence = f"{options.output}: {nchunks - len(damage)} of {nchunks} chunks saved"
+    lines = [sentence, *(f"  lost: {one}" for one in damage)]
+    result = {"output": options.output, "nchunks": nchunks, "damage": [facts(one) for one in damage]}
+    arguments.report(result, "\n".join(lines), as_json=options.json)

@@ -1,0 +1,59 @@
+"""check a file: read and decode every chunk, and compare checksums
+
+Exit code 1 if any chunk is damaged. Arrays and frames that coquina wrote have a checksum for every chunk.
+
+Examples:
+  coquina verify climate.b2nd
+  coquina verify --json climate.b2nd
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import coquina
+from coquina.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+    from coquina import Damage
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina verify`."""
+    parser.add_argument("file", help="an array, a frame or a Bloscpack file")
+    arguments.add_threads(parser)
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Check the file. Raises CorruptError if something is wrong."""
+    file: Any = coquina.open(options.file)
+    found: list[dict[str, Any]] = []
+    checksums = "none"
+    if isinstance(file, coquina.Array):
+        checksums, nchunks = file.info.checksums, file.info.nchunks
+        found = [facts(damage) for damage in file.verify(threads=options.threads)]
+    elif isinstance(file, coquina.Frame):
+        checksums, nchunks = file.info()["checksums"], len(file)
+        for number in range(nchunks):
+            try:
+                file[number]
+            except coquina.CoquinaError as error:
+                found.append({"chunk": number, "error": str(error)})
+    else:
+        checksums, nchunks = file.info()["checksum"], file.info()["nchunks"]
+        file.read(threads=options.threads)
+    sentence = f"{options.file}: {nchunks} chunks, {len(found)} damaged, checksums: {checksums}"
+    lines = [sentence, *(f"  chunk {one['chunk']}: {one['error']}" for one in found)]
+    result = {"file": options.file, "nchunks": nchunks, "checksums": checksums, "damage": found}
+    arguments.report(result, "\n".join(lines), as_json=options.json)
+    if found:
+        raise coquina.CorruptError(f"{options.file}: {len(found)} of {nchunks} chunks are damaged")
+
+
+def facts(damage: Damage) -> dict[str, Any]:
+    """Return a damaged chunk as JSON knows it."""
+    region = [[part.start, part.stop] for part in damage.region]
+    return {"chunk": damage.chunk, "region": region, "error": str(damage.error)}

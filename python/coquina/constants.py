@@ -1,0 +1,328 @@
+"""New arrays of one value: `zeros`, `ones`, `full`, `empty`, `nans`, and their `*_like`.
+
+In: a shape or an array to be like, and the options of `asarray`. Out: an `Array` that takes next to no
+space: zeros, NaNs and "empty" are marks in the index, and of any other value each chunk stores one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.array import Array
+from coquina.creation import Access, Chunks, fill_boxes, filled, new_array, options_of, written
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coquina._core import Filters, Path
+
+Shape = int | tuple[int, ...]
+
+
+def zeros(
+    shape: Shape,
+    dtype: npt.DTypeLike = float,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array of zeros. See `asarray` for the options."""
+    options = options_of(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+    )
+    return filled(shape, np.dtype(dtype), options, "zeros")
+
+
+def empty(
+    shape: Shape,
+    dtype: npt.DTypeLike = float,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array without values in particular; they read as zeros until they are written.
+
+    See `asarray` for the options.
+    """
+    options = options_of(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+    )
+    return filled(shape, np.dtype(dtype), options, "uninit")
+
+
+def ones(
+    shape: Shape,
+    dtype: npt.DTypeLike = float,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array of ones. See `asarray` for the options."""
+    options = options_of(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+    )
+    return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
+
+
+def nans(
+    shape: Shape,
+    dtype: npt.DTypeLike = float,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
+    options = options_of(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+    )
+    kind = np.dtype(dtype)
+    if kind.kind not in "fc":
+        raise TypeError(f"nans: dtype {kind} has no NaN")
+    is_native = kind.str in ("<f4", "<f8")
+    return filled(shape, kind, options, "nans" if is_native else _item(np.nan, kind))
+
+
+def full(
+    shape: Shape,
+    fill_value: npt.ArrayLike,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array full of a value.
+
+    fill_value: one item, or an array that broadcasts to `shape`. dtype: that of the value by default.
+    See `asarray` for the options.
+    """
+    options = options_of(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+    )
+    value: npt.NDArray[Any] = np.asarray(fill_value)
+    kind = value.dtype if dtype is None else np.dtype(dtype)
+    if not value.ndim:
+        return filled(shape, kind, options, _item(fill_value, kind))
+    array = new_array((shape,) if isinstance(shape, int) else tuple(shape), kind, options)
+    everything = np.broadcast_to(value, array.shape)
+    with written(array):
+        fill_boxes(array, lambda region: everything[region])
+    return array
+
+
+def zeros_like(
+    x: Any,
+    dtype: npt.DTypeLike | None = None,
+    shape: Shape | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array of zeros with the shape and dtype of `x`, cut as it is too if it is an `Array`.
+
+    See `asarray` for the options.
+    """
+    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    return zeros(
+        shape,
+        dtype,
+        chunks=chunks,
+        blocks=blocks,
+        access=access,
+        codec=codec,
+        level=level,
+        filters=filters,
+        path=path,
+        contiguous=contiguous,
+        overwrite=overwrite,
+        checksums=checksums,
+    )
+
+
+def empty_like(
+    x: Any,
+    dtype: npt.DTypeLike | None = None,
+    shape: Shape | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array without values in particular with the shape and dtype of `x`.
+
+    It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
+    """
+    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    return empty(
+        shape,
+        dtype,
+        chunks=chunks,
+        blocks=blocks,
+        access=access,
+        codec=codec,
+        level=level,
+        filters=filters,
+        path=path,
+        contiguous=contiguous,
+        overwrite=overwrite,
+        checksums=checksums,
+    )
+
+
+def ones_like(
+    x: Any,
+    dtype: npt.DTypeLike | None = None,
+    shape: Shape | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array of ones with the shape and dtype of `x`, cut as it is too if it is an `Array`.
+
+    See `asarray` for the options.
+    """
+    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    return ones(
+        shape,
+        dtype,
+        chunks=chunks,
+        blocks=blocks,
+        access=access,
+        codec=codec,
+        level=level,
+        filters=filters,
+        path=path,
+        contiguous=contiguous,
+        overwrite=overwrite,
+        checksums=checksums,
+    )
+
+
+def full_like(
+    x: Any,
+    fill_value: npt.ArrayLike,
+    dtype: npt.DTypeLike | None = None,
+    shape: Shape | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array full of a value with the shape and dtype of `x`.
+
+    It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
+    """
+    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    return full(
+        shape,
+        fill_value,
+        dtype,
+        chunks=chunks,
+        blocks=blocks,
+        access=access,
+        codec=codec,
+        level=level,
+        filters=filters,
+        path=path,
+        contiguous=contiguous,
+        overwrite=overwrite,
+        checksums=checksums,
+    )
+
+
+def _item(value: Any, dtype: np.dtype[Any]) -> str | bytes:
+    """Return the bytes of an item, or the name of the value that takes no space."""
+    item: npt.NDArray[Any] = np.empty((), dtype)
+    item[()] = value
+    stored = item.tobytes()
+    return stored if any(stored) else "zeros"
+
+
+def _like(
+    x: Any,
+    dtype: npt.DTypeLike | None,
+    shape: Shape | None,
+    chunks: Chunks,
+    blocks: tuple[int, ...] | None,
+    access: Access,
+) -> tuple[Shape, np.dtype[Any], Chunks, tuple[int, ...] | None]:
+    """Return shape and dtype, and how to cut the array."""
+    model: Any = x if hasattr(x, "shape") and hasattr(x, "dtype") else np.asarray(x)
+    named: Any = model.dtype if dtype is None else dtype
+    kind = np.dtype(named)
+    wanted: Shape = tuple(model.shape) if shape is None else shape
+    is_alike = isinstance(x, Array) and wanted == x.shape and kind.itemsize == x.itemsize
+    if is_alike and chunks is None and blocks is None and access == "any":
+        chunks, blocks = x.chunks, x.blocks
+    return wanted, kind, chunks, blocks

@@ -1,0 +1,298 @@
+"""New arrays from data: `asarray`, copies, iterators of slabs, and what all of them are made with.
+
+In: anything that NumPy makes an array of, anything array-like that gives slices, or slabs one after
+another. Out: an `Array` in memory or in a file. A file appears under its name when it is complete; what
+failed leaves nothing.
+Memory: sources in memory are not copied where their bytes lie as ours; others are read in boxes of some 64
+    MiB.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from coquina import _core
+from coquina.array import Array
+from coquina.array_regions import BOX_BYTES, boxes
+from coquina.dtypes import dtype_text
+from coquina.indexing import lower
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+
+    import numpy.typing as npt
+
+    from coquina._core import Filters, Path
+    from coquina.array_regions import Region
+
+Chunks = tuple[int, ...] | int | Literal["auto"] | None
+Access = str | tuple[int, ...]
+
+#: Texts of dtypes that many arrays have.
+_TEXTS: dict[np.dtype[Any], str] = {
+    dtype: dtype_text(dtype) for dtype in map(np.dtype, ("?", *"bhilqBHILQefdFD"))
+}
+
+
+def asarray(
+    x: Any,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    threads: int | None = None,
+) -> Array:
+    """Return a new compressed array with the items of `x`.
+
+    x: an array or anything that NumPy makes one of (scalars, lists, buffers, what has `__array__` or
+        DLPack); or what has `shape`, `dtype` and gives NumPy arrays for slices, such as datasets of h5py
+        and Zarr, which are read in boxes of some 64 MiB.
+    dtype: that of `x` by default; byte order is kept. Objects raise TypeError.
+    chunks, blocks: items along each axis of a chunk, the unit that is stored, and of a block, the unit
+        that is decoded; by the default rule if None or "auto", which looks at `access`: "any", "rows"
+        (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
+    codec, level, filters: see `compress`.
+    path: the file to write; in memory if None. contiguous: one file; False makes a directory with a file
+        per chunk.
+    overwrite: replace what is there; else that raises FileExistsError.
+    checksums: of every chunk in a file, so that flipped bits are found.
+
+    Raises ValueError for options out of range, LimitError for more than the format can count.
+    """
+    options = _options(chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums)
+    if not isinstance(x, np.ndarray):
+        if _is_sliced(x):
+            wanted: Any = x.dtype if dtype is None else dtype
+            return _from_boxes(x, np.dtype(wanted), options, threads)
+        if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
+            x = np.from_dlpack(x)
+    array: npt.NDArray[Any] = (
+        np.asarray(x, dtype) if isinstance(x, np.ndarray) else np.asarray(x, dtype, order="C")
+    )
+    if not array.flags.c_contiguous:
+        if array.nbytes > BOX_BYTES:
+            return _from_boxes(array, array.dtype, options, threads)
+        array = np.asarray(array, order="C")
+    return new_array(array.shape, array.dtype, options, array, threads=threads)
+
+
+Options = dict[str, Any]
+
+
+def _options(
+    chunks: Chunks,
+    blocks: tuple[int, ...] | None,
+    access: Access,
+    codec: str,
+    level: int,
+    filters: Filters,
+    path: Path | None,
+    contiguous: bool,
+    overwrite: bool,
+    checksums: bool,
+) -> Options:
+    """Return the options that all new arrays have, as the engine takes them."""
+    options: Options = {"codec": codec, "level": level, "filters": filters}
+    if chunks is not None and chunks != "auto":
+        options["chunks"] = (chunks,) if isinstance(chunks, int) else chunks
+    if blocks is not None:
+        options["blocks"] = (blocks,) if isinstance(blocks, int) else blocks
+    if access != "any":
+        options["access"] = access
+    if path is not None:
+        options.update(
+            path=os.path.abspath(os.fspath(path)),
+            contiguous=contiguous,
+            overwrite=overwrite,
+            checksums=checksums,
+        )
+    return options
+
+
+options_of = _options
+
+
+def new_array(
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    options: Options,
+    values: npt.NDArray[Any] | None = None,
+    *,
+    fill: str | bytes = "zeros",
+    threads: int | None = None,
+) -> Array:
+    """Return an array of `values`, or of `fill`; then a file gets its name by `handle.publish()`."""
+    text = _TEXTS.get(dtype) or dtype_text(dtype)
+    if values is None:
+        handle = _core.create_array(shape, text, dtype.itemsize, fill=fill, **options)
+    else:
+        handle = _core.create_array(shape, text, dtype.itemsize, values, threads=threads, **options)
+    return Array(handle, dtype)
+
+
+def _is_sliced(x: Any) -> bool:
+    """Whether `x` is read in slices: it has a shape and a dtype, and its items are not in memory."""
+    return (
+        isinstance(getattr(x, "dtype", None), np.dtype)
+        and isinstance(getattr(x, "shape", None), tuple)
+        and len(x.shape) > 0
+        and hasattr(x, "__getitem__")
+        and not any(hasattr(x, name) for name in ("__array_interface__", "__dlpack__", "iloc"))
+    )
+
+
+def _from_boxes(x: Any, dtype: np.dtype[Any], options: Options, threads: int | None) -> Array:
+    """Copy `x` box by box."""
+    array = new_array(tuple(int(size) for size in x.shape), dtype, options)
+    with written(array):
+        fill_boxes(array, lambda region: x[region], threads)
+    return array
+
+
+@contextmanager
+def written(array: Array) -> Generator[None]:
+    """Write a new array within one commit, and then give its file the name; an exception leaves no file."""
+    try:
+        with array.transaction():
+            yield
+        array.handle.publish()
+    except BaseException:
+        array.close()
+        raise
+
+
+def fill_boxes(array: Array, part: Callable[[Region], Any], threads: int | None = None) -> None:
+    """Write what `part(region)` gives for each region of the array, which has some 64 MiB."""
+    if 0 in array.shape:
+        return
+    for region in boxes(array.shape, array.chunks, array.itemsize):
+        selection = lower(region, array.shape)
+        values = np.asarray(part(region), array.dtype, order="C")
+        if values.shape != selection.shape:
+            raise ValueError(f"items of shape {values.shape} where {selection.shape} were asked for")
+        array.write_selection(list(selection.axes), None, 0, values, threads=threads)
+
+
+def copy_of(
+    array: Array,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    threads: int | None = None,
+) -> Array:
+    """Return a copy of an array with other options; `Array.copy` is what users call."""
+    options = _options(chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums)
+    copy = new_array(array.shape, array.dtype, options)
+    with written(copy):
+        fill_boxes(copy, lambda region: array[region], threads)
+        for name in array.handle.layer_names():
+            copy.handle.set_layer(name, array.handle.layer(name))
+    return copy
+
+
+def from_slabs(
+    slabs: Iterable[npt.ArrayLike],
+    dtype: npt.DTypeLike | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    threads: int | None = None,
+) -> Array:
+    """Return a new array of slabs that follow each other along the first axis; how many is not known before.
+
+    slabs: arrays of one shape but for the first axis, at least one (it may be of length 0). Later ones
+        must be castable to the dtype of the first by the rule "same_kind". The other options are those of
+        `asarray`.
+
+    Memory: a row of chunks, and a slab. A file is committed once, at the end. Raises ValueError or
+    TypeError for a slab that does not fit; there is no file then.
+    """
+    options = _options(chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums)
+    arrays = (np.asarray(slab) for slab in slabs)
+    first = next(arrays, None)
+    if first is None or not first.ndim:
+        raise ValueError("from_slabs: needs at least one slab, of one axis or more")
+    wanted = np.dtype(first.dtype if dtype is None else dtype)
+    array = new_array((0, *first.shape[1:]), wanted, options)
+    with written(array):
+        for rows in _whole_chunks(_chain(first, arrays), array):
+            array.append(rows, threads=threads)
+    return array
+
+
+def _chain(first: npt.NDArray[Any], rest: Iterator[npt.NDArray[Any]]) -> Iterator[npt.NDArray[Any]]:
+    yield first
+    yield from rest
+
+
+def _whole_chunks(slabs: Iterator[npt.NDArray[Any]], array: Array) -> Iterator[npt.NDArray[Any]]:
+    """Yield the rows of the slabs in pieces that end where chunks do, so that no chunk is written twice."""
+    unit = max(array.chunks[0], 1)
+    row_bytes = max(array.itemsize * int(np.prod(array.shape[1:], dtype=object)), 1)
+    # Chunks of few bytes are worked on together, so that there is something to do for all threads.
+    unit *= max(1, min(BOX_BYTES, 1 << 40) // (unit * row_bytes))
+    waiting: list[npt.NDArray[Any]] = []
+    rows = 0
+    for slab in slabs:
+        if slab.ndim != array.ndim or slab.shape[1:] != array.shape[1:]:
+            raise ValueError(f"from_slabs: a slab of shape {slab.shape} after ones of (n, {array.shape[1:]})")
+        waiting.append(slab)
+        rows += len(slab)
+        if rows >= unit:
+            whole = (
+                waiting[0]
+                if len(waiting) == 1
+                else np.concatenate(waiting, dtype=array.dtype, casting="same_kind")
+            )
+            ready = rows // unit * unit
+            yield whole[:ready]
+            waiting, rows = [whole[ready:].copy()], rows - ready
+    if rows:
+        yield (
+            waiting[0]
+            if len(waiting) == 1
+            else np.concatenate(waiting, dtype=array.dtype, casting="same_kind")
+        )
+
+
+def filled(
+    shape: Any,
+    dtype: np.dtype[Any],
+    options: Options,
+    fill: str | bytes,
+) -> Array:
+    """Return an array of one value, under its name."""
+    lengths = (int(shape),) if hasattr(shape, "__index__") else tuple(int(size) for size in shape)
+    if any(size < 0 for size in lengths):
+        raise ValueError("negative dimensions are not allowed")
+    array = new_array(lengths, dtype, options, fill=fill)
+    array.handle.publish()
+    return array

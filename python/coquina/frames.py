@@ -1,0 +1,178 @@
+"""`Frame`: a file or directory of plain chunks, chunk by chunk; what python-blosc2 calls an SChunk.
+
+In: bytes of chunks. Out: chunks by number, decoded or as they are stored, and metadata. Arrays are frames
+too, and are better used as `Array`.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from coquina import _core
+from coquina.attrs import Attrs, Meta
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+    from coquina._core import Buffer, Filters, Path
+
+
+class Frame:
+    """An open frame: `frame[n]` is what chunk `n` decodes to, as bytes. Each change is one commit.
+
+    attrs: metadata that can be changed. meta: the fixed ones.
+    """
+
+    def __init__(self, handle: _core.FrameHandle) -> None:
+        """Wrap an open handle; users call `coquina.open` or `Frame.create`."""
+        self._handle = handle
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        *,
+        typesize: int = 1,
+        chunk_size: int = 0,
+        codec: str = "zstd",
+        level: int = 5,
+        filters: Filters = "shuffle",
+        contiguous: bool = True,
+        overwrite: bool = False,
+        checksums: bool = True,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Frame:
+        """Return a new frame without chunks.
+
+        chunk_size: bytes of each chunk but the last, before compression; 0 lets each have its own size.
+        typesize, codec, level, filters: how chunks are encoded. The other options are those of `asarray`.
+        meta: metadata that stay as they are as long as the frame lives.
+        """
+        from coquina.msgpack_values import pack
+
+        handle = _core.create_frame(
+            os.path.abspath(os.fspath(path)),
+            typesize=typesize,
+            chunk_size=chunk_size,
+            codec=codec,
+            level=level,
+            filters=filters,
+            contiguous=contiguous,
+            overwrite=overwrite,
+            checksums=checksums,
+            metalayers=[(name, pack(value)) for name, value in (meta or {}).items()],
+        )
+        handle.publish()
+        return cls(handle)
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file or directory; None for bytes and file objects."""
+        return self._handle.path
+
+    @property
+    def attrs(self) -> Attrs:
+        """Metadata by name, a mapping that can be changed."""
+        return Attrs(self._handle)
+
+    @property
+    def meta(self) -> Meta:
+        """The fixed metadata by name."""
+        return Meta(self._handle)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all chunks decode to."""
+        return self.info()["nbytes"]
+
+    @property
+    def cbytes(self) -> int:
+        """Bytes of the chunks as stored."""
+        return self.info()["cbytes"]
+
+    def info(self) -> dict[str, Any]:
+        """Return how the frame is stored, as plain values."""
+        return self._handle.stats()
+
+    def __len__(self) -> int:
+        """Return how many chunks there are."""
+        return self.info()["nchunks"]
+
+    def __getitem__(self, number: int) -> bytes:
+        """Return what a chunk decodes to. Raises IndexError, CorruptError."""
+        return self._handle.chunk(self._number(number))
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Iterate over what the chunks decode to."""
+        return (self[number] for number in range(len(self)))
+
+    def stored(self, number: int) -> bytes:
+        """Return a chunk as it is stored: what `decompress` takes."""
+        return self._handle.stored_chunk(self._number(number))
+
+    def append(self, data: Buffer) -> None:
+        """Add a chunk of `data` at the end."""
+        self.insert(len(self), data)
+
+    def insert(self, number: int, data: Buffer) -> None:
+        """Add a chunk of `data` before chunk `number`, or at the end for `len(frame)`."""
+        number = number if number == len(self) else self._number(number)
+        self._handle.put_chunk(number, self._encode(data), insert=True)
+
+    def __setitem__(self, number: int, data: Buffer) -> None:
+        """Put a chunk of `data` in place of chunk `number`."""
+        self._handle.put_chunk(self._number(number), self._encode(data))
+
+    def __delitem__(self, number: int) -> None:
+        """Remove a chunk; the ones behind it move up."""
+        self._handle.remove_chunk(self._number(number))
+
+    def _encode(self, data: Buffer) -> bytes:
+        info = self.info()
+        return _core.compress(
+            data, typesize=info["typesize"], codec=info["codec"], level=info["level"], filters=info["filters"]
+        )
+
+    def _number(self, number: int) -> int:
+        count = len(self)
+        if not -count <= number < count:
+            raise IndexError(f"chunk {number} of a frame of {count}")
+        return number % count
+
+    @contextmanager
+    def transaction(self) -> Generator[Frame]:
+        """Make all changes within one commit. An exception undoes them all."""
+        self._handle.begin()
+        try:
+            yield self
+        except BaseException:
+            self._handle.rollback()
+            raise
+        self._handle.commit()
+
+    def compact(self) -> None:
+        """Give back the space that old versions of chunks take in the file."""
+        self._handle.compact()
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of whoever writes the file; return whether there was one."""
+        return self._handle.refresh()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._handle.close()
+
+    def __enter__(self) -> Frame:
+        """Return the frame; it is closed at the end of the `with` block."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Say how many chunks there are and how small they are."""
+        info = self.info()
+        return f"<Frame of {info['nchunks']} chunks, {info['nbytes']} bytes in {info['cbytes']}>"
