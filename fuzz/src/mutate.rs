@@ -24,11 +24,11 @@ impl Random {
         usize::try_from(self.number() >> 33).unwrap_or(0) % end.max(1)
     }
 
-    fn byte(&mut self) -> u8 {
+    pub(crate) fn byte(&mut self) -> u8 {
         self.number().to_be_bytes()[0]
     }
 
-    fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len())]
     }
 }
@@ -64,14 +64,25 @@ pub fn mutate(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-fn flip_bit(bytes: &mut [u8], random: &mut Random) {
+/// Parameters in front of a seed: most are 0, so that what they ask for exists.
+pub(crate) fn mutate_parameters(seed: &[u8], _other: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut head = [0; 24];
+    for byte in &mut head[..19] {
+        *byte = if random.below(3) == 0 { random.byte() } else { 0 };
+    }
+    head[0] = random.byte();
+    head[19..21].copy_from_slice(&[random.byte(), random.byte()]);
+    [&head, seed].concat()
+}
+
+pub(crate) fn flip_bit(bytes: &mut [u8], random: &mut Random) {
     let at = random.below(bytes.len());
     if let Some(byte) = bytes.get_mut(at) {
         *byte ^= 1 << random.below(8);
     }
 }
 
-fn set_byte(bytes: &mut [u8], random: &mut Random) {
+pub(crate) fn set_byte(bytes: &mut [u8], random: &mut Random) {
     let at = random.below(bytes.len());
     let value = if random.below(2) == 0 { random.one_of(&EDGE_BYTES) } else { random.byte() };
     if let Some(byte) = bytes.get_mut(at) {
@@ -80,14 +91,14 @@ fn set_byte(bytes: &mut [u8], random: &mut Random) {
 }
 
 /// Replaces a stretch by one of another input.
-fn splice(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+pub(crate) fn splice(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     let (at, from) = (random.below(bytes.len() + 1), random.below(other.len() + 1));
     let take = random.below(64.min(other.len() - from) + 1);
     let drop = random.below(64.min(bytes.len() - at) + 1);
     bytes.splice(at..at + drop, other[from..from + take].iter().copied());
 }
 
-fn repeat(bytes: &mut Vec<u8>, random: &mut Random) {
+pub(crate) fn repeat(bytes: &mut Vec<u8>, random: &mut Random) {
     let start = random.below(bytes.len() + 1);
     let stretch = bytes[start..bytes.len().min(start + random.below(32))].to_vec();
     for _ in 0..random.below(4) {
@@ -96,7 +107,7 @@ fn repeat(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 /// Writes a size that is at an edge, or near the one that stands there, or near the length of the whole.
-fn put_size(bytes: &mut [u8], at: usize, random: &mut Random) {
+pub(crate) fn put_size(bytes: &mut [u8], at: usize, random: &mut Random) {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let Some(field) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) else { return };
     let near = u32::try_from(random.below(9)).unwrap_or(0);

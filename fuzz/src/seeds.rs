@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use coquina::Job;
 use coquina::bloscpack::{CHECKSUMS, Options, Source, pack};
 use coquina::chunk::{Generation, Params, Special, Split, encode, encode_special};
-use coquina::codec::CODECS;
+use coquina::codec::{CODECS, EncodeOptions, Shape};
 use coquina::filter::{Pipeline, Slot};
 
 /// Pipelines as ids and parameters, in the order of encoding.
@@ -22,7 +22,7 @@ const PIPELINES: [&[(u8, u8)]; 8] = [
 ];
 
 /// Bytes with steps, runs and noise.
-fn sample(nbytes: usize) -> Vec<u8> {
+pub(crate) fn sample(nbytes: usize) -> Vec<u8> {
     let item = |i: usize| match i / 90 % 3 {
         0 => i * i / 40,
         1 => 0x0707_0707,
@@ -102,17 +102,39 @@ pub fn packed_files() -> Vec<Vec<u8>> {
     files
 }
 
-fn files_in(folder: &Path) -> Vec<Vec<u8>> {
+/// Streams of every codec, behind the four bytes that `codec_stream` takes in front.
+pub(crate) fn streams() -> Vec<Vec<u8>> {
+    let mut streams = Vec::new();
+    for (number, codec) in (0_u8..).zip(CODECS) {
+        let options = EncodeOptions { level: 5, dictionary: &[], shape: Shape::Plain };
+        let Ok(encoder) = codec.encoder(&options) else { continue };
+        for length in [40_u16, 700, 3000] {
+            let bytes = [sample(usize::from(length) / 2), b"0123456789".repeat(200)].concat();
+            let bytes = &bytes[..usize::from(length)];
+            let mut out = vec![0; 2 * bytes.len()];
+            if let Some(taken) = encoder.encode(bytes, &mut out) {
+                let [low, high] = length.to_le_bytes();
+                streams.push([&[number, 0, low, high][..], &out[..taken]].concat());
+            }
+        }
+    }
+    streams
+}
+
+/// The files below the repository's folder `folder` whose names end with one of `ends`, in order of their names.
+pub(crate) fn files_in(folder: &str, ends: &[&str]) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     // The order of a folder is the file system's; seeds must come in the same order everywhere.
     paths.sort();
-    let is_chunk = |path: &PathBuf| path.extension().is_some_and(|end| end == "chunk");
-    paths.into_iter().filter(is_chunk).filter_map(|path| std::fs::read(path).ok()).collect()
+    let is_wanted =
+        |path: &PathBuf| ends.iter().any(|end| path.extension().is_some_and(|found| found == *end));
+    paths.into_iter().filter(is_wanted).filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// All seeds: ours, the golden chunks of the peers, and what earlier runs found.
+/// All seeds of chunks: ours, the golden chunks of the peers, and what earlier runs found.
 pub fn corpus() -> Vec<Vec<u8>> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    [own_chunks(), files_in(&here.join("../tests/golden")), files_in(&here.join("corpus"))].concat()
+    let files = |folder| files_in(folder, &["chunk"]);
+    [own_chunks(), files("tests/golden"), files("fuzz/corpus")].concat()
 }

@@ -1,4 +1,4 @@
-//! The targets. Each works on one thread, so that what it allocates can be counted.
+//! The table of targets, and those for chunks. Each works on one thread, so that what it allocates can be counted.
 
 use coquina::bloscpack::Reader;
 use coquina::chunk::{Chunk, Generation, HEADER_BYTES, Params, Split, encode};
@@ -6,12 +6,16 @@ use coquina::codec::CODECS;
 use coquina::filter::{FILTERS, Pipeline, SLOTS, Slot};
 use coquina::{Job, Limits};
 
-use crate::seeds::{corpus, packed_files};
+use crate::frame_mutate::{damage, mutate_frame};
+use crate::frame_seeds::{array_files, array_metalayers, damaged_seeds, frames};
+use crate::frame_targets::{array_metalayer, array_open, damaged_array, frame_open};
+use crate::mutate::{Random, mutate, mutate_parameters};
+use crate::seeds::{corpus, packed_files, streams};
 
 /// The most bytes that a chunk may decode to in a target.
 pub const LIMIT_BYTES: usize = 1 << 18;
 
-const LIMITS: Limits = Limits { chunk_bytes: LIMIT_BYTES as u64 };
+pub(crate) const LIMITS: Limits = Limits { chunk_bytes: LIMIT_BYTES as u64 };
 
 /// A function that bytes are thrown at.
 pub struct Target {
@@ -23,26 +27,40 @@ pub struct Target {
     pub weight: u64,
     /// What its inputs are mutations of.
     pub seeds: fn() -> Vec<Vec<u8>>,
+    /// How they are mutated.
+    pub mutate: Mutate,
+    /// Whether its inputs are the seeds as they are: then it accepts all that are not mutated.
+    pub takes_seeds: bool,
 }
 
+/// Makes another input of a seed, with bytes of a second one.
+pub type Mutate = fn(&[u8], &[u8], &mut Random) -> Vec<u8>;
+
 impl Target {
-    /// Whether its inputs are the seeds as they are: then it accepts all that are not mutated.
-    pub fn takes_whole_inputs(&self) -> bool {
-        self.name.starts_with("chunk") || self.name.starts_with("packed")
+    const fn new(name: &'static str, weight: u64, run: fn(&[u8]) -> bool) -> Self {
+        Self { name, run, weight, seeds: corpus, mutate, takes_seeds: false }
+    }
+
+    const fn on(self, seeds: fn() -> Vec<Vec<u8>>, mutate: Mutate) -> Self {
+        Self { seeds, mutate, takes_seeds: true, ..self }
     }
 }
 
 /// Every target there is.
 pub static TARGETS: &[Target] = &[
-    Target { name: "chunk_whole", run: chunk_whole, weight: 10, seeds: corpus },
-    Target { name: "chunk_ranges", run: chunk_ranges, weight: 5, seeds: corpus },
-    Target { name: "packed_file", run: packed_file, weight: 5, seeds: packed_files },
-    Target { name: "codec_stream", run: codec_stream, weight: 3, seeds: corpus },
-    Target { name: "filter_pipeline", run: filter_pipeline, weight: 3, seeds: corpus },
-    Target { name: "encode_parameters", run: encode_parameters, weight: 1, seeds: corpus },
+    Target::new("chunk_whole", 40, chunk_whole).on(corpus, mutate),
+    Target::new("chunk_ranges", 20, chunk_ranges).on(corpus, mutate),
+    Target::new("packed_file", 20, packed_file).on(packed_files, mutate),
+    Target { seeds: streams, ..Target::new("codec_stream", 12, codec_stream) },
+    Target::new("filter_pipeline", 12, filter_pipeline),
+    Target { mutate: mutate_parameters, ..Target::new("encode_parameters", 4, encode_parameters) },
+    Target::new("frame_open", 12, frame_open).on(frames, mutate_frame),
+    Target::new("array_open", 12, array_open).on(array_files, mutate_frame),
+    Target::new("array_metalayer", 4, array_metalayer).on(array_metalayers, mutate),
+    Target::new("damaged_array", 12, damaged_array).on(damaged_seeds, damage),
 ];
 
-fn job() -> Job<'static> {
+pub(crate) fn job() -> Job<'static> {
     Job::default().threads(Some(1))
 }
 
@@ -70,7 +88,12 @@ fn chunk_ranges(bytes: &[u8]) -> bool {
     let mut whole = vec![0; nbytes];
     let is_sound = chunk.decode_into(&mut whole, &job()).is_ok();
     let middle = nbytes / 2 + usize::from(bytes.len().is_multiple_of(7));
-    for (start, stop) in [(0, 1), (1, middle), (middle, nbytes), (nbytes.saturating_sub(1), nbytes)] {
+    // Fronts of blocks are decoded in another way where they are whole items.
+    let items = middle / 40 * 40;
+    let last = nbytes.saturating_sub(1);
+    for (start, stop) in
+        [(0, 1), (1, middle), (middle, nbytes), (last, nbytes), (0, items), (items, items + 80)]
+    {
         let (start, stop) = (start.min(nbytes), stop.min(nbytes).max(start.min(nbytes)));
         let mut part = vec![0x77; stop - start];
         let read = chunk.decode_range(start, &mut part, &job());
@@ -113,6 +136,10 @@ fn codec_stream(bytes: &[u8]) -> bool {
     let mut high = vec![0xff; nbytes];
     assert_eq!(is_sound, decoder.decode(stream, &mut high).is_ok(), "{}", codec.name());
     assert!(!is_sound || low == high, "{}: bytes of the output were not written", codec.name());
+    let mut front = vec![0x77; nbytes / 3];
+    let has_front = matches!(decoder.decode_front(stream, &mut front), Ok(true));
+    let is_front = front == low[..front.len()];
+    assert!(!is_sound || !has_front || is_front, "{}: a front that is not that of the whole", codec.name());
     is_sound
 }
 

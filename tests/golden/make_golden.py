@@ -1,7 +1,8 @@
-"""Adds golden chunks written by the peers; a file that exists is never rewritten.
+"""Adds golden chunks and frames written by the peers; a file that exists is never rewritten.
 
-A golden file is named library-version-what. MANIFEST has a line for each: the SHA-256 of the file, that of
-what it decodes to, as its own library reads it, and the name. Run: python tests/golden/make_golden.py
+A golden file is named library-version-what. MANIFEST, here and in `frames`, has a line for each: the SHA-256
+of the file, that of what it decodes to, as its own library reads it, and the name.
+Run: python tests/golden/make_golden.py
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from pathlib import Path
 import blosc
 import blosc2
 import numpy as np
+from make_frames import frames
 
 FOLDER = Path(__file__).parent
-MANIFEST = FOLDER / "MANIFEST"
 Filter, Codec, Split = blosc2.Filter, blosc2.Codec, blosc2.SplitMode
 
 FIELD = (np.sin(np.arange(150) / 9) * 100).round(1)
@@ -103,22 +104,25 @@ def blosc1_chunks() -> Iterator[tuple[str, tuple[bytes, bytes]]]:
     yield "stored-noise", (chunk, blosc.decompress(chunk))
 
 
-def main() -> None:
-    known = MANIFEST.read_text().splitlines() if MANIFEST.exists() else []
+def add(folder: Path, files: Iterator[tuple[str, bytes, bytes]]) -> None:
+    """Write those that are not there, and their lines of the manifest."""
+    manifest = folder / "MANIFEST"
+    known = manifest.read_text().splitlines() if manifest.exists() else []
     names = {line.split()[2] for line in known}
-    libraries = (
-        (f"c-blosc2-{blosc2.blosclib_version.split()[0]}", blosc2_chunks()),
-        (f"c-blosc-{blosc.blosclib_version.split()[0]}", blosc1_chunks()),
-    )
-    for library, chunks in libraries:
-        for what, (chunk, decoded) in chunks:
-            name = f"{library}-{what}.chunk"
-            if name not in names:
-                (FOLDER / name).write_bytes(chunk)
-                known.append(
-                    f"{hashlib.sha256(chunk).hexdigest()} {hashlib.sha256(decoded).hexdigest()} {name}"
-                )
-    MANIFEST.write_text("".join(f"{line}\n" for line in known))
+    for name, content, decoded in files:
+        if name not in names:
+            (folder / name).write_bytes(content)
+            hashes = [hashlib.sha256(part).hexdigest() for part in (content, decoded)]
+            known.append(f"{hashes[0]} {hashes[1]} {name}")
+    manifest.write_text("".join(f"{line}\n" for line in known))
+
+
+def main() -> None:
+    c_blosc2 = f"c-blosc2-{blosc2.blosclib_version.split()[0]}"
+    c_blosc = f"c-blosc-{blosc.blosclib_version.split()[0]}"
+    for library, chunks in ((c_blosc2, blosc2_chunks()), (c_blosc, blosc1_chunks())):
+        add(FOLDER, ((f"{library}-{what}.chunk", *both) for what, both in chunks))
+    add(FOLDER / "frames", ((f"{c_blosc2}-{what}", *both) for what, *both in frames()))
 
 
 if __name__ == "__main__":
