@@ -7,7 +7,6 @@ Invariant: a handle has no state of its own in Python, so threads may share it.
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -16,7 +15,6 @@ import numpy as np
 
 from coquina import _core
 from coquina.array_fields import Fields, field_names, read_field, write_fields
-from coquina.array_html import array_html
 from coquina.array_indexer import Indexer
 from coquina.array_info import ArrayInfo, Damage
 from coquina.array_regions import boxes, chunk_regions
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Filters, Path
-
-    Key = Any
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
@@ -134,7 +130,7 @@ class Array(_core.ArrayBase):
     def cache_bytes(self, cache_bytes: int) -> None:
         self.handle.set_cache_bytes(cache_bytes)
 
-    def _getitem_general(self, key: Key) -> Any:
+    def _getitem_general(self, key: Any) -> Any:
         """Read what the compiled `__getitem__` leaves to Python: arrays, names, and large results."""
         if self.dtype.names is not None and (names := field_names(key)) is not None:
             return read_field(self, names) if isinstance(names, str) else self[...][names]
@@ -142,7 +138,7 @@ class Array(_core.ArrayBase):
         items = self.get_selection(selection)
         return items[()] if selection.is_scalar else items
 
-    def __setitem__(self, key: Key, value: Any) -> None:
+    def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does; one commit. Raises what NumPy raises, ValueError if open for reading only."""
         if self.dtype.names is not None and (names := field_names(key)) is not None:
             write_fields(self, names, value)
@@ -171,18 +167,17 @@ class Array(_core.ArrayBase):
         """Write `values` to the items of a lowered key: an array of its shape and our dtype, or one item."""
         if not selection.size:
             return
-        is_uniform = values.ndim == 0
-        if not is_uniform and values.size != selection.size:
+        if values.ndim and values.size != selection.size:
             values = np.broadcast_to(values, selection.shape)
         self.write_selection(
             list(selection.axes),
             selection.points,
             selection.points_at,
             np.asarray(values, self.dtype, order="C"),
-            uniform=is_uniform,
+            uniform=values.ndim == 0,
         )
 
-    def view(self, key: Key) -> View:
+    def view(self, key: Any) -> View:
         """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field."""
         if isinstance(key, str) and self.dtype.names is not None:
             return self.fields[key]
@@ -198,7 +193,7 @@ class Array(_core.ArrayBase):
         """Point-wise indexing: `a.vindex[rows, columns]` takes one item for each pair."""
         return Indexer(self, lower_vector)
 
-    def blocks_touched(self, key: Key) -> int:
+    def blocks_touched(self, key: Any) -> int:
         """Return how many blocks `a[key]` reads (whether they are cached or not)."""
         if self.dtype.names is not None and field_names(key) is not None:
             key = ...
@@ -270,13 +265,14 @@ class Array(_core.ArrayBase):
         return [Damage.of(*damage) for damage in self.handle.verify(threads=threads)]
 
     def repair(self, path: Path, *, overwrite: bool = False, threads: int | None = None) -> list[Damage]:
-        """Write what is good to a new file and return what is not; damaged chunks become zeros there."""
-        found = self.handle.repair(os.fspath(path), overwrite=overwrite, threads=threads)
-        return [Damage.of(*damage) for damage in found]
+        """Write what is good to a new file and return what is not, which is NaN there, or zeros."""
+        nans = self.dtype in ("<f4", "<f8")
+        lost = self.handle.repair(path, overwrite=overwrite, nans=nans, threads=threads)
+        return [Damage.of(*damage) for damage in lost]
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the array to a new file, chunks as they are stored. It appears when it is complete."""
-        self.handle.save(os.fspath(path), overwrite=overwrite)
+        self.handle.save(path, overwrite=overwrite)
 
     def to_bytes(self) -> bytes:
         """Return the array as the bytes of a file, its chunks as they are stored."""
@@ -331,16 +327,14 @@ class Array(_core.ArrayBase):
         """Iterate over the first axis; some rows are read at a time."""
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return (row for box in boxes(self.shape[:1], self.chunks[:1], self._row_bytes(), _ROWS_BYTES)
-                for row in self[box])  # fmt: skip
-
-    def _row_bytes(self) -> int:
-        return prod(self.shape[1:]) * self.typesize
+        row_bytes = prod(self.shape[1:]) * self.typesize
+        steps = boxes(self.shape[:1], self.chunks[:1], row_bytes, _ROWS_BYTES)
+        return (row for box in steps for row in self[box])
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """Return all items. Raises ValueError for `copy=False`, MemoryError where there is none for them."""
         if copy is False:
-            raise ValueError("copy=False: the items are decoded, which needs memory")
+            raise ValueError("copy=False: the items are decoded into new memory")
         check_memory(self.nbytes, "the array")
         return cast("npt.NDArray[Any]", self[...]).astype(self.dtype if dtype is None else dtype, copy=False)
 
@@ -379,19 +373,19 @@ class Array(_core.ArrayBase):
 
     def _repr_html_(self) -> str:
         """Return a table of facts and a picture of the chunks and blocks, for notebooks."""
+        from coquina.array_html import array_html
+
         return array_html(self)
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         """Pickle: an array in a file by its path (it reopens for reading), one in memory by its content."""
-        from coquina.opening import from_bytes, reopen
+        from coquina.opening import reopen, restore
 
         if self.path is not None:
             return reopen, (self.path, self.handle.offset)
-        return from_bytes, (self.to_bytes(),)
+        return restore, (self.to_bytes(), self.mode)
 
-    def __copy__(self) -> Array:
-        """Return a copy in memory."""
-        return self.copy()
+    __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         """Return a copy in memory."""

@@ -6,8 +6,6 @@ have, and then kills the process; where the system cannot be asked, NumPy's own 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 #: Fewer bytes are not asked for.
 _UNASKED_BYTES = 1 << 28
 
@@ -32,7 +30,7 @@ def available_bytes() -> int | None:
 
 def _system_bytes() -> int | None:
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = _text("/proc/meminfo").splitlines()
     except OSError:
         return None
     free = [int(line.split()[1]) * 1024 for line in lines if line.startswith(("MemAvailable:", "SwapFree:"))]
@@ -40,14 +38,19 @@ def _system_bytes() -> int | None:
 
 
 def _cgroup_bytes() -> int | None:
-    folder = Path("/sys/fs/cgroup")
+    folder = "/sys/fs/cgroup/memory"
     try:
-        limit = (folder / "memory.max").read_text().strip()
-        used = int((folder / "memory.current").read_text())
-        stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        limit = _text(f"{folder}.max").strip()
+        used = int(_text(f"{folder}.current"))
+        stat = dict(line.split() for line in _text(f"{folder}.stat").splitlines())
     except (OSError, ValueError):
         return None
     if limit == "max":
         return None
     # Pages of files that nobody uses count as used, and are given back when they are needed.
     return int(limit) - used + int(stat.get("inactive_file", 0))
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="ascii") as file:
+        return file.read()

@@ -62,6 +62,12 @@ def reopen(path: str, offset: int) -> Array:
     return array
 
 
+def restore(content: bytes, mode: str) -> Array:
+    """Return the array of a pickle; one that could be changed can be again."""
+    array = from_bytes(content)
+    return array.copy() if _WRITABLE[mode] else array
+
+
 def _opened(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader) -> Any:
     if isinstance(handle, _core.ArrayHandle):
         return Array(handle, parse_dtype(handle.dtype_text, handle.typesize))

@@ -1,4 +1,4 @@
-"""write what is good of an array to a new file; damaged chunks become zeros there
+"""write what is good of an array to a new file; damaged chunks become NaN or zeros there
 
 Examples:
   coquina repair climate.b2nd good.b2nd

@@ -171,16 +171,17 @@ impl ArrayHandle {
     }
 
     /// Writes all that is good to a new file, and returns what is not.
-    #[pyo3(signature = (path, /, *, overwrite=false, threads=None))]
+    #[pyo3(signature = (path, /, *, overwrite=false, nans=false, threads=None))]
     fn repair(
         &self,
         py: Python<'_>,
         path: PathBuf,
         overwrite: bool,
+        nans: bool,
         threads: Option<i64>,
     ) -> Result<Vec<DamageTuple>, Raised> {
         // NaN says that something was there, but not every dtype has it, and the engine knows no dtypes.
-        let lost = Special::Zeros;
+        let lost = if nans { Special::Nans } else { Special::Zeros };
         let found =
             self.work(py, threads, |array, job| array.repair(&path, existing(overwrite), lost, job))?;
         Ok(damages(py, found))

@@ -1,8 +1,8 @@
 //! Arrays: what `coquina.Array` is built on.
 //!
 //! An [`ArrayHandle`] is an array of the engine, made by a function of `create.rs`. [`ArrayBase`] is that with a
-//! NumPy dtype, and the base class of `coquina.Array`: it reads and writes items, the handle does the rest. Common keys are read here, without a step in Python code; all
-//! others come back as selections from there.
+//! NumPy dtype, and the base class of `coquina.Array`: it reads and writes items, the handle does the rest. Common
+//! keys are read here, without a step in Python code; all others come back as selections from there.
 //!
 //! What must hold: whatever may wait for another thread that works on the array is called without the GIL.
 
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use coquina::array::{Array, Selection, Values, Window};
 use coquina::{Error, Job};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -108,6 +109,15 @@ impl ArrayBase {
     #[getter]
     fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.blocks)
+    }
+
+    /// To compare by identity, as Python does where nothing is said, would answer `a == 3` with a wrong False.
+    fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
+        Err(PyTypeError::new_err("arrays cannot be compared item by item yet; compare what a[...] returns"))
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> usize {
+        slf.as_ptr() as usize
     }
 
     fn __getitem__<'py>(

@@ -8,12 +8,15 @@ use std::sync::{Mutex, PoisonError};
 use super::create::frame_spec;
 use super::handle::{Array, State};
 use super::read::{Content, special_item, with_scratch};
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
 use crate::base::pool::Job;
 use crate::chunk::Special;
 use crate::frame::{Kind, Whole, write_frame};
 use crate::store::Stored;
+
+/// So many chunks are looked at in one task where nothing is stored.
+const NOTHING_STORED_RUN: u64 = 1 << 16;
 
 /// A chunk that cannot be read.
 #[derive(Debug)]
@@ -36,13 +39,14 @@ impl Array {
         let chunk_bytes = state.grid.chunk_bytes();
         let found = Mutex::new(BTreeMap::new());
         let total = usize::try_from(state.chunks.sizes().cbytes).unwrap_or(usize::MAX);
-        job.run(total.saturating_mul(2), 0..state.grid.nchunks(), |number| {
-            match self.verify_chunk(&state, number) {
-                Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
-                Err(error) => {
+        let nchunks = state.grid.nchunks();
+        let run = if state.chunks.sizes().special_chunks == nchunks { NOTHING_STORED_RUN } else { 1 };
+        let run_numbers = usize::try_from(run).unwrap_or(usize::MAX);
+        job.run(total.saturating_mul(2), (0..nchunks).step_by(run_numbers), |first| {
+            for number in first..(first + run).min(nchunks) {
+                if let Err(error) = self.verify_chunk(&state, number) {
                     found.lock().unwrap_or_else(PoisonError::into_inner).insert(number, error);
                 }
-                Ok(()) => {}
             }
             Ok(chunk_bytes)
         })?;

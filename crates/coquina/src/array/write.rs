@@ -146,7 +146,7 @@ pub(super) fn uniform(item: &[u8], chunk_bytes: usize, params: &Params) -> Resul
     if item.iter().all(|&byte| byte == 0) {
         return Ok(Made::Special(Special::Zeros));
     }
-    Ok(Made::Bytes(chunk::encode_special(Special::Value, item, chunk_bytes, params.typesize)?))
+    Ok(Made::Bytes(chunk::encode_repeated(item, chunk_bytes, params)?))
 }
 
 /// Encodes a chunk of blocks as they are made. Zeros need not be stored.

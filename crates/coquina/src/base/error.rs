@@ -78,10 +78,14 @@ impl Error {
         Self::new(ErrorKind::Cancelled, "the job was cancelled")
     }
 
-    /// Adds the place that the error just left, the outermost last.
+    /// Adds the place that the error just left, the outermost last. A place that it has left just before is not
+    /// named twice.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
-        self.places.push(place.into());
+        let place = place.into();
+        if self.places.last() != Some(&place) {
+            self.places.push(place);
+        }
         self
     }
 

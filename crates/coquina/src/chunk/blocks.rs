@@ -31,6 +31,9 @@ pub(super) struct Blocks<'a> {
     /// The decoded block 0, once it was needed.
     reference: OnceLock<Vec<u8>>,
     sums: Option<BlockSums>,
+    /// Whether fronts of blocks may be decoded alone. Of bytes that no encoder has written a front may be another one
+    /// than that of the whole, and all reads of a chunk should agree.
+    has_fronts: bool,
 }
 
 /// What a walk over blocks works with.
@@ -58,6 +61,7 @@ impl<'a> Blocks<'a> {
                 && header.nblocks() > 1,
             decoder,
             reference: OnceLock::new(),
+            has_fronts: sums.is_some(),
             sums,
         }
     }
@@ -75,6 +79,11 @@ impl<'a> Blocks<'a> {
             return Ok(());
         }
         with_scratch(|scratch| self.reference(&mut self.walk(0..1, scratch)).map(drop))
+    }
+
+    /// The bytes are known to come from an encoder.
+    pub(super) fn trust(&mut self) {
+        self.has_fronts = true;
     }
 
     /// Checks all block starts, and ends each block at the next one in the chunk.
@@ -139,6 +148,7 @@ impl<'a> Blocks<'a> {
                 Some(reference) if number == 0 => part.copy_from_slice(&reference[at..at + part.len()]),
                 _ if part.len() == range.len() => self.decode(number, reference, fetcher, buffers, part)?,
                 _ if at == range.start
+                    && self.has_fronts
                     && reference.is_none()
                     && self.decode_front(number, fetcher, buffers, part)? => {}
                 _ => {

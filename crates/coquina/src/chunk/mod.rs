@@ -26,6 +26,6 @@ pub use header::{BLOCK_BYTES_MAX, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, Kin
 pub use input::BlockSource;
 pub use lazy::LazyChunk;
 pub use params::{CHUNK_BYTES_MAX, Generation, Params, Split};
-pub use special::encode_special;
+pub use special::{encode_repeated, encode_special};
 pub(crate) use sums::table_bytes;
 pub use sums::{Place, Sums, sums};

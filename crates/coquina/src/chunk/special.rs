@@ -13,10 +13,23 @@ use crate::filter::Pipeline;
 /// # Errors
 /// `Invalid` if the sizes do not fit each other: NaNs are of 4 or 8 bytes, and all but zeros fill whole items.
 pub fn encode_special(special: Special, value: &[u8], nbytes: usize, typesize: usize) -> Result<Vec<u8>> {
+    with_params(special, value, nbytes, &Params { typesize, ..Params::default() })
+}
+
+/// A chunk of `nbytes` bytes that are `item` over and over, which says that it has blocks of the size in `params`: in
+/// an array C-Blosc2 wants that of all others.
+///
+/// # Errors
+/// `Invalid` if the sizes do not fit each other.
+pub fn encode_repeated(item: &[u8], nbytes: usize, params: &Params) -> Result<Vec<u8>> {
+    let Params { typesize, blocksize, .. } = *params;
+    with_params(Special::Value, item, nbytes, &Params { typesize, blocksize, ..Params::default() })
+}
+
+fn with_params(special: Special, value: &[u8], nbytes: usize, params: &Params) -> Result<Vec<u8>> {
     if nbytes > CHUNK_BYTES_MAX {
         return Err(Error::limit(format!("{nbytes} bytes: a chunk holds {CHUNK_BYTES_MAX}")));
     }
-    let params = Params { typesize, ..Params::default() };
     params.check()?;
     let code = match special {
         Special::Zeros => 1,

@@ -189,45 +189,13 @@ impl Decode for Decoder {
     }
 
     fn decode_front(&self, stream: &[u8], out: &mut [u8]) -> Result<bool> {
-        if !self.dictionary.is_empty() || repeats_at_distance_zero(stream, out.len()) {
+        if !self.dictionary.is_empty() {
             return Ok(false);
         }
+        // A repeat at distance 0, which no encoder writes, may leave what lies there: that must be of no other use.
+        out.fill(0);
         check(lz4::decompress_front(stream, out), out.len()).map(|()| true)
     }
-}
-
-/// Whether a repeat at distance 0 comes before `wanted` bytes are out. No encoder writes one, and what it gives depends
-/// on how it is decoded: liblz4 makes zeros of it, but at the end of a front what lay there before.
-fn repeats_at_distance_zero(stream: &[u8], wanted: usize) -> bool {
-    let (mut at, mut done) = (0, 0);
-    while done < wanted {
-        let Some(&token) = stream.get(at) else { return false };
-        at += 1;
-        let literals = sequence_length(stream, &mut at, token >> 4);
-        (at, done) = (at.saturating_add(literals), done.saturating_add(literals));
-        match stream.get(at..).and_then(|rest| rest.first_chunk()) {
-            Some([0, 0]) => return done < wanted,
-            Some(_) => at += 2,
-            None => return false,
-        }
-        done = done.saturating_add(4 + sequence_length(stream, &mut at, token & 15));
-    }
-    false
-}
-
-/// Four bits of a token, and the bytes that go on with them.
-fn sequence_length(stream: &[u8], at: &mut usize, nibble: u8) -> usize {
-    let mut length = usize::from(nibble);
-    if nibble == 15 {
-        while let Some(&more) = stream.get(*at) {
-            *at += 1;
-            length += usize::from(more);
-            if more != 255 {
-                break;
-            }
-        }
-    }
-    length
 }
 
 /// Whether all bytes that were wanted have come out.
@@ -236,5 +204,25 @@ fn check(filled: Result<usize, lz4::Malformed>, wanted: usize) -> Result<()> {
         Ok(bytes) if bytes == wanted => Ok(()),
         Ok(bytes) => Err(Error::corrupt(format!("lz4: {bytes} bytes in place of {wanted}"))),
         Err(error) => Err(Error::corrupt(format!("lz4: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_front_is_that_of_the_whole() {
+        let decoder = |stream: &[u8], bytes: usize| {
+            let decoder = Lz4.decoder(&[]).unwrap();
+            let (mut whole, mut front) = (vec![0x11; 25], vec![0x22; bytes]);
+            decoder.decode(stream, &mut whole).unwrap();
+            let has_front = decoder.decode_front(stream, &mut front).unwrap();
+            has_front && front == whole[..bytes]
+        };
+        // A literal, nineteen bytes from so far back, five literals.
+        for bytes in 1..25 {
+            assert!(decoder(b"\x1fa\x01\x00\x00\x50bcdef", bytes));
+        }
     }
 }

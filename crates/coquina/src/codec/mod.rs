@@ -122,7 +122,7 @@ pub trait Decode: Send + Sync {
     fn decode(&self, stream: &[u8], out: &mut [u8]) -> Result<()>;
 
     /// Fills `out` with the first bytes of a stream that holds more, with less work than all of it is; says whether
-    /// it can.
+    /// it can. Of a stream that no encoder writes they may be other ones than [`Decode::decode`] gives.
     ///
     /// # Errors
     /// `Corrupt` if the stream is damaged as far as it was looked at.

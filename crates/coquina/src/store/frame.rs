@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Change, Chunks, Entry, Sizes, Store, Stored};
+use super::{Change, Chunks, Entry, Sizes, Store, Stored, SumState};
 use crate::base::error::{Error, Result};
 use crate::frame::{self, Frame, Snapshot};
 
@@ -54,6 +54,11 @@ impl Chunks for View {
             place.sum = None;
         }
         Ok(stored)
+    }
+
+    fn are_ours(&self) -> bool {
+        // Where sums are looked at they tell; who does not want that still has them.
+        !self.verify && self.snapshot.sums() == SumState::Fresh
     }
 
     fn metalayers(&self) -> Vec<(String, Vec<u8>)> {

@@ -149,6 +149,10 @@ impl Chunks for State {
         }
     }
 
+    fn are_ours(&self) -> bool {
+        true
+    }
+
     fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
         self.metalayers.clone()
     }

@@ -27,6 +27,9 @@ pub trait Chunks: Send + Sync {
     /// `OutOfBounds` for a number that does not exist, `Corrupt` for a place that cannot be.
     fn chunk(&self, number: u64) -> Result<Stored>;
 
+    /// Whether all chunks are known to come from our encoder, though they have no sums to tell.
+    fn are_ours(&self) -> bool;
+
     /// The fixed metadata: name and content.
     fn metalayers(&self) -> Vec<(String, Vec<u8>)>;
 
