@@ -10,6 +10,7 @@ PYTHON_SOURCES := python tests bench demo
 
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
+	$(BIN)/python demo/array_demo.py
 
 test: lint rust-tests python-tests
 	@echo "make test: all passed"
@@ -23,9 +24,11 @@ bench: $(VENV)/.built
 	$(BIN)/python bench/codecs.py
 	$(BIN)/python bench/bloscpack_grid.py
 	$(BIN)/python bench/small.py
+	$(BIN)/python bench/slices.py
 
 bench-quick: $(VENV)/.built
 	$(BIN)/python bench/codecs.py --quick
+	$(BIN)/python bench/slices.py --quick
 
 lint: $(VENV)/.built
 	cargo fmt --all --check

@@ -80,14 +80,26 @@ def clock(call: Call, number: int) -> float:
     return (time.perf_counter() - start) / number
 
 
-def take_turns(calls: Mapping[str, Call], effort: Effort = Effort()) -> dict[str, list[float]]:
-    """Seconds per call of each contender, one figure a round; at least `rounds_min` rounds."""
+def take_turns(
+    calls: Mapping[str, Call], effort: Effort = Effort(), before: Call | None = None
+) -> dict[str, list[float]]:
+    """Seconds per call of each contender, one figure a round; at least `rounds_min` rounds.
+
+    `before` runs ahead of every call, outside the clock; calls are then not repeated within a reading.
+    """
+
+    def read(call: Call, number: int) -> float:
+        if before is None:
+            return clock(call, number)
+        before()
+        return clock(call, 1)
+
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls)
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        first = {name: clock(call, 1) for name, call in calls.items()}
+        first = {name: read(call, 1) for name, call in calls.items()}
         number = max(1, math.ceil(SHORTEST / max(min(first.values()), 1e-9)))
         start = time.perf_counter()
         if sum(first.values()) > effort.seconds:
@@ -98,7 +110,7 @@ def take_turns(calls: Mapping[str, Call], effort: Effort = Effort()) -> dict[str
             order.reverse()
             for name in order:
                 if sum(seconds[name]) < effort.each:
-                    seconds[name].append(clock(calls[name], number))
+                    seconds[name].append(read(calls[name], number))
     finally:
         if was_enabled:
             gc.enable()
@@ -112,11 +124,11 @@ def versus(ours: Sequence[float], theirs: Sequence[float]) -> Versus:
     return Versus(median(ours), median(theirs), median(pairs), len(pairs), sum(pair < 1 for pair in pairs))
 
 
-def duel(ours: Call, theirs: Call, effort: Effort = Effort()) -> Versus:
+def duel(ours: Call, theirs: Call, effort: Effort = Effort(), before: Call | None = None) -> Versus:
     """Times two calls against each other; twice if the first time says that `ours` is slower."""
 
     def look(effort: Effort) -> Versus:
-        seconds = take_turns({"ours": ours, "theirs": theirs}, effort)
+        seconds = take_turns({"ours": ours, "theirs": theirs}, effort, before)
         return versus(seconds["ours"], seconds["theirs"])
 
     first = look(effort)

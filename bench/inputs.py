@@ -1,6 +1,7 @@
-"""What the benches compress: real sets, ERA5-like fields and levels of entropy, as bytes with an item size.
+"""What the benches compress: real sets, ERA5-like fields and levels of entropy.
 
-In: names and sizes. Out: `Input`s, of which a bench takes the piece it has time for.
+In: names and sizes. Out: `Input`s, bytes with an item size, of which a bench takes the piece it has time for;
+`Volume`s, arrays of four axes with the grid that all libraries cut them by.
 """
 
 from __future__ import annotations
@@ -61,3 +62,56 @@ def generated_inputs(nbytes: int, variables: Iterable[str], levels: Iterable[str
         yield era5_input(variable, nbytes)
     for level in levels:
         yield entropy_input(level, nbytes)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How an array is cut: chunks of blocks. `grows` is True where rows will be appended."""
+
+    chunks: tuple[int, ...]
+    blocks: tuple[int, ...]
+    grows: bool = False
+
+
+@dataclass(frozen=True)
+class Volume:
+    """An array to slice, and its grid."""
+
+    name: str
+    x: np.ndarray
+    grid: Grid
+
+    @property
+    def title(self) -> str:
+        """Name, shape, type and size, as a reader says them."""
+        shape = " x ".join(map(str, self.x.shape))
+        return f"{self.name}: {shape} {self.x.dtype}, {megabytes(self.x.nbytes)}"
+
+
+def era5_volume(days: int) -> Volume:
+    """ERA5-like wind by day, hour, latitude and longitude: float32 on a grid of half a degree.
+
+    Chunks of 3.9 MB overhang the array along both axes of space; three blocks of 60 KB fit along each axis.
+    """
+    x = synthetic.era5("wind", (24 * days, 361, 720)).reshape(days, 24, 361, 720)
+    return Volume("era5 wind", x, Grid((5, 12, 91, 180), (2, 4, 31, 60)))
+
+
+def climate_volume() -> Iterator[Volume]:
+    """Surface temperature of a climate model by year, month, latitude and longitude, if the cache has it."""
+    x = data.cached().get("cmip_tas")
+    if x is None:
+        print("cmip_tas is not in the cache (python bench/data.py --fetch cmip_tas)", file=sys.stderr)
+        return
+    months, rows, cols = x.shape
+    years = np.ascontiguousarray(x).reshape(months // 12, 12, rows, cols)
+    yield Volume("cmip_tas", years, Grid((13, 12, 48, 96), (5, 4, 16, 32)))
+
+
+def entropy_volume(shape: tuple[int, int, int, int]) -> Volume:
+    """Medium entropy in float64, cut as in the post that introduced the format b2nd.
+
+    The post's array, (50, 100, 300, 250), has 3 GB; its chunks of 5 MB and blocks of 24 KB are kept.
+    """
+    x = synthetic.medium(int(np.prod(shape))).reshape(shape)
+    return Volume("medium entropy", x, Grid((10, 25, 50, 50), (3, 5, 10, 20)))

@@ -1,6 +1,6 @@
-"""Plots of compression ratio against speed: colour says which library, the marker which codec.
+"""Plots: compression ratio against speed (colour says which library, the marker which codec), and bars.
 
-In: points in named panels. Out: a PNG. Needs matplotlib.
+In: points or groups of bars in named panels. Out: a PNG. Needs matplotlib.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 # Okabe and Ito's colours: told apart by every kind of sight, and in print.
 COLOURS = {
+    "coquina": "#0072B2",
     "coquina .blp": "#0072B2",
     "coquina chunk": "#56B4E9",
     "python-blosc2": "#D55E00",
     "bloscpack": "#E69F00",
     "joblib": "#009E73",
+    "Zarr": "#009E73",
+    "h5py": "#CC79A7",
     "NPZ": "#CC79A7",
     "NPY": "#555555",
 }
@@ -162,6 +165,11 @@ def ratio_against_speed(
     for line in grid:
         line[0].set_ylabel("compression ratio", color=INK)
     draw_legends(figure, [point for points in panels.values() for point in points])
+    finish(figure, path, title, note)
+
+
+def finish(figure: Any, path: Path, title: str, note: str) -> None:
+    """Writes title and small print, leaves room for them and for the legend at the right, saves."""
     inch = 1 / figure.get_figheight()
     figure.text(0.05, 1 - 0.12 * inch, title, ha="left", va="top", fontsize=14, fontweight="bold", color=INK)
     figure.text(0.05, 1 - 0.42 * inch, note, ha="left", va="top", fontsize=9, color="#666666")
@@ -169,3 +177,70 @@ def ratio_against_speed(
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     plt.close(figure)
+
+
+def draw_bars(axes: Any, groups: Mapping[str, Mapping[str, float]], title: str, unit: str) -> None:
+    """One panel: for each group a bar per library, its value above it; logarithmic."""
+    families = list(dict.fromkeys(name for group in groups.values() for name in group))
+    width = 0.84 / len(families)
+    for place, group in enumerate(groups.values()):
+        for number, (name, value) in enumerate(group.items()):
+            x = place + (number - (len(families) - 1) / 2) * width
+            axes.bar(x, value, width * 0.92, color=COLOURS[name])
+            axes.annotate(
+                plain(float(f"{value:.2g}")),
+                (x, value),
+                xytext=(0, 2),
+                textcoords="offset points",
+                ha="center",
+                fontsize=6.5,
+                color=INK,
+            )
+    values = [value for group in groups.values() for value in group.values()]
+    axes.set_yscale("log")
+    axes.set_ylim(min(values) / 2, max(values) * 2)
+    axes.yaxis.set_major_formatter(FuncFormatter(plain))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.set_title(title, loc="left", fontsize=11, color=INK)
+    axes.set_ylabel(unit, color=INK)
+    axes.grid(True, which="major", axis="y", color="#e4e4e4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(which="minor", length=0)
+    axes.tick_params(axis="x", length=0)
+    axes.tick_params(colors=INK, labelsize=9)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def grouped_bars(
+    panels: Mapping[str, Mapping[str, Mapping[str, float]]],
+    path: Path,
+    *,
+    title: str,
+    note: str,
+    unit: str,
+    columns: int,
+) -> None:
+    """Saves panels of grouped bars as a PNG: panel -> group -> library -> value."""
+    rows, columns = -(-len(panels) // columns), min(columns, len(panels))
+    figure, grid = plt.subplots(
+        rows, columns, figsize=(max(9.8, 6.2 * columns + 2), 3.4 * rows + 0.7), squeeze=False
+    )
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes, (name, groups) in zip(grid.flat, panels.items(), strict=False):
+        draw_bars(axes, groups, name, unit)
+    families = {family for groups in panels.values() for group in groups.values() for family in group}
+    legend = figure.legend(
+        handles=[handle(name, colour, "s") for name, colour in COLOURS.items() if name in families],
+        title="library",
+        loc="upper left",
+        bbox_to_anchor=(0.845, 1 - 0.7 / figure.get_figheight()),
+        frameon=False,
+        alignment="left",
+        fontsize=9,
+        labelcolor=INK,
+    )
+    legend.get_title().set_fontweight("bold")
+    finish(figure, path, title, note)
