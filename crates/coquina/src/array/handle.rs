@@ -14,7 +14,7 @@ use super::plan::Plan;
 use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
 use super::write::{Values, Write, old_number};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::Params;
@@ -30,6 +30,8 @@ pub struct Array {
     params: Params,
     dtype_format: u8,
     dtype: Option<String>,
+    /// The file, for errors.
+    place: Option<String>,
 }
 
 /// An array as of one moment.
@@ -71,6 +73,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Array {
     pub(super) fn new(store: Box<dyn Store>, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
         let state = Arc::new(State { grid, chunks: store.chunks() });
+        let place = store.path().map(|path| path.display().to_string());
         let committed = Arc::clone(&state);
         let writer = Writer { store, committed, is_open: false, is_broken: false, durable: false };
         Self {
@@ -82,6 +85,16 @@ impl Array {
             params,
             dtype_format: meta.dtype_format,
             dtype: meta.dtype,
+            place,
+        }
+    }
+
+    /// An error with the file that it came from.
+    fn placed(&self, error: Error) -> Error {
+        match (&self.place, error.kind()) {
+            // What the caller asked for has nothing to do with the file.
+            (_, ErrorKind::Invalid | ErrorKind::OutOfBounds | ErrorKind::Cancelled) | (None, _) => error,
+            (Some(place), _) => error.at(place.as_str()),
         }
     }
 
@@ -167,7 +180,7 @@ impl Array {
     pub fn read(&self, selection: &Selection, window: Window, out: &mut [u8], job: &Job<'_>) -> Result<()> {
         let state = self.state();
         check(&state.grid, selection, window, Some(out.len()))?;
-        self.source(&state).read(selection, window, out, job)
+        self.source(&state).read(selection, window, out, job).map_err(|e| self.placed(e))
     }
 
     /// How many blocks a read of the selection would touch.
@@ -245,7 +258,7 @@ impl Array {
             writer.store.rollback();
             self.set_state(&writer.committed);
         }
-        done
+        done.map_err(|e| self.placed(e))
     }
 
     fn make_change(
