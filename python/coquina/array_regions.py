@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: What copying keeps in memory at a time, unless a single chunk is more.
-BOX_BYTES = 64 << 20
+BOX_BYTES = 32 << 20
 
 Region = tuple[slice, ...]
 

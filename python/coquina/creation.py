@@ -259,28 +259,22 @@ def _whole_chunks(slabs: Iterator[npt.NDArray[Any]], array: Array) -> Iterator[n
     row_bytes = max(array.itemsize * int(np.prod(array.shape[1:], dtype=object)), 1)
     # Chunks of few bytes are worked on together, so that there is something to do for all threads.
     unit *= max(1, min(BOX_BYTES, 1 << 40) // (unit * row_bytes))
-    waiting: list[npt.NDArray[Any]] = []
+    # A copy, for whoever makes the slabs may make them all in one place.
+    gathered = np.empty((unit, *array.shape[1:]), array.dtype)
     rows = 0
     for slab in slabs:
         if slab.ndim != array.ndim or slab.shape[1:] != array.shape[1:]:
             raise ValueError(f"from_slabs: a slab of shape {slab.shape} after ones of (n, {array.shape[1:]})")
-        waiting.append(slab)
-        rows += len(slab)
-        if rows >= unit:
-            whole = (
-                waiting[0]
-                if len(waiting) == 1
-                else np.concatenate(waiting, dtype=array.dtype, casting="same_kind")
-            )
-            ready = rows // unit * unit
-            yield whole[:ready]
-            waiting, rows = [whole[ready:].copy()], rows - ready
+        at = 0
+        while at < len(slab):
+            count = min(unit - rows, len(slab) - at)
+            np.copyto(gathered[rows : rows + count], slab[at : at + count], casting="same_kind")
+            rows, at = rows + count, at + count
+            if rows == unit:
+                yield gathered
+                rows = 0
     if rows:
-        yield (
-            waiting[0]
-            if len(waiting) == 1
-            else np.concatenate(waiting, dtype=array.dtype, casting="same_kind")
-        )
+        yield gathered[:rows]
 
 
 def filled(
