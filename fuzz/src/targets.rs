@@ -136,10 +136,12 @@ fn codec_stream(bytes: &[u8]) -> bool {
     let mut high = vec![0xff; nbytes];
     assert_eq!(is_sound, decoder.decode(stream, &mut high).is_ok(), "{}", codec.name());
     assert!(!is_sound || low == high, "{}: bytes of the output were not written", codec.name());
-    let mut front = vec![0x77; nbytes / 3];
-    let has_front = matches!(decoder.decode_front(stream, &mut front), Ok(true));
-    let is_front = front == low[..front.len()];
-    assert!(!is_sound || !has_front || is_front, "{}: a front that is not that of the whole", codec.name());
+    // Of a stream that no encoder writes the front need not be that of the whole, but it shows nothing else.
+    let fronts = [0x77, 0].map(|before| {
+        let mut front = vec![before; nbytes / 3];
+        decoder.decode_front(stream, &mut front).is_ok_and(|done| done).then_some(front)
+    });
+    assert!(fronts[0] == fronts[1], "{}: a front that shows what lay there before", codec.name());
     is_sound
 }
 

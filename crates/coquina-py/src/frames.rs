@@ -205,7 +205,11 @@ impl FrameHandle {
             if number > nchunks || number == nchunks && !insert {
                 return Err(Error::out_of_bounds(format!("chunk {number} of a frame of {nchunks}")));
             }
-            let nbytes = Header::read(bytes, &Limits::default())?.nbytes as u64;
+            let nbytes = Header::read(bytes, &Limits::default())?.nbytes;
+            if !state.frame.snapshot().knows_chunk_bytes() {
+                state.frame.set_chunk_bytes(nbytes)?;
+            }
+            let nbytes = nbytes as u64;
             let replaced = if insert { 0 } else { state.nbytes_of(number)? };
             let remap = |new: u64| (new != number).then(|| if new > number { new - 1 } else { new });
             if insert {

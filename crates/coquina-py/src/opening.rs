@@ -75,7 +75,7 @@ fn open_path(path: &PathBuf, options: &OpenOptions) -> Result<Opened, Error> {
         return Ok(Opened::Bloscpack);
     }
     // The frame's own errors tell the path already.
-    let frame = Frame::open(path, options.offset, options.mode, options.limits);
+    let frame = options.open_frame(path);
     let frame = frame.map_err(|error| if is_no_frame(start, &error) { place(no_frame()) } else { error })?;
     opened(frame, options).map_err(place)
 }
@@ -85,22 +85,23 @@ fn open_source(source: &Arc<Readable>, options: &OpenOptions) -> Result<Opened, 
     if start.is_some_and(|start| start.starts_with(BLOSCPACK_MAGIC)) {
         return Ok(Opened::Bloscpack);
     }
-    let frame = Frame::from_source(Arc::clone(source) as Arc<dyn ReadAt>, options.offset, options.limits);
+    let frame = options.frame_from_source(Arc::clone(source) as Arc<dyn ReadAt>);
     opened(frame.map_err(|error| if is_no_frame(start, &error) { no_frame() } else { error })?, options)
 }
 
 /// Opens a file, a directory, a file object or a buffer: a `PackReader`, an `ArrayHandle` or a `FrameHandle`.
 #[pyfunction]
-#[pyo3(signature = (source, /, *, writable=false, offset=0, verify=true))]
+#[pyo3(signature = (source, /, *, writable=false, offset=0, verify=true, damaged=false))]
 fn open_content<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     writable: bool,
     offset: u64,
     verify: bool,
+    damaged: bool,
 ) -> Result<Bound<'py, PyAny>, Raised> {
     let mode = if writable { Mode::Write } else { Mode::Read };
-    let options = OpenOptions { mode, offset, verify, limits: Limits::default() };
+    let options = OpenOptions { mode, offset, verify, damaged, limits: Limits::default() };
     let path = files::path(source)?;
     let (opened, reads_python) = if let Some(path) = &path {
         (py.detach(|| open_path(path, &options))?, false)

@@ -2,134 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod frames;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use coquina::chunk::{Chunk, LazyChunk, Params, Special, encode, encode_special};
-use coquina::frame::{
-    Change, Entry, Frame, Kind, Mode, Snapshot, Spec, Stored, SumState, Whole, write_frame,
+use coquina::chunk::{Special, encode_special};
+use coquina::frame::{Change, Entry, Frame, Kind, Mode, Spec, Stored, SumState, Whole, write_frame};
+use coquina::{ErrorKind, Existing, Limits, ReadAt, Result};
+use frames::{
+    EACH, Folder, LIMITS, Random, State, TYPESIZE, append, content, opened, packed, spec, state, to_count,
+    unpacked, written,
 };
-use coquina::{ErrorKind, Existing, Job, Limits, ReadAt, Result};
-
-/// Bytes of a chunk in these tests, and of an item.
-const EACH: usize = 240;
-const TYPESIZE: usize = 4;
-/// More than any of the frames here asks for, little enough that a lie about a size is refused.
-const LIMITS: Limits = Limits { chunk_bytes: 1 << 16 };
-
-/// A directory that goes away with its test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("coquina-frame-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Numbers that look random; the seed is in the source.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
-fn spec() -> Spec {
-    let metalayers = vec![("shape".to_owned(), b"0000".to_vec()), ("empty".to_owned(), Vec::new())];
-    Spec { typesize: TYPESIZE, chunk_bytes: EACH, metalayers, ..Spec::default() }
-}
-
-fn params() -> Params {
-    Params { typesize: TYPESIZE, blocksize: Some(64), ..Params::default() }
-}
-
-/// Some content of a chunk, told apart by `seed`.
-fn content(seed: u64, bytes: usize) -> Vec<u8> {
-    let numbers = (0..).map(|i: u64| u32::try_from(seed * 1000 + i * i % 300).unwrap());
-    numbers.flat_map(u32::to_le_bytes).take(bytes).collect()
-}
-
-fn packed(bytes: &[u8]) -> Vec<u8> {
-    encode(bytes, &params(), &Job::default()).unwrap()
-}
-
-fn unpacked(chunk: &[u8]) -> Result<Vec<u8>> {
-    let chunk = Chunk::parse(chunk, &LIMITS)?;
-    let mut out = vec![0; chunk.header().nbytes];
-    chunk.decode_into(&mut out, &Job::default())?;
-    Ok(out)
-}
-
-/// What a snapshot holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct State {
-    chunks: Vec<Vec<u8>>,
-    shape: Vec<u8>,
-    values: Vec<(String, Vec<u8>)>,
-}
-
-fn state(snapshot: &Snapshot) -> Result<State> {
-    let chunks = (0..snapshot.nchunks()).map(|number| {
-        let content = unpacked(&snapshot.chunk_data(number)?)?;
-        if let Stored::At { source, place, .. } = snapshot.chunk(number)? {
-            let chunk = LazyChunk::open(source, place, &LIMITS)?;
-            let mut out = vec![0xff; content.len()];
-            chunk.read(0, &mut out)?;
-            assert_eq!(out, content, "block by block");
-        }
-        Ok(content)
-    });
-    let mut values = Vec::new();
-    for name in snapshot.vlmetalayer_names() {
-        values.push((name.to_owned(), snapshot.vlmetalayer(name)?.unwrap()));
-    }
-    let shape = snapshot.metalayer("shape").unwrap_or_default().to_vec();
-    Ok(State { chunks: chunks.collect::<Result<_>>()?, shape, values })
-}
-
-fn opened(path: &Path) -> Result<State> {
-    state(&Frame::open(path, 0, Mode::Read, LIMITS)?.snapshot())
-}
-
-/// A change to `count` whole chunks.
-fn to_count(count: u64, entries: Vec<(u64, Entry)>) -> Change<'static> {
-    Change { nchunks: count, nbytes: count * EACH as u64, entries, ..Change::default() }
-}
-
-/// A frame of `count` chunks, published and closed.
-fn written(path: &Path, kind: Kind, spec: &Spec, count: u64) -> State {
-    let mut frame = Frame::create(path, kind, spec, Existing::Refuse).unwrap();
-    append(&mut frame, 0..count);
-    frame.publish().unwrap();
-    let written = state(&frame.snapshot()).unwrap();
-    frame.close().unwrap();
-    written
-}
-
-fn append(frame: &mut Frame, seeds: std::ops::Range<u64>) {
-    let before = frame.snapshot().nchunks();
-    let count = before + seeds.end - seeds.start;
-    let put = |(number, seed)| (number, frame.put(&packed(&content(seed, EACH))).unwrap());
-    let entries = (before..).zip(seeds).map(put).collect();
-    frame.apply(to_count(count, entries)).unwrap();
-    frame.commit(false).unwrap();
-}
 
 /// One random step of a writer, on the frame and on the model of it.
 fn step(random: &mut Random, frame: &mut Frame, model: &mut State) {
@@ -346,70 +231,6 @@ fn a_torn_header_opens_at_one_commit_or_the_other() {
     }
 }
 
-/// Reads all of a frame in memory.
-fn read_bytes(bytes: Vec<u8>) -> Result<State> {
-    state(&Frame::from_source(Arc::new(bytes), 0, LIMITS)?.snapshot())
-}
-
-#[test]
-fn every_flipped_bit_is_noticed_or_does_no_harm() {
-    let folder = Folder::new("flipped");
-    let path = folder.path("f");
-    let mut frame = Frame::create(&path, Kind::Contiguous, &spec(), Existing::Refuse).unwrap();
-    append(&mut frame, 0..3);
-    let value = encode_special(Special::Value, &[1, 2, 3, 4], EACH, TYPESIZE).unwrap();
-    let entries = vec![(3, frame.put(&value).unwrap()), (4, Entry::Special(Special::Nans))];
-    let vlmetalayers = vec![("note".to_owned(), Some(b"a value that is long enough to compress".repeat(3)))];
-    frame.apply(Change { vlmetalayers, ..to_count(5, entries) }).unwrap();
-    frame.commit(false).unwrap();
-    frame.publish().unwrap();
-    let expected = state(&frame.snapshot()).unwrap();
-    let bytes = fs::read(&path).unwrap();
-    let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
-    let mut is_recovered = true;
-    for bit in 0..8 * bytes.len() {
-        let mut flipped = bytes.clone();
-        flipped[bit / 8] ^= 1 << (bit % 8);
-        let found = read_bytes(flipped);
-        if bit / 8 < header_len {
-            is_recovered &= found.is_ok();
-        }
-        if let Ok(found) = found {
-            assert_eq!(found, expected, "bit {bit} of {}", 8 * bytes.len());
-        }
-    }
-    assert!(is_recovered, "the copy of the header replaces a damaged one");
-    for end in 0..bytes.len() {
-        assert!(read_bytes(bytes[..end].to_vec()).is_err(), "{end}");
-    }
-}
-
-#[test]
-fn hostile_numbers_in_headers_ask_for_nothing() {
-    let folder = Folder::new("hostile");
-    let path = folder.path("f");
-    written(&path, Kind::Contiguous, &Spec { with_sums: false, ..spec() }, 3);
-    let mut bytes = fs::read(&path).unwrap();
-    // As another program leaves it: without fingerprint, so that nothing but the fields is looked at.
-    let end = bytes.len();
-    bytes[end - 17..].fill(0);
-    read_bytes(bytes.clone()).unwrap();
-    let widths =
-        [(11, 4), (16, 8), (30, 8), (39, 8), (48, 4), (53, 4), (58, 4), (88, 2), (91, 2), (end - 22, 4)];
-    for (at, width) in widths {
-        for value in [0_u64, 1, 2, 0x7f, 0x7fff_ffff, 0x8000_0000, u64::MAX >> 1, 1 << 63, u64::MAX] {
-            let mut hostile = bytes.clone();
-            hostile[at..at + width].copy_from_slice(&value.to_be_bytes()[8 - width..]);
-            let _ = read_bytes(hostile);
-        }
-    }
-    for bit in 0..8 * bytes.len() {
-        let mut flipped = bytes.clone();
-        flipped[bit / 8] ^= 1 << (bit % 8);
-        let _ = read_bytes(flipped);
-    }
-}
-
 #[test]
 fn a_frame_inside_other_bytes_is_read_and_not_written() {
     let folder = Folder::new("inside");
@@ -560,30 +381,6 @@ fn what_does_not_fit_together_is_refused_and_changes_nothing() {
     assert!(!reader.is_writable() && frame.is_writable());
     assert!(reader.put(&packed(&[1; EACH])).is_err());
     assert!(reader.commit(false).is_err() && reader.compact().is_err());
-}
-
-#[test]
-fn a_frame_that_another_program_changed_goes_on_without_its_sums() {
-    let folder = Folder::new("stale");
-    let path = folder.path("f");
-    let expected = written(&path, Kind::Contiguous, &spec(), 3);
-    let mut bytes = fs::read(&path).unwrap();
-    let end = bytes.len();
-    bytes[end - 17..].fill(0);
-    fs::write(&path, &bytes).unwrap();
-    assert_eq!(opened(&path).unwrap(), expected);
-    let mut frame = Frame::open(&path, 0, Mode::Write, LIMITS).unwrap();
-    assert_eq!(frame.snapshot().sums(), SumState::Stale);
-    let has_sum = |frame: &Frame, number| matches!(frame.snapshot().chunk(number).unwrap(), Stored::At { place, .. } if place.sum.is_some());
-    assert!(!has_sum(&frame, 0));
-    append(&mut frame, 7..8);
-    assert_eq!(frame.snapshot().sums(), SumState::Fresh);
-    assert!(!has_sum(&frame, 0) && has_sum(&frame, 3));
-    frame.compact().unwrap();
-    assert!(has_sum(&frame, 0) && has_sum(&frame, 3));
-    bytes[end - 17] = 1;
-    fs::write(&path, &bytes).unwrap();
-    assert!(opened(&path).is_err());
 }
 
 #[test]

@@ -71,13 +71,41 @@ pub struct OpenOptions {
     pub offset: u64,
     /// Whether checksums are looked at.
     pub verify: bool,
+    /// Whether to open, for reading, what is left of a damaged frame too: see [`Frame::open_damaged`].
+    pub damaged: bool,
     /// How much memory stored sizes may ask for.
     pub limits: Limits,
 }
 
+impl OpenOptions {
+    /// The frame at `path`, opened as the options say.
+    ///
+    /// # Errors
+    /// As [`Frame::open`]; `Invalid` to write what may be damaged.
+    pub fn open_frame(&self, path: &Path) -> Result<Frame> {
+        match (self.damaged, self.mode) {
+            (false, _) => Frame::open(path, self.offset, self.mode, self.limits),
+            (true, Mode::Read) => Frame::open_damaged(path, self.offset, self.limits),
+            (true, Mode::Write) => Err(Error::invalid("damaged: can be read only; repair writes a new file")),
+        }
+    }
+
+    /// The frame in bytes that can be read at any position.
+    ///
+    /// # Errors
+    /// As [`Frame::from_source`].
+    pub fn frame_from_source(&self, source: Arc<dyn ReadAt>) -> Result<Frame> {
+        if self.damaged {
+            Frame::from_damaged_source(source, self.offset, self.limits)
+        } else {
+            Frame::from_source(source, self.offset, self.limits)
+        }
+    }
+}
+
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { mode: Mode::Read, offset: 0, verify: true, limits: Limits::default() }
+        Self { mode: Mode::Read, offset: 0, verify: true, damaged: false, limits: Limits::default() }
     }
 }
 
@@ -136,7 +164,7 @@ impl Array {
     /// # Errors
     /// `Io`, `Corrupt`, `Truncated`, `Unsupported`; `Io` (would block) if another writer has it.
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let frame = Frame::open(path, options.offset, options.mode, options.limits)?;
+        let frame = options.open_frame(path)?;
         Self::from_frame(frame, options).map_err(|e| e.at(path.display().to_string()))
     }
 
@@ -145,7 +173,7 @@ impl Array {
     /// # Errors
     /// As [`Array::open`].
     pub fn from_source(source: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        Self::from_frame(Frame::from_source(source, options.offset, options.limits)?, options)
+        Self::from_frame(options.frame_from_source(source)?, options)
     }
 
     /// The array in an open frame.

@@ -9,7 +9,7 @@ use super::layer;
 use super::metalayers::check_name;
 use super::offsets::special_raw;
 use super::slots::{Builder, Slot, Slots};
-use super::snapshot::{Snapshot, Stored};
+use super::snapshot::{Snapshot, Stored, SumState};
 use super::spec::METALAYERS_MAX;
 use crate::base::error::{Error, Result};
 use crate::chunk::Special;
@@ -18,6 +18,8 @@ impl Snapshot {
     /// The state after `change`, in a frame that has `cbytes` bytes of chunks by now.
     pub(super) fn changed(&self, change: &Change<'_>, cbytes: u64) -> Result<Self> {
         let mut new = self.clone();
+        // What is stale is not taken over: the state has the sums of what is put from here on.
+        new.sums = if self.has_sums { SumState::Fresh } else { SumState::Absent };
         for (name, content) in &change.metalayers {
             new.header.set_metalayer(name, content)?;
         }
@@ -114,8 +116,10 @@ impl Snapshot {
             Entry::Stored(Put { key, sum }) => {
                 let raw = i64::try_from(*key).map_err(|_| Error::limit(format!("a chunk at {key}")))?;
                 let slot = Slot { raw, sum: sum.map_or(0, u64::from) };
-                if let Stored::At { source, place, .. } = self.locate(number, slot)? {
-                    self.check_chunk(number, &self.chunk_header(&*source, &place)?)?;
+                if let Stored::At { source, place, .. } = self.locate(number, slot)?
+                    && let Some(misfit) = self.misfit(number, &self.chunk_header(&*source, &place)?)
+                {
+                    return Err(Error::invalid(misfit));
                 }
                 Ok(slot)
             }

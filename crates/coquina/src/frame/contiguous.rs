@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::compact::rewrite;
 use super::disk::{GrowingFile, sync_folder, write_all_at};
-use super::header::Header;
+use super::header::{Header, THREADS, is_foreign};
 use super::load::Origin;
 use super::lock;
 use super::record::{Parts, Record};
@@ -73,7 +73,8 @@ impl Contiguous {
                 break file;
             }
         };
-        let origin = Origin { source: &file, base: 0, kind: Kind::Contiguous, limits: &limits };
+        let origin =
+            Origin { source: &file, base: 0, kind: Kind::Contiguous, limits: &limits, is_damaged: false };
         let (loaded, is_recovered) = origin.load()?;
         if is_recovered {
             write_all_at(&file, loaded.header.raw(), 0)?;
@@ -120,7 +121,16 @@ impl Contiguous {
     /// Writes the header, the step that makes a commit happen.
     fn switch(&mut self, header: &[u8]) -> Result<()> {
         let file = self.growing.file();
-        let Err(error) = write_all_at(file, header, 0) else { return Ok(()) };
+        let write = || {
+            // What is torn from here on must not look as if another program had written it.
+            if is_foreign(&self.header)
+                && let Some(threads) = header.get(THREADS)
+            {
+                write_all_at(file, threads, THREADS.start as u64)?;
+            }
+            write_all_at(file, header, 0)
+        };
+        let Err(error) = write() else { return Ok(()) };
         // Half a header with a whole record at the end of the file is opened as the new commit, and must not
         // lose that record; but the old state is what the caller is told.
         self.is_broken = write_all_at(file, &self.header, 0).is_err();
@@ -140,7 +150,8 @@ impl Contiguous {
         let mut new = rewrite(&self.path, snapshot)?;
         let file = new.file().try_clone()?;
         let limits = snapshot.limits;
-        let origin = Origin { source: &file, base: 0, kind: Kind::Contiguous, limits: &limits };
+        let origin =
+            Origin { source: &file, base: 0, kind: Kind::Contiguous, limits: &limits, is_damaged: false };
         let (loaded, _) = origin.load()?;
         if self.new.is_some() {
             self.new = Some(new);

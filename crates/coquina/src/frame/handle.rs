@@ -44,6 +44,8 @@ pub struct Frame {
     committed: Arc<Snapshot>,
     back: Back,
     path: Option<PathBuf>,
+    /// Whether it was opened although it is damaged.
+    is_damaged: bool,
     /// Whether there has never been a commit.
     is_unborn: bool,
 }
@@ -63,6 +65,19 @@ impl Frame {
     /// `Io` (of kind `WouldBlock` if another writer has it), `Invalid` for a place that cannot be written,
     /// `Corrupt`, `Truncated`, `Unsupported` or `Limit` for what is there.
     pub fn open(path: &Path, offset: u64, mode: Mode, limits: Limits) -> Result<Self> {
+        Self::open_with(path, offset, mode, limits, false)
+    }
+
+    /// Opens a frame, to read it, although its fingerprint says that header, index or trailer are damaged. What
+    /// chunks hold is still held against their sums; that some are special values is believed.
+    ///
+    /// # Errors
+    /// As [`Frame::open`], for what cannot be read at all.
+    pub fn open_damaged(path: &Path, offset: u64, limits: Limits) -> Result<Self> {
+        Self::open_with(path, offset, Mode::Read, limits, true)
+    }
+
+    fn open_with(path: &Path, offset: u64, mode: Mode, limits: Limits, is_damaged: bool) -> Result<Self> {
         let open = || {
             let path = std::path::absolute(path)?;
             let metadata = fs::metadata(&path)?;
@@ -74,9 +89,9 @@ impl Frame {
                     "offset {offset}: a frame inside a file can only be read"
                 )));
             }
-            let frame = match (mode, metadata.is_dir()) {
-                (Mode::Read, false) => Self::open_file(&path, offset, limits)?,
-                (Mode::Read, true) => Self::open_folder(&path, limits)?,
+            let mut frame = match (mode, metadata.is_dir()) {
+                (Mode::Read, false) => Self::open_file(&path, offset, limits, is_damaged)?,
+                (Mode::Read, true) => Self::open_folder(&path, limits, is_damaged)?,
                 (Mode::Write, false) => {
                     let (writer, snapshot) = Contiguous::open(&path, limits)?;
                     Self::with(snapshot, Back::Writer(Box::new(writer)))
@@ -86,6 +101,7 @@ impl Frame {
                     Self::with(snapshot, Back::Writer(Box::new(writer)))
                 }
             };
+            frame.is_damaged = is_damaged;
             Ok(frame.at(path))
         };
         open().map_err(|e: Error| e.at(path.display().to_string()))
@@ -96,18 +112,18 @@ impl Frame {
         self
     }
 
-    fn open_file(path: &Path, base: u64, limits: Limits) -> Result<Self> {
+    fn open_file(path: &Path, base: u64, limits: Limits, is_damaged: bool) -> Result<Self> {
         let file = Arc::new(File::open(path)?);
         let modified = file.metadata()?.modified().ok();
-        let origin = Origin { source: &*file, base, kind: Kind::Contiguous, limits: &limits };
+        let origin = Origin { source: &*file, base, kind: Kind::Contiguous, limits: &limits, is_damaged };
         let (loaded, _) = origin.load()?;
         let snapshot = Snapshot::new(loaded, Chunks::Contiguous(file.clone(), base), limits, 0);
         Ok(Self::with(snapshot, Back::File { file, base, modified }))
     }
 
-    fn open_folder(path: &Path, limits: Limits) -> Result<Self> {
+    fn open_folder(path: &Path, limits: Limits, is_damaged: bool) -> Result<Self> {
         let folder = Arc::new(Folder::new(path.to_path_buf()));
-        let (loaded, _) = sparse::load(&folder, &limits)?;
+        let (loaded, _) = sparse::load(&folder, &limits, is_damaged)?;
         let snapshot = Snapshot::new(loaded, Chunks::Sparse(folder.clone()), limits, 0);
         Ok(Self::with(snapshot, Back::Folder(folder)))
     }
@@ -117,10 +133,30 @@ impl Frame {
     /// # Errors
     /// As [`Frame::open`].
     pub fn from_source(source: Arc<dyn ReadAt>, offset: u64, limits: Limits) -> Result<Self> {
-        let origin = Origin { source: &*source, base: offset, kind: Kind::Contiguous, limits: &limits };
+        Self::from_source_with(source, offset, limits, false)
+    }
+
+    /// The same for a damaged one, as [`Frame::open_damaged`] does it.
+    ///
+    /// # Errors
+    /// As [`Frame::open_damaged`].
+    pub fn from_damaged_source(source: Arc<dyn ReadAt>, offset: u64, limits: Limits) -> Result<Self> {
+        Self::from_source_with(source, offset, limits, true)
+    }
+
+    fn from_source_with(
+        source: Arc<dyn ReadAt>,
+        base: u64,
+        limits: Limits,
+        is_damaged: bool,
+    ) -> Result<Self> {
+        let origin = Origin { source: &*source, base, kind: Kind::Contiguous, limits: &limits, is_damaged };
         let (loaded, _) = origin.load()?;
-        let chunks = Chunks::Contiguous(Arc::clone(&source), offset);
-        Ok(Self::with(Snapshot::new(loaded, chunks, limits, 0), Back::Source(source, offset)))
+        let chunks = Chunks::Contiguous(Arc::clone(&source), base);
+        let snapshot = Snapshot::new(loaded, chunks, limits, 0);
+        let mut frame = Self::with(snapshot, Back::Source(source, base));
+        frame.is_damaged = is_damaged;
+        Ok(frame)
     }
 
     /// Starts a frame without chunks, to be written. It is under a temporary name, and goes away again unless it
@@ -164,7 +200,7 @@ impl Frame {
 
     fn with(snapshot: Snapshot, back: Back) -> Self {
         let shown = Arc::new(snapshot);
-        Self { committed: Arc::clone(&shown), shown, back, path: None, is_unborn: false }
+        Self { committed: Arc::clone(&shown), shown, back, path: None, is_damaged: false, is_unborn: false }
     }
 
     /// The newest state that this handle knows, with what was applied and not committed.
@@ -297,11 +333,11 @@ impl Frame {
     pub fn refresh(&mut self) -> Result<bool> {
         let now = Arc::clone(&self.shown);
         let (limits, epoch) = (now.limits, now.epoch + 1);
-        let kind = Kind::Contiguous;
+        let (kind, is_damaged) = (Kind::Contiguous, self.is_damaged);
         let (loaded, chunks, is_touched) = match &mut self.back {
             Back::Writer(_) => return Ok(false),
             Back::Source(source, base) => {
-                let origin = Origin { source: &**source, base: *base, kind, limits: &limits };
+                let origin = Origin { source: &**source, base: *base, kind, limits: &limits, is_damaged };
                 if origin.is_same(&now) {
                     return Ok(false);
                 }
@@ -311,7 +347,7 @@ impl Frame {
                 let path = self.path.as_deref().unwrap_or(Path::new(""));
                 let is_replaced = !lock::is_at(file, path)?;
                 let newest = if is_replaced { Arc::new(File::open(path)?) } else { Arc::clone(file) };
-                let origin = Origin { source: &*newest, base: *base, kind, limits: &limits };
+                let origin = Origin { source: &*newest, base: *base, kind, limits: &limits, is_damaged };
                 if !is_replaced && origin.is_same(&now) {
                     return Ok(false);
                 }
@@ -323,7 +359,7 @@ impl Frame {
                 (loaded, Chunks::Contiguous(file.clone(), *base), is_touched)
             }
             Back::Folder(folder) => {
-                (sparse::load(folder, &limits)?.0, Chunks::Sparse(Arc::clone(folder)), false)
+                (sparse::load(folder, &limits, is_damaged)?.0, Chunks::Sparse(Arc::clone(folder)), false)
             }
         };
         if loaded.tail_sum == now.tail_sum && !is_touched {

@@ -18,23 +18,30 @@ pub(super) const FIXED_BYTES: usize = 87;
 /// Bytes of the shortest header: no metalayers.
 pub(super) const HEADER_BYTES_MIN: usize = FIXED_BYTES + 10;
 /// Most headers are shorter than this, and are read at once.
-const FIRST_BYTES: u64 = 4096;
+pub(super) const FIRST_BYTES: u64 = 4096;
 
 pub(super) const MAGIC: [u8; 10] = *b"\x9e\xa8b2frame\0";
 const VERSION: u8 = 2;
 /// The version of frames with chunks of unequal sizes.
 const VERSION_VARIABLE: u8 = 3;
 const FLAGS_OFFSETS_64: u8 = 0x10;
-const FLAG_VARIABLE_CHUNKS: u8 = 0x40;
+pub(super) const FLAG_VARIABLE_CHUNKS: u8 = 0x40;
 const FLAG_VARIABLE_BLOCKS: u8 = 0x80;
 /// In the low half of byte 27: the compressor's id is in byte 77.
 pub(super) const CODEC_SEE_BELOW: u8 = 6;
 
 pub(super) const AT_FRAME_LEN: usize = 16;
-const AT_FLAGS: usize = 25;
+pub(super) const AT_FLAGS: usize = 25;
 const AT_NBYTES: usize = 30;
 const AT_CBYTES: usize = 39;
 const AT_CHUNK_BYTES: usize = 58;
+/// Numbers of threads, which nobody reads. C-Blosc2 writes some, we write zeros: so it is seen who wrote.
+const AT_THREADS: [usize; 2] = [63, 66];
+const OUR_THREADS: [u8; 2] = [0; 2];
+/// The first bytes from the first of these numbers to the end of the second.
+pub(super) const THREADS: std::ops::Range<usize> = 63..68;
+/// What a program that changes content of metalayers has no reason to change: lengths, kind, sizes.
+const FIXED_WHILE_CHUNKS_STAY: [std::ops::Range<usize>; 4] = [0..27, 29..53, 57..63, 68..70];
 const AT_HAS_VLMETALAYERS: usize = 68;
 
 /// The fields that change with the chunks.
@@ -125,6 +132,8 @@ impl Header {
         let nbytes = r.long_size("nbytes")?;
         r.marker(0xd3, "cbytes")?;
         let cbytes = r.long_size("cbytes")?;
+        // C-Blosc2 takes the last chunk out of a file and still counts its bytes.
+        let cbytes = if nbytes == 0 && kind_of(kind)? == Kind::Contiguous { 0 } else { cbytes };
         r.marker(0xd2, "typesize")?;
         let typesize = r.size("typesize")?;
         r.marker(0xd2, "blocksize")?;
@@ -181,6 +190,24 @@ impl Header {
         &self.raw
     }
 
+    /// Whether another program has made this header of ours by giving metalayers other content.
+    pub(super) fn is_foreign_change_of(&self, ours: &Self) -> bool {
+        let is_same = |range: std::ops::Range<usize>| self.raw.get(range.clone()) == ours.raw.get(range);
+        let mut at = FIXED_BYTES;
+        let mut contents: Vec<_> = ours.layers.iter().map(|layer| layer.content.clone()).collect();
+        contents.sort_unstable_by_key(|content| content.start);
+        let is_same_around = contents.into_iter().all(|content| {
+            let before = at..content.start;
+            at = content.end;
+            is_same(before)
+        });
+        is_foreign(&self.raw)
+            && self.raw.len() == ours.raw.len()
+            && FIXED_WHILE_CHUNKS_STAY.into_iter().all(is_same)
+            && is_same_around
+            && is_same(at..self.raw.len())
+    }
+
     /// How many bytes there are.
     pub(super) fn len(&self) -> u64 {
         self.raw.len() as u64
@@ -193,6 +220,9 @@ impl Header {
         put(&mut self.raw, AT_NBYTES, &counts.nbytes.to_be_bytes());
         put(&mut self.raw, AT_CBYTES, &counts.cbytes.to_be_bytes());
         put(&mut self.raw, AT_HAS_VLMETALAYERS, &[if counts.has_vlmetalayers { 0xc3 } else { 0xc2 }]);
+        for at in AT_THREADS {
+            put(&mut self.raw, at, &OUR_THREADS);
+        }
     }
 
     /// Sets the size of chunks, of which there are none yet; 0 for variable.
@@ -283,6 +313,11 @@ impl Header {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether another program wrote the header of these bytes. No single damaged byte can look like that.
+pub(super) fn is_foreign(raw: &[u8]) -> bool {
+    AT_THREADS.iter().all(|&at| raw.get(at..at + 2) != Some(&OUR_THREADS))
 }
 
 /// How many chunks of this size hold so many bytes, where they have one.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::fingerprint::{self, FINGERPRINT_BYTES};
-use super::header::{HEADER_BYTES_MIN, Header};
+use super::header::{FIRST_BYTES, HEADER_BYTES_MIN, Header, is_foreign};
 use super::layer;
 use super::offsets::decode_index;
 use super::slots::Slots;
@@ -41,12 +41,33 @@ pub(super) struct Loaded {
     pub(super) has_fingerprint: bool,
 }
 
+/// What the fingerprint says about header, index and trailer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fingerprint {
+    Right,
+    Wrong,
+    Absent,
+}
+
 /// Where a frame is, and how it is read.
 pub(super) struct Origin<'a> {
     pub(super) source: &'a dyn ReadAt,
     pub(super) base: u64,
     pub(super) kind: Kind,
     pub(super) limits: &'a Limits,
+    /// Whether what can still be read is wanted although the fingerprint does not match.
+    pub(super) is_damaged: bool,
+}
+
+/// What is made of a fingerprint that does not match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// Damage.
+    None,
+    /// The header is right, and another program has written it.
+    Header,
+    /// All that can be read is to be taken, and chunks are held against their sums.
+    Sums,
 }
 
 /// The copy of the header that stands before the trailer.
@@ -65,21 +86,50 @@ impl Origin<'_> {
     pub(super) fn load(&self) -> Result<(Loaded, bool)> {
         let mut seen = None;
         for _ in 0..ATTEMPTS {
-            let error = match self.header().and_then(|header| self.load_with(header)) {
+            let error = match self.header().and_then(|header| self.load_with(header, Trust::None)) {
                 Ok(loaded) => return Ok((loaded, false)),
                 Err(error) => error,
             };
             // A writer may have switched between our reads; if not, looking again does not help.
-            let now = self.first_bytes();
-            if seen.is_some() && seen == Some(now) {
-                if self.is_cut() {
-                    return Err(error);
-                }
-                return self.recover().map(|loaded| (loaded, true)).map_err(|_| error);
+            let now = Some(self.first_bytes());
+            if seen == now {
+                return self.load_mismatched().ok_or(error);
             }
-            seen = Some(now);
+            seen = now;
         }
         Err(Error::corrupt("frame header: changes faster than it can be read"))
+    }
+
+    /// The state of a frame whose header and fingerprint do not fit each other, if it can be told; says too
+    /// whether it goes with the copy of the header.
+    fn load_mismatched(&self) -> Option<(Loaded, bool)> {
+        let changed = self.header().ok().and_then(|header| self.load_changed(header));
+        if let Some(loaded) = changed {
+            return Some((loaded, false));
+        }
+        let end = self.source.len().ok().filter(|_| !self.is_cut())?;
+        let recovered = |trust| Some((self.recover(end, trust).ok()?, true));
+        if let Some(loaded) = recovered(Trust::None) {
+            return Some(loaded);
+        }
+        if !self.is_damaged {
+            return None;
+        }
+        let header = self.header().and_then(|header| self.load_with(header, Trust::Sums));
+        header.ok().map(|loaded| (loaded, false)).or_else(|| recovered(Trust::Sums))
+    }
+
+    /// The state with a header that another program has written while all else stayed as it was: C-Blosc2 writes
+    /// nothing more where no chunk comes or goes, as for a new shape. The copy of ours says whether it is so.
+    fn load_changed(&self, header: Header) -> Option<Loaded> {
+        let end = self.base.checked_add(header.counts.frame_len)?;
+        let is_changed = is_foreign(header.raw())
+            && match header.nchunks() {
+                // There is no copy, and no chunk that could be lost.
+                Some(0) => true,
+                _ => header.is_foreign_change_of(&self.recover(end, Trust::None).ok()?.header),
+            };
+        if is_changed { self.load_with(header, Trust::Header).ok() } else { None }
     }
 
     /// Whether the frame is still in this state. Two small reads; says no where only reading all can tell.
@@ -114,9 +164,9 @@ impl Origin<'_> {
         Ok(available)
     }
 
-    fn first_bytes(&self) -> Option<[u8; HEADER_BYTES_MIN]> {
-        let mut bytes = [0; HEADER_BYTES_MIN];
-        self.source.read_exact_at(&mut bytes, self.base).ok().map(|()| bytes)
+    fn first_bytes(&self) -> Option<Vec<u8>> {
+        let bytes = self.available().ok()?.min(FIRST_BYTES);
+        read_vec(self.source, self.base, bytes).ok()
     }
 
     fn header(&self) -> Result<Header> {
@@ -124,7 +174,7 @@ impl Origin<'_> {
     }
 
     /// Reads the state that goes with a header.
-    fn load_with(&self, header: Header) -> Result<Loaded> {
+    fn load_with(&self, header: Header, trust: Trust) -> Result<Loaded> {
         let frame_len = header.counts.frame_len;
         let available = self.available()?;
         if header.kind != self.kind {
@@ -137,22 +187,33 @@ impl Origin<'_> {
         let tail = Tail::read(self, &header, index_at)?;
         let trailer = Trailer::read(tail.trailer)?;
         let tail_sum = fingerprint::sum(&[header.raw(), &tail.room, trailer.body()]);
-        if let Some(sum) = trailer.fingerprint {
-            let is_whole = tail.room_len == tail.room.len() as u64;
-            if sum != tail_sum || !is_whole {
+        let is_whole = tail.room_len == tail.room.len() as u64;
+        let fingerprint = match trailer.fingerprint() {
+            Err(error) if trust == Trust::None => return Err(error),
+            Err(_) => Fingerprint::Wrong,
+            Ok(None) => Fingerprint::Absent,
+            Ok(Some(sum)) if sum == tail_sum && is_whole => Fingerprint::Right,
+            Ok(Some(_)) if trust == Trust::None => {
                 return Err(Error::corrupt("fingerprint: header, index or trailer are damaged"));
             }
-        }
+            Ok(Some(_)) => Fingerprint::Wrong,
+        };
         let slots = match header.nchunks() {
             Some(0) => Slots::default(),
             nchunks => decode_index(&tail.room, nchunks, self.limits)?,
         };
-        finish(header, slots, &trailer, tail_sum)
+        let are_sums_used =
+            fingerprint == Fingerprint::Right || fingerprint == Fingerprint::Wrong && trust == Trust::Sums;
+        let has_fingerprint = fingerprint == Fingerprint::Right;
+        finish(header, slots, &trailer, are_sums_used).map(|loaded| Loaded {
+            tail_sum,
+            has_fingerprint,
+            ..loaded
+        })
     }
 
-    /// The state that a whole record at the end of the source tells, whatever the header says.
-    fn recover(&self) -> Result<Loaded> {
-        let end = self.source.len()?;
+    /// The state that a whole record that ends at `end` tells, whatever the header says.
+    fn recover(&self, end: u64, trust: Trust) -> Result<Loaded> {
         let trailer_len = read_trailer_len(self.source, end)?;
         let copy_end = end.checked_sub(trailer_len + COPY_END_BYTES as u64).filter(|&at| at > self.base);
         let copy_end = copy_end.ok_or_else(|| Error::truncated("no room for a copy of the header"))?;
@@ -166,9 +227,9 @@ impl Origin<'_> {
         if header.counts.frame_len != end - self.base {
             return Err(Error::corrupt("a copy of the header of another state"));
         }
-        let loaded = self.load_with(header)?;
+        let loaded = self.load_with(header, trust)?;
         // Without a fingerprint of ours, nothing says that the copy belongs to what is around it.
-        if !loaded.has_fingerprint {
+        if !loaded.has_fingerprint && trust == Trust::None {
             return Err(Error::corrupt("a copy of the header without fingerprint"));
         }
         Ok(loaded)
@@ -176,21 +237,21 @@ impl Origin<'_> {
 }
 
 /// Takes the parts together.
-fn finish(header: Header, mut slots: Slots, trailer: &Trailer, tail_sum: u64) -> Result<Loaded> {
+fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bool) -> Result<Loaded> {
     let own = trailer.layers().find(|(name, _)| *name == layer::NAME);
     let vlmetalayers = trailer.layers().filter(|(name, _)| *name != layer::NAME);
     let vlmetalayers = vlmetalayers.map(|(name, packed)| (name.to_owned(), packed.into())).collect();
     let live_bytes = header.counts.cbytes;
-    let (sums, has_sums, live_bytes) = match (own, trailer.fingerprint) {
+    let (sums, has_sums, live_bytes) = match (own, are_sums_used) {
         (None, _) => (SumState::Absent, true, live_bytes),
-        (Some(_), None) => (SumState::Stale, true, live_bytes),
-        (Some((_, chunk)), Some(_)) => {
+        (Some(_), false) => (SumState::Stale, true, live_bytes),
+        (Some((_, chunk)), true) => {
             let notes = layer::unpack_notes(chunk, &mut slots)?;
             let state = if notes.has_sums { SumState::Fresh } else { SumState::Absent };
             (state, notes.has_sums, notes.live_bytes)
         }
     };
-    let has_fingerprint = trailer.fingerprint.is_some();
+    let (tail_sum, has_fingerprint) = (0, false);
     Ok(Loaded { header, slots, vlmetalayers, sums, has_sums, live_bytes, tail_sum, has_fingerprint })
 }
 

@@ -1,8 +1,10 @@
-//! The header of a new frame.
+//! The header of a new frame, and of one that is yet to get chunks.
 //!
 //! Source: `docs/formats/frame.md`, "Header".
 
-use super::header::{AT_FRAME_LEN, CODEC_SEE_BELOW, Header, MAGIC, flags, put};
+use super::header::{
+    AT_FLAGS, AT_FRAME_LEN, CODEC_SEE_BELOW, FLAG_VARIABLE_CHUNKS, Header, MAGIC, flags, put,
+};
 use super::metalayers;
 use super::spec::{Kind, Spec};
 use crate::base::error::{Error, Result};
@@ -37,7 +39,7 @@ impl Header {
             raw.push(0xd2);
             raw.extend(size(bytes));
         }
-        raw.extend([0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
+        raw.extend([0xd1, 0, 0, 0xd1, 0, 0, 0xc2, 0xd8, 6]);
         raw.extend(spec.pipeline.slots.map(|slot| slot.id));
         raw.extend([spec.codec_id, spec.codec_meta]);
         raw.extend(spec.pipeline.slots.map(|slot| slot.meta));
@@ -49,5 +51,11 @@ impl Header {
         let frame_len = (raw.len() as u64).to_be_bytes();
         put(&mut raw, AT_FRAME_LEN, &frame_len);
         Self::read(raw).map_err(|e| Error::invalid(e.to_string()).at("frame"))
+    }
+
+    /// Whether it is said how large chunks are, or that they vary; C-Blosc2 leaves it open until there are some.
+    pub(super) fn knows_chunk_bytes(&self) -> bool {
+        self.chunk_bytes > 0
+            || self.raw().get(AT_FLAGS).is_some_and(|flags| flags & FLAG_VARIABLE_CHUNKS != 0)
     }
 }

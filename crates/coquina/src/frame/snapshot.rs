@@ -140,6 +140,11 @@ impl Snapshot {
         self.header.chunk_bytes
     }
 
+    /// Whether it is known how large chunks are, or that they vary. C-Blosc2 leaves it open until there are some.
+    pub fn knows_chunk_bytes(&self) -> bool {
+        self.header.knows_chunk_bytes()
+    }
+
     /// Bytes of an item.
     pub fn typesize(&self) -> usize {
         self.header.typesize
@@ -257,11 +262,14 @@ impl Snapshot {
     /// # Errors
     /// `Corrupt` for another size than the chunk must have.
     pub fn check_chunk(&self, number: u64, header: &chunk::Header) -> Result<()> {
-        match self.header.nbytes_of(number).filter(|&nbytes| nbytes != header.nbytes) {
-            None => Ok(()),
-            Some(nbytes) => Err(Error::corrupt(format!("{} bytes in place of {nbytes}", header.nbytes))
-                .at(format!("chunk {number}"))),
-        }
+        let misfit = self.misfit(number, header);
+        misfit.map_or(Ok(()), |misfit| Err(Error::corrupt(misfit).at(format!("chunk {number}"))))
+    }
+
+    /// What is wrong with the size of a chunk, if it has a wrong one.
+    pub(super) fn misfit(&self, number: u64, header: &chunk::Header) -> Option<String> {
+        let expected = self.header.nbytes_of(number).filter(|&expected| expected != header.nbytes)?;
+        Some(format!("{} bytes in place of {expected}", header.nbytes))
     }
 
     /// The bytes of a stored chunk, verified; of a special one, a chunk that decodes to it.

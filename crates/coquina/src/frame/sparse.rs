@@ -38,13 +38,13 @@ pub(super) struct Sparse {
 }
 
 /// Reads the index of a sparse frame; says too whether its header had to be replaced by the copy.
-pub(super) fn load(folder: &Folder, limits: &Limits) -> Result<(Loaded, bool)> {
+pub(super) fn load(folder: &Folder, limits: &Limits, is_damaged: bool) -> Result<(Loaded, bool)> {
     let path = folder.index();
     if !fs::symlink_metadata(&path)?.is_file() {
         return Err(Error::corrupt("not a file").at(path.display().to_string()));
     }
     let file = File::open(&path)?;
-    Origin { source: &file, base: 0, kind: Kind::Sparse, limits }.load()
+    Origin { source: &file, base: 0, kind: Kind::Sparse, limits, is_damaged }.load()
 }
 
 impl Sparse {
@@ -62,7 +62,7 @@ impl Sparse {
         let lock = lock::open_folder(path)?;
         lock::take(&lock)?;
         let folder = Arc::new(Folder::new(path.to_path_buf()));
-        let (loaded, is_recovered) = load(&folder, &limits)?;
+        let (loaded, is_recovered) = load(&folder, &limits, false)?;
         if is_recovered {
             let file = File::options().write(true).open(folder.index())?;
             write_all_at(&file, loaded.header.raw(), 0)?;

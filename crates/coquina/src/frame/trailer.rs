@@ -21,8 +21,6 @@ const VERSION: u8 = 1;
 pub(super) struct Trailer {
     bytes: Vec<u8>,
     layers: Vec<Layer>,
-    /// The fingerprint, if there is one.
-    pub(super) fingerprint: Option<u64>,
 }
 
 /// How long the trailer is that ends with these bytes.
@@ -58,9 +56,13 @@ impl Trailer {
             return Err(Error::unsupported(format!("version {version} of trailers: takes 0..={VERSION}")));
         }
         let layers = metalayers::read(front, LAYERS_AT, usize::from(u16::MAX))?;
-        let field = end.last_chunk::<FINGERPRINT_BYTES>().unwrap_or(&[0; FINGERPRINT_BYTES]);
-        let fingerprint = fingerprint::read(field)?;
-        Ok(Self { bytes, layers, fingerprint })
+        Ok(Self { bytes, layers })
+    }
+
+    /// The fingerprint, if there is one.
+    pub(super) fn fingerprint(&self) -> Result<Option<u64>> {
+        let field = self.bytes.last_chunk().unwrap_or(&[0; FINGERPRINT_BYTES]);
+        fingerprint::read(field).map_err(|e| e.at("frame trailer"))
     }
 
     /// What the fingerprint is about: all before it.
@@ -100,7 +102,10 @@ mod tests {
             bytes.extend(fingerprint::write(7));
             let trailer = Trailer::read(bytes.clone()).unwrap();
             assert_eq!(trailer.layers().collect::<Vec<_>>(), layers);
-            assert_eq!((trailer.fingerprint, trailer.body()), (Some(7), &bytes[..bytes.len() - 17]));
+            assert_eq!(
+                (trailer.fingerprint().unwrap(), trailer.body()),
+                (Some(7), &bytes[..bytes.len() - 17])
+            );
             for end in 0..bytes.len() {
                 assert!(Trailer::read(bytes[..end].to_vec()).is_err(), "{end}");
                 assert!(Trailer::read(bytes[end + 1..].to_vec()).is_err(), "{end}");
