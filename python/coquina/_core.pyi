@@ -210,6 +210,7 @@ def open_content(
     writable: bool = False,
     offset: int = 0,
     verify: bool = True,
+    damaged: bool = False,
 ) -> ArrayHandle | FrameHandle | PackReader: ...
 
 _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]

@@ -20,8 +20,8 @@ class ArrayInfo:
     nbytes, cbytes: bytes of the items, and of the chunks as stored.
     nchunks, special_chunks: how many chunks, and how many of them are one value and store nothing.
     dead_bytes: bytes of the file that nothing refers to any more; `compact` gives them back.
-    checksums: "fresh" where every chunk has one that is current, "stale" after another program wrote the
-        file, "absent".
+    checksums: "fresh" where chunks have them, "stale" after another program wrote the file, until this one
+        writes again (chunks of the other one have none until the array is compacted), "absent".
     blocks_decoded, blocks_cached: work of this handle's reads so far: blocks decoded, and blocks found
         decoded.
     """

@@ -27,6 +27,7 @@ def open(
     *,
     offset: int = 0,
     verify: bool = True,
+    damaged: bool = False,
 ) -> Any:
     """Open a file by its content, and read only what is asked for.
 
@@ -37,6 +38,9 @@ def open(
     mode: "r" to read; "r+" or "a" to change too, which one process at a time can.
     offset: where in the file the frame begins.
     verify: look at the checksums of what is read, where the file has them.
+    damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
+        an error else. Checksums tell which chunks are good: see `verify` and `repair`. That a chunk is all
+        zeros, all NaN or not written yet has none, and is believed.
 
     Raises CorruptError, TruncatedError, UnsupportedError, OSError (BlockingIOError if another process
     writes).
@@ -46,7 +50,10 @@ def open(
     target: Path | BinaryIO = source
     if isinstance(source, str | os.PathLike):
         target = os.path.abspath(os.fspath(source))
-    return _opened(_core.open_content(target, writable=_WRITABLE[mode], offset=offset, verify=verify))
+    handle = _core.open_content(
+        target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
+    )
+    return _opened(handle)
 
 
 def from_bytes(buffer: Buffer) -> Any:

@@ -6,11 +6,12 @@ Examples:
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import coquina
 from coquina.cli import arguments
-from coquina.cli.verify import facts
+from coquina.cli.verify import facts, open_or_salvage
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Repair the array."""
-    array = coquina.open(options.file)
+    array, error = open_or_salvage(options.file)
+    if error:
+        print(f"{error}; going on with what is left", file=sys.stderr)
     if not isinstance(array, coquina.Array):
         raise ValueError(f"{options.file} holds no array of Blosc2: only those can be repaired")
     nchunks = array.info.nchunks

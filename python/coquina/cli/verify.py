@@ -29,12 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Check the file. Raises CorruptError if something is wrong."""
-    file: Any = coquina.open(options.file)
+    file, damage = open_or_salvage(options.file)
     found: list[dict[str, Any]] = []
     checksums = "none"
     if isinstance(file, coquina.Array):
         checksums, nchunks = file.info.checksums, file.info.nchunks
-        found = [facts(damage) for damage in file.verify(threads=options.threads)]
+        found = [facts(one) for one in file.verify(threads=options.threads)]
     elif isinstance(file, coquina.Frame):
         checksums, nchunks = file.info()["checksums"], len(file)
         for number in range(nchunks):
@@ -46,11 +46,27 @@ def run(options: argparse.Namespace) -> None:
         checksums, nchunks = file.info()["checksum"], file.info()["nchunks"]
         file.read(threads=options.threads)
     sentence = f"{options.file}: {nchunks} chunks, {len(found)} damaged, checksums: {checksums}"
+    if damage:
+        sentence += f"\n  {damage}"
     lines = [sentence, *(f"  chunk {one['chunk']}: {one['error']}" for one in found)]
     result = {"file": options.file, "nchunks": nchunks, "checksums": checksums, "damage": found}
+    result["error"] = str(damage) if damage else None
     arguments.report(result, "\n".join(lines), as_json=options.json)
+    if damage:
+        raise damage
     if found:
         raise coquina.CorruptError(f"{options.file}: {len(found)} of {nchunks} chunks are damaged")
+
+
+def open_or_salvage(path: str) -> tuple[Any, coquina.CoquinaError | None]:
+    """Open a file; if header, index or trailer are damaged, what is left of it, and the error."""
+    try:
+        return coquina.open(path), None
+    except (coquina.CorruptError, coquina.UnsupportedError) as error:
+        try:
+            return coquina.open(path, damaged=True), error
+        except coquina.CoquinaError:
+            raise error from None
 
 
 def facts(damage: Damage) -> dict[str, Any]:
