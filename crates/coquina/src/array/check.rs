@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::create::frame_spec;
 use super::handle::{Array, State};
-use super::read::{Content, special_item, with_scratch};
+use super::read::{Content, with_scratch};
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
 use crate::base::pool::Job;
@@ -75,7 +75,7 @@ impl Array {
         lost: Special,
         job: &Job<'_>,
     ) -> Result<Vec<Damage>> {
-        special_item(lost, self.typesize()).map_err(|e| Error::invalid(e.to_string()))?;
+        lost.item(self.typesize()).map_err(|e| Error::invalid(e.to_string()))?;
         let damage = self.verify(job)?;
         let state = self.state();
         let nbytes = state.grid.chunk_bytes();

@@ -199,8 +199,7 @@ fn fill(store: &mut dyn Store, grid: &Grid, params: &Params, fill: &Fill) -> Res
     let nchunks = Some(grid.nchunks());
     let made = match fill {
         Fill::Special(special) => {
-            super::read::special_item(*special, grid.typesize())
-                .map_err(|e| Error::invalid(e.to_string()))?;
+            special.item(grid.typesize()).map_err(|e| Error::invalid(e.to_string()))?;
             return store.apply(Change { nchunks, fill: Some(*special), ..Change::default() });
         }
         Fill::Value(item) => item,

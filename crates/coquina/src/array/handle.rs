@@ -248,17 +248,8 @@ impl Array {
     ) -> Result<()> {
         let mut writer = self.writer();
         let state = self.state();
-        let done = self.make_change(&mut writer, &state, grid, write, job);
-        let done = done.and_then(|new| {
-            self.set_state(&new);
-            if writer.is_open { Ok(()) } else { writer.commit(&new) }
-        });
-        if done.is_err() {
-            writer.is_broken = writer.is_open;
-            writer.store.rollback();
-            self.set_state(&writer.committed);
-        }
-        done.map_err(|e| self.placed(e))
+        let made = self.make_change(&mut writer, &state, grid, write, job);
+        self.settle(&mut writer, made).map_err(|e| self.placed(e))
     }
 
     fn make_change(

@@ -16,7 +16,7 @@ use super::selection::{AxisSelection, Selection, Window};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{Header, LazyChunk, Special};
+use crate::chunk::{Header, LazyChunk};
 use crate::store::{Chunks, Stored};
 
 /// A task decodes about this much.
@@ -66,18 +66,6 @@ pub(super) fn with_scratch<T>(bytes: usize, work: impl FnOnce(&mut [u8]) -> T) -
         SCRATCH.set(scratch);
     }
     result
-}
-
-/// The item that a chunk without stored bytes repeats.
-pub(super) fn special_item(special: Special, typesize: usize) -> Result<Vec<u8>> {
-    match (special, typesize) {
-        (Special::Zeros | Special::Uninit, _) => Ok(vec![0; typesize]),
-        (Special::Nans, 4) => Ok(0x7fc0_0000_u32.to_le_bytes().to_vec()),
-        (Special::Nans, 8) => Ok(0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec()),
-        (Special::Nans | Special::Value, _) => {
-            Err(Error::corrupt(format!("special value {special:?} of items of {typesize} bytes")))
-        }
-    }
 }
 
 impl Source<'_> {
@@ -146,7 +134,7 @@ impl Source<'_> {
     pub(super) fn content(&self, number: u64) -> Result<Content> {
         let (id, source, place) = match self.chunks.chunk(number)? {
             Stored::Special(special, _) => {
-                return Ok(Content::Item(special_item(special, self.grid.typesize())?));
+                return Ok(Content::Item(special.item(self.grid.typesize())?));
             }
             Stored::At { id, source, place } => (id, source, place),
         };

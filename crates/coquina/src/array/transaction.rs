@@ -68,6 +68,20 @@ impl Array {
         self.go_back(&mut writer);
     }
 
+    /// Goes over to the state that a change has made, and commits unless a transaction is open; if either has
+    /// failed, back to the last commit.
+    pub(super) fn settle(&self, writer: &mut Writer, made: Result<Arc<State>>) -> Result<()> {
+        let done = made.and_then(|new| {
+            self.set_state(&new);
+            if writer.is_open { Ok(()) } else { writer.commit(&new) }
+        });
+        if done.is_err() {
+            writer.is_broken = writer.is_open;
+            self.go_back(writer);
+        }
+        done
+    }
+
     fn go_back(&self, writer: &mut Writer) {
         writer.store.rollback();
         self.set_state(&writer.committed);
@@ -174,18 +188,9 @@ impl Array {
         let mut writer = self.writer();
         writer.check()?;
         let old = self.state();
-        let done = writer
-            .store
-            .apply(Change { layers: vec![(name.into(), content)], ..Change::default() })
-            .and_then(|()| {
-                let state = Arc::new(State { grid: old.grid.clone(), chunks: writer.store.chunks() });
-                self.set_state(&state);
-                if writer.is_open { Ok(()) } else { writer.commit(&state) }
-            });
-        if done.is_err() {
-            writer.is_broken = writer.is_open;
-            self.go_back(&mut writer);
-        }
-        done
+        let change = Change { layers: vec![(name.into(), content)], ..Change::default() };
+        let made = writer.store.apply(change);
+        let made = made.map(|()| Arc::new(State { grid: old.grid.clone(), chunks: writer.store.chunks() }));
+        self.settle(&mut writer, made)
     }
 }

@@ -68,10 +68,7 @@ impl<'a> Content<'a> {
             Kind::Special(Special::Value) => {
                 Self::Repeat(head.get(header.len()..).unwrap_or_default().to_vec())
             }
-            Kind::Special(Special::Nans) if header.typesize == 4 => {
-                Self::Repeat(0x7fc0_0000_u32.to_le_bytes().to_vec())
-            }
-            Kind::Special(Special::Nans) => Self::Repeat(0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec()),
+            Kind::Special(special @ Special::Nans) => Self::Repeat(special.item(header.typesize)?),
             kind @ (Kind::Blocks | Kind::VariableBlocks) => {
                 let (dictionary, data_start) = dictionary(header, head)?;
                 let spans = Spans::new(header, starts, data_start);

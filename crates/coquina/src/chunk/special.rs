@@ -8,6 +8,23 @@ use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::filter::Pipeline;
 
+impl Special {
+    /// The item of `typesize` bytes that is repeated; what is nothing in particular is zeros.
+    ///
+    /// # Errors
+    /// `Corrupt` for NaNs of other sizes than 4 and 8, and for a repeated value, which stands in its chunk.
+    pub fn item(self, typesize: usize) -> Result<Vec<u8>> {
+        match (self, typesize) {
+            (Self::Zeros | Self::Uninit, _) => Ok(vec![0; typesize]),
+            (Self::Nans, 4) => Ok(0x7fc0_0000_u32.to_le_bytes().to_vec()),
+            (Self::Nans, 8) => Ok(0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec()),
+            (Self::Nans | Self::Value, _) => {
+                Err(Error::corrupt(format!("special value {self:?} of items of {typesize} bytes")))
+            }
+        }
+    }
+}
+
 /// A chunk of `nbytes` bytes that are all `special`. `value` is the repeated value, else empty.
 ///
 /// # Errors
