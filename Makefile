@@ -5,8 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 PYTHON_SOURCES := python tests bench demo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+PLUGINS := python/coquina/plugins
+PLUGIN_IDS := 32001 32004 32008 32015
+SO := $(if $(filter Darwin,$(shell uname)),dylib,so)
 
-.PHONY: demo test test-long bench bench-quick lint rust-tests python-tests tools clean
+.PHONY: demo test test-long bench bench-quick lint rust-tests python-tests plugins tools clean
 
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
@@ -60,7 +64,18 @@ $(VENV)/.dependencies: pyproject.toml | tools
 
 $(VENV)/.built: $(VENV)/.dependencies $(RUST_SOURCES)
 	. $(BIN)/activate && maturin develop --release -q
+	$(MAKE) plugins
 	touch $@
 
+# The package's HDF5 plugins: a library with all filters, which is the plugin of Blosc2, and one that points to it
+# for each further filter id.
+plugins: tools
+	cargo build -q --release -p coquina-h5plugin
+	cargo build -q --profile h5alias -p coquina-h5alias
+	install -m 755 $(TARGET)/release/libcoquina_h5plugin.$(SO) $(PLUGINS)/
+	for id in $(PLUGIN_IDS); do \
+	    install -m 755 $(TARGET)/h5alias/libcoquina_h5alias.$(SO) $(PLUGINS)/libcoquina_filter_$$id.$(SO) || exit 1; \
+	done
+
 clean:
-	rm -rf $(VENV) target demo-out
+	rm -rf $(VENV) target demo-out $(PLUGINS)/lib*

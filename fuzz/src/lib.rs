@@ -10,6 +10,8 @@
 mod frame_mutate;
 mod frame_seeds;
 mod frame_targets;
+mod hdf5_chunks;
+mod hdf5_index;
 mod mutate;
 mod seeds;
 mod targets;

@@ -9,6 +9,10 @@ use coquina::{Job, Limits};
 use crate::frame_mutate::{damage, mutate_frame};
 use crate::frame_seeds::{array_files, array_metalayers, damaged_seeds, frames};
 use crate::frame_targets::{array_metalayer, array_open, damaged_array, frame_open};
+use crate::hdf5_chunks::{
+    hdf5_chunks, hdf5_frame_chunk, hdf5_frames, hdf5_pipeline, mutate_chunk, mutate_framed,
+};
+use crate::hdf5_index::{hdf5_files, hdf5_index, mutate_hdf5};
 use crate::mutate::{Random, mutate, mutate_parameters};
 use crate::seeds::{corpus, packed_files, streams};
 
@@ -16,6 +20,9 @@ use crate::seeds::{corpus, packed_files, streams};
 pub const LIMIT_BYTES: usize = 1 << 18;
 
 pub(crate) const LIMITS: Limits = Limits { chunk_bytes: LIMIT_BYTES as u64 };
+
+/// A decoder of bzip2 has four bytes for each of the up to 900,000 of a block.
+const BZIP2_STATE_BYTES: usize = 4_000_000;
 
 /// A function that bytes are thrown at.
 pub struct Target {
@@ -29,6 +36,8 @@ pub struct Target {
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// How they are mutated.
     pub mutate: Mutate,
+    /// What the state of a codec may take beyond what all targets may hold.
+    pub state_bytes: usize,
     /// Whether its inputs are the seeds as they are: then it accepts all that are not mutated.
     pub takes_seeds: bool,
 }
@@ -38,7 +47,7 @@ pub type Mutate = fn(&[u8], &[u8], &mut Random) -> Vec<u8>;
 
 impl Target {
     const fn new(name: &'static str, weight: u64, run: fn(&[u8]) -> bool) -> Self {
-        Self { name, run, weight, seeds: corpus, mutate, takes_seeds: false }
+        Self { name, run, weight, seeds: corpus, mutate, state_bytes: 0, takes_seeds: false }
     }
 
     const fn on(self, seeds: fn() -> Vec<Vec<u8>>, mutate: Mutate) -> Self {
@@ -58,6 +67,12 @@ pub static TARGETS: &[Target] = &[
     Target::new("array_open", 12, array_open).on(array_files, mutate_frame),
     Target::new("array_metalayer", 4, array_metalayer).on(array_metalayers, mutate),
     Target::new("damaged_array", 12, damaged_array).on(damaged_seeds, damage),
+    Target {
+        state_bytes: BZIP2_STATE_BYTES,
+        ..Target::new("hdf5_pipeline", 20, hdf5_pipeline).on(hdf5_chunks, mutate_chunk)
+    },
+    Target::new("hdf5_frame_chunk", 12, hdf5_frame_chunk).on(hdf5_frames, mutate_framed),
+    Target::new("hdf5_index", 12, hdf5_index).on(hdf5_files, mutate_hdf5),
 ];
 
 pub(crate) fn job() -> Job<'static> {

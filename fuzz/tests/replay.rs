@@ -57,8 +57,8 @@ static ALLOCATOR: Counting = Counting;
 /// What a target may hold at once: outputs of at most the limit (a target makes two), two filter buffers, block 0
 /// for delta, one block of which a part is wanted; a table of the blocks; codecs' states and small things.
 /// What libzstd and libdeflate take from `malloc` is not counted: they keep one context for each thread.
-fn allowance(input: &[u8]) -> isize {
-    let bytes = 6 * LIMIT_BYTES + 8 * input.len() + (1 << 20);
+fn allowance(target: &Target, input: &[u8]) -> isize {
+    let bytes = 6 * LIMIT_BYTES + 8 * input.len() + (1 << 20) + target.state_bytes;
     isize::try_from(bytes).unwrap_or(isize::MAX)
 }
 
@@ -83,7 +83,9 @@ fn fault(target: &Target, input: &[u8]) -> Result<bool, String> {
             let text = panic.downcast_ref::<String>().map_or_else(|| "a panic".into(), String::clone);
             Err(panic.downcast_ref::<&str>().map_or(text, |text| (*text).into()))
         }
-        Ok(_) if peak > allowance(input) => Err(format!("held {peak} bytes, allowed {}", allowance(input))),
+        Ok(_) if peak > allowance(target, input) => {
+            Err(format!("held {peak} bytes, allowed {}", allowance(target, input)))
+        }
         Ok(accepted) => Ok(accepted),
     }
 }

@@ -13,6 +13,7 @@ pub mod chunk;
 pub mod codec;
 pub mod filter;
 pub mod frame;
+pub mod hdf5;
 pub mod store;
 
 pub use base::error::{Error, ErrorKind, Result};

@@ -284,7 +284,8 @@ fn unsafe_stands_only_where_the_table_says() {
 fn every_module_is_on_the_map_and_the_map_has_no_others() {
     let page = page();
     let mut complaints = Vec::new();
-    let rust = ["coquina-kernels", "coquina", "coquina-py"].map(|name| format!("crates/{name}/src"));
+    let names = ["coquina-kernels", "coquina", "coquina-py", "coquina-h5plugin"];
+    let rust = names.map(|name| format!("crates/{name}/src"));
     for folder in rust.iter().map(String::as_str).chain(["python/coquina"]) {
         let rows = table(&page, &format!("`{folder}`"));
         let written = rows.iter().map(|row| ticked(row[0])[0].to_owned()).collect();

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::chunk::LazyChunk;
+use crate::store::OpenChunk;
 
 /// Bytes of decoded blocks that are kept, unless the user says otherwise.
 pub(super) const BLOCK_BYTES: usize = 4 << 20;
@@ -53,7 +53,7 @@ type BlockKey = (u64, usize);
 
 /// Kept by the threads that read an array.
 pub(super) struct Cache {
-    heads: Mutex<Kept<u64, Arc<LazyChunk>>>,
+    heads: Mutex<Kept<u64, Arc<dyn OpenChunk>>>,
     blocks: Mutex<Kept<BlockKey, Arc<Vec<u8>>>>,
 }
 
@@ -66,11 +66,11 @@ impl Cache {
         Self { heads: Mutex::new(Kept::new(HEAD_BYTES)), blocks: Mutex::new(Kept::new(BLOCK_BYTES)) }
     }
 
-    pub(super) fn head(&self, id: u64) -> Option<Arc<LazyChunk>> {
+    pub(super) fn head(&self, id: u64) -> Option<Arc<dyn OpenChunk>> {
         lock(&self.heads).get(id)
     }
 
-    pub(super) fn keep_head(&self, id: u64, head: &Arc<LazyChunk>) {
+    pub(super) fn keep_head(&self, id: u64, head: &Arc<dyn OpenChunk>) {
         lock(&self.heads).put(id, Arc::clone(head), head.memory_bytes());
     }
 

@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use super::create::frame_spec;
 use super::handle::{Array, State};
-use super::read::{Content, with_scratch};
+use super::read::{Content, Source, batches, with_scratch};
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
 use crate::base::pool::Job;
 use crate::chunk::Special;
-use crate::frame::{Kind, Whole, write_frame};
-use crate::store::Stored;
+use crate::frame::{self, Kind, Whole, write_frame};
+use crate::store::{Access, Stored};
 
 /// So many chunks are looked at in one task where nothing is stored.
 const NOTHING_STORED_RUN: u64 = 1 << 16;
@@ -42,26 +42,31 @@ impl Array {
         let nchunks = state.grid.nchunks();
         let run = if state.chunks.sizes().special_chunks == nchunks { NOTHING_STORED_RUN } else { 1 };
         let run_numbers = usize::try_from(run).unwrap_or(usize::MAX);
-        job.run(total.saturating_mul(2), (0..nchunks).step_by(run_numbers), |first| {
-            for number in first..(first + run).min(nchunks) {
-                if let Err(error) = self.verify_chunk(&state, number) {
-                    found.lock().unwrap_or_else(PoisonError::into_inner).insert(number, error);
-                }
+        let note = |source: &Source<'_>, number: u64| {
+            if let Err(error) = verify_chunk(source, number) {
+                found.lock().unwrap_or_else(PoisonError::into_inner).insert(number, error);
             }
-            Ok(chunk_bytes)
-        })?;
+        };
+        let source = self.source(&state);
+        if let Access::Fetched(count) = state.chunks.access()? {
+            for numbers in batches(0..nchunks, count) {
+                let fetched = state.chunks.fetch(&numbers)?;
+                let source = Source { chunks: &*fetched, ..source };
+                let bytes = numbers.len().saturating_mul(chunk_bytes);
+                job.run(bytes, numbers.into_iter(), |number| {
+                    note(&source, number);
+                    Ok(chunk_bytes)
+                })?;
+            }
+        } else {
+            job.run(total.saturating_mul(2), (0..nchunks).step_by(run_numbers), |first| {
+                (first..(first + run).min(nchunks)).for_each(|number| note(&source, number));
+                Ok(chunk_bytes)
+            })?;
+        }
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let damage = |(chunk, error)| Damage { chunk, region: state.grid.region(chunk), error };
         Ok(found.into_iter().map(damage).collect())
-    }
-
-    fn verify_chunk(&self, state: &State, number: u64) -> Result<()> {
-        let source = self.source(state);
-        let Content::Blocks(_, chunk) = source.content(number)? else { return Ok(()) };
-        let block_bytes = state.grid.block_bytes();
-        with_scratch(block_bytes, |scratch| {
-            (0..state.grid.blocks_per_chunk()).try_for_each(|block| source.decode(&chunk, block, scratch))
-        })
     }
 
     /// Writes a new file with all chunks that are good; in place of damaged ones it has `lost`. Returns the damage.
@@ -80,8 +85,8 @@ impl Array {
         let state = self.state();
         let nbytes = state.grid.chunk_bytes();
         let chunk = |number: u64| match damage.binary_search_by_key(&number, |d| d.chunk) {
-            Ok(_) => Ok(Stored::Special(lost, nbytes)),
-            Err(_) => state.chunks.chunk(number),
+            Ok(_) => Ok(frame::Stored::Special(lost, nbytes)),
+            Err(_) => in_frame(&state, number),
         };
         self.write_file(target, existing, &state, &chunk)?;
         Ok(damage)
@@ -96,7 +101,7 @@ impl Array {
             return Err(Error::unsupported("save: writes one file; copy makes a directory"));
         }
         let state = self.state();
-        self.write_file(target, existing, &state, &|number| state.chunks.chunk(number))
+        self.write_file(target, existing, &state, &|number| in_frame(&state, number))
     }
 
     /// The array as the bytes of a file.
@@ -106,7 +111,7 @@ impl Array {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let state = self.state();
         let mut out = Vec::new();
-        self.write_to(&mut out, &state, &|number| state.chunks.chunk(number))?;
+        self.write_to(&mut out, &state, &|number| in_frame(&state, number))?;
         Ok(out)
     }
 
@@ -132,4 +137,22 @@ impl Array {
     }
 }
 
-type ChunkAt<'a> = &'a (dyn Fn(u64) -> Result<Stored> + Sync);
+type ChunkAt<'a> = &'a (dyn Fn(u64) -> Result<frame::Stored> + Sync);
+
+/// A chunk as a frame takes it.
+fn in_frame(state: &State, number: u64) -> Result<frame::Stored> {
+    match state.chunks.chunk(number)? {
+        Stored::Special(special) => Ok(frame::Stored::Special(special, state.grid.chunk_bytes())),
+        Stored::At { id, source, place } => Ok(frame::Stored::At { id, source, place }),
+        Stored::Item(_) | Stored::Other { .. } => {
+            Err(Error::unsupported("the chunks are those of an HDF5 file; copy makes them anew"))
+        }
+    }
+}
+
+fn verify_chunk(source: &Source<'_>, number: u64) -> Result<()> {
+    let Content::Blocks(_, chunk) = source.content(number)? else { return Ok(()) };
+    with_scratch(source.grid.block_bytes(), |scratch| {
+        (0..source.grid.blocks_per_chunk()).try_for_each(|block| source.decode(&*chunk, block, scratch))
+    })
+}

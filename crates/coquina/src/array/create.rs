@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::grid::Grid;
 use super::handle::Array;
-use super::metalayer::{self, METALAYER, Meta};
 use super::partition::{Access, partition};
 use super::write::uniform;
 use crate::base::error::{Error, Result};
@@ -13,7 +12,9 @@ use crate::base::io::{Existing, ReadAt};
 use crate::base::limits::Limits;
 use crate::chunk::{Params, Special};
 use crate::codec;
+use crate::frame::b2nd::{self, METALAYER, Meta};
 use crate::frame::{Frame, Kind, Mode, Snapshot, Spec};
+use crate::store::hdf5::{Hdf5Spec, Hdf5Store};
 use crate::store::{Change, Entry, FrameStore, MemoryStore, Store};
 
 /// What a new array is to be.
@@ -144,12 +145,10 @@ impl Array {
     /// `Invalid` or `Limit` for sizes that cannot be, `Io` for the file.
     pub fn create(spec: &ArraySpec, target: &Target) -> Result<Self> {
         let (grid, params) = plan(spec)?;
-        let meta = Meta { dtype: Some(spec.dtype.clone()), ..Meta::of(&grid) };
+        let meta = Meta { dtype: Some(spec.dtype.clone()), ..grid.meta() };
         let frame_spec = frame_spec(&grid, &params, &meta, spec.checksums);
         let mut store: Box<dyn Store> = match target {
-            Target::Memory => {
-                Box::new(MemoryStore::new(grid.nchunks(), grid.chunk_bytes(), frame_spec.metalayers))
-            }
+            Target::Memory => Box::new(MemoryStore::new(grid.nchunks(), frame_spec.metalayers)),
             Target::File { path, kind, existing } => {
                 let frame = Frame::create(path, *kind, &frame_spec, *existing)?;
                 Box::new(FrameStore::new(frame, true))
@@ -184,13 +183,33 @@ impl Array {
         let snapshot = frame.snapshot();
         let layers: Vec<_> =
             snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect();
-        let Some(meta) = metalayer::find(&layers)? else {
+        let Some(meta) = b2nd::find(&layers)? else {
             return Err(Error::unsupported("the frame holds no array: it has no b2nd metalayer"));
         };
         let grid = stored_grid(&meta, &snapshot)?;
         let params = stored_params(&snapshot, &grid);
         let store = Box::new(FrameStore::new(frame, options.verify));
         Ok(Self::new(store, grid, meta, params, options.limits))
+    }
+}
+
+/// Decoded blocks of HDF5 that are kept: they are mostly whole chunks.
+const HDF5_CACHE_BYTES: usize = 16 << 20;
+
+impl Array {
+    /// The array that is a dataset of an open HDF5 file.
+    ///
+    /// # Errors
+    /// `Invalid` for a spec that contradicts itself, `Unsupported` or `Limit` for a dataset that no array can be.
+    pub fn open_hdf5(spec: Hdf5Spec, limits: Limits) -> Result<Self> {
+        let (shape, typesize, dtype) = (spec.shape.clone(), spec.typesize, spec.dtype.clone());
+        let (store, chunks, cut) = Hdf5Store::open(spec, limits)?;
+        let grid = Grid::new(&shape, &chunks, cut.blocks(), typesize)?;
+        let meta = Meta { dtype: Some(dtype), ..grid.meta() };
+        let params = Params { typesize, ..Params::default() };
+        let array = Self::new(Box::new(store), grid, meta, params, limits);
+        array.set_cache_bytes(HDF5_CACHE_BYTES);
+        Ok(array)
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::metalayer::Sizes;
 use crate::base::error::{Error, Result};
+use crate::frame::b2nd::{Meta, Sizes};
 
 /// A shape, its cut into chunks and blocks, and the bytes of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +81,19 @@ impl Grid {
             nchunks,
             blocks_per_chunk,
             block_bytes,
+        }
+    }
+
+    /// What a frame says of an array of this grid, but for its dtype.
+    pub(super) fn meta(&self) -> Meta {
+        // A grid that exists has chunks that fit.
+        let narrow = |sizes: &[u64]| sizes.iter().map(|&n| u32::try_from(n).unwrap_or(u32::MAX)).collect();
+        Meta {
+            shape: self.shape.clone(),
+            chunks: narrow(&self.chunks),
+            blocks: narrow(&self.blocks),
+            dtype_format: 0,
+            dtype: None,
         }
     }
 

@@ -7,17 +7,18 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use super::before::old_number;
 use super::cache::Cache;
 use super::grid::Grid;
-use super::metalayer::Meta;
 use super::plan::Plan;
 use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
-use super::write::{Values, Write, old_number};
+use super::write::{Values, Write};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::Params;
+use crate::frame::b2nd::Meta;
 use crate::store::{Change, Chunks, Sizes, Store};
 
 /// A compressed n-dimensional array.
@@ -180,7 +181,30 @@ impl Array {
     pub fn read(&self, selection: &Selection, window: Window, out: &mut [u8], job: &Job<'_>) -> Result<()> {
         let state = self.state();
         check(&state.grid, selection, window, Some(out.len()))?;
-        self.source(&state).read(selection, window, out, job).map_err(|e| self.placed(e))
+        let done = self.source(&state).read(selection, window, out, job);
+        let done = match done {
+            Err(error) if error.kind() != ErrorKind::Cancelled => {
+                self.read_again(&state, selection, window, out, job).ok_or(error)
+            }
+            done => done,
+        };
+        done.map_err(|e| self.placed(e))
+    }
+
+    /// Tries it in the other way that the chunks may have; whether that was right.
+    fn read_again(
+        &self,
+        state: &State,
+        selection: &Selection,
+        window: Window,
+        out: &mut [u8],
+        job: &Job<'_>,
+    ) -> Option<()> {
+        let other = state.chunks.fallback()?;
+        let source = Source { chunks: &*other, ..self.source(state) };
+        source.read(selection, window, out, job).ok()?;
+        state.chunks.distrust();
+        Some(())
     }
 
     /// How many blocks a read of the selection would touch.
@@ -287,6 +311,7 @@ impl Array {
         let mut change = Change { entries, ..Change::default() };
         if !is_same {
             change.nchunks = Some(grid.nchunks());
+            change.shape = Some(grid.shape());
             change.remap = Some(&remap);
             let meta = self.meta(grid);
             change.metalayers.push((meta.name().into(), meta.write()));
@@ -296,7 +321,7 @@ impl Array {
     }
 
     pub(super) fn meta(&self, grid: &Grid) -> Meta {
-        Meta { dtype_format: self.dtype_format, dtype: self.dtype.clone(), ..Meta::of(grid) }
+        Meta { dtype_format: self.dtype_format, dtype: self.dtype.clone(), ..grid.meta() }
     }
 }
 

@@ -5,12 +5,12 @@
 //!
 //! Source: `docs/formats/b2nd.md`, `docs/partition.md`.
 
+mod before;
 mod cache;
 mod check;
 mod create;
 mod grid;
 mod handle;
-mod metalayer;
 mod partition;
 mod plan;
 mod read;
@@ -19,11 +19,11 @@ mod selection;
 mod transaction;
 mod write;
 
+pub use crate::frame::b2nd::Meta;
 pub use check::Damage;
 pub use create::{ArraySpec, Fill, OpenOptions, Target};
 pub use grid::Grid;
 pub use handle::{Array, Stats};
-pub use metalayer::Meta;
 pub use partition::{Access, partition};
 pub use selection::{AxisSelection, Points, Selection, Window};
 pub use write::Values;

@@ -6,8 +6,8 @@
 //! Invariants: the result depends on the arguments alone, never on this machine. Where nothing was decided by the
 //! user, padding adds less than 29 % to an array, and a chunk is whole blocks or the whole axis.
 
-use super::metalayer::{NDIM_MAX, Sizes};
 use crate::base::error::{Error, Result};
+use crate::frame::b2nd::{NDIM_MAX, Sizes};
 
 /// Bytes of a block: a few of them fit a core's cache, and a header and streams of one cost little.
 const BLOCK_BYTES: u64 = 64 << 10;

@@ -16,8 +16,8 @@ use super::selection::{AxisSelection, Selection, Window};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{Header, LazyChunk};
-use crate::store::{Chunks, Stored};
+use crate::chunk::{Header, LazyChunk, Params};
+use crate::store::{Access, Chunks, OpenChunk, Stored};
 
 /// A task decodes about this much.
 const TASK_BYTES_MAX: usize = 512 << 10;
@@ -34,6 +34,7 @@ pub(super) struct Counters {
 }
 
 /// All that a read needs of an array, as of one commit.
+#[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) grid: &'a Grid,
     pub(super) chunks: &'a dyn Chunks,
@@ -44,8 +45,8 @@ pub(super) struct Source<'a> {
 
 /// What stands in a chunk: one item over and over, or blocks.
 pub(super) enum Content {
-    Item(Vec<u8>),
-    Blocks(u64, Arc<LazyChunk>),
+    Item(Arc<[u8]>),
+    Blocks(u64, Arc<dyn OpenChunk>),
 }
 
 thread_local! {
@@ -80,30 +81,38 @@ impl Source<'_> {
         if out.is_empty() {
             return Ok(());
         }
-        if let Some(done) = self.read_one(selection, window, out) {
+        let access = self.chunks.access()?;
+        if window.bytes == self.grid.typesize()
+            && let Some((start, shape)) = selection.as_box()
+            && let Some(done) = self.chunks.read_box(&start, &shape, out)
+        {
+            return done;
+        }
+        if let Access::Free = access
+            && let Some(done) = self.read_one(selection, window, out)
+        {
             return done;
         }
         let plan = Plan::new(selection, self.grid);
-        let block_bytes = self.grid.block_bytes();
-        let total = usize::try_from(plan.nblocks()).unwrap_or(usize::MAX).saturating_mul(block_bytes);
-        let read = Read {
-            source: self,
-            output: SharedOutput::new(out, window.bytes, plan.cuts()),
-            whole_items: window.bytes == self.grid.typesize(),
-            plan: &plan,
-            window,
-            // What fills the cache at once is not worth keeping.
-            keeps_blocks: total <= self.cache.block_bytes() / 2,
+        let blocks = usize::try_from(plan.nblocks()).unwrap_or(usize::MAX);
+        let total = blocks.saturating_mul(self.grid.block_bytes());
+        // What fills the cache at once is not worth keeping.
+        let keeps_blocks = total <= self.cache.block_bytes() / 2;
+        let whole_items = window.bytes == self.grid.typesize();
+        let output = SharedOutput::new(out, window.bytes, plan.cuts());
+        let read = Read { source: self, output: &output, whole_items, plan: &plan, window, keeps_blocks };
+        let Access::Fetched(count) = access else {
+            return read.run_all(plan.chunks(), total, job);
         };
-        let width = job.width(total);
-        let task_bytes = if width == 1 { TASK_BYTES_MAX } else { total / (4 * width) };
-        let task_blocks = task_bytes.clamp(TASK_BYTES_MIN, TASK_BYTES_MAX) / block_bytes;
-        let tasks = plan.chunks().flat_map(|touched| cut(touched, task_blocks.max(1)));
-        job.run(total, tasks, |(touched, first, count)| {
-            let chunk = touched.chunk;
-            read.run(&touched, first, count).map_err(|e| e.at(format!("chunk {chunk}")))?;
-            Ok(count * block_bytes)
-        })
+        for touched in batches(plan.chunks(), count) {
+            let numbers: Vec<u64> = touched.iter().map(|touched| touched.chunk).collect();
+            let fetched = self.chunks.fetch(&numbers)?;
+            let source = Source { chunks: &*fetched, ..*self };
+            let blocks: usize = touched.iter().map(Touched::nblocks).sum();
+            let total = blocks.saturating_mul(self.grid.block_bytes());
+            Read { source: &source, ..read }.run_all(touched.into_iter(), total, job)?;
+        }
+        Ok(())
     }
 
     /// One element, without a plan: `None` if the selection is not one, or its block is not at hand.
@@ -123,7 +132,7 @@ impl Source<'_> {
             block += located.block;
             place += located.place;
         }
-        let Ok(Stored::At { id, .. }) = self.chunks.chunk(chunk) else { return None };
+        let Ok(Stored::At { id, .. } | Stored::Other { id }) = self.chunks.chunk(chunk) else { return None };
         let bytes = self.cache.block(id, block)?;
         self.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
         out.copy_from_slice(bytes.get(place..place + window.bytes)?);
@@ -132,18 +141,24 @@ impl Source<'_> {
 
     /// What stands in chunk `number`.
     pub(super) fn content(&self, number: u64) -> Result<Content> {
-        let (id, source, place) = match self.chunks.chunk(number)? {
-            Stored::Special(special, _) => {
-                return Ok(Content::Item(special.item(self.grid.typesize())?));
-            }
-            Stored::At { id, source, place } => (id, source, place),
+        let stored = self.chunks.chunk(number)?;
+        let id = match &stored {
+            Stored::Special(special) => return Ok(Content::Item(special.item(self.grid.typesize())?.into())),
+            Stored::Item(item) => return Ok(Content::Item(Arc::clone(item))),
+            Stored::At { id, .. } | Stored::Other { id } => *id,
         };
         if let Some(head) = self.cache.head(id) {
             return Ok(Content::Blocks(id, head));
         }
-        let head = LazyChunk::open(source, place, self.limits)?;
-        self.check(head.header())?;
-        let head = Arc::new(if self.chunks.are_ours() { head.trusted() } else { head });
+        let head: Arc<dyn OpenChunk> = match stored {
+            Stored::At { source, place, .. } => {
+                let chunk = LazyChunk::open(source, place, self.limits)?;
+                self.check(chunk.header())?;
+                let chunk = if self.chunks.are_ours() { chunk.trusted() } else { chunk };
+                Arc::new(BloscChunk { chunk, block_bytes: self.grid.block_bytes() })
+            }
+            _ => self.chunks.open(number, self.limits)?,
+        };
         self.cache.keep_head(id, &head);
         Ok(Content::Blocks(id, head))
     }
@@ -165,12 +180,40 @@ impl Source<'_> {
     }
 
     /// Decodes block `number` of a chunk into `out`.
-    pub(super) fn decode(&self, chunk: &LazyChunk, number: usize, out: &mut [u8]) -> Result<()> {
-        // By bytes and not by number: a chunk that is stored as it is may say another block size.
-        chunk.read(number * self.grid.block_bytes(), out)?;
+    pub(super) fn decode(&self, chunk: &dyn OpenChunk, number: usize, out: &mut [u8]) -> Result<()> {
+        chunk.read_block(number, out)?;
         self.counters.blocks_decoded.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
+}
+
+/// A Blosc chunk, cut as the array is.
+struct BloscChunk {
+    chunk: LazyChunk,
+    block_bytes: usize,
+}
+
+impl OpenChunk for BloscChunk {
+    fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()> {
+        // By bytes and not by number: a chunk that is stored as it is may say another block size.
+        self.chunk.read(number * self.block_bytes, out).map(drop)
+    }
+
+    fn lend(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
+        if self.chunk.can_lend(params) { self.chunk.encoded_block(number) } else { Ok(None) }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.chunk.memory_bytes()
+    }
+}
+
+/// So many at a time.
+pub(super) fn batches<T>(mut all: impl Iterator<Item = T>, count: usize) -> impl Iterator<Item = Vec<T>> {
+    std::iter::from_fn(move || {
+        let batch: Vec<T> = all.by_ref().take(count.max(1)).collect();
+        (!batch.is_empty()).then_some(batch)
+    })
 }
 
 /// The blocks of a chunk in runs.
@@ -182,10 +225,11 @@ fn cut(touched: Touched, task_blocks: usize) -> impl Iterator<Item = (Touched, u
 }
 
 /// A read that is going on.
+#[derive(Clone, Copy)]
 struct Read<'r> {
     source: &'r Source<'r>,
     plan: &'r Plan,
-    output: SharedOutput<'r>,
+    output: &'r SharedOutput<'r>,
     window: Window,
     whole_items: bool,
     keeps_blocks: bool,
@@ -194,6 +238,25 @@ struct Read<'r> {
 const NO_STEPS: Steps<'static> = Steps::Even { start: 0, step: 0 };
 
 impl Read<'_> {
+    /// Reads all touched blocks of these chunks, of `total` bytes.
+    fn run_all(
+        &self,
+        touched: impl Iterator<Item = Touched> + Send,
+        total: usize,
+        job: &Job<'_>,
+    ) -> Result<()> {
+        let block_bytes = self.source.grid.block_bytes();
+        let width = job.width(total);
+        let task_bytes = if width == 1 { TASK_BYTES_MAX } else { total / (4 * width) };
+        let task_blocks = task_bytes.clamp(TASK_BYTES_MIN, TASK_BYTES_MAX) / block_bytes;
+        let tasks = touched.flat_map(|touched| cut(touched, task_blocks.max(1)));
+        job.run(total, tasks, |(touched, first, count)| {
+            let chunk = touched.chunk;
+            self.run(&touched, first, count).map_err(|e| e.at(format!("chunk {chunk}")))?;
+            Ok(count * block_bytes)
+        })
+    }
+
     /// Reads `count` of the touched blocks of a chunk, from `first` on.
     fn run(&self, touched: &Touched, first: usize, count: usize) -> Result<()> {
         let content = self.source.content(touched.chunk)?;
@@ -227,7 +290,7 @@ impl Read<'_> {
         }
         if self.keeps_blocks {
             let mut bytes = vec![0; block_bytes];
-            self.source.decode(chunk, block, &mut bytes)?;
+            self.source.decode(&**chunk, block, &mut bytes)?;
             cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
             self.source.cache.keep_block(id, block, &Arc::new(bytes));
             return Ok(());
@@ -237,13 +300,13 @@ impl Read<'_> {
             && let Some(out) = cell.as_slice_mut()
             && out.len() == block_bytes
         {
-            return self.source.decode(chunk, block, out);
+            return self.source.decode(&**chunk, block, out);
         }
         // What stands behind the last item that is wanted need not be decoded.
         let wanted = self.plan.block_end(groups, &steps) + self.source.grid.typesize();
         let wanted = wanted.next_multiple_of(FRONT_ITEMS * self.source.grid.typesize()).min(block_bytes);
         with_scratch(wanted, |scratch| {
-            self.source.decode(chunk, block, scratch)?;
+            self.source.decode(&**chunk, block, scratch)?;
             cell.copy_from(&scratch[self.window.offset..], &steps[..ndim]);
             Ok(())
         })

@@ -1,9 +1,9 @@
 //! Growing must not show what is left of a larger shape: items behind the edge of a chunk are cleared when the
 //! edge moves.
 
+use super::before::{Before, old_number, rewritten};
 use super::grid::Grid;
 use super::read::{Source, with_scratch};
-use super::write::{Before, old_number, rewritten};
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::chunk::Params;

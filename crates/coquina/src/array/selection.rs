@@ -100,6 +100,16 @@ impl Selection {
         Self { axes: ranges.iter().map(axis).collect(), points: None }
     }
 
+    /// Start and shape of the box that is selected, if it is one of neighbours in order.
+    pub(super) fn as_box(&self) -> Option<(Vec<u64>, Vec<u64>)> {
+        let axis = |axis: &Option<AxisSelection>| match axis {
+            Some(AxisSelection::Range { start, step: 1, len }) => Some((*start, *len)),
+            Some(AxisSelection::Range { start, len: 1, .. }) => Some((*start, 1)),
+            _ => None,
+        };
+        if self.points.is_some() { None } else { self.axes.iter().map(axis).collect() }
+    }
+
     /// The shape of the result.
     pub fn shape(&self) -> Vec<u64> {
         let mut shape: Vec<u64> = self.axes.iter().flatten().map(AxisSelection::len).collect();

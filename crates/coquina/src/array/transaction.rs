@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::handle::{Array, State, Writer};
-use super::metalayer;
 use crate::base::error::{Error, Result};
+use crate::frame::b2nd;
 use crate::store::Change;
 
 impl Writer {
@@ -131,7 +131,7 @@ impl Array {
     /// `Io`, `Corrupt`; the array is then as it was.
     pub fn refresh(&self) -> Result<bool> {
         let mut writer = self.writer();
-        if writer.store.is_writable() || !writer.store.refresh()? {
+        if !writer.store.refresh()? {
             return Ok(false);
         }
         self.cache.clear();
@@ -143,9 +143,9 @@ impl Array {
     fn renew(&self, writer: &mut Writer) -> Result<()> {
         let chunks = writer.store.chunks();
         let old = self.state();
-        let shape = match metalayer::find(&chunks.metalayers())? {
+        let shape = match b2nd::find(&chunks.metalayers())? {
             Some(meta) => meta.shape,
-            None => old.grid.shape().to_vec(),
+            None => chunks.shape().unwrap_or(old.grid.shape()).to_vec(),
         };
         let grid = old.grid.resized(&shape)?;
         let state = Arc::new(State { grid, chunks });

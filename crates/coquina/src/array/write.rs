@@ -10,16 +10,17 @@ use std::sync::{Mutex, PoisonError};
 
 use coquina_kernels::boxes::{AXES_MAX, Axis, Steps, copy_box};
 
+use super::before::{Before, old_number};
 use super::grid::Grid;
 use super::plan::{Plan, Touched};
-use super::read::{Content, Source};
+use super::read::{Source, batches};
 use super::selection::{Selection, Window};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
 use crate::chunk::{self, BlockSource, Kind, Params, Special};
-use crate::store::{Entry, Store};
+use crate::store::{Access, EncodeChunk, Entry, Store};
 
 /// What is written to the selected items.
 #[derive(Clone, Copy)]
@@ -76,33 +77,61 @@ impl Write<'_> {
     /// Makes all touched chunks and puts them into the store; returns what is to stand where.
     pub(super) fn run(&self, store: &mut dyn Store, job: &Job<'_>) -> Result<Vec<(u64, Entry)>> {
         let plan = Plan::new(self.selection, self.grid);
-        let touched = plan.chunks().count();
+        let mut putter = Putter { store, entries: Vec::new() };
+        let Access::Fetched(count) = self.old.chunks.access()? else {
+            let touched = plan.chunks().count();
+            return Ok(self.run_all(&plan, plan.chunks(), touched, putter, job)?.entries);
+        };
+        for touched in batches(plan.chunks(), count) {
+            let kept = touched.iter().filter(|touched| !self.covers(&plan, touched));
+            let kept: Vec<u64> =
+                kept.filter_map(|touched| old_number(touched.chunk, self.grid, self.old.grid)).collect();
+            let fetched = self.old.chunks.fetch(&kept)?;
+            let old = Source { chunks: &*fetched, ..*self.old };
+            let count = touched.len();
+            putter = Write { old: &old, ..*self }.run_all(&plan, touched.into_iter(), count, putter, job)?;
+        }
+        Ok(putter.entries)
+    }
+
+    /// Makes `count` touched chunks.
+    fn run_all<'s>(
+        &self,
+        plan: &Plan,
+        touched: impl Iterator<Item = Touched> + Send,
+        count: usize,
+        mut putter: Putter<'s>,
+        job: &Job<'_>,
+    ) -> Result<Putter<'s>> {
         let bytes = self.grid.chunk_bytes();
-        let total = touched.saturating_mul(bytes);
+        let total = count.saturating_mul(bytes);
         let width = job.width(total);
-        let mut putter = Putter { store, entries: Vec::with_capacity(touched) };
         let place = |number: u64| move |e: Error| e.at(format!("chunk {number}"));
-        if touched < 2 * width {
-            for touched in plan.chunks() {
+        if count < 2 * width {
+            for touched in touched {
                 let number = touched.chunk;
-                let made = self.make(&plan, &touched, job).map_err(place(number))?;
+                let made = self.make(plan, &touched, job).map_err(place(number))?;
                 putter.take((number, made))?;
             }
-            return Ok(putter.entries);
+            return Ok(putter);
         }
         let putter = Ordered::new(putter, width);
-        job.run(total, plan.chunks().enumerate(), |(at, touched)| {
+        job.run(total, touched.enumerate(), |(at, touched)| {
             let number = touched.chunk;
-            let make = || Ok((number, self.make(&plan, &touched, &Job::inline()).map_err(place(number))?));
+            let make = || Ok((number, self.make(plan, &touched, &Job::inline()).map_err(place(number))?));
             putter.put(at, make)?;
             Ok(bytes)
         })?;
-        Ok(putter.into_taker().entries)
+        Ok(putter.into_taker())
     }
 
     fn make(&self, plan: &Plan, touched: &Touched, job: &Job<'_>) -> Result<Made> {
         let is_whole = self.covers(plan, touched);
-        if is_whole && let Values::Uniform(item) = self.values {
+        let encoder = self.old.chunks.encoder();
+        if is_whole
+            && encoder.is_none()
+            && let Values::Uniform(item) = self.values
+        {
             return uniform(item, self.grid.chunk_bytes(), self.params);
         }
         let mut number_of = vec![NOT_TOUCHED; self.grid.blocks_per_chunk()];
@@ -110,11 +139,15 @@ impl Write<'_> {
         for number in 0..touched.nblocks() {
             number_of[touched.block(plan, number, &mut groups[..plan.axes.len()])] = number;
         }
-        let before = if is_whole { Before::Nothing } else { Before::of(self.old, self.grid, touched.chunk)? };
+        let before = if is_whole {
+            Before::Nothing(self.old.chunks.fill())
+        } else {
+            Before::of(self.old, self.grid, touched.chunk)?
+        };
         let strides = self.value_strides();
         let failed = Failed::default();
         let blocks = NewBlocks { write: self, plan, touched, number_of, strides, before, failed };
-        let made = encoded(&blocks, self.grid, self.params, job);
+        let made = encoded(&blocks, self.grid, self.params, encoder, job);
         blocks.failed.first(made)
     }
 
@@ -150,7 +183,16 @@ pub(super) fn uniform(item: &[u8], chunk_bytes: usize, params: &Params) -> Resul
 }
 
 /// Encodes a chunk of blocks as they are made. Zeros need not be stored.
-pub(super) fn encoded(blocks: &dyn BlockSource, grid: &Grid, params: &Params, job: &Job<'_>) -> Result<Made> {
+pub(super) fn encoded(
+    blocks: &dyn BlockSource,
+    grid: &Grid,
+    params: &Params,
+    encoder: Option<&dyn EncodeChunk>,
+    job: &Job<'_>,
+) -> Result<Made> {
+    if let Some(encoder) = encoder {
+        return Ok(Made::Bytes(encoder.encode(blocks, job)?));
+    }
     let mut room = ENCODED.take();
     let cbytes = chunk::encode_blocks_of(blocks, grid.chunk_bytes(), params, &mut room, job)?;
     let bytes = room[..cbytes].to_vec();
@@ -164,24 +206,6 @@ pub(super) fn encoded(blocks: &dyn BlockSource, grid: &Grid, params: &Params, jo
     }
 }
 
-/// The number that a chunk had in another shape of the same cut; `None` if it was not there.
-pub(super) fn old_number(number: u64, grid: &Grid, old: &Grid) -> Option<u64> {
-    if grid == old {
-        return Some(number);
-    }
-    if old.nchunks() == 0 {
-        return None;
-    }
-    let mut total = 0;
-    for (axis, at) in grid.chunk_at(number).into_iter().enumerate() {
-        if at * grid.chunks()[axis] >= old.shape()[axis] {
-            return None;
-        }
-        total += at * old.chunk_stride(axis);
-    }
-    Some(total)
-}
-
 /// The touched block that a block of the chunk is, if it is one.
 const NOT_TOUCHED: usize = usize::MAX;
 
@@ -193,93 +217,12 @@ thread_local! {
     static ENCODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// What a chunk held before.
-pub(super) enum Before<'w> {
-    /// Nothing that counts.
-    Nothing,
-    /// One item over and over, or blocks; of a grid that may be smaller than the one to come.
-    Content(&'w Source<'w>, Content, Vec<u64>),
-}
-
-impl<'w> Before<'w> {
-    pub(super) fn of(old: &'w Source<'w>, grid: &Grid, number: u64) -> Result<Self> {
-        let Some(number) = old_number(number, grid, old.grid) else { return Ok(Self::Nothing) };
-        // What stands behind the edge of the old shape may be left from a larger one.
-        let lens = old.grid.region(number).into_iter().map(|range| range.end - range.start);
-        let inside = if old.grid == grid { grid.chunks().to_vec() } else { lens.collect() };
-        Ok(Self::Content(old, old.content(number)?, inside))
-    }
-
-    /// Fills `out` with block `number`; returns whether anything had to be cleared.
-    pub(super) fn block(&self, number: usize, out: &mut [u8]) -> Result<bool> {
-        match self {
-            Self::Nothing => {
-                out.fill(0);
-                Ok(false)
-            }
-            Self::Content(old, content, inside) => {
-                match content {
-                    Content::Item(item) => {
-                        out.chunks_exact_mut(item.len()).for_each(|out| out.copy_from_slice(item))
-                    }
-                    Content::Blocks(_, chunk) => old.decode(chunk, number, out)?,
-                }
-                Ok(clear_outside(old.grid, inside, number, out))
-            }
-        }
-    }
-
-    /// The stored bytes of block `number`, if it can stay as it is.
-    fn stored(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
-        match self {
-            Self::Content(_, Content::Blocks(_, chunk), _)
-                if chunk.can_lend(params) && !self.has_outside(number) =>
-            {
-                chunk.encoded_block(number)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether a part of block `number` does not count.
-    pub(super) fn has_outside(&self, number: usize) -> bool {
-        match self {
-            Self::Nothing => false,
-            Self::Content(old, _, inside) => !is_inside(old.grid, &old.grid.inside_block(inside, number)),
-        }
-    }
-}
-
-/// Whether all items of a block count, of which so many do along each axis.
-fn is_inside(grid: &Grid, kept: &[usize]) -> bool {
-    kept.iter().zip(grid.blocks()).all(|(&kept, &block)| kept as u64 == block)
-}
-
-/// Encodes a chunk with what counts of its old content.
-pub(super) fn rewritten(before: Before<'_>, grid: &Grid, params: &Params, job: &Job<'_>) -> Result<Made> {
-    let blocks = Kept { before, failed: Failed::default() };
-    let made = encoded(&blocks, grid, params, job);
-    blocks.failed.first(made)
-}
-
-/// The blocks of a chunk as they were.
-struct Kept<'w> {
-    before: Before<'w>,
-    failed: Failed,
-}
-
-impl BlockSource for Kept<'_> {
-    fn fill(&self, number: usize, out: &mut [u8]) {
-        let _ = self.failed.note(number, self.before.block(number, out));
-    }
-}
-
 /// The first error of making blocks, which has no other way out of the encoder.
 #[derive(Default)]
-struct Failed(Mutex<Option<Error>>);
+pub(super) struct Failed(Mutex<Option<Error>>);
 
 impl Failed {
-    fn note<T>(&self, block: usize, made: Result<T>) -> Option<T> {
+    pub(super) fn note<T>(&self, block: usize, made: Result<T>) -> Option<T> {
         match made {
             Ok(made) => Some(made),
             Err(error) => {
@@ -291,7 +234,7 @@ impl Failed {
     }
 
     /// What a block could not be made of explains whatever came out.
-    fn first<T>(self, made: Result<T>) -> Result<T> {
+    pub(super) fn first<T>(self, made: Result<T>) -> Result<T> {
         match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
             None => made,
@@ -354,21 +297,4 @@ impl NewBlocks<'_> {
         copy_box(&mut out[write.window.offset..], values, &axes, write.window.bytes);
         Ok(())
     }
-}
-
-/// Zeros in a block of a chunk of which only `inside` items along each axis count; whether anything else was there.
-fn clear_outside(grid: &Grid, inside: &[u64], number: usize, block: &mut [u8]) -> bool {
-    let kept = grid.inside_block(inside, number);
-    if is_inside(grid, &kept) {
-        return false;
-    }
-    let old = block.to_vec();
-    block.fill(0);
-    if !kept.contains(&0) {
-        let steps = |axis: usize| Steps::Even { start: 0, step: grid.item_stride(axis).cast_signed() };
-        let axes: Vec<Axis<'_>> =
-            kept.iter().enumerate().map(|(at, &len)| Axis { len, to: steps(at), from: steps(at) }).collect();
-        copy_box(block, &old, &axes, grid.typesize());
-    }
-    old != block
 }

@@ -6,4 +6,4 @@ pub(crate) mod io;
 pub(crate) mod limits;
 pub(crate) mod ordered;
 pub(crate) mod pool;
-mod settings;
+pub(crate) mod settings;

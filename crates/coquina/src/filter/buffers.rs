@@ -33,7 +33,8 @@ impl Buffers {
 }
 
 impl Buffer {
-    fn fit(&mut self, bytes: usize) {
+    /// Makes it at least so long.
+    pub(crate) fn fit(&mut self, bytes: usize) {
         if self.len() < bytes {
             self.memory = vec![0; bytes + LINE_BYTES];
             self.start = self.memory.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES);

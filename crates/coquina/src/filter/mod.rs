@@ -12,7 +12,7 @@ mod pipeline;
 mod shuffle;
 mod truncate;
 
-pub(crate) use buffers::Buffers;
+pub(crate) use buffers::{Buffer, Buffers};
 pub(crate) use pipeline::Steps;
 pub use pipeline::{Pipeline, SLOTS, Slot};
 

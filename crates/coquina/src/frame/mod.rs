@@ -8,6 +8,7 @@
 //! Invariant: bytes that a committed snapshot refers to are never written again.
 
 mod apply;
+pub(crate) mod b2nd;
 mod change;
 mod compact;
 mod contiguous;
@@ -16,6 +17,7 @@ mod fields;
 mod fingerprint;
 mod handle;
 mod header;
+pub(crate) mod inside;
 mod layer;
 mod load;
 mod lock;

@@ -47,13 +47,15 @@ impl Chunks for View {
         if self.is_closed {
             return Err(closed());
         }
-        let mut stored = self.snapshot.chunk(number)?;
-        if let Stored::At { place, .. } = &mut stored
-            && !self.verify
-        {
-            place.sum = None;
-        }
-        Ok(stored)
+        Ok(match self.snapshot.chunk(number)? {
+            frame::Stored::Special(special, _) => Stored::Special(special),
+            frame::Stored::At { id, source, mut place } => {
+                if !self.verify {
+                    place.sum = None;
+                }
+                Stored::At { id, source, place }
+            }
+        })
     }
 
     fn are_ours(&self) -> bool {
@@ -80,6 +82,7 @@ impl Chunks for View {
             dead_bytes: snapshot.dead_bytes(),
             special_chunks: snapshot.special_chunks(),
             sums: snapshot.sums(),
+            gear: None,
         }
     }
 }

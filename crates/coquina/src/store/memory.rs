@@ -30,7 +30,6 @@ enum Slots {
 #[derive(Clone)]
 struct State {
     slots: Slots,
-    nbytes: usize,
     metalayers: Vec<(String, Vec<u8>)>,
     layers: BTreeMap<String, Vec<u8>>,
 }
@@ -43,10 +42,10 @@ pub(crate) struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// `nchunks` chunks of `nbytes` bytes that are all zeros.
-    pub(crate) fn new(nchunks: u64, nbytes: usize, metalayers: Vec<(String, Vec<u8>)>) -> Self {
+    /// `nchunks` chunks that are all zeros.
+    pub(crate) fn new(nchunks: u64, metalayers: Vec<(String, Vec<u8>)>) -> Self {
         let slots = Slots::Repeated(Special::Zeros, nchunks);
-        let state = Arc::new(State { slots, nbytes, metalayers, layers: BTreeMap::new() });
+        let state = Arc::new(State { slots, metalayers, layers: BTreeMap::new() });
         Self { committed: Arc::clone(&state), state, put: Vec::new() }
     }
 }
@@ -141,7 +140,7 @@ impl Chunks for State {
     fn chunk(&self, number: u64) -> Result<Stored> {
         match self.slots.get(number) {
             None => Err(Error::out_of_bounds(format!("chunk {number} of {}", self.nchunks()))),
-            Some(Slot::Special(special)) => Ok(Stored::Special(special, self.nbytes)),
+            Some(Slot::Special(special)) => Ok(Stored::Special(special)),
             Some(Slot::Bytes(id, bytes)) => {
                 let place = Place { at: 0, room: Vec::len(&bytes) as u64, sum: None };
                 Ok(Stored::At { id, source: bytes as Arc<dyn ReadAt>, place })
@@ -166,7 +165,8 @@ impl Chunks for State {
     }
 
     fn sizes(&self) -> Sizes {
-        let mut sizes = Sizes { cbytes: 0, dead_bytes: 0, special_chunks: 0, sums: SumState::Absent };
+        let mut sizes =
+            Sizes { cbytes: 0, dead_bytes: 0, special_chunks: 0, sums: SumState::Absent, gear: None };
         match &self.slots {
             Slots::Repeated(_, count) => sizes.special_chunks = *count,
             Slots::Listed(slots) => {

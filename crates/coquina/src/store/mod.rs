@@ -1,23 +1,138 @@
-//! Where the chunks of an array live: in memory, or in a frame.
+//! Where the chunks of an array live: in memory, in a frame, or in a dataset of an HDF5 file.
 //!
 //! A reader holds [`Chunks`], the state as of one moment, and is not disturbed by a writer. A writer puts encoded
 //! chunks into the [`Store`], then applies a [`Change`] that says where they belong, then commits.
 
 mod frame;
+pub mod hdf5;
 mod memory;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::base::error::Result;
-use crate::chunk::Special;
-pub use crate::frame::{Stored, SumState};
+use crate::base::error::{Error, Result};
+use crate::base::io::ReadAt;
+use crate::base::limits::Limits;
+use crate::base::pool::Job;
+use crate::chunk::{BlockSource, Params, Place, Special};
+pub use crate::frame::SumState;
 
 pub(crate) use frame::FrameStore;
+pub use hdf5::{Gear, GearStats};
 pub(crate) use memory::MemoryStore;
+
+/// Where to get a chunk.
+#[derive(Clone)]
+pub enum Stored {
+    /// A special value.
+    Special(Special),
+    /// One item over and over.
+    Item(Arc<[u8]>),
+    /// A Blosc chunk.
+    At {
+        /// The same for the same content, and for other content another one, as long as the array is open.
+        id: u64,
+        /// What holds the chunk.
+        source: Arc<dyn ReadAt>,
+        /// Where in it.
+        place: Place,
+    },
+    /// A chunk of another format, which [`Chunks::open`] opens.
+    Other {
+        /// As that of a Blosc chunk.
+        id: u64,
+    },
+}
+
+/// A chunk that has been opened.
+pub trait OpenChunk: Send + Sync {
+    /// Fills `out` with the front of block `number`: all of its bytes, or as many as are wanted.
+    ///
+    /// # Errors
+    /// `Corrupt` for a block that is damaged, or what the source says.
+    fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()>;
+
+    /// The stored bytes of block `number`, where they can stand as they are in a chunk encoded by `params`.
+    ///
+    /// # Errors
+    /// As [`OpenChunk::read_block`].
+    fn lend(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>>;
+
+    /// Bytes of memory that keeping it takes.
+    fn memory_bytes(&self) -> usize;
+}
+
+/// Makes chunks that are not Blosc chunks.
+pub trait EncodeChunk: Send + Sync {
+    /// The stored bytes of a chunk with these blocks.
+    ///
+    /// # Errors
+    /// `Unsupported` where there is no encoder for the format, `Limit`, `Cancelled`.
+    fn encode(&self, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>>;
+}
+
+/// What the threads of a read need before they can get at chunks.
+pub enum Access {
+    /// Nothing: they may call [`Chunks::chunk`] and [`Chunks::open`] themselves.
+    Free,
+    /// That so many chunks at a time are fetched for them, by [`Chunks::fetch`] on the thread of the caller.
+    Fetched(usize),
+}
 
 /// The chunks and metadata of an array as of one moment.
 pub trait Chunks: Send + Sync {
+    /// Makes ready for threads to read, on the thread of the caller.
+    ///
+    /// # Errors
+    /// `Io` or `Corrupt` if the place of chunks cannot be found out.
+    fn access(&self) -> Result<Access> {
+        Ok(Access::Free)
+    }
+
+    /// Chunks that the threads of a read may ask for as they like: these numbers.
+    ///
+    /// # Errors
+    /// What the source says.
+    fn fetch(&self, _numbers: &[u64]) -> Result<Arc<dyn Chunks>> {
+        Err(Error::unsupported("these chunks need not be fetched"))
+    }
+
+    /// Opens chunk `number`, which is [`Stored::Other`].
+    ///
+    /// # Errors
+    /// `Corrupt` for a chunk that contradicts its format, or what the source says.
+    fn open(&self, number: u64, _limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
+        Err(Error::unsupported(format!("chunk {number}: has no format of its own")))
+    }
+
+    /// Reads a box of the array at once, from `start` on and of this shape; `None` where chunks are the way.
+    fn read_box(&self, _start: &[u64], _shape: &[u64], _out: &mut [u8]) -> Option<Result<()>> {
+        None
+    }
+
+    /// The same chunks, got in another way, for a read that has failed.
+    fn fallback(&self) -> Option<Arc<dyn Chunks>> {
+        None
+    }
+
+    /// From now on chunks are to be got in that other way.
+    fn distrust(&self) {}
+
+    /// What encodes chunks, where it is not the encoder of Blosc chunks.
+    fn encoder(&self) -> Option<&dyn EncodeChunk> {
+        None
+    }
+
+    /// The item that stands where nothing was written; zeros if `None`.
+    fn fill(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Items along each axis of the array, where the metadata do not say it.
+    fn shape(&self) -> Option<&[u64]> {
+        None
+    }
+
     /// How many chunks.
     fn nchunks(&self) -> u64;
 
@@ -57,6 +172,8 @@ pub struct Sizes {
     pub special_chunks: u64,
     /// Whether the chunks have sums.
     pub sums: SumState,
+    /// How chunks are got at, where there are several ways.
+    pub gear: Option<GearStats>,
 }
 
 /// What is to stand at a chunk's number.
@@ -75,6 +192,8 @@ pub(crate) struct Change<'a> {
     pub(crate) nchunks: Option<u64>,
     /// What all chunks become before anything else, if they do.
     pub(crate) fill: Option<Special>,
+    /// The shape, if it changes.
+    pub(crate) shape: Option<&'a [u64]>,
     /// From a new number to the old one, `None` for a chunk of zeros. Without it numbers stay.
     pub(crate) remap: Option<&'a (dyn Fn(u64) -> Option<u64> + Sync)>,
     /// What stands at which new number.

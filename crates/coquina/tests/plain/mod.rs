@@ -63,7 +63,7 @@ pub fn coordinates(shape: &[u64], mut number: u64) -> Vec<u64> {
 }
 
 impl Plain {
-    fn place(&self, at: &[u64]) -> usize {
+    pub fn place(&self, at: &[u64]) -> usize {
         usize::try_from(at.iter().zip(&self.shape).fold(0, |place, (at, len)| place * len + at)).unwrap()
     }
 

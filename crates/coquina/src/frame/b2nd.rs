@@ -6,18 +6,17 @@
 //! Invariant: of a `Meta` that was read, all counts of items fit 64 bits, and no axis with items has chunks or
 //! blocks of zero. `Meta::read(meta.write()) == meta`.
 
-use super::grid::Grid;
+use super::NCHUNKS_MAX;
 use crate::base::bytes::ByteReader;
 use crate::base::error::{Error, Result};
 use crate::chunk::{BLOCK_BYTES_MAX, CHUNK_BYTES_MAX};
-use crate::frame::NCHUNKS_MAX;
 
 /// Name of the metalayer.
-pub(super) const METALAYER: &str = "b2nd";
+pub(crate) const METALAYER: &str = "b2nd";
 /// Its name in old files, where it has no dtype.
-pub(super) const METALAYER_OLD: &str = "caterva";
+pub(crate) const METALAYER_OLD: &str = "caterva";
 /// The most axes.
-pub(super) const NDIM_MAX: usize = 16;
+pub(crate) const NDIM_MAX: usize = 16;
 
 const VERSION: u8 = 0;
 /// msgpack: an array of so many parts. Written as a sum even for 16, where msgpack has another form.
@@ -57,27 +56,14 @@ pub struct Sizes {
 }
 
 /// What the metalayers of a frame say of an array in it, if there is one.
-pub(super) fn find(layers: &[(String, Vec<u8>)]) -> Result<Option<Meta>> {
+pub(crate) fn find(layers: &[(String, Vec<u8>)]) -> Result<Option<Meta>> {
     let named = |wanted: &str| layers.iter().find(|(name, _)| name == wanted);
     named(METALAYER).or_else(|| named(METALAYER_OLD)).map(|(_, content)| Meta::read(content)).transpose()
 }
 
 impl Meta {
-    /// What a frame says of an array of this grid, but for its dtype.
-    pub(super) fn of(grid: &Grid) -> Self {
-        // A grid that exists has chunks that fit.
-        let narrow = |sizes: &[u64]| sizes.iter().map(|&n| u32::try_from(n).unwrap_or(u32::MAX)).collect();
-        Self {
-            shape: grid.shape().to_vec(),
-            chunks: narrow(grid.chunks()),
-            blocks: narrow(grid.blocks()),
-            dtype_format: 0,
-            dtype: None,
-        }
-    }
-
     /// The name of the layer that says this.
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         if self.dtype.is_some() { METALAYER } else { METALAYER_OLD }
     }
 
@@ -212,7 +198,7 @@ impl Meta {
 
 impl Sizes {
     /// The sizes of an array, or why the format cannot hold it.
-    pub(super) fn of(shape: &[u64], chunks: &[u64], blocks: &[u64], typesize: usize) -> Result<Self, String> {
+    pub(crate) fn of(shape: &[u64], chunks: &[u64], blocks: &[u64], typesize: usize) -> Result<Self, String> {
         let ndim = shape.len();
         if ndim > NDIM_MAX || chunks.len() != ndim || blocks.len() != ndim {
             let given = (chunks.len(), blocks.len());

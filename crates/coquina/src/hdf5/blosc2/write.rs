@@ -1,0 +1,118 @@
+//! Writing the chunks of a dataset as frames.
+//!
+//! In: the items of a chunk in C order, or an encoded Blosc2 chunk. Out: a frame, as C-Blosc2's filter writes it.
+//! Source: `docs/formats/hdf5-filters.md`, "Blosc2".
+
+use super::boxes::Tiles;
+use super::spec::Blosc2Spec;
+use crate::base::error::{Error, Result};
+use crate::base::limits::Limits;
+use crate::base::pool::Job;
+use crate::chunk::{BlockSource, Header, encode, encode_blocks_of};
+use crate::frame::Spec;
+use crate::frame::b2nd::{METALAYER, Meta};
+use crate::frame::inside::wrap_chunk;
+
+/// What the header of a frame can say of the size of items that are not those of an array.
+const TYPESIZE_MAX: usize = 255;
+
+/// Wraps a Blosc2 chunk in a frame: that of an array, if the spec has blocks, in whose order its items are then.
+///
+/// # Errors
+/// `Invalid` for a chunk that is not one of the spec.
+pub fn wrap(spec: &Blosc2Spec, chunk: Vec<u8>) -> Result<Vec<u8>> {
+    let nbytes = Header::read(&chunk, &Limits::default())?.nbytes;
+    let metalayers = match &spec.blocks {
+        None => Vec::new(),
+        Some(blocks) => {
+            let meta = meta(&spec.dims, blocks, spec.itemsize)?;
+            let wanted = meta.sizes(spec.itemsize).map_err(|e| Error::invalid(e.to_string()))?.chunk_bytes;
+            if nbytes != wanted {
+                return Err(Error::invalid(format!("a chunk of {nbytes} bytes, not {wanted}")));
+            }
+            vec![(METALAYER.to_owned(), meta.write())]
+        }
+    };
+    let params = &spec.params;
+    let frame = Spec {
+        typesize: if params.typesize > TYPESIZE_MAX { 1 } else { params.typesize },
+        chunk_bytes: nbytes,
+        blocksize: params.block_bytes(nbytes),
+        codec_id: params.codec.id(),
+        codec_meta: 0,
+        level: params.level,
+        pipeline: params.pipeline,
+        split: params.split,
+        dictionary: params.dictionary,
+        metalayers,
+        with_sums: false,
+    };
+    wrap_chunk(&frame, &chunk)
+}
+
+/// Encodes the items of a chunk as a frame.
+pub(crate) fn encode_frame(spec: &Blosc2Spec, plain: &[u8], job: &Job<'_>) -> Result<Vec<u8>> {
+    let Some(blocks) = &spec.blocks else {
+        return wrap(spec, encode(plain, &spec.params, job)?);
+    };
+    let sizes = meta(&spec.dims, blocks, spec.itemsize)?.sizes(spec.itemsize);
+    let sizes = sizes.map_err(|e| Error::limit(e.to_string()))?;
+    let tiles = tiles(spec, blocks)?;
+    let items = tiles.shape.iter().product::<usize>() * spec.itemsize;
+    if plain.len() != items {
+        return Err(Error::invalid(format!("{} bytes for a chunk of {items}", plain.len())));
+    }
+    if tiles.are_in_order() && sizes.chunk_bytes == plain.len() {
+        return wrap(spec, encode(plain, &spec.params, job)?);
+    }
+    let (mut chunk, gather) = (Vec::new(), Gather { tiles, plain });
+    let cbytes = encode_blocks_of(&gather, sizes.chunk_bytes, &spec.params, &mut chunk, job)?;
+    chunk.truncate(cbytes);
+    wrap(spec, chunk)
+}
+
+/// Makes the blocks of an array of its items in C order.
+struct Gather<'a> {
+    tiles: Tiles,
+    plain: &'a [u8],
+}
+
+impl BlockSource for Gather<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        let tile = self.tiles.tile(number);
+        if !self.tiles.is_full(&tile) {
+            out.fill(0);
+        }
+        self.tiles.gather(&tile, self.plain, out);
+    }
+}
+
+/// What the frame says of its array: the items have no dtype but their size.
+fn meta(dims: &[u64], blocks: &[u64], itemsize: usize) -> Result<Meta> {
+    let narrow = |extents: &[u64]| -> Result<Vec<u32>> {
+        let one = |&n: &u64| i32::try_from(n).map(i32::unsigned_abs);
+        let all: Result<_, _> = extents.iter().map(one).collect();
+        all.map_err(|_| Error::limit(format!("{extents:?} items: a frame's array has up to {}", i32::MAX)))
+    };
+    Ok(Meta {
+        shape: dims.to_vec(),
+        chunks: narrow(dims)?,
+        blocks: narrow(blocks)?,
+        dtype_format: 0,
+        dtype: Some(format!("|V{itemsize}")),
+    })
+}
+
+fn tiles(spec: &Blosc2Spec, blocks: &[u64]) -> Result<Tiles> {
+    let narrow = |extents: &[u64]| -> Result<Vec<usize>> {
+        let all: Result<_, _> = extents.iter().map(|&n| usize::try_from(n)).collect();
+        all.map_err(|_| Error::limit(format!("{extents:?} items")))
+    };
+    let (shape, block) = (narrow(&spec.dims)?, narrow(blocks)?);
+    if shape.len() != block.len() || block.contains(&0) {
+        return Err(Error::invalid(format!("blocks {blocks:?} of chunks {:?}", spec.dims)));
+    }
+    let grid = shape.iter().zip(&block).map(|(shape, block)| shape.div_ceil(*block)).collect();
+    let (start, extent) = (vec![0; shape.len()], shape.clone());
+    Ok(Tiles { shape, start, extent, block, grid, itemsize: spec.itemsize })
+}

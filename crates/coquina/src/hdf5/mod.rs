@@ -1,0 +1,15 @@
+//! The chunks of HDF5 datasets: the filter pipeline over their bytes, and where a file keeps them.
+//!
+//! In: the bytes of stored chunks, or of a file. Out: the items of a chunk, bytes to store, the table of chunks.
+//! Nothing here calls libhdf5: it knows bytes alone, and reads them from any thread.
+//! Source: `docs/formats/hdf5-filters.md`.
+
+mod blosc2;
+mod filters;
+mod index;
+mod pipeline;
+
+pub use blosc2::{Blosc2Spec, FrameChunk, default_blocks, wrap};
+pub use filters::{FilterInfo, decoded_bytes, filter_name, known_filters};
+pub use index::{ChunkRow, IndexKind, Layout, lookup3, read_index};
+pub use pipeline::{Inner, Pipeline, Slot};

@@ -1,0 +1,205 @@
+//! Chunks of HDF5, opened: each gives blocks as the array is cut.
+
+use std::sync::{Arc, OnceLock};
+
+use super::cut::Cut;
+use super::stored::StoredBytes;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits::Limits;
+use crate::chunk::{LazyChunk, Params, Place};
+use crate::hdf5::{FrameChunk, Inner, Pipeline};
+use crate::store::OpenChunk;
+
+/// How a dataset is decoded.
+pub(super) struct Format {
+    pub(super) pipeline: Pipeline,
+    pub(super) cut: Cut,
+    /// Items of a chunk along each axis of the dataset, and their bytes.
+    pub(super) dims: Vec<u64>,
+    pub(super) itemsize: usize,
+}
+
+impl Format {
+    /// Opens a chunk that was stored with this mask.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        stored: StoredBytes,
+        mask: u32,
+        limits: &Limits,
+    ) -> Result<Arc<dyn OpenChunk>> {
+        let chunk_bytes = self.pipeline.chunk_bytes();
+        let is_tiles = self.cut.is_tiles();
+        let held = stored.memory_bytes();
+        match self.pipeline.inner(mask) {
+            Inner::Blosc2 => {
+                let StoredBytes { source, at, len } = stored.clone();
+                match FrameChunk::open(source, at, len, &self.dims, self.itemsize, limits) {
+                    Ok(frame) if is_tiles && self.has_tiles(&frame) => {
+                        let block_bytes = self.cut.block_bytes();
+                        return Ok(Arc::new(Tiles { frame, block_bytes, held }));
+                    }
+                    Ok(frame) if !is_tiles && frame.blocks().is_none() => {
+                        return Ok(Arc::new(Flat {
+                            bytes: Bytes::Frame(frame),
+                            cut: self.cut.clone(),
+                            held,
+                        }));
+                    }
+                    // Other blocks than the rest of the dataset, or a frame that can be decoded as a whole only.
+                    Ok(_) => {}
+                    Err(error) if error.kind() == ErrorKind::Unsupported => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Inner::Blosc if !is_tiles => {
+                let place = Place { at: stored.at, room: stored.len, sum: None };
+                let chunk = LazyChunk::open(Arc::clone(&stored.source), place, limits)?;
+                if chunk.header().nbytes != chunk_bytes {
+                    let found = chunk.header().nbytes;
+                    return Err(Error::corrupt(format!("{found} bytes in a chunk of {chunk_bytes}")));
+                }
+                return Ok(Arc::new(Flat { bytes: Bytes::Blosc(chunk), cut: self.cut.clone(), held }));
+            }
+            Inner::Stored if !is_tiles => {
+                if stored.len != chunk_bytes as u64 {
+                    let len = stored.len;
+                    return Err(Error::corrupt(format!("{len} bytes stored as they are, of {chunk_bytes}")));
+                }
+                return Ok(Arc::new(Flat { bytes: Bytes::Stored(stored), cut: self.cut.clone(), held }));
+            }
+            _ => {}
+        }
+        Ok(Arc::new(Whole { format: Arc::clone(self), stored, mask, plain: OnceLock::new() }))
+    }
+
+    /// Whether the blocks of a frame are those of the array. Axes of items that are arrays count as one with their item.
+    fn has_tiles(&self, frame: &FrameChunk) -> bool {
+        let Some(blocks) = frame.blocks() else { return false };
+        let rank = self.dims.len();
+        frame.block_bytes() == self.cut.block_bytes() && self.cut.blocks().get(..rank) == Some(blocks)
+    }
+}
+
+/// Bytes that no filter has changed; they may end before the chunk does.
+pub(super) fn plain(stored: StoredBytes, cut: &Cut) -> Arc<dyn OpenChunk> {
+    let held = stored.memory_bytes();
+    Arc::new(Flat { bytes: Bytes::Stored(stored), cut: cut.clone(), held })
+}
+
+/// A frame whose blocks are those of the array.
+struct Tiles {
+    frame: FrameChunk,
+    block_bytes: usize,
+    /// Bytes of memory that the stored chunk takes.
+    held: usize,
+}
+
+impl OpenChunk for Tiles {
+    fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()> {
+        self.frame.read(number * self.block_bytes, out)
+    }
+
+    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.held + self.frame.memory_bytes()
+    }
+}
+
+/// Bytes in C order of which any part can be had.
+enum Bytes {
+    Frame(FrameChunk),
+    Blosc(LazyChunk),
+    Stored(StoredBytes),
+}
+
+/// A chunk in C order.
+struct Flat {
+    bytes: Bytes,
+    cut: Cut,
+    held: usize,
+}
+
+impl OpenChunk for Flat {
+    fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()> {
+        let range = self.cut.range(number);
+        let mut bytes = range.len().min(out.len());
+        if let Bytes::Stored(stored) = &self.bytes {
+            // The last slab of items that stand in one piece may be shorter than the others.
+            let left = stored.len.saturating_sub(range.start as u64);
+            bytes = bytes.min(usize::try_from(left).unwrap_or(usize::MAX));
+        }
+        let (inside, outside) = out.split_at_mut(bytes);
+        outside.fill(0);
+        match &self.bytes {
+            Bytes::Frame(frame) => frame.read(range.start, inside),
+            Bytes::Blosc(chunk) => chunk.read(range.start, inside).map(drop),
+            Bytes::Stored(stored) => stored.read(range.start, inside),
+        }
+    }
+
+    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let bytes = match &self.bytes {
+            Bytes::Frame(frame) => frame.memory_bytes(),
+            Bytes::Blosc(chunk) => chunk.memory_bytes(),
+            Bytes::Stored(_) => 0,
+        };
+        size_of::<Self>() + self.held + bytes
+    }
+}
+
+/// A chunk that is decoded as a whole.
+struct Whole {
+    format: Arc<Format>,
+    stored: StoredBytes,
+    mask: u32,
+    /// Kept where several blocks are to be had of it.
+    plain: OnceLock<Vec<u8>>,
+}
+
+impl Whole {
+    fn decode(&self, out: &mut [u8]) -> Result<()> {
+        self.stored.with(|bytes| self.format.pipeline.decode(bytes, self.mask, out))
+    }
+
+    fn plain(&self) -> Result<&[u8]> {
+        if let Some(plain) = self.plain.get() {
+            return Ok(plain);
+        }
+        let mut plain = vec![0; self.format.pipeline.chunk_bytes()];
+        self.decode(&mut plain)?;
+        Ok(self.plain.get_or_init(|| plain))
+    }
+}
+
+impl OpenChunk for Whole {
+    fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()> {
+        let cut = &self.format.cut;
+        if !cut.is_tiles() && cut.nblocks() == 1 && out.len() == self.format.pipeline.chunk_bytes() {
+            return self.decode(out);
+        }
+        if cut.nblocks() > 1 {
+            cut.take(self.plain()?, number, out);
+            return Ok(());
+        }
+        let mut plain = vec![0; self.format.pipeline.chunk_bytes()];
+        self.decode(&mut plain)?;
+        cut.take(&plain, number, out);
+        Ok(())
+    }
+
+    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let plain = if self.format.cut.nblocks() == 1 { 0 } else { self.format.pipeline.chunk_bytes() };
+        size_of::<Self>() + self.stored.memory_bytes() + plain
+    }
+}

@@ -1,0 +1,355 @@
+//! A dataset that is open: gives views of its chunks, and has the library write new ones.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::counters::{Counters, add};
+use super::cut::{Cut, copy_front};
+use super::opened::Format;
+use super::stored::StoredBytes;
+use super::table::Places;
+use super::view::{Reader, Shared, View};
+use super::{Gear, Hdf5Spec};
+use crate::base::error::{Error, Result};
+use crate::base::limits::Limits;
+use crate::base::pool::Job;
+use crate::chunk::{self, BlockSource, HEADER_BYTES, Header, Params};
+use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, wrap};
+use crate::store::{Change, Chunks, EncodeChunk, Entry, Store};
+
+/// Slabs of datasets without chunks.
+const SLAB_BYTES: usize = 256 << 10;
+/// Slabs of chunks that no filter changes.
+const STORED_SLAB_BYTES: usize = 64 << 10;
+/// A slab has so many blocks of Blosc at least, where their borders differ: as many blocks are decoded twice.
+const BLOCKS_PER_SLAB: usize = 8;
+/// The most bytes of a block of an array.
+const BLOCK_BYTES_MAX: usize = chunk::BLOCK_BYTES_MAX;
+
+/// A dataset that is open.
+pub(crate) struct Hdf5Store {
+    shared: Arc<Shared>,
+    view: Arc<View>,
+    put: Vec<Vec<u8>>,
+    writable: bool,
+    place: Option<PathBuf>,
+    is_closed: bool,
+}
+
+impl Hdf5Store {
+    /// Opens what the spec says; the chunk shape and its cut into blocks are for the array.
+    pub(crate) fn open(spec: Hdf5Spec, limits: Limits) -> Result<(Self, Vec<u64>, Cut)> {
+        let (rank, typesize) = (spec.rank, spec.typesize);
+        if typesize == 0 || spec.fill.len() != typesize || rank > spec.shape.len() {
+            return Err(Error::invalid(format!(
+                "a dataset of {} axes, {rank} of the file, items of {typesize} bytes, fill value of {}",
+                spec.shape.len(),
+                spec.fill.len()
+            )));
+        }
+        let mut chunks = spec.chunks.clone();
+        let mut gear = spec.gear;
+        if chunks.is_empty() {
+            chunks = slab_of(&spec.shape, typesize);
+            if gear == Gear::Fetched || spec.contiguous.is_none() {
+                gear = Gear::Whole;
+            }
+        }
+        if chunks.len() != spec.shape.len() {
+            return Err(Error::invalid(format!("chunks {chunks:?} of a shape {:?}", spec.shape)));
+        }
+        let inner: u64 = chunks[rank..].iter().product();
+        let itemsize = usize::try_from(inner).ok().and_then(|inner| inner.checked_mul(typesize));
+        let itemsize =
+            itemsize.ok_or_else(|| Error::limit(format!("items of {inner} times {typesize} bytes")))?;
+        let pipeline = Pipeline::new(spec.slots.clone(), &chunks[..rank], itemsize)?;
+        let dims = chunks[..rank].to_vec();
+        let places = Places { shape: spec.shape.clone(), chunks: chunks.clone() };
+        let probe = Probe { spec: &spec, gear, pipeline: &pipeline, dims: &dims, itemsize, limits: &limits };
+        let cut = probe.cut(&places)?;
+        let encoder = Encoder {
+            pipeline: pipeline.clone(),
+            cut: cut.clone(),
+            is_plain: gear == Gear::Whole || pipeline.unwritable().is_some(),
+        };
+        let format = Arc::new(Format { pipeline, cut: cut.clone(), dims, itemsize });
+        let shared = Arc::new(Shared {
+            library: spec.library,
+            gear,
+            format,
+            fill: spec.fill.into(),
+            source: spec.source,
+            header: spec.header,
+            contiguous: spec.contiguous.filter(|_| spec.chunks.is_empty()),
+            rank,
+            encoder,
+            counters: Counters::default(),
+            limits,
+            is_distrusted: AtomicBool::new(false),
+        });
+        let view = Arc::new(View::new(Arc::clone(&shared), places));
+        let store = Self {
+            shared,
+            view,
+            put: Vec::new(),
+            writable: spec.writable,
+            place: spec.place,
+            is_closed: false,
+        };
+        Ok((store, chunks, cut))
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.is_closed { Err(Error::invalid("the dataset has been closed")) } else { Ok(()) }
+    }
+
+    fn write(&self, chunks: Vec<(u64, Vec<u8>)>) -> Result<()> {
+        let shared = &*self.shared;
+        if !shared.encoder.is_plain {
+            let place = |(number, bytes)| (self.view.places.start(number)[..shared.rank].to_vec(), bytes);
+            let chunks: Vec<_> = chunks.into_iter().map(place).collect();
+            return shared.library.write_chunks(&chunks);
+        }
+        shared.allow("libhdf5 is to write items, not chunks")?;
+        let typesize = shared.fill.len();
+        for (number, bytes) in chunks {
+            let places = &self.view.places;
+            let start = places.start(number);
+            let shape = places.inside(&start);
+            add(&shared.counters.whole, 1);
+            if shape == places.chunks {
+                shared.library.write_box(&start, &shape, &bytes)?;
+                continue;
+            }
+            let items = usize::try_from(shape.iter().product::<u64>()).unwrap_or(usize::MAX);
+            let mut inside = vec![0; items.saturating_mul(typesize)];
+            copy_front(&mut inside, &shape, &bytes, &places.chunks, typesize);
+            shared.library.write_box(&start, &shape, &inside)?;
+        }
+        Ok(())
+    }
+}
+
+/// Chunks for a dataset that has none: slabs of neighbours.
+fn slab_of(shape: &[u64], typesize: usize) -> Vec<u64> {
+    let shape: Vec<u64> = shape.iter().map(|&len| len.max(1)).collect();
+    Cut::slabs(&shape, typesize, SLAB_BYTES).blocks().to_vec()
+}
+
+/// Finds out which blocks the chunks of a dataset have.
+struct Probe<'p> {
+    spec: &'p Hdf5Spec,
+    gear: Gear,
+    pipeline: &'p Pipeline,
+    dims: &'p [u64],
+    itemsize: usize,
+    limits: &'p Limits,
+}
+
+impl Probe<'_> {
+    fn cut(&self, places: &Places) -> Result<Cut> {
+        let (chunks, typesize) = (&places.chunks, self.spec.typesize);
+        let whole = Cut::whole(chunks, typesize);
+        let bytes = self.pipeline.chunk_bytes();
+        let whole =
+            if bytes <= BLOCK_BYTES_MAX { whole } else { Cut::slabs(chunks, typesize, BLOCK_BYTES_MAX / 2) };
+        if self.gear == Gear::Whole || self.spec.chunks.is_empty() {
+            return Ok(whole);
+        }
+        // The first chunk tells; one that is damaged says so when it is read.
+        let unit = match self.pipeline.inner(0) {
+            Inner::Whole => return Ok(whole),
+            Inner::Stored => return Ok(Cut::slabs(chunks, typesize, STORED_SLAB_BYTES.max(typesize))),
+            Inner::Blosc2 => {
+                let frame = self.first(places).and_then(|stored| {
+                    let StoredBytes { source, at, len } = stored;
+                    FrameChunk::open(source, at, len, self.dims, self.itemsize, self.limits).ok()
+                });
+                let blocks = match &frame {
+                    Some(frame) => frame.blocks().map(<[u64]>::to_vec),
+                    None => {
+                        let own = self.pipeline.blosc2().and_then(|spec| spec.blocks.clone());
+                        own.map(|own| self.wanted().unwrap_or(own))
+                    }
+                };
+                if let Some(mut blocks) = blocks {
+                    blocks.extend_from_slice(&chunks[self.spec.rank..]);
+                    return Ok(Cut::tiles(chunks, &blocks, typesize));
+                }
+                frame.map(|frame| frame.block_bytes())
+            }
+            Inner::Blosc => self.first(places).and_then(|stored| {
+                let mut front = [0; HEADER_BYTES];
+                let bytes = front.get_mut(..usize::try_from(stored.len).ok()?.min(HEADER_BYTES))?;
+                stored.read(0, bytes).ok()?;
+                Some(Header::read(&front, self.limits).ok()?.blocksize)
+            }),
+        };
+        let Some(unit) = unit.filter(|&unit| unit > 0) else { return Ok(whole) };
+        let exact = Cut::slabs(chunks, typesize, unit);
+        if exact.block_bytes() == unit {
+            return Ok(exact);
+        }
+        let slabs = Cut::slabs(chunks, typesize, unit.saturating_mul(BLOCKS_PER_SLAB));
+        Ok(if bytes > 4 * slabs.block_bytes() { slabs } else { whole })
+    }
+
+    /// The blocks that were asked for, if chunks can be cut so.
+    fn wanted(&self) -> Option<Vec<u64>> {
+        let blocks = self.spec.blocks.clone()?;
+        let fits = |(&block, &dim): (&u64, &u64)| block > 0 && block <= dim;
+        let is_tiled = (2..=8).contains(&self.dims.len()) && blocks.len() == self.dims.len();
+        (is_tiled && blocks.iter().zip(self.dims).all(fits)).then_some(blocks)
+    }
+
+    /// The bytes of a stored chunk.
+    fn first(&self, places: &Places) -> Option<StoredBytes> {
+        if self.gear == Gear::Direct {
+            let (source, header) = (self.spec.source.as_ref()?, self.spec.header?);
+            let mut first: Option<StoredBytes> = None;
+            let mut row = |_: &[u64], row: crate::hdf5::ChunkRow| {
+                if row.mask == 0 {
+                    first = Some(StoredBytes { source: Arc::clone(source), at: row.address, len: row.size });
+                    // Enough is known.
+                    return Err(Error::cancelled());
+                }
+                Ok(())
+            };
+            let _ = crate::hdf5::read_index(source, header, self.limits, &mut row);
+            if first.is_some() {
+                return first;
+            }
+        }
+        if places.nchunks() == 0 {
+            return None;
+        }
+        let start = vec![0; self.spec.rank];
+        let (bytes, mask) = self.spec.library.read_chunks(&[start]).ok()?.pop()??;
+        (mask == 0).then(|| StoredBytes::fetched(Arc::new(bytes)))
+    }
+}
+
+/// Makes chunks of a dataset.
+pub(super) struct Encoder {
+    pipeline: Pipeline,
+    cut: Cut,
+    /// Whether the library runs the filters.
+    is_plain: bool,
+}
+
+impl EncodeChunk for Encoder {
+    fn encode(&self, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>> {
+        if !self.is_plain
+            && self.cut.is_tiles()
+            && let Some(spec) = self.pipeline.blosc2()
+        {
+            return self.encode_tiles(spec, blocks, job);
+        }
+        let mut plain = vec![0; self.cut.chunk_bytes()];
+        if self.cut.nblocks() == 1 && !self.cut.is_tiles() {
+            blocks.fill(0, &mut plain);
+        } else {
+            let mut block = vec![0; self.cut.block_bytes()];
+            for number in 0..self.cut.nblocks() {
+                blocks.fill(number, &mut block);
+                self.cut.put(&block, number, &mut plain);
+            }
+        }
+        if self.is_plain { Ok(plain) } else { self.pipeline.encode(&plain, job) }
+    }
+}
+
+impl Encoder {
+    /// Blocks are encoded as they are made.
+    fn encode_tiles(&self, spec: &Blosc2Spec, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>> {
+        let block_bytes = self.cut.block_bytes();
+        let rank = spec.dims.len();
+        let params = Params { blocksize: Some(block_bytes), ..spec.params };
+        let own = self.cut.blocks().get(..rank).map(<[u64]>::to_vec);
+        let spec = Blosc2Spec { params, blocks: own, ..spec.clone() };
+        let mut room = Vec::new();
+        let bytes = block_bytes.saturating_mul(self.cut.nblocks());
+        let cbytes = chunk::encode_blocks_of(blocks, bytes, &params, &mut room, job)?;
+        room.truncate(cbytes);
+        wrap(&spec, room)
+    }
+}
+
+impl Store for Hdf5Store {
+    fn chunks(&self) -> Arc<dyn Chunks> {
+        Arc::new(Reader { view: Arc::clone(&self.view), gear: None })
+    }
+
+    fn put(&mut self, chunk: Vec<u8>) -> Result<Entry> {
+        self.put.push(chunk);
+        Ok(Entry::New(self.put.len() - 1))
+    }
+
+    /// Writes at once: HDF5 knows no commits.
+    fn apply(&mut self, change: Change<'_>) -> Result<()> {
+        let mut put = std::mem::take(&mut self.put);
+        self.check()?;
+        if !change.layers.is_empty() {
+            return Err(Error::unsupported("metadata of an HDF5 dataset are its attributes"));
+        }
+        if let Some(shape) = change.shape {
+            self.shared.library.set_shape(&shape[..self.shared.rank])?;
+            let places = Places { shape: shape.to_vec(), chunks: self.view.places.chunks.clone() };
+            self.view = Arc::new(View::new(Arc::clone(&self.shared), places));
+        }
+        let mut chunks = Vec::with_capacity(change.entries.len());
+        for (number, entry) in change.entries {
+            match entry {
+                Entry::New(at) => chunks.push((number, std::mem::take(&mut put[at]))),
+                Entry::Special(special) => {
+                    return Err(Error::unsupported(format!("a chunk of {special:?} in HDF5")));
+                }
+            }
+        }
+        if chunks.is_empty() { Ok(()) } else { self.write(chunks) }
+    }
+
+    fn commit(&mut self, durable: bool) -> Result<()> {
+        if durable { self.shared.library.flush() } else { Ok(()) }
+    }
+
+    fn rollback(&mut self) {
+        self.put.clear();
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        Err(Error::unsupported("HDF5 files are compacted by `coquina repack`"))
+    }
+
+    fn refresh(&mut self) -> Result<bool> {
+        self.check()?;
+        let places = &self.view.places;
+        let Some(mut shape) = self.shared.library.shape()? else { return Ok(false) };
+        shape.extend_from_slice(places.shape.get(self.shared.rank..).unwrap_or_default());
+        if shape == places.shape {
+            return Ok(false);
+        }
+        let places = Places { shape, chunks: places.chunks.clone() };
+        self.view = Arc::new(View::new(Arc::clone(&self.shared), places));
+        Ok(true)
+    }
+
+    fn is_writable(&self) -> bool {
+        self.writable && !self.is_closed
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.place.clone()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.is_closed = true;
+        self.shared.is_distrusted.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}

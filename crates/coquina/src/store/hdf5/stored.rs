@@ -1,0 +1,75 @@
+//! The bytes of a stored chunk, in memory or in the file.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use crate::base::error::{Error, Result};
+use crate::base::io::ReadAt;
+
+/// The bytes of a stored chunk.
+#[derive(Clone)]
+pub(super) struct StoredBytes {
+    /// What holds them.
+    pub(super) source: Arc<dyn ReadAt>,
+    /// Where they start in it.
+    pub(super) at: u64,
+    pub(super) len: u64,
+}
+
+thread_local! {
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// More than this is given back when the work is done.
+const SCRATCH_BYTES_KEPT: usize = 16 << 20;
+
+impl StoredBytes {
+    /// Bytes that were fetched.
+    pub(super) fn fetched(bytes: Arc<Vec<u8>>) -> Self {
+        let len = Vec::len(&bytes) as u64;
+        Self { source: bytes, at: 0, len }
+    }
+
+    /// Bytes of memory that they take.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.source.as_slice().map_or(0, <[u8]>::len)
+    }
+
+    /// Runs `work` with all of them.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        let len =
+            usize::try_from(self.len).map_err(|_| Error::limit(format!("a chunk of {} bytes", self.len)))?;
+        if let Some(all) = self.source.as_slice() {
+            let bytes = usize::try_from(self.at).ok().and_then(|at| all.get(at..)?.get(..len));
+            return work(bytes.ok_or_else(|| self.ends())?);
+        }
+        // What the table says must be there before memory is taken for it.
+        if self.source.len()?.checked_sub(self.at).is_none_or(|left| left < self.len) {
+            return Err(self.ends());
+        }
+        let mut scratch = SCRATCH.take();
+        if scratch.len() < len {
+            scratch.resize(len, 0);
+        }
+        let read = self.source.read_exact_at(&mut scratch[..len], self.at);
+        let done = read.and_then(|()| work(&scratch[..len]));
+        if scratch.len() <= SCRATCH_BYTES_KEPT {
+            SCRATCH.set(scratch);
+        }
+        done
+    }
+
+    /// Fills `out` with those from `start` on.
+    pub(super) fn read(&self, start: usize, out: &mut [u8]) -> Result<()> {
+        let end = (start as u64).checked_add(out.len() as u64);
+        if end.is_none_or(|end| end > self.len) {
+            return Err(self.ends());
+        }
+        self.source.read_exact_at(out, self.at.saturating_add(start as u64))
+    }
+
+    fn ends(&self) -> Error {
+        let Self { at, len, .. } = self;
+        Error::truncated(format!("a chunk of {len} bytes at {at}: the file ends before"))
+    }
+}

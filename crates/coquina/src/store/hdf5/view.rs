@@ -1,0 +1,340 @@
+//! The chunks of a dataset as a reader sees them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::counters::{Counters, add};
+use super::cut::copy_front;
+use super::fetched::{Batch, Fetched};
+use super::opened::{Format, plain};
+use super::store::Encoder;
+use super::stored::StoredBytes;
+use super::table::{Places, Table};
+use super::{Gear, Library};
+use crate::base::error::{Error, Result};
+use crate::base::io::ReadAt;
+use crate::base::limits::Limits;
+use crate::base::settings::Settings;
+use crate::hdf5::{Layout, read_index};
+use crate::store::{Access, Chunks, EncodeChunk, OpenChunk, Sizes, Stored, SumState};
+
+/// Decoded bytes of the chunks that are fetched at once.
+const FETCH_BYTES: usize = 32 << 20;
+
+/// What all states of an open dataset share.
+pub(super) struct Shared {
+    pub(super) library: Arc<dyn Library>,
+    pub(super) gear: Gear,
+    pub(super) format: Arc<Format>,
+    pub(super) fill: Arc<[u8]>,
+    pub(super) source: Option<Arc<dyn ReadAt>>,
+    pub(super) header: Option<u64>,
+    pub(super) contiguous: Option<u64>,
+    /// How many axes are those of the file's dataset.
+    pub(super) rank: usize,
+    pub(super) encoder: Encoder,
+    pub(super) counters: Counters,
+    pub(super) limits: Limits,
+    /// Whether what we read of the file ourselves was found to be wrong.
+    pub(super) is_distrusted: AtomicBool,
+}
+
+impl Shared {
+    /// How chunks are got at now.
+    fn gear(&self) -> Gear {
+        match self.gear {
+            Gear::Direct if self.is_distrusted.load(Ordering::Relaxed) => Gear::Fetched,
+            gear => gear,
+        }
+    }
+
+    /// Refuses what is not the way that was asked for, where that is wanted.
+    pub(super) fn allow(&self, what: &str) -> Result<()> {
+        if Settings::is_strict() {
+            return Err(Error::unsupported(format!("{what}: refused, as COQUINA_STRICT is set")));
+        }
+        Ok(())
+    }
+}
+
+/// The chunks of a dataset of one shape.
+pub(super) struct View {
+    pub(super) shared: Arc<Shared>,
+    pub(super) places: Places,
+    table: OnceLock<Arc<Table>>,
+}
+
+impl View {
+    pub(super) fn new(shared: Arc<Shared>, places: Places) -> Self {
+        Self { shared, places, table: OnceLock::new() }
+    }
+
+    /// Reads the table of chunks, if that has not been done.
+    pub(super) fn table(&self) -> Result<Arc<Table>> {
+        if let Some(table) = self.table.get() {
+            return Ok(Arc::clone(table));
+        }
+        // Perhaps by two threads at once: a lock held while the library waits for its own could be waited for there.
+        let table = Arc::new(self.read_table()?);
+        Ok(Arc::clone(self.table.get_or_init(|| table)))
+    }
+
+    /// By our own parser; where it does not know the file's structures, by the library.
+    fn read_table(&self) -> Result<Table> {
+        let shared = &*self.shared;
+        let mut rows = Vec::new();
+        let mut row = |start: &[u64], row| {
+            if let Some(number) = self.places.number(start)? {
+                rows.push((number, row));
+            }
+            Ok(())
+        };
+        let mut filters_partial_edges = None;
+        let parsed = match (&shared.source, shared.header) {
+            (Some(source), Some(header)) => read_index(source, header, &shared.limits, &mut row),
+            _ => Err(Error::unsupported("the place of the dataset is not known")),
+        };
+        match parsed {
+            Ok(Layout::Chunked { filters_partial_edges: are_filtered, .. }) => {
+                filters_partial_edges = Some(are_filtered);
+            }
+            Ok(layout) => return Err(Error::corrupt(format!("no chunks: the file says {layout:?}"))),
+            Err(_) => {
+                rows.clear();
+                let mut row = |start: &[u64], row| {
+                    if let Some(number) = self.places.number(start)? {
+                        rows.push((number, row));
+                    }
+                    Ok(())
+                };
+                add(&shared.counters.fallbacks, 1);
+                shared.library.chunk_table(&mut row)?;
+            }
+        }
+        let table = Table::new(rows, self.places.nchunks(), filters_partial_edges);
+        shared.counters.table_rows.store(table.len() as u64, Ordering::Relaxed);
+        Ok(table)
+    }
+
+    /// A chunk that we read ourselves, and its mask; none for one that is not stored.
+    fn direct(&self, number: u64) -> Result<Option<(StoredBytes, u32)>> {
+        let shared = &*self.shared;
+        let source = shared.source.as_ref().ok_or_else(|| Error::invalid("there is no file to read"))?;
+        let source = Arc::clone(source);
+        if let Some(address) = shared.contiguous {
+            let (at, len) = self.places.piece(number);
+            let typesize = shared.fill.len() as u64;
+            let at = address.saturating_add(at.saturating_mul(typesize));
+            return Ok(Some((StoredBytes { source, at, len: len.saturating_mul(typesize) }, u32::MAX)));
+        }
+        let table = self.table()?;
+        let Some(row) = table.row(number) else { return Ok(None) };
+        let stored = StoredBytes { source, at: row.address, len: row.size };
+        if !self.is_edge(number) || shared.format.pipeline.slots().is_empty() {
+            return Ok(Some((stored, row.mask)));
+        }
+        match table.filters_partial_edges {
+            Some(false) => Ok(Some((stored, u32::MAX))),
+            None if self.is_ambiguous(row.size, row.mask) => {
+                Err(Error::unsupported("an edge chunk that may or may not be filtered"))
+            }
+            _ => Ok(Some((stored, row.mask))),
+        }
+    }
+
+    fn is_edge(&self, number: u64) -> bool {
+        self.places.inside(&self.places.start(number)) != self.places.chunks
+    }
+
+    /// Whether a chunk at the edge has the size of one that no filter changed, though its mask says otherwise.
+    fn is_ambiguous(&self, size: u64, mask: u32) -> bool {
+        mask == 0 && size == self.shared.format.pipeline.chunk_bytes() as u64
+    }
+
+    /// Has the library fetch chunks.
+    fn fetch_stored(&self, numbers: &[u64]) -> Result<HashMap<u64, Fetched>> {
+        let shared = &*self.shared;
+        let starts: Vec<Vec<u64>> =
+            numbers.iter().map(|&n| self.places.start(n)[..shared.rank].to_vec()).collect();
+        let found = shared.library.read_chunks(&starts)?;
+        add(&shared.counters.fetched, found.iter().flatten().count());
+        let mut fetched = HashMap::with_capacity(numbers.len());
+        for (&number, found) in numbers.iter().zip(found) {
+            let Some((bytes, mask)) = found else {
+                fetched.insert(number, Fetched::Missing);
+                continue;
+            };
+            let is_filtered = !shared.format.pipeline.slots().is_empty();
+            let chunk = if is_filtered && self.is_ambiguous(bytes.len() as u64, mask) && self.is_edge(number)
+            {
+                self.read_items(number)?
+            } else {
+                let id = xxh3_64_with_seed(&bytes, number ^ u64::from(mask) << 32);
+                Fetched::Stored { id, bytes: Arc::new(bytes), mask }
+            };
+            fetched.insert(number, chunk);
+        }
+        Ok(fetched)
+    }
+
+    /// Has the library read the items of a chunk.
+    fn read_items(&self, number: u64) -> Result<Fetched> {
+        let shared = &*self.shared;
+        shared.allow("libhdf5 is to read items, not chunks")?;
+        let start = self.places.start(number);
+        let shape = self.places.inside(&start);
+        let typesize = shared.fill.len();
+        let items = shape.iter().product::<u64>();
+        let bytes = usize::try_from(items).ok().and_then(|items| items.checked_mul(typesize));
+        let mut read = vec![0; bytes.ok_or_else(|| Error::limit(format!("a box of {shape:?} items")))?];
+        shared.library.read_box(&start, &shape, &mut read)?;
+        add(&shared.counters.whole, 1);
+        let bytes = if shape == self.places.chunks {
+            read
+        } else {
+            let mut bytes = vec![0; shared.format.cut.chunk_bytes()];
+            copy_front(&mut bytes, &self.places.chunks, &read, &shape, typesize);
+            bytes
+        };
+        let id = xxh3_64_with_seed(&bytes, number);
+        Ok(Fetched::Items { id, bytes: Arc::new(bytes) })
+    }
+}
+
+/// A view whose chunks are got at in a certain way: as this dataset's are, or as fallback.
+pub(super) struct Reader {
+    pub(super) view: Arc<View>,
+    /// Set if another way than that of the dataset is to be taken.
+    pub(super) gear: Option<Gear>,
+}
+
+impl Reader {
+    fn gear(&self) -> Gear {
+        self.gear.unwrap_or_else(|| self.view.shared.gear())
+    }
+
+    fn fetched(&self, number: u64) -> Result<Arc<dyn Chunks>> {
+        self.fetch(&[number])
+    }
+}
+
+impl Chunks for Reader {
+    fn access(&self) -> Result<Access> {
+        let (view, shared) = (&self.view, &self.view.shared);
+        if self.gear() == Gear::Direct {
+            if shared.contiguous.is_some() || view.table().is_ok() {
+                return Ok(Access::Free);
+            }
+            shared.allow("the table of chunks cannot be read")?;
+            add(&shared.counters.fallbacks, 1);
+            self.distrust();
+        }
+        if self.gear() == Gear::Whole {
+            shared.allow("libhdf5 is to read items, not chunks")?;
+        }
+        Ok(Access::Fetched((FETCH_BYTES / shared.format.cut.chunk_bytes().max(1)).max(1)))
+    }
+
+    fn fetch(&self, numbers: &[u64]) -> Result<Arc<dyn Chunks>> {
+        let chunks = match self.gear() {
+            Gear::Whole => {
+                let read = |&number: &u64| Ok((number, self.view.read_items(number)?));
+                numbers.iter().map(read).collect::<Result<HashMap<_, _>>>()?
+            }
+            _ => self.view.fetch_stored(numbers)?,
+        };
+        Ok(Arc::new(Batch { view: Arc::clone(&self.view), chunks }))
+    }
+
+    fn shape(&self) -> Option<&[u64]> {
+        Some(&self.view.places.shape)
+    }
+
+    fn nchunks(&self) -> u64 {
+        self.view.places.nchunks()
+    }
+
+    fn chunk(&self, number: u64) -> Result<Stored> {
+        if number >= self.nchunks() {
+            return Err(Error::out_of_bounds(format!("chunk {number} of {}", self.nchunks())));
+        }
+        if self.gear() != Gear::Direct {
+            return self.fetched(number)?.chunk(number);
+        }
+        match self.view.direct(number)? {
+            Some((stored, _)) => Ok(Stored::Other { id: stored.at }),
+            None => Ok(Stored::Item(Arc::clone(&self.view.shared.fill))),
+        }
+    }
+
+    fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
+        if self.gear() != Gear::Direct {
+            return self.fetched(number)?.open(number, limits);
+        }
+        let shared = &self.view.shared;
+        let (stored, mask) =
+            self.view.direct(number)?.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
+        add(&shared.counters.direct, 1);
+        if shared.contiguous.is_some() {
+            return Ok(plain(stored, &shared.format.cut));
+        }
+        shared.format.open(stored, mask, limits)
+    }
+
+    fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Option<Result<()>> {
+        if self.gear() != Gear::Whole {
+            return None;
+        }
+        add(&self.view.shared.counters.whole, 1);
+        Some(self.view.shared.library.read_box(start, shape, out))
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Chunks>> {
+        let is_direct = self.gear() == Gear::Direct && self.view.shared.contiguous.is_none();
+        if !is_direct || Settings::is_strict() {
+            return None;
+        }
+        add(&self.view.shared.counters.fallbacks, 1);
+        Some(Arc::new(Self { view: Arc::clone(&self.view), gear: Some(Gear::Fetched) }))
+    }
+
+    fn distrust(&self) {
+        self.view.shared.is_distrusted.store(true, Ordering::Relaxed);
+    }
+
+    fn encoder(&self) -> Option<&dyn EncodeChunk> {
+        Some(&self.view.shared.encoder)
+    }
+
+    fn fill(&self) -> Option<&[u8]> {
+        Some(&self.view.shared.fill)
+    }
+
+    fn are_ours(&self) -> bool {
+        false
+    }
+
+    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        Vec::new()
+    }
+
+    fn layer(&self, _name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn layer_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn sizes(&self) -> Sizes {
+        let (cbytes, special_chunks) = match self.view.table.get() {
+            Some(table) => (table.cbytes(), self.nchunks().saturating_sub(table.len() as u64)),
+            None => (0, 0),
+        };
+        let gear = Some(self.view.shared.counters.stats(self.gear()));
+        Sizes { cbytes, dead_bytes: 0, special_chunks, sums: SumState::Absent, gear }
+    }
+}
