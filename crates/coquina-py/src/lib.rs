@@ -9,6 +9,8 @@ mod compression;
 mod errors;
 mod files;
 mod frames;
+mod h5py;
+mod hdf5;
 mod opening;
 mod options;
 mod progress;
@@ -25,5 +27,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arrays::add_to(module)?;
     frames::add_to(module)?;
     opening::add_to(module)?;
+    hdf5::add_to(module)?;
     module.add_class::<progress::ProgressBar>()
 }

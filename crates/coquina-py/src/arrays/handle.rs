@@ -225,6 +225,14 @@ impl ArrayHandle {
         facts.set_item("codec", params.codec.name())?;
         facts.set_item("level", params.level)?;
         facts.set_item("filters", options::filter_names(&params.pipeline))?;
+        if let Some(gear) = stats.sizes.gear {
+            facts.set_item("gear", gear.gear.name())?;
+            facts.set_item("chunks_direct", gear.chunks_direct)?;
+            facts.set_item("chunks_fetched", gear.chunks_fetched)?;
+            facts.set_item("boxes_whole", gear.boxes_whole)?;
+            facts.set_item("table_rows", gear.table_rows)?;
+            facts.set_item("fallbacks", gear.fallbacks)?;
+        }
         Ok(facts)
     }
 }

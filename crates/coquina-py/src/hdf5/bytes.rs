@@ -1,0 +1,138 @@
+//! HDF5's bytes without h5py: the filters over a chunk, and the table of chunks in a file.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use coquina::hdf5::{ChunkRow, IndexKind, Layout, Pipeline, Slot, known_filters, read_index as read_rows};
+use coquina::{Error, Job, Limits};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use super::library::RowTuple;
+use crate::buffers::{Input, NewBytes};
+use crate::errors::Raised;
+
+pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(hdf5_filters, module)?)?;
+    module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
+    module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
+    module.add_function(wrap_pyfunction!(read_index, module)?)?;
+    module.add_function(wrap_pyfunction!(count_index, module)?)
+}
+
+/// A filter of a dataset: its id, whether it may be skipped, and its parameters.
+pub(super) type FilterTuple = (u16, bool, Vec<u32>);
+
+pub(super) fn slots(filters: Vec<FilterTuple>) -> Vec<Slot> {
+    filters.into_iter().map(|(id, is_optional, values)| Slot { id, is_optional, values }).collect()
+}
+
+pub(super) fn row_tuples(
+    py: Python<'_>,
+    rows: Vec<(Vec<u64>, ChunkRow)>,
+) -> Result<Vec<RowTuple<'_>>, Raised> {
+    let tuple =
+        |(start, row): (Vec<u64>, ChunkRow)| Ok((PyTuple::new(py, start)?, row.address, row.size, row.mask));
+    rows.into_iter().map(tuple).collect()
+}
+
+/// The filters of HDF5 that are known: id, name, whether chunks can be read with it, whether they can be written.
+#[pyfunction]
+fn hdf5_filters() -> Vec<(u16, &'static str, bool, bool)> {
+    known_filters().map(|filter| (filter.id, filter.name, true, filter.can_encode)).collect()
+}
+
+/// Runs the filters of a dataset over the items of a chunk of `dims` items.
+#[pyfunction]
+#[pyo3(signature = (filters, dims, itemsize, data, /))]
+fn filter_encode<'py>(
+    py: Python<'py>,
+    filters: Vec<FilterTuple>,
+    dims: Vec<u64>,
+    itemsize: usize,
+    data: &Bound<'py, PyAny>,
+) -> Result<Bound<'py, PyBytes>, Raised> {
+    let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?;
+    let data = Input::of(data)?;
+    let bytes = data.bytes();
+    if bytes.len() != pipeline.chunk_bytes() {
+        let (given, wanted) = (bytes.len(), pipeline.chunk_bytes());
+        return Err(Error::invalid(format!("data: {given} bytes, a chunk has {wanted}")).into());
+    }
+    let stored = py.detach(|| pipeline.encode(bytes, &Job::default()))?;
+    Ok(PyBytes::new(py, &stored))
+}
+
+/// Undoes the filters of a dataset over a stored chunk, but for those that `mask` says were skipped.
+#[pyfunction]
+#[pyo3(signature = (filters, dims, itemsize, mask, data, /))]
+fn filter_decode<'py>(
+    py: Python<'py>,
+    filters: Vec<FilterTuple>,
+    dims: Vec<u64>,
+    itemsize: usize,
+    mask: u32,
+    data: &Bound<'py, PyAny>,
+) -> Result<Bound<'py, PyBytes>, Raised> {
+    let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?;
+    let data = Input::of(data)?;
+    let mut items = NewBytes::new(py, pipeline.chunk_bytes())?;
+    let (bytes, out) = (data.bytes(), items.bytes());
+    py.detach(|| pipeline.decode(bytes, mask, out))?;
+    Ok(items.finish(py, pipeline.chunk_bytes())?)
+}
+
+/// How the dataset whose object header stands at `header` is stored, and the table of its chunks.
+#[pyfunction]
+#[pyo3(signature = (path, header, /))]
+fn read_index(
+    py: Python<'_>,
+    path: PathBuf,
+    header: u64,
+) -> Result<(&'static str, Vec<RowTuple<'_>>), Raised> {
+    let mut rows = Vec::new();
+    let layout = walk(py, &path, header, |start, row| rows.push((start.to_vec(), row)))?;
+    Ok((layout_name(&layout), row_tuples(py, rows)?))
+}
+
+/// How many chunks that table lists, each read and checked as `read_index` does, but not made into objects.
+#[pyfunction]
+#[pyo3(signature = (path, header, /))]
+fn count_index(py: Python<'_>, path: PathBuf, header: u64) -> Result<u64, Raised> {
+    let mut count = 0;
+    walk(py, &path, header, |_, _| count += 1)?;
+    Ok(count)
+}
+
+fn walk(
+    py: Python<'_>,
+    path: &Path,
+    header: u64,
+    mut each: impl FnMut(&[u64], ChunkRow) + Send,
+) -> Result<Layout, Error> {
+    py.detach(|| {
+        let place = |error: Error| error.at(path.display().to_string());
+        let file = File::open(path).map_err(|error| place(error.into()))?;
+        let mut each = |start: &[u64], row: ChunkRow| {
+            each(start, row);
+            Ok(())
+        };
+        read_rows(&file, header, &Limits::default(), &mut each).map_err(place)
+    })
+}
+
+fn layout_name(layout: &Layout) -> &'static str {
+    match layout {
+        Layout::Compact => "compact",
+        Layout::Contiguous { .. } => "contiguous",
+        Layout::Virtual => "virtual",
+        Layout::Chunked { kind, .. } => match kind {
+            IndexKind::BTree1 => "btree1",
+            IndexKind::BTree2 => "btree2",
+            IndexKind::FixedArray => "fixed array",
+            IndexKind::ExtensibleArray => "extensible array",
+            IndexKind::Implicit => "implicit",
+            IndexKind::SingleChunk => "single chunk",
+        },
+    }
+}

@@ -1,0 +1,23 @@
+//! Datasets of HDF5 files that h5py has open, as arrays of the engine.
+//!
+//! h5py owns the files and their structure. A [`Hdf5Library`] is one of its datasets, lent to the engine: what that
+//! asks of libhdf5 goes through it. Beside that the engine's own readers of HDF5's bytes are offered, for who has a
+//! chunk or a file without h5py.
+
+mod boxes;
+mod bytes;
+mod dataset;
+mod library;
+mod opening;
+mod order;
+
+use pyo3::prelude::*;
+
+pub(crate) use dataset::Dataset;
+pub(crate) use library::Hdf5Library;
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Hdf5Library>()?;
+    opening::add_to(module)?;
+    bytes::add_to(module)
+}

@@ -1,0 +1,112 @@
+//! Opens a dataset of h5py's as an array of the engine.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use coquina::array::Array;
+use coquina::store::Gear;
+use coquina::store::hdf5::{Hdf5Spec, Library};
+use coquina::{Error, Limits, ReadAt, Result};
+use pyo3::prelude::*;
+
+use super::bytes::{FilterTuple, slots};
+use super::library::Hdf5Library;
+use crate::arrays::ArrayHandle;
+use crate::errors::Raised;
+
+pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(open_dataset, module)?)
+}
+
+fn gear_of(name: &str) -> Result<Gear> {
+    let gears = [Gear::Direct, Gear::Fetched, Gear::Whole];
+    let gear = gears.into_iter().find(|gear| gear.name() == name);
+    gear.ok_or_else(|| Error::invalid(format!("gear {name:?}: takes direct, fetched or whole")))
+}
+
+/// The file at `path`, if it is the one with these numbers of device and inode. HDF5's own descriptor is not shared:
+/// it holds HDF5's lock on the file, which a second one to the same open file would keep after HDF5 closed it.
+fn own_descriptor(path: &Path, expected: (u64, u64)) -> Result<File> {
+    let open = || {
+        let file = File::open(path)?;
+        let found = identity(&file)?;
+        if found == expected {
+            return Ok(file);
+        }
+        Err(io::Error::other("not the file that HDF5 has open: it was renamed or replaced"))
+    };
+    open().map_err(|error| Error::from(error).at(path.display().to_string()))
+}
+
+#[cfg(unix)]
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = file.metadata()?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_file: &File) -> io::Result<(u64, u64)> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "files have no number here that tells them apart"))
+}
+
+/// Opens a dataset. With gear "direct" the file at `path` is read besides, if it has these numbers of device and
+/// inode; `OSError` if not.
+#[pyfunction]
+#[pyo3(signature = (library, /, *, shape, chunks, rank, dtype, typesize, fill, filters, gear, writable=false,
+    blocks=None, place=None, path=None, device=None, inode=None, header=None, contiguous=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
+fn open_dataset(
+    py: Python<'_>,
+    library: &Bound<'_, Hdf5Library>,
+    shape: Vec<u64>,
+    chunks: Vec<u64>,
+    rank: usize,
+    dtype: String,
+    typesize: usize,
+    fill: Vec<u8>,
+    filters: Vec<FilterTuple>,
+    gear: &str,
+    writable: bool,
+    blocks: Option<Vec<u64>>,
+    place: Option<PathBuf>,
+    path: Option<PathBuf>,
+    device: Option<u64>,
+    inode: Option<u64>,
+    header: Option<u64>,
+    contiguous: Option<u64>,
+) -> Result<ArrayHandle, Raised> {
+    let gear = gear_of(gear)?;
+    let library = Arc::clone(&library.get().dataset) as Arc<dyn Library>;
+    let source = match (gear, &path, device.zip(inode)) {
+        (Gear::Direct, Some(path), Some(expected)) => {
+            Some(Arc::new(py.detach(|| own_descriptor(path, expected))?) as Arc<dyn ReadAt>)
+        }
+        (Gear::Direct, ..) => {
+            return Err(Error::invalid("gear direct: needs the path, device and inode of the file").into());
+        }
+        _ => None,
+    };
+    let spec = Hdf5Spec {
+        shape,
+        chunks,
+        blocks,
+        place,
+        rank,
+        dtype,
+        typesize,
+        fill,
+        slots: slots(filters),
+        gear,
+        writable,
+        library,
+        source,
+        header,
+        contiguous,
+    };
+    let array = py.detach(|| Array::open_hdf5(spec, Limits::default()))?;
+    // Whatever the gear is, h5py may have to be asked, which needs the GIL.
+    Ok(ArrayHandle::new(array, path).of_python())
+}
