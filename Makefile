@@ -15,6 +15,7 @@ SO := $(if $(filter Darwin,$(shell uname)),dylib,so)
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
 	$(BIN)/python demo/array_demo.py
+	$(BIN)/python demo/hdf5_demo.py
 
 test: lint rust-tests python-tests
 	@echo "make test: all passed"
@@ -29,10 +30,12 @@ bench: $(VENV)/.built
 	$(BIN)/python bench/bloscpack_grid.py
 	$(BIN)/python bench/small.py
 	$(BIN)/python bench/slices.py
+	$(BIN)/python bench/hdf5.py
 
 bench-quick: $(VENV)/.built
 	$(BIN)/python bench/codecs.py --quick
 	$(BIN)/python bench/slices.py --quick
+	$(BIN)/python bench/hdf5.py --quick
 
 lint: $(VENV)/.built
 	cargo fmt --all --check

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import coquina as cq
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 LONGEST = (90, 400)
 
@@ -95,17 +98,15 @@ def grow(path: str, seed: int, number: int) -> None:
 PROGRAMS = {"change": change, "replace": replace, "grow": grow}
 
 
-def nursery() -> None:
-    """Fork a program for each line `name path seed number`; each says which process it is."""
-    # What is imported on first use is so here, and not in each program.
-    step(0, 1, cq.asarray(np.ones((2, 2), "i8")))
+def nursery(programs: Mapping[str, Callable[..., None]]) -> None:
+    """Fork a program for each line `name path numbers...`; each says which process it is."""
     for line in sys.stdin:
-        name, path, seed, number = line.split()
+        name, path, *numbers = line.split()
         child = os.fork()
         if child == 0:
             os.write(1, b"started %d\n" % os.getpid())
             try:
-                PROGRAMS[name](path, int(seed), int(number))
+                programs[name](path, *map(int, numbers))
             except BaseException as error:
                 os.write(1, f"failed {error!r}\n".encode())
             finally:
@@ -115,4 +116,6 @@ def nursery() -> None:
 
 
 if __name__ == "__main__":
-    nursery()
+    # What is imported on first use is so here, and not in each program.
+    step(0, 1, cq.asarray(np.ones((2, 2), "i8")))
+    nursery(PROGRAMS)

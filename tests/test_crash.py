@@ -28,28 +28,37 @@ pytestmark = pytest.mark.skipif(
 class Nursery:
     """Programs that are started and killed."""
 
-    def __init__(self):
+    def __init__(self, module="tests.crash_worker"):
         root = Path(__file__).parent.parent
-        command = [sys.executable, "-m", "tests.crash_worker"]
+        command = [sys.executable, "-m", module]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.process = subprocess.Popen(command, cwd=root, text=True, bufsize=1, **pipes)
 
-    def run(self, name, path, seed, number, seconds):
-        """Run a program for so long, kill it, and return the number of the last step that it has told."""
-        self.process.stdin.write(f"{name} {path} {seed} {number}\n")
+    def told(self, seconds, name, path, *numbers, is_begun=False):
+        """Run a program for so long, kill it, and return the lines that it has told, as words.
+
+        is_begun: count the time from the first line on, not from the start of the program.
+        """
+        print(name, path, *numbers, file=self.process.stdin)
         started, child = self.process.stdout.readline().split()
         assert started == "started"
+        lines = [self.process.stdout.readline().split()] if is_begun else []
         time.sleep(seconds)
         # One that is gone already has told why.
         with suppress(ProcessLookupError):
             os.kill(int(child), signal.SIGKILL)
         for line in self.process.stdout:
-            word, *rest = line.split()
-            if word == "ended":
-                return number
-            assert word == "made", line
-            number = int(rest[0])
+            if line == "ended\n":
+                return lines
+            assert not line.startswith("failed"), line
+            lines.append(line.split())
         raise AssertionError("the nursery has ended")
+
+    def run(self, name, path, seed, number, seconds):
+        """Run a program for so long, kill it, and return the number of the last step that it has told."""
+        for _, made in self.told(seconds, name, path, seed, number):
+            number = int(made)
+        return number
 
     def close(self):
         self.process.stdin.close()

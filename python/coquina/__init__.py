@@ -33,6 +33,16 @@ from coquina.opening import from_bytes, open
 from coquina.sequences import arange, frombuffer, fromiter, linspace
 from coquina.views import View
 
+
+def __getattr__(name: str) -> object:
+    """Import `coquina.hdf5` when it is asked for: it needs h5py, which takes longer than all of us."""
+    if name == "hdf5":
+        from importlib import import_module
+
+        return import_module("coquina.hdf5")
+    raise AttributeError(f"module 'coquina' has no attribute {name!r}")
+
+
 __all__ = [
     "Array",
     "ArrayInfo",

@@ -16,6 +16,8 @@ from coquina.memory import check_memory
 from coquina.views import View, view_of
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import numpy.typing as npt
 
     from coquina.array import Array
@@ -96,8 +98,10 @@ def read_field(array: Array, name: str) -> npt.NDArray[Any]:
     return _read(array, lower(..., array.shape), dtype, offset)
 
 
-def write_fields(array: Array, names: str | list[str], value: Any) -> None:
-    """Assign to a field, or to several by a structured value; one commit."""
+def write_fields(
+    array: Array, names: str | list[str], value: Any, scope: AbstractContextManager[object] | None = None
+) -> None:
+    """Assign to a field, or to several by a structured value; within one commit, or within `scope`."""
     everything = lower(..., array.shape)
     if isinstance(names, str):
         dtype, offset = _field(array, names)
@@ -105,7 +109,7 @@ def write_fields(array: Array, names: str | list[str], value: Any) -> None:
         return
     part = np.empty(0, array.dtype)[names].dtype
     values = _filled(value, array.shape, part)
-    with array.transaction():
+    with array.transaction() if scope is None else scope:
         for name in names:
             dtype, offset = _field(array, name)
             _write(array, everything, values[name], dtype, offset)

@@ -73,7 +73,7 @@ def asarray(
     """
     options = _options(chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums)
     if not isinstance(x, np.ndarray):
-        if _is_sliced(x):
+        if is_sliced(x):
             wanted: Any = x.dtype if dtype is None else dtype
             return _from_boxes(x, np.dtype(wanted), options, threads)
         if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
@@ -142,7 +142,7 @@ def new_array(
     return Array(handle, dtype)
 
 
-def _is_sliced(x: Any) -> bool:
+def is_sliced(x: Any) -> bool:
     """Whether `x` is read in slices: it has a shape and a dtype, and its items are not in memory."""
     return (
         isinstance(getattr(x, "dtype", None), np.dtype)

@@ -1,4 +1,4 @@
-"""`open`: looks at what a file holds, and gives an `Array`, a `Frame` or a `PackFile`.
+"""`open`: looks at what a file holds, and gives an `Array`, a `Frame`, a `PackFile` or an `hdf5.File`.
 
 In: a path, a file object or, for `from_bytes`, a buffer. Out: an open handle that reads what it is asked for.
 Frames that stand for data elsewhere, or hold code, are refused: nothing that is opened is run or followed.
@@ -6,10 +6,13 @@ Frames that stand for data elsewhere, or hold code, are refused: nothing that is
 
 from __future__ import annotations
 
+import builtins
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from coquina import _core
+from coquina._core import UnsupportedError
 from coquina.array import Array
 from coquina.bloscpack import PackFile
 from coquina.dtypes import parse_dtype
@@ -18,12 +21,14 @@ from coquina.frames import Frame
 if TYPE_CHECKING:
     from coquina._core import Buffer, Path
 
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 _WRITABLE = {"r": False, "r+": True, "a": True}
 
 
 def open(
     source: Path | BinaryIO,
-    mode: Literal["r", "r+", "a"] = "r",
+    mode: Literal["r", "r+", "a", "w", "x"] = "r",
     *,
     offset: int = 0,
     verify: bool = True,
@@ -32,10 +37,11 @@ def open(
     """Open a file by its content, and read only what is asked for.
 
     Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), a `Frame`
-    for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files.
+    for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an `hdf5.File` for HDF5.
 
     source: a path, or a file object opened for reading in binary mode that can seek.
-    mode: "r" to read; "r+" or "a" to change too, which one process at a time can.
+    mode: "r" to read; "r+" or "a" to change too, which one process at a time can. "w" and "x" make a new
+        HDF5 file, as does "a" where there is none of a name that HDF5 files have; see `hdf5.File`.
     offset: where in the file the frame begins.
     verify: look at the checksums of what is read, where the file has them.
     damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
@@ -45,11 +51,15 @@ def open(
     Raises CorruptError, TruncatedError, UnsupportedError, OSError (BlockingIOError if another process
     writes).
     """
-    if mode not in _WRITABLE:
-        raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'")
     target: Path | BinaryIO = source
     if isinstance(source, str | os.PathLike):
         target = os.path.abspath(os.fspath(source))
+        if mode in ("w", "x") or (mode == "a" and not os.path.exists(target)):
+            return _new_hdf5(target, mode)
+    if mode not in _WRITABLE:
+        raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
+    if offset == 0 and is_hdf5(target):
+        return _hdf5(target, mode, damaged)
     handle = _core.open_content(
         target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
     )
@@ -57,8 +67,57 @@ def open(
 
 
 def from_bytes(buffer: Buffer) -> Any:
-    """Return what the bytes of a file hold, for reading: an `Array`, `Frame` or `PackFile`. See `open`."""
+    """Return what the bytes of a file hold, for reading; see `open`."""
+    content = memoryview(cast("Any", buffer))
+    if content.contiguous and bytes(content.cast("B")[:8]) == _SIGNATURE:
+        return _hdf5(BytesIO(content), "r", damaged=False)
     return _opened(_core.open_content(buffer))
+
+
+def is_hdf5(source: Path | BinaryIO) -> bool:
+    """Return whether a file begins as HDF5 does: at its start, or behind a block for the user's own bytes."""
+    if not isinstance(source, str | os.PathLike):
+        at = source.tell()
+        try:
+            return _has_signature(source)
+        finally:
+            source.seek(at)
+    if not os.path.isfile(source):
+        return False
+    with builtins.open(source, "rb") as file:
+        return _has_signature(file)
+
+
+def _has_signature(file: BinaryIO) -> bool:
+    size = file.seek(0, os.SEEK_END)
+    at = 0
+    while at + len(_SIGNATURE) <= size:
+        file.seek(at)
+        head = file.read(10)
+        if head.startswith(_SIGNATURE):
+            return True
+        if at == 0 and (head.startswith(b"blpk") or head[2:] == b"b2frame\0"):
+            return False
+        at = max(512, 2 * at)
+    return False
+
+
+def _hdf5(source: Path | BinaryIO, mode: Literal["r", "r+", "a", "w", "x"], damaged: bool) -> Any:
+    from coquina.hdf5 import File
+
+    if damaged:
+        raise UnsupportedError("damaged HDF5 files are mended by `coquina recover`, which writes a new one")
+    return File(source, mode)
+
+
+def _new_hdf5(path: str, mode: Literal["a", "w", "x"]) -> Any:
+    if not path.lower().endswith(_SUFFIXES):
+        if mode == "a":
+            raise FileNotFoundError(f"{path}: there is no such file")
+        raise ValueError(f"{path}: mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
+    from coquina.hdf5 import File
+
+    return File(path, mode)
 
 
 def reopen(path: str, offset: int) -> Array:

@@ -29,11 +29,12 @@ pub(crate) struct Class {
 // SAFETY: the only pointer in it is to a name that is never written.
 unsafe impl Sync for Class {}
 
-/// Every filter that the plugin serves. Adding one is a row here, and its id in `PLUGIN_IDS` of the Makefile and in
+/// Every filter that the plugin serves. Files keep the names, and PyTables knows Blosc and Blosc2 by theirs.
+/// Adding one is a row here, and its id in `PLUGIN_IDS` of the Makefile and in
 /// `FILTERS` of `python/coquina/hdf5/plugin.py`.
 pub(crate) static FILTERS: &[Class] = &[
-    row(BLOSC2, c"Coquina Blosc2", Some(set_local::<BLOSC2>), callback::<BLOSC2>),
-    row(BLOSC, c"Coquina Blosc", Some(set_local::<BLOSC>), callback::<BLOSC>),
+    row(BLOSC2, c"blosc2", Some(set_local::<BLOSC2>), callback::<BLOSC2>),
+    row(BLOSC, c"blosc", Some(set_local::<BLOSC>), callback::<BLOSC>),
     row(BITSHUFFLE, c"Coquina bitshuffle", Some(set_local::<BITSHUFFLE>), callback::<BITSHUFFLE>),
     row(LZ4, c"Coquina LZ4", None, callback::<LZ4>),
     row(ZSTD, c"Coquina Zstd", None, callback::<ZSTD>),

@@ -183,9 +183,8 @@ fn steps(ndim: usize) -> impl Strategy<Value = Vec<Step>> {
 type Case = (Vec<u64>, Vec<u64>, usize, Vec<Step>, Vec<u64>);
 
 fn case() -> impl Strategy<Value = Case> {
-    (1..4_usize).prop_flat_map(|ndim| {
-        (sizes(ndim, 12), sizes(ndim, 7), 0..10_usize, steps(ndim), sizes(ndim, 12))
-    })
+    (1..4_usize)
+        .prop_flat_map(|ndim| (sizes(ndim, 12), sizes(ndim, 7), 0..10_usize, steps(ndim), sizes(ndim, 12)))
 }
 
 /// Every box that begins at `from`, and every second item of it, is what the plain version has.
@@ -308,7 +307,8 @@ fn rows_that_are_longer_than_a_slab_are_read_directly() {
 fn damage_that_is_not_in_the_file_is_read_past() {
     let slots = vec![slot(2, &[4]), slot(1, &[4])];
     let library = Dataset::new(None, &slots, &[4]);
-    let array = Array::open_hdf5(spec(&library, &[10], &[4], slots.clone(), Gear::Fetched), Limits::default());
+    let array =
+        Array::open_hdf5(spec(&library, &[10], &[4], slots.clone(), Gear::Fetched), Limits::default());
     let mut plain = Plain { shape: vec![10], items: vec![[0; TYPESIZE]; 10], layer: None };
     Step::Fill { from: vec![0], seed: 2 }.run(&array.unwrap(), &mut plain).unwrap();
     let (mut image, _) = library.image();

@@ -7,12 +7,40 @@ import sys
 from typing import TYPE_CHECKING
 
 from coquina import CoquinaError, __version__
-from coquina.cli import append, cat, codecs, compress, convert, decompress, info, repair, verify
+from coquina.cli import (
+    append,
+    cat,
+    codecs,
+    compress,
+    convert,
+    decompress,
+    info,
+    ls,
+    plugin_path,
+    recover,
+    repack,
+    repair,
+    verify,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (info, cat, convert, verify, repair, compress, decompress, append, codecs)
+COMMANDS = (
+    info,
+    ls,
+    cat,
+    convert,
+    verify,
+    repair,
+    repack,
+    recover,
+    compress,
+    decompress,
+    append,
+    codecs,
+    plugin_path,
+)
 
 EPILOG = """\
 examples:
@@ -23,6 +51,8 @@ examples:
   coquina info climate.npy.blp
   coquina decompress climate.npy.blp copy.npy
   coquina append run.blp more.dat
+  coquina ls run.h5
+  coquina repack --filter blosc2 run.h5 small.h5
 
 exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 130 interrupted
 """
@@ -39,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"coquina {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        name = command.__name__.rpartition(".")[2]
+        name = command.__name__.rpartition(".")[2].replace("_", "-")
         doc, _, examples = (command.__doc__ or "").partition("\n\n")
         sub = commands.add_parser(
             name,

@@ -1,18 +1,23 @@
-"""turn an array into a file of another kind, by the extensions: .npy .npz .blp .b2nd, others are plain bytes
+"""turn an array into a file of another kind, by the extensions: .npy .npz .blp .b2nd .h5, others plain bytes
+
+A dataset of an HDF5 file is FILE.h5:/path; it is added to a file that exists. Without a path it is /data.
 
 Examples:
   coquina convert climate.npy climate.b2nd
   coquina convert climate.b2nd climate.npy
   coquina convert -c lz4 -l 9 --chunks 10,500,500 results.npz:wind wind.b2nd
   coquina convert --dtype "<f4" --shape 100,200 floats.raw floats.b2nd
+  coquina convert run.h5:/images/raw raw.b2nd
+  coquina convert raw.b2nd run.h5:/images/raw
 """
 
 from __future__ import annotations
 
 import math
 import os
+import secrets
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -20,7 +25,7 @@ import numpy as np
 
 import coquina
 from coquina.array_regions import boxes
-from coquina.cli import arguments
+from coquina.cli import arguments, hdf5_paths
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +39,9 @@ def lengths(text: str) -> tuple[int, ...]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina convert`."""
-    parser.add_argument("file", help="what to convert; FILE.npz:NAME for one array of several")
+    parser.add_argument(
+        "file", help="what to convert; FILE.npz:NAME or FILE.h5:/path for one array of several"
+    )
     parser.add_argument("output", help="what to write")
     parser.add_argument("--dtype", help="of the items of plain bytes, as NumPy writes it (default: |u1)")
     parser.add_argument("--shape", type=lengths, help="of plain bytes: 100,200 (default: one axis)")
@@ -53,16 +60,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Convert the file."""
-    if os.path.exists(options.output) and not options.force:
+    target = hdf5_paths.new_place(options.output, "/data")
+    if target is None and os.path.exists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
-    source = load(options)
+    with ExitStack() as stack:
+        _convert(load(options, stack), target, options)
+
+
+def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:
     extension = Path(options.output).suffix
     encoding = {
         name: value
         for name in ("codec", "level", "filters", "threads")
         if (value := getattr(options, name)) is not None
     }
-    if extension == ".b2nd":
+    if target is not None:
+        add_dataset(target, source, encoding, options)
+    elif extension == ".b2nd":
         coquina.asarray(
             source,
             path=options.output,
@@ -77,15 +91,39 @@ def run(options: argparse.Namespace) -> None:
     else:
         with new_file(options.output) as file:
             write(file, source, extension)
-    written = sum(path.stat().st_size for path in (Path(options.output), *Path(options.output).glob("*")))
+    path = options.output if target is None else target.file
+    written = sum(path.stat().st_size for path in (Path(path), *Path(path).glob("*")))
     nbytes = math.prod(source.shape) * source.dtype.itemsize
     sentence = f"{options.output}: {source.dtype} {source.shape}, {arguments.human(written)}"
     result = {"output": options.output, "nbytes": nbytes, "written": written}
     arguments.report(result, sentence, as_json=options.json)
 
 
-def load(options: argparse.Namespace) -> Any:
-    """Return something with a shape, a dtype and slices."""
+def add_dataset(
+    target: hdf5_paths.Place, source: Any, encoding: dict[str, Any], options: argparse.Namespace
+) -> None:
+    """Write an array as a dataset of an HDF5 file, which is made if there is none."""
+    from coquina.hdf5 import File
+
+    with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
+        if target.path in file and not options.force:
+            raise FileExistsError(f"{target.file}:{target.path} exists; --force replaces it")
+        # Under another name first, so that what is there is lost only once this is complete.
+        name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
+        file.create_dataset(name, data=source, chunks=options.chunks, blocks=options.blocks, **encoding)
+        if target.path in file:
+            del file[target.path]
+        file.move(name, target.path)
+
+
+def load(options: argparse.Namespace, stack: ExitStack) -> Any:
+    """Return something with a shape, a dtype and slices; what must be closed goes to `stack`."""
+    place = hdf5_paths.place(options.file)
+    if place is not None:
+        found = stack.enter_context(hdf5_paths.opened(place))
+        if not isinstance(found, coquina.Array):
+            raise ValueError(f"{options.file} is no dataset of numbers or fixed strings")
+        return found
     path, _, member = options.file.partition(".npz:")
     path = f"{path}.npz" if member else path
     extension = Path(path).suffix

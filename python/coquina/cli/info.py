@@ -3,6 +3,7 @@
 Examples:
   coquina info climate.b2nd
   coquina info --json climate.npy.blp
+  coquina info run.h5:/images/raw
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import coquina
 if TYPE_CHECKING:
     import argparse
 
-from coquina.cli import arguments
+from coquina.cli import arguments, hdf5_paths, ls
 
 _MAGIC = b"blpk"
 _FRAME_MAGIC = b"b2frame\0"
@@ -26,7 +27,7 @@ _HEADER_BYTES = 32
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina info`."""
-    parser.add_argument("file", help="an array, a frame, a Bloscpack file, or one Blosc chunk")
+    parser.add_argument("file", help="an array, a frame, a Bloscpack file, one Blosc chunk, FILE.h5[:/path]")
     arguments.add_json(parser)
 
 
@@ -43,6 +44,9 @@ def run(options: argparse.Namespace) -> None:
 
 def describe(path: str) -> dict[str, Any]:
     """Return the facts of a file by name."""
+    place = hdf5_paths.place(path)
+    if place is not None:
+        return _describe_hdf5(place)
     if Path(path).is_dir():
         return _describe_frame(path)
     with Path(path).open("rb") as file:
@@ -68,6 +72,45 @@ def _describe_frame(path: str) -> dict[str, Any]:
     # Nothing has been read of the data, and the path is known.
     hidden = ("path", "blocks_decoded", "blocks_cached")
     return {"file": path, **{name: value for name, value in facts.items() if name not in hidden}}
+
+
+def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
+    """Return the facts of an HDF5 file, or of a group or dataset in it."""
+    with hdf5_paths.opened(place) as found:
+        top = getattr(found, "h5", found)
+        where = {"file": place.file, "path": place.path}
+        attrs = list(top.attrs)
+        if isinstance(found, coquina.Array):
+            facts: dict[str, Any] = found.info.to_dict()
+            shown = {name: value for name, value in facts.items() if name not in _NOT_OF_DATASETS}
+            return {**where, "format": "HDF5 dataset", **shown, "attrs": attrs}
+        if hasattr(found, "keys"):
+            kind = "file" if place.path == "/" else "group"
+            return {**where, "format": f"HDF5 {kind}", **totals(top), "attrs": attrs}
+        if not hasattr(found, "shape"):
+            return {**where, "format": "HDF5 datatype", "dtype": ls.dtype_name(found), "attrs": attrs}
+        return {**where, "format": "HDF5 dataset", **ls.stored(found), "attrs": attrs}
+
+
+_NOT_OF_DATASETS = (
+    "path", "codec", "level", "filters", "checksums", "dead_bytes", "special_chunks", "blocks_decoded",
+    "blocks_cached", "chunks_direct", "chunks_fetched", "boxes_whole", "table_rows", "fallbacks",
+)  # fmt: skip
+
+
+def totals(top: Any) -> dict[str, Any]:
+    """Return how much there is in a group of h5py."""
+    rows = ls.listed(top)
+    datasets = [row for row in rows if row["kind"] == "dataset"]
+    nbytes, cbytes = (sum(row[name] for row in datasets) for name in ("nbytes", "cbytes"))
+    return {
+        "groups": sum(row["kind"] == "group" for row in rows),
+        "datasets": len(datasets),
+        "links": sum("to" in row for row in rows),
+        "nbytes": nbytes,
+        "cbytes": cbytes,
+        "cratio": nbytes / cbytes if cbytes else None,
+    }
 
 
 def _text(name: str, value: object) -> str:

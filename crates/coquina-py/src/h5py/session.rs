@@ -16,8 +16,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::symbols::{
-    ErrorRecord, GetVersion, Id, IsValid, Iterate, Read, Source, StoredBytes, WalkErrors, Way, WriteChunk,
-    lacks,
+    ChunkOptions, ErrorRecord, GetVersion, Id, IsValid, Iterate, Read, Source, StoredBytes, WalkErrors, Way,
+    WriteChunk, lacks,
 };
 
 /// Default property lists, and the error stack of the calling thread.
@@ -28,8 +28,12 @@ const UNDEFINED: u64 = u64::MAX;
 const UPWARD: c_int = 0;
 /// The first version in which `H5Dchunk_iter` tells sizes of 8 bytes.
 const ITERATES: (u32, u32, u32) = (1, 14, 0);
-/// What the library says of a chunk that is not stored, in all versions from 1.10.2 to 2.0.
-const NOT_STORED: &str = "chunk storage is not allocated";
+/// What the library says of a chunk that is not stored, in all versions from 1.10.2 to 2.0. The second is said of one
+/// that somebody read, so that its fill value is in the cache of decoded chunks.
+const NOT_STORED: [&str; 2] = ["chunk storage is not allocated", "chunk address isn't defined"];
+
+/// The option of chunks that keeps filters from those that the edge cuts (`H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS`).
+const DONT_FILTER_PARTIAL_CHUNKS: c_uint = 2;
 
 /// The functions that this crate calls.
 pub(crate) struct Libhdf5 {
@@ -39,6 +43,7 @@ pub(crate) struct Libhdf5 {
     read: Read,
     write: WriteChunk,
     iterate: Option<Iterate>,
+    chunk_options: Option<ChunkOptions>,
     version: (u32, u32, u32),
     phil: Py<PyAny>,
 }
@@ -104,6 +109,7 @@ impl Libhdf5 {
             // Older h5py wraps the older name of the same function.
             write: source.find("H5Dwrite_chunk", 6).or_else(|_| source.find("H5DOwrite_chunk", 6))?,
             iterate,
+            chunk_options: source.find("H5Pget_chunk_opts", 2).ok(),
             version,
             phil: phil.unbind(),
             way: source.way()?,
@@ -240,6 +246,17 @@ impl Session<'_> {
         Err(Failure::Refused(format!("the start has {} axes, the dataset {}", start.len(), self.rank)))
     }
 
+    /// Whether chunks that the edge cuts go through the filters, by the list of properties that a chunked dataset was
+    /// made with; `None` if the library cannot be asked, as by h5py's capsules.
+    pub(crate) fn filters_partial_edges(&self, properties: Id) -> Option<bool> {
+        let function = self.library.chunk_options?;
+        let mut options = 0;
+        // SAFETY: the function takes any number, and there is a place for its answer; the lock is held.
+        let told =
+            self.library.call("H5Pget_chunk_opts", || unsafe { function(properties, &raw mut options) });
+        told.ok().map(|_| options & DONT_FILTER_PARTIAL_CHUNKS == 0)
+    }
+
     /// Bytes of the stored chunk that starts here; `None` if there is none.
     pub(crate) fn stored_bytes(&self, start: &[u64]) -> Result<Option<usize>, Failure> {
         let name = "H5Dget_chunk_storage_size";
@@ -250,7 +267,11 @@ impl Session<'_> {
         // SAFETY: a valid identifier, a coordinate for each axis and a place for a number; the lock is held.
         let asked = self.library.call(name, || unsafe { function(self.id, start.as_ptr(), &raw mut bytes) });
         match asked {
-            Err(Failure::Failed { sentence, .. }) if sentence.contains(NOT_STORED) => Ok(None),
+            Err(Failure::Failed { sentence, .. })
+                if NOT_STORED.iter().any(|said| sentence.contains(said)) =>
+            {
+                Ok(None)
+            }
             Err(failure) => Err(failure),
             Ok(_) if bytes == 0 => Ok(None),
             Ok(_) => usize::try_from(bytes).map(Some).map_err(|_| failed(name, format!("{bytes} bytes"))),

@@ -22,6 +22,7 @@ pub(super) type ReadChunkRoom =
 pub(super) type WriteChunk = unsafe extern "C" fn(Id, Id, u32, *const u64, usize, *const c_void) -> c_int;
 pub(super) type OnChunk = unsafe extern "C" fn(*const u64, c_uint, u64, u64, *mut c_void) -> c_int;
 pub(super) type Iterate = unsafe extern "C" fn(Id, Id, OnChunk, *mut c_void) -> c_int;
+pub(super) type ChunkOptions = unsafe extern "C" fn(Id, *mut c_uint) -> c_int;
 pub(super) type OnError = unsafe extern "C" fn(c_uint, *const ErrorRecord, *mut c_void) -> c_int;
 pub(super) type WalkErrors = unsafe extern "C" fn(Id, c_int, OnError, *mut c_void) -> c_int;
 pub(super) type SetPrinter = unsafe extern "C" fn(Id, *mut c_void, *mut c_void) -> c_int;

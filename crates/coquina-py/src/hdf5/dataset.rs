@@ -90,6 +90,16 @@ impl Dataset {
         self.libhdf5.is_raw()
     }
 
+    /// Whether chunks that the edge cuts go through the filters; `None` if nobody can tell.
+    pub(crate) fn filters_partial_edges(&self) -> Result<Option<bool>> {
+        let session = self.session()?;
+        let properties = |id: &Bound<'_, PyAny>| {
+            let list = id.call_method0("get_create_plist")?;
+            Ok(session.filters_partial_edges(list.getattr("id")?.extract()?))
+        };
+        self.with_h5py(properties)
+    }
+
     pub(crate) fn session(&self) -> Result<Session<'_>> {
         let session = self.libhdf5.session(&self.id, self.rank).map_err(raised)?;
         session.ok_or_else(|| Error::invalid("the dataset or its file was closed").at(&self.name))
@@ -167,7 +177,8 @@ impl Dataset {
         if !self.has_filters {
             return Ok(false);
         }
-        match session.read(start)? {
+        // What cannot be read is not there; if it is another trouble, writing tells.
+        match session.read(start).unwrap_or(None) {
             Some((_, 0)) | None => Ok(false),
             Some((stored, _)) if stored.len() == bytes.len() => {
                 session.write(start, &[bytes, &[0]].concat()).map(|()| true)

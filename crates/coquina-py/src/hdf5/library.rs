@@ -45,6 +45,12 @@ impl Hdf5Library {
         self.dataset.is_raw()
     }
 
+    /// Whether chunks that the edge cuts go through the filters; `None` if libhdf5 cannot be asked.
+    #[getter]
+    fn filters_partial_edges(&self) -> Result<Option<bool>, Raised> {
+        Ok(self.dataset.filters_partial_edges()?)
+    }
+
     /// Stored bytes and filter mask of the chunk that starts here; `None` if it is not stored.
     #[pyo3(signature = (start, /))]
     fn read_chunk<'py>(

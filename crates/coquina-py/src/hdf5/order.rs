@@ -20,7 +20,8 @@ impl Order {
     pub(super) fn of(maxshape: &[Option<u64>], chunks: &[u64]) -> Option<Self> {
         let axis = maxshape.iter().position(Option::is_none)?;
         let others = maxshape.iter().flatten().count();
-        if axis == 0 || others + 1 != maxshape.len() || chunks.len() != maxshape.len() || chunks.contains(&0) {
+        if axis == 0 || others + 1 != maxshape.len() || chunks.len() != maxshape.len() || chunks.contains(&0)
+        {
             return None;
         }
         let counts = maxshape.iter().zip(chunks).map(|(most, chunk)| most.unwrap_or(0).div_ceil(*chunk));
@@ -45,9 +46,9 @@ impl Order {
     /// Where the chunk is, of which `told` was told.
     pub(super) fn place(&self, told: &[u64]) -> Vec<u64> {
         let mut number = 0_u64;
-        for axis in self.axis..told.len() {
-            // The count of the endless axis is 0, and before it there is nothing.
-            number = number.saturating_mul(self.counts[axis]).saturating_add(told[axis] / self.chunks[axis]);
+        // The count of the endless axis is 0, and before it there is nothing.
+        for ((&at, &count), &chunk) in told.iter().zip(&self.counts).zip(&self.chunks).skip(self.axis) {
+            number = number.saturating_mul(count).saturating_add(at / chunk);
         }
         let mut start = vec![0; told.len()];
         for axis in (0..told.len()).rev().filter(|&axis| axis != self.axis) {
@@ -86,7 +87,8 @@ mod tests {
     #[test]
     fn the_farthest_is_asked_for_unless_the_order_is_certain() {
         let order = Order::of(&[Some(3), None], &[1, 2]).unwrap();
-        let farthest = |told: &[[u64; 2]]| order.farthest(told.iter().map(<[u64; 2]>::as_slice)).map(<[u64]>::to_vec);
+        let farthest =
+            |told: &[[u64; 2]]| order.farthest(told.iter().map(<[u64; 2]>::as_slice)).map(<[u64]>::to_vec);
         assert_eq!(farthest(&[]), None);
         assert_eq!(farthest(&[[0, 0]]), None);
         assert_eq!(farthest(&[[0, 8], [1, 2]]), None);

@@ -48,7 +48,7 @@ impl Array {
             }
         };
         let source = self.source(&state);
-        if let Access::Fetched(count) = state.chunks.access()? {
+        if let Access::Fetched(count) = state.chunks.access(nchunks)? {
             for numbers in batches(0..nchunks, count) {
                 let fetched = state.chunks.fetch(&numbers)?;
                 let source = Source { chunks: &*fetched, ..source };

@@ -72,6 +72,11 @@ impl Plan {
         self.axes.iter().map(|axis| axis.groups.len() as u64).product()
     }
 
+    /// How many chunks are touched, each once or more often.
+    pub(super) fn nchunks(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.chunks.len() as u64).product()
+    }
+
     /// The chunks that are touched, in the order of the first axis's groups.
     pub(super) fn chunks(&self) -> ChunkWalk<'_> {
         ChunkWalk {

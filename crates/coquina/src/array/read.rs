@@ -81,19 +81,20 @@ impl Source<'_> {
         if out.is_empty() {
             return Ok(());
         }
-        let access = self.chunks.access()?;
         if window.bytes == self.grid.typesize()
             && let Some((start, shape)) = selection.as_box()
             && let Some(done) = self.chunks.read_box(&start, &shape, out)
         {
             return done;
         }
-        if let Access::Free = access
+        if out.len() == window.bytes
+            && let Access::Free = self.chunks.access(1)?
             && let Some(done) = self.read_one(selection, window, out)
         {
             return done;
         }
         let plan = Plan::new(selection, self.grid);
+        let access = self.chunks.access(plan.nchunks())?;
         let blocks = usize::try_from(plan.nblocks()).unwrap_or(usize::MAX);
         let total = blocks.saturating_mul(self.grid.block_bytes());
         // What fills the cache at once is not worth keeping.

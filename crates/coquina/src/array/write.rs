@@ -78,7 +78,7 @@ impl Write<'_> {
     pub(super) fn run(&self, store: &mut dyn Store, job: &Job<'_>) -> Result<Vec<(u64, Entry)>> {
         let plan = Plan::new(self.selection, self.grid);
         let mut putter = Putter { store, entries: Vec::new() };
-        let Access::Fetched(count) = self.old.chunks.access()? else {
+        let Access::Fetched(count) = self.old.chunks.access(plan.nchunks())? else {
             let touched = plan.chunks().count();
             return Ok(self.run_all(&plan, plan.chunks(), touched, putter, job)?.entries);
         };

@@ -20,6 +20,8 @@ impl Settings {
     #[expect(clippy::disallowed_methods, reason = "this file is where the environment is read")]
     pub(crate) fn is_strict() -> bool {
         static STRICT: OnceLock<bool> = OnceLock::new();
-        *STRICT.get_or_init(|| std::env::var("COQUINA_STRICT").is_ok_and(|text| !matches!(text.trim(), "" | "0")))
+        *STRICT.get_or_init(|| {
+            std::env::var("COQUINA_STRICT").is_ok_and(|text| !matches!(text.trim(), "" | "0"))
+        })
     }
 }

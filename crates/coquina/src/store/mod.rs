@@ -81,11 +81,11 @@ pub enum Access {
 
 /// The chunks and metadata of an array as of one moment.
 pub trait Chunks: Send + Sync {
-    /// Makes ready for threads to read, on the thread of the caller.
+    /// Makes ready for threads to read so many chunks, on the thread of the caller.
     ///
     /// # Errors
     /// `Io` or `Corrupt` if the place of chunks cannot be found out.
-    fn access(&self) -> Result<Access> {
+    fn access(&self, _chunks: u64) -> Result<Access> {
         Ok(Access::Free)
     }
 

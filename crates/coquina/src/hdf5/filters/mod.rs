@@ -4,8 +4,8 @@
 //! (`cd_values`). Out: bytes. What a filter needs to know stands in these or in the stored bytes, never elsewhere.
 //! Source: `docs/formats/hdf5-filters.md`, `docs/formats/hdf5-legacy-filters.md`.
 
-mod bitshuffle;
 mod bits;
+mod bitshuffle;
 mod blosc;
 mod blosc2;
 mod bzip2;

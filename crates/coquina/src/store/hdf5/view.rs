@@ -1,7 +1,7 @@
 //! The chunks of a dataset as a reader sees them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -23,6 +23,12 @@ use crate::store::{Access, Chunks, EncodeChunk, OpenChunk, Sizes, Stored, SumSta
 
 /// Decoded bytes of the chunks that are fetched at once.
 const FETCH_BYTES: usize = 32 << 20;
+
+/// To read the table of fewer chunks takes less than a millisecond.
+const MANY_CHUNKS: u64 = 8192;
+/// Fewer than one of so many chunks are fetched without it, if they are small.
+const FEW_CHUNKS: u64 = 64;
+const FEW_CHUNK_BYTES: usize = 1 << 20;
 
 /// What all states of an open dataset share.
 pub(super) struct Shared {
@@ -51,6 +57,11 @@ impl Shared {
         }
     }
 
+    /// That threads need chunks to be fetched, so many at once.
+    fn fetched(&self) -> Access {
+        Access::Fetched((FETCH_BYTES / self.format.cut.chunk_bytes().max(1)).max(1))
+    }
+
     /// Refuses what is not the way that was asked for, where that is wanted.
     pub(super) fn allow(&self, what: &str) -> Result<()> {
         if Settings::is_strict() {
@@ -65,11 +76,13 @@ pub(super) struct View {
     pub(super) shared: Arc<Shared>,
     pub(super) places: Places,
     table: OnceLock<Arc<Table>>,
+    /// How many chunks were asked for without it.
+    asked: AtomicU64,
 }
 
 impl View {
     pub(super) fn new(shared: Arc<Shared>, places: Places) -> Self {
-        Self { shared, places, table: OnceLock::new() }
+        Self { shared, places, table: OnceLock::new(), asked: AtomicU64::new(0) }
     }
 
     /// Reads the table of chunks, if that has not been done.
@@ -80,6 +93,18 @@ impl View {
         // Perhaps by two threads at once: a lock held while the library waits for its own could be waited for there.
         let table = Arc::new(self.read_table()?);
         Ok(Arc::clone(self.table.get_or_init(|| table)))
+    }
+
+    /// Whether a read of so many chunks is to begin with the table: not if that takes longer than to have a few small
+    /// chunks fetched, now and before.
+    fn is_worth_a_table(&self, chunks: u64) -> bool {
+        let nchunks = self.places.nchunks();
+        let is_small = self.shared.format.cut.chunk_bytes() <= FEW_CHUNK_BYTES;
+        if self.table.get().is_some() || nchunks < MANY_CHUNKS || !is_small {
+            return true;
+        }
+        let before = self.asked.fetch_add(chunks, Ordering::Relaxed);
+        before.saturating_add(chunks).saturating_mul(FEW_CHUNKS) > nchunks
     }
 
     /// By our own parser; where it does not know the file's structures, by the library.
@@ -222,8 +247,11 @@ impl Reader {
 }
 
 impl Chunks for Reader {
-    fn access(&self) -> Result<Access> {
+    fn access(&self, chunks: u64) -> Result<Access> {
         let (view, shared) = (&self.view, &self.view.shared);
+        if self.gear() == Gear::Direct && !view.is_worth_a_table(chunks) {
+            return Ok(shared.fetched());
+        }
         if self.gear() == Gear::Direct {
             if shared.contiguous.is_some() || view.table().is_ok() {
                 return Ok(Access::Free);
@@ -235,7 +263,7 @@ impl Chunks for Reader {
         if self.gear() == Gear::Whole {
             shared.allow("libhdf5 is to read items, not chunks")?;
         }
-        Ok(Access::Fetched((FETCH_BYTES / shared.format.cut.chunk_bytes().max(1)).max(1)))
+        Ok(shared.fetched())
     }
 
     fn fetch(&self, numbers: &[u64]) -> Result<Arc<dyn Chunks>> {
@@ -288,8 +316,10 @@ impl Chunks for Reader {
         if self.gear() != Gear::Whole {
             return None;
         }
-        add(&self.view.shared.counters.whole, 1);
-        Some(self.view.shared.library.read_box(start, shape, out))
+        let shared = &self.view.shared;
+        let allowed = shared.allow("libhdf5 is to read items, not chunks");
+        add(&shared.counters.whole, 1);
+        Some(allowed.and_then(|()| shared.library.read_box(start, shape, out)))
     }
 
     fn fallback(&self) -> Option<Arc<dyn Chunks>> {

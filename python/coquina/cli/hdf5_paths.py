@@ -1,0 +1,84 @@
+"""What the command line names in HDF5 files: `FILE.h5`, `FILE.h5:/path`, `FILE.h5:/path[3:5, ::-1]`.
+
+In: text. Out: the file, and the path in it. h5py is imported only if the file is one of HDF5.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from coquina.cli.keys import key
+from coquina.opening import is_hdf5
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+SUFFIXES = (".h5", ".hdf5", ".hdf", ".nxs")
+
+
+class Place(NamedTuple):
+    """A file, and a path in it."""
+
+    file: str
+    path: str
+
+
+def place(text: str) -> Place | None:
+    """Return the place that `text` names in an HDF5 file; None if it names no such file."""
+    if is_hdf5(text):
+        return Place(text, "/")
+    at = text.rfind(":")
+    while at > 0:
+        if is_hdf5(text[:at]):
+            return Place(text[:at], text[at + 1 :] or "/")
+        at = text.rfind(":", 0, at)
+    return None
+
+
+def new_place(text: str, default: str) -> Place | None:
+    """Return the place of a dataset that is to be written; None if `text` names no HDF5 file."""
+    found = place(text)
+    if found is None:
+        file, colon, path = text.rpartition(":")
+        found = Place(file, path) if colon and file.lower().endswith(SUFFIXES) else Place(text, "/")
+        if not found.file.lower().endswith(SUFFIXES):
+            return None
+    return found if found.path.strip("/") else Place(found.file, default)
+
+
+@contextmanager
+def opened(found: Place) -> Generator[Any]:
+    """Open what is at a place: a `Group` or `Dataset`, or h5py's dataset where no array has its items.
+
+    Raises ValueError if there is nothing.
+    """
+    from coquina.hdf5 import File
+
+    with File(found.file) as file:
+        yield node(file, found)
+
+
+def node(file: Any, found: Place) -> Any:
+    """Return what is at a place of an open file. Raises ValueError if there is nothing."""
+    try:
+        return file[found.path]
+    except KeyError:
+        pass
+    # Names beyond this many help nobody.
+    names = ", ".join(list(file)[:20])
+    raise ValueError(f"{found.file}: there is no {found.path}; at the top it has: {names}")
+
+
+def with_key(found: Place) -> tuple[Place, Any]:
+    """Return a place without the key that may follow its path in brackets, and that key or None."""
+    from coquina.hdf5 import File
+
+    name, bracket, rest = found.path.partition("[")
+    if not bracket or not rest.endswith("]"):
+        return found, None
+    with File(found.file) as file:
+        # A name may have brackets itself.
+        if found.path in file:
+            return found, None
+    return Place(found.file, name or "/"), key(f"[{rest}")

@@ -1,0 +1,69 @@
+"""save what can be read of a damaged HDF5 file, such as one whose program was killed
+
+The file is not changed: what is good goes to a new file, as it is stored, and what is lost is told.
+Exit code 1 if something is lost; the new file is there nevertheless.
+
+Examples:
+  coquina recover run.h5 saved.h5
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import coquina
+from coquina.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+    from coquina.hdf5.recovery import Recovery
+    from coquina.hdf5.salvage import Salvage
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina recover`."""
+    parser.add_argument("file", help="the damaged file")
+    parser.add_argument("output", help="the new file")
+    arguments.add_force(parser)
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Recover the file. Raises CorruptError if something of it is lost."""
+    from coquina.hdf5.recovery import recover
+
+    report = recover(options.file, options.output, overwrite=options.force)
+    arguments.report(facts(report), str(report), as_json=options.json)
+    if not report.is_whole:
+        raise coquina.CorruptError(f"{options.file}: not all could be saved")
+
+
+def facts(report: Recovery) -> dict[str, Any]:
+    """Return a report as JSON knows it."""
+    return {
+        "file": report.path,
+        "output": report.out,
+        "is_whole": report.is_whole,
+        "notes": report.notes,
+        "lost": [{"name": name, "error": reason} for name, reason in report.lost],
+        "datasets": [_dataset_facts(one) for one in report.datasets],
+    }
+
+
+def _dataset_facts(one: Salvage) -> dict[str, Any]:
+    lost = [
+        {"region": [[part.start, part.stop] for part in each.region], "error": each.reason}
+        for each in one.lost
+    ]
+    return {
+        "name": one.name,
+        "shape": one.shape,
+        "nchunks": one.nchunks,
+        "missing": one.missing,
+        "empty_rows": one.empty_rows,
+        "beyond": one.beyond,
+        "unchecked": one.unchecked,
+        "rows_lost": one.rows_lost,
+        "lost": lost,
+    }

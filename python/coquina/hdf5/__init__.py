@@ -1,0 +1,71 @@
+"""HDF5 files: h5py's vocabulary, with datasets that are arrays, decoded and encoded on all cores.
+
+>>> import tempfile, numpy as np, coquina as cq
+>>> path = tempfile.mkdtemp() + "/run.h5"
+>>> with cq.hdf5.File(path, "w") as f:
+...     d = f.create_dataset("images/raw", data=np.arange(600).reshape(6, 10, 10), maxshape=(None, 10, 10))
+...     d.attrs["unit"] = "counts"
+>>> with cq.open(path) as f:
+...     f["images/raw"][2, ::5, -1], f["images/raw"].gear
+(array([209, 259]), 'direct')
+
+h5py has the file open and does everything but the chunks; it is imported with this module. Compressed
+datasets that we write are read by h5py with hdf5plugin, or with our own plugin, and by PyTables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coquina.hdf5 import plugin
+from coquina.hdf5.appending import AppendSession
+from coquina.hdf5.chunks import ChunkInfo
+from coquina.hdf5.copying import Repacked, copy, repack
+from coquina.hdf5.dataset_info import DatasetInfo
+from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.describing import GEARS, describe
+from coquina.hdf5.files import File
+from coquina.hdf5.groups import Group
+from coquina.hdf5.nodes import Nodes
+from coquina.hdf5.recovery import Recovery, recover
+from coquina.hdf5.untyped import h5py
+
+if TYPE_CHECKING:
+    from coquina.hdf5.describing import Gear
+
+__all__ = [
+    "AppendSession",
+    "ChunkInfo",
+    "Dataset",
+    "DatasetInfo",
+    "File",
+    "Group",
+    "Recovery",
+    "Repacked",
+    "copy",
+    "fast",
+    "recover",
+    "repack",
+]
+
+
+def fast(h5: Any, *, gear: Gear | None = None) -> Any:
+    """Return a `Dataset`, `Group` or `File` for one that h5py has open; both may be used side by side.
+
+    gear: a slower way to the chunks of a dataset than the fastest that is legal: "fetched" or "whole".
+    Raises TypeError for a dataset whose items no array has, ValueError for a gear that is not legal.
+    """
+    if isinstance(h5, h5py.File):
+        return File.of(h5)
+    nodes = Nodes(File.of(h5.file))
+    if not isinstance(h5, h5py.Dataset):
+        return nodes.node(h5)
+    facts = describe(h5)
+    if facts is None:
+        raise TypeError(f"{h5.name}: no array has items of {h5.id.get_type().dtype}")
+    if gear is not None and GEARS.index(gear) < GEARS.index(facts.gear):
+        raise ValueError(f"{h5.name}: gear {gear!r} is not legal: {facts.reason}")
+    return Dataset(h5, facts, nodes, gear=gear)
+
+
+plugin.register()

@@ -1,0 +1,140 @@
+"""Stored chunks of HDF5 datasets: where they are, their bytes, and writing them as they are.
+
+In: coordinates of items. Out: what stands in the file, filters not undone. Checks are those of PyTables:
+chunks are named by the coordinates of their first item, which must lie inside of the shape.
+Traps: libhdf5 keeps the old filter mask of a chunk that is overwritten with as many bytes, and, right after a
+chunk was written with a mask, reads it without one; see docs/formats/hdf5-filters.md. Both are undone here.
+Where one axis is endless and not the first, libhdf5 2.0 lists chunks with wrong coordinates; the bridge
+knows the right ones.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from coquina._core import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from coquina._core import Buffer, Hdf5Library
+
+Coordinates = tuple[int, ...]
+
+
+class ChunkInfo(NamedTuple):
+    """Where a chunk is stored.
+
+    start: coordinates of its first item. filter_mask: bit i is set if filter i was skipped. offset, size: of
+    its bytes in the file. All but `start` are None for a chunk that was never written.
+    """
+
+    start: Coordinates
+    filter_mask: int | None
+    offset: int | None
+    size: int | None
+
+
+def _view(buffer: Buffer) -> memoryview:
+    return memoryview(cast("Any", buffer)).cast("B")
+
+
+def may_be_mixed_up(maxshape: tuple[int | None, ...]) -> bool:
+    """Whether libhdf5 may find the entry of another chunk: one axis is endless, and it is not the first."""
+    return maxshape.count(None) == 1 and maxshape[0] is not None
+
+
+class StoredChunks:
+    """The chunks of one dataset of h5py."""
+
+    __slots__ = ("_chunks", "_h5", "_library")
+
+    def __init__(self, h5: Any, library: Hdf5Library, chunks: Coordinates) -> None:
+        """Made by a dataset; no chunks for one that has none."""
+        self._h5 = h5
+        self._library = library
+        self._chunks = chunks or None
+
+    def info(self, coords: Iterable[int]) -> ChunkInfo:
+        """Return where the chunk is that holds the item at `coords`."""
+        return self._entry(self._start(coords, is_first=False))
+
+    def read(self, coords: Iterable[int], out: Buffer | None) -> bytes | memoryview:
+        """Return the bytes of the chunk whose first item is at `coords`, or put them into `out`."""
+        start = self._start(coords)
+        if out is None:
+            found = self._library.read_chunk(start)
+            if found is None:
+                raise self._missing(start)
+            return found[0]
+        view = _view(out)
+        stored = self._library.read_chunk_into(start, view)
+        if stored is None:
+            raise self._missing(start)
+        return view[: stored[0]]
+
+    def write(self, coords: Iterable[int], data: Buffer, filter_mask: int) -> None:
+        """Store `data` as the chunk whose first item is at `coords`."""
+        start = self._start(coords)
+        if filter_mask == 0:
+            self._library.write_chunk(start, data)
+            return
+        content = bytes(_view(data))
+        if self._entry(start).size == len(content):
+            # Another number of bytes makes libhdf5 write down the mask.
+            self._h5.id.write_direct_chunk(start, content + b"\0", filter_mask)
+        self._h5.id.write_direct_chunk(start, content, filter_mask)
+        # libhdf5 keeps what it last looked up, without the mask, until it looks for another chunk.
+        self._library.read_chunk(self._other(start))
+
+    def all(self) -> Iterator[ChunkInfo]:
+        """Yield all stored chunks that lie inside of the shape, in C order."""
+        self._check_chunked()
+        shape = self._h5.id.shape
+        rows = sorted(self._library.chunk_table())
+        for start, address, size, mask in rows:
+            # The index of a file that another program writes may be ahead of the shape.
+            if all(at < length for at, length in zip(start, shape, strict=True)):
+                yield ChunkInfo(start, mask, address, size)
+
+    def _entry(self, start: Coordinates) -> ChunkInfo:
+        if may_be_mixed_up(self._h5.maxshape):
+            rows = (row for row in self._library.chunk_table() if row[0] == start)
+            _, address, size, mask = next(rows, (start, None, None, None))
+            return ChunkInfo(start, mask, address, size)
+        stored = self._h5.id.get_chunk_info_by_coord(start)
+        if stored.byte_offset is None:
+            return ChunkInfo(start, None, None, None)
+        return ChunkInfo(start, stored.filter_mask, stored.byte_offset, stored.size)
+
+    def _other(self, start: Coordinates) -> Coordinates:
+        """Return where another chunk begins: one inside of the shape, if there is one."""
+        chunks, shape = self._check_chunked(), self._h5.id.shape
+        for axis, (at, chunk, length) in enumerate(zip(start, chunks, shape, strict=True)):
+            if length > chunk:
+                return (*start[:axis], 0 if at else chunk, *start[axis + 1 :])
+        # To ask for what is outside of the shape is harmless where there is one chunk only.
+        return (chunks[0], *start[1:])
+
+    def _missing(self, start: Coordinates) -> KeyError:
+        return KeyError(f"{self._h5.name}: the chunk at {start} was never written")
+
+    def _check_chunked(self) -> Coordinates:
+        if self._chunks is None:
+            raise UnsupportedError(f"{self._h5.name}: is not stored in chunks")
+        return self._chunks
+
+    def _start(self, coords: Iterable[int], *, is_first: bool = True) -> Coordinates:
+        """Return where the chunk begins that `coords` lie in. ValueError if that is not where they are."""
+        # As the file has it now; of a dataset of h5py, these are slow to ask for.
+        chunks, shape = self._check_chunked(), self._h5.id.shape
+        given = tuple(index(at) for at in coords)
+        if len(given) != len(shape):
+            raise ValueError(f"coordinates {given}: {self._h5.name} has {len(shape)} axes")
+        if any(not 0 <= at < length for at, length in zip(given, shape, strict=True)):
+            raise IndexError(f"coordinates {given}: outside of the shape {shape} of {self._h5.name}")
+        start = tuple(at - at % chunk for at, chunk in zip(given, chunks, strict=True))
+        if is_first and start != given:
+            raise ValueError(f"coordinates {given}: no chunk of {chunks} begins there, but at {start}")
+        return start

@@ -1,0 +1,248 @@
+"""Copies of datasets and whole files that are stored otherwise: other filters, other chunks, no gaps.
+
+In: a file, which is never changed. Out: a new one with the same groups, links, attributes and items, which
+gets its name when it is complete and has been compared with the file.
+Invariant: whoever fails, or is killed, leaves what stood there before.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from coquina.hdf5.comparing import compare
+from coquina.hdf5.creation import first_missing, link
+from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.files import sync_folder
+from coquina.hdf5.groups import Group
+from coquina.hdf5.planning import Wish, plan
+from coquina.hdf5.references import copy_attributes
+from coquina.hdf5.storing import copy_items, make, nbytes_of
+from coquina.hdf5.tree_copies import Copied, TreeCopy
+from coquina.hdf5.trees import Walk
+from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from coquina._core import Filters, Path
+
+Chunks = tuple[int, ...] | Literal["auto"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Repacked:
+    """What came of `repack`: bytes of the file before and after, and a row for each dataset."""
+
+    path: str
+    out: str
+    before: int
+    after: int
+    is_compared: bool
+    datasets: list[Copied]
+
+
+def repack(
+    source: Path,
+    target: Path | None = None,
+    *,
+    group: str = "/",
+    filter: str | None = None,
+    codec: str | None = None,
+    level: int = 5,
+    filters: Filters = "shuffle",
+    blocks: tuple[int, ...] | None = None,
+    fletcher32: bool | None = None,
+    chunks: Chunks = None,
+    only: tuple[str, ...] = (),
+    in_place: bool = False,
+    overwrite: bool = False,
+    verify: bool = True,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Repacked:
+    """Write a copy of an HDF5 file without gaps, its datasets compressed otherwise if that is wished.
+
+    group: what is copied; its members are those of the new file's root. A dataset may be named too.
+    filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`; for all datasets, or for
+        those at or below the paths `only`, which count from `group` on. None keeps what is.
+    chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is. Datasets
+        without chunks get some if they are to be compressed and have at least 64 KiB.
+    in_place: replace the file by its copy, once that has been compared.
+    verify: compare the copy with the file before it gets its name: structure, attributes and all items.
+    progress: called with the number of bytes done so far, as `work_bytes` counts them.
+
+    Chunks whose filters and shape stay the same are copied as they are stored. Groups, attributes, soft,
+    external and hard links, named datatypes and references are kept; what only a reference leads to is not.
+    What cannot be stored as it is wished stays as it is, with the reason in `Repacked.datasets`.
+
+    Raises FileExistsError, OSError, ValueError for options that do not fit, KeyError if there is no `group`,
+    CorruptError for chunks that do not decode, or a copy that differs, UnsupportedError for references of
+    HDF5 1.12. Then there is no new file. Memory: some boxes of 64 MiB, or of a chunk if that is larger.
+    """
+    if filter is None and codec is not None:
+        raise ValueError(f"codec {codec!r}: needs a filter that it is for")
+    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, tuple(only))
+    wish.check()
+    path = os.path.realpath(os.fsdecode(source))
+    out = _target(path, target, in_place=in_place, overwrite=overwrite)
+    before = os.path.getsize(path)
+    work = _Work(progress)
+    with h5py.File(path, "r") as old, _replacing(out, overwrite=overwrite or in_place) as part:
+        top = old[group]
+        if isinstance(top, h5py.Datatype):
+            raise ValueError(f"{path}: {group} is a datatype")
+        walk = Walk(top)
+        with _new_file(part, old, top) as new:
+            copy = TreeCopy(walk, new, wish, threads, work.done)
+            copy.make()
+        _copy_userblock(path, part, old.userblock_size)
+        if verify:
+            with h5py.File(part, "r") as new:
+                compare(
+                    walk, Walk(new["/"] if isinstance(top, h5py.Group) else _only(new)), threads, work.done
+                )
+        shutil.copymode(path, part)
+        after = os.path.getsize(part)
+    return Repacked(path, out, before, after, verify, copy.datasets)
+
+
+def work_bytes(path: Path, group: str = "/", *, verify: bool = True) -> int:
+    """Return how many bytes of items `repack` has to do."""
+    with h5py.File(os.fsdecode(path), "r") as file:
+        datasets = (entry.object for entry in Walk(file[group]) if entry.kind == "dataset")
+        return sum(map(nbytes_of, datasets)) * (2 if verify else 1)
+
+
+def copy(
+    dataset: Dataset,
+    target: Group,
+    name: str | None = None,
+    *,
+    filter: str | None = "blosc2",
+    codec: str | None = None,
+    level: int = 5,
+    filters: Filters = "shuffle",
+    blocks: tuple[int, ...] | None = None,
+    fletcher32: bool | None = None,
+    chunks: Chunks = None,
+    threads: int | None = None,
+) -> Any:
+    """Copy a dataset, with its attributes, into a group of this file or another, stored otherwise.
+
+    name: in that group; that of the dataset by default. All other options are those of `repack`. Returns the
+    new dataset; there is none if an exception is raised. References in attributes lead to what has the same
+    name in the other file, if there is such a thing.
+    Raises ValueError if there is something of this name, and what `repack` raises.
+    """
+    name = name if name is not None else (dataset.name or "").rpartition("/")[2]
+    if not name or name in target:
+        raise ValueError(f"copy: there is something of the name {name!r}, or it is none")
+    h5 = dataset.h5
+    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks)
+    wish.check()
+    planned = plan(h5, "/", wish)
+    if planned.how == "copied":
+        h5o.copy(h5.id, b".", target.h5.id, name.encode())
+        copy_attributes(h5, target.h5[name])
+        return target[name]
+    made = make((target.h5, None, None), h5, planned, h5.id.get_type().copy())
+    # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
+    first = first_missing(target.h5, name)
+    link(target.h5, name, made)
+    try:
+        copy_items(h5, made, planned.blocks, threads, lambda nbytes: None)
+        copy_attributes(h5, made)
+    except BaseException:
+        del target.h5[first]
+        raise
+    return target[name]
+
+
+class _Work:
+    """Counts what is done."""
+
+    def __init__(self, progress: Callable[[int], object] | None) -> None:
+        self._progress = progress
+        self._bytes = 0
+
+    def done(self, nbytes: int) -> None:
+        self._bytes += nbytes
+        if self._progress is not None:
+            self._progress(self._bytes)
+
+
+def _only(new: Any) -> Any:
+    (name,) = new
+    return new[name]
+
+
+def _target(path: str, target: Path | None, *, in_place: bool, overwrite: bool) -> str:
+    if in_place:
+        if target is not None:
+            raise ValueError("repack: a target, or in place; not both")
+        return path
+    if target is None:
+        raise ValueError("repack: needs a target, or in_place=True")
+    out = os.path.abspath(os.fsdecode(target))
+    if os.path.lexists(out):
+        if os.path.realpath(out) == path:
+            raise ValueError(f"{out} is the file itself: in_place=True replaces it")
+        if not overwrite:
+            raise FileExistsError(f"{out} exists")
+    return out
+
+
+@contextmanager
+def _replacing(out: str, *, overwrite: bool) -> Generator[str]:
+    """Give a name in the same folder; what is there at the end gets the right one, once the disk has it."""
+    folder, name = os.path.split(out)
+    part = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        descriptor = os.open(part, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if overwrite:
+            os.replace(part, out)
+        else:
+            # Unlike a rename this fails if somebody else made such a file meanwhile.
+            os.link(part, out)
+            os.unlink(part)
+    except BaseException:
+        if os.path.lexists(part):
+            os.unlink(part)
+        raise
+    sync_folder(folder)
+
+
+@contextmanager
+def _new_file(path: str, old: Any, top: Any) -> Generator[Any]:
+    """Open a new file with the properties of the old one."""
+    created, access = old.id.get_create_plist(), h5p.create(h5p.FILE_ACCESS)
+    if isinstance(top, h5py.Group):
+        # What the root group is made with; a file that was opened does not tell by itself.
+        members = top.id.get_create_plist()
+        created.set_link_creation_order(members.get_link_creation_order())
+        created.set_attr_creation_order(members.get_attr_creation_order())
+    # The superblock tells which structures the file was allowed to have.
+    oldest = _OLDEST.get(created.get_version()[0], h5f.LIBVER_V110)
+    access.set_libver_bounds(oldest, h5f.LIBVER_LATEST)
+    access.set_fclose_degree(h5f.CLOSE_STRONG)
+    with h5py.File(h5f.create(os.fsencode(path), h5f.ACC_EXCL, created, access)) as new:
+        yield new
+
+
+_OLDEST = {0: h5f.LIBVER_EARLIEST, 1: h5f.LIBVER_EARLIEST, 2: h5f.LIBVER_V18}
+
+
+def _copy_userblock(path: str, part: str, nbytes: int) -> None:
+    if nbytes:
+        with open(path, "rb") as old, open(part, "r+b") as new:
+            new.write(old.read(nbytes))

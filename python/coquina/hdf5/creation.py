@@ -1,0 +1,194 @@
+"""New datasets: their datatype, shape, chunks and filters, and the items that go into them.
+
+In: what `Group.create_dataset` was given. Out: a dataset of h5py without a name; who made it fills it and
+then gives it the name, so that no reader finds half of it.
+Invariant: it can be made where no filter plugin is present, and is what the plugins would have made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from coquina.creation import is_sliced
+from coquina.hdf5.describing import default_cut
+from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
+from coquina.hdf5.item_types import stored_dtype
+from coquina.hdf5.untyped import h5d, h5o, h5p, h5py, h5s, h5t, h5z
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Shape = tuple[int, ...]
+Chunks = Shape | int | Literal["auto"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """How a new dataset is stored; see `Group.create_dataset`."""
+
+    chunks: Chunks
+    maxshape: tuple[int | None, ...] | None
+    blocks: Shape | None
+    filter: str
+    codec: str | None
+    level: int
+    filters: Any
+    fletcher32: bool
+    fillvalue: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a new dataset holds. values: something to slice, of the whole shape; None for none.
+
+    dtype: of an element, as h5py understands it; it may have axes of its own, which `shape` does not list.
+    """
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    values: Any
+
+
+def content(shape: Any, dtype: npt.DTypeLike | None, data: Any) -> Content:
+    """Return what a new dataset is to hold. Raises TypeError or ValueError for what does not fit together."""
+    wanted: Any = None if dtype is None else np.dtype(dtype)
+    if shape is not None:
+        shape = cast(
+            "Shape", (index(shape),) if hasattr(shape, "__index__") else tuple(index(n) for n in shape)
+        )
+    if data is None:
+        if shape is None:
+            raise TypeError("create_dataset: needs a shape or data")
+        return Content(shape, np.dtype(np.float32) if wanted is None else wanted, None)
+    if not is_sliced(data):
+        # Strings and the like stay objects, and are none of ours.
+        plain = None if wanted is None or wanted.kind == "O" else wanted.base
+        data = cast("Any", np.asarray(data, plain, order="C"))
+    if wanted is None:
+        wanted = np.dtype(data.dtype)
+    axes = wanted.shape
+    found = tuple(data.shape[: len(data.shape) - len(axes)])
+    if axes and tuple(data.shape[len(found) :]) != axes:
+        raise ValueError(f"create_dataset: data of shape {data.shape} for elements of {wanted}")
+    if shape is not None and shape != found:
+        if not isinstance(data, np.ndarray) or prod(found) != prod(shape):
+            raise ValueError(f"create_dataset: data of shape {found} for shape {shape}")
+        data = cast("Any", data).reshape((*shape, *axes))
+        found = shape
+    return Content(found, wanted, data)
+
+
+def datatype(dtype: np.dtype[Any]) -> Any:
+    """Return the HDF5 datatype of a dtype; None if no `Array` can have its items.
+
+    Raises TypeError for a dtype that HDF5 has nothing for.
+    """
+    if dtype.kind in "OU" or dtype.itemsize == 0:
+        return None
+    try:
+        tid = h5t.py_create(dtype, logical=True)
+    except TypeError as error:
+        hint = "; store the integers, or mark it by h5py.opaque_dtype" if dtype.kind in "mM" else ""
+        raise TypeError(f"dtype {dtype}: HDF5 has no datatype for it{hint}") from error
+    return None if stored_dtype(tid) is None else tid
+
+
+def create(location: Any, made: Content, tid: Any, storage: Storage) -> tuple[Any, Shape | None]:
+    """Return a new dataset of h5py in the file of `location`, and the blocks of its chunks, if it has any.
+
+    It has neither a name nor items yet.
+    """
+    plist = h5p.create(h5p.DATASET_CREATE)
+    plist.set_obj_track_times(False)
+    if storage.fillvalue is not None:
+        plist.set_fill_value(_fill_value(storage.fillvalue, made.dtype))
+    limits = _limits(made.shape, storage.maxshape)
+    blocks = _set_chunks(plist, made, limits, storage)
+    if blocks is None:
+        _check_plain(storage, made.shape)
+    space = h5s.create_simple(made.shape, limits) if made.shape else h5s.create(h5s.SCALAR)
+    return h5py.Dataset(h5d.create(location.id, None, tid, space, plist)), blocks
+
+
+def _fill_value(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    fill: npt.NDArray[Any] = np.asarray(value, dtype)
+    # h5py takes the bytes of a string for the address of one, unless it is an object.
+    return np.array(fill[()], h5py.string_dtype("ascii")) if dtype.kind == "S" else fill
+
+
+def link(group: Any, name: str | bytes, dataset: Any) -> None:
+    """Give a dataset, or any object of h5py, a name; groups on the way are made."""
+    plist = h5p.create(h5p.LINK_CREATE)
+    plist.set_create_intermediate_group(True)
+    plist.set_char_encoding(h5t.CSET_UTF8)
+    h5o.link(dataset.id, group.id, name.encode() if isinstance(name, str) else name, lcpl=plist)
+
+
+def first_missing(group: Any, name: str) -> str:
+    """Return how much of a path, from its front on, leads to something that is not there yet."""
+    root = "/" if name.startswith("/") else ""
+    parts = [part for part in name.split("/") if part]
+    paths = (root + "/".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return next((path for path in paths if path not in group), name)
+
+
+def _limits(shape: Shape, maxshape: tuple[int | None, ...] | None) -> tuple[int, ...]:
+    if maxshape is None:
+        return shape
+    if len(maxshape) != len(shape):
+        raise ValueError(f"maxshape {maxshape}: the shape is {shape}")
+    for length, most in zip(shape, maxshape, strict=True):
+        if most is not None and most < length:
+            raise ValueError(f"maxshape {maxshape}: less than the shape {shape}")
+    return tuple(h5s.UNLIMITED if most is None else most for most in maxshape)
+
+
+def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Storage) -> Shape | None:
+    """Choose chunks and filters, and return the blocks.
+
+    None for a dataset that has no items and never will, or no axes.
+    """
+    if not made.shape or 0 in limits:
+        return None
+    itemsize = made.dtype.itemsize
+    wanted = storage.chunks if storage.chunks != "auto" else None
+    given: Shape | None = (wanted,) if isinstance(wanted, int) else wanted
+    chunks, blocks = default_cut(
+        made.shape,
+        itemsize,
+        **({} if given is None else {"chunks": given}),
+        **({} if storage.blocks is None else {"blocks": storage.blocks}),
+    )
+    # An axis without items gets a chunk as if it were endless; HDF5 wants none beyond what is fixed.
+    fitting = tuple(
+        chunk if most == h5s.UNLIMITED else min(chunk, most)
+        for chunk, most in zip(chunks, limits, strict=True)
+    )
+    if given is not None and fitting != chunks:
+        raise ValueError(f"chunks {given}: larger than a shape that cannot grow beyond {limits}")
+    plist.set_chunk(fitting)
+    blocks = tuple(min(block, chunk) for block, chunk in zip(blocks, fitting, strict=True))
+    what = Wanted(
+        codec=storage.codec,
+        level=storage.level,
+        filters=filters_name(storage.filters),
+        chunks=fitting,
+        itemsize=itemsize,
+        typesize=made.dtype.base.itemsize,
+        block_bytes=prod(blocks) * itemsize,
+    )
+    for slot in pipeline(storage.filter, what, fletcher32=storage.fletcher32):
+        flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
+        plist.set_filter(slot[0], flags, as_set(slot))
+    return blocks
+
+
+def _check_plain(storage: Storage, shape: Shape) -> None:
+    """Raise TypeError if chunks were asked for where there can be none."""
+    if storage.chunks not in (None, "auto") or storage.fletcher32 or (storage.maxshape and not shape):
+        raise TypeError(f"a dataset of shape {shape} has no chunks, and so no filters and no room to grow")

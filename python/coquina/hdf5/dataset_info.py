@@ -1,0 +1,85 @@
+"""What a dataset says of itself: how it is stored, and by which way its chunks are got at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from coquina.array_info import ArrayInfo
+
+if TYPE_CHECKING:
+    from coquina.array import Array
+    from coquina.hdf5.datasets import Dataset
+
+_COUNTERS = ("chunks_direct", "chunks_fetched", "boxes_whole", "table_rows", "fallbacks")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DatasetInfo(ArrayInfo):
+    """How a dataset is stored, as of one moment.
+
+    Besides the facts of every array, of which `codec`, `level` and `filters` are those of a copy:
+    name: in the file. layout: "chunked", "contiguous", "compact" or "virtual".
+    maxshape: None along an axis that may grow without end.
+    pipeline: id, name and parameters of each HDF5 filter, in the order of writing.
+    gear, reason: the way to the chunks, and why it is not "direct".
+    chunks_direct, chunks_fetched, boxes_whole: work of this handle so far: chunks that were read from a
+        descriptor of ours, chunks and boxes of items that came from libhdf5.
+    table_rows: chunks in the table, if one was made. fallbacks: how often a slower way had to be taken.
+    """
+
+    name: str | None
+    layout: str
+    maxshape: tuple[int | None, ...]
+    pipeline: list[tuple[int, str, tuple[int, ...]]]
+    gear: str
+    reason: str | None
+    chunks_direct: int
+    chunks_fetched: int
+    boxes_whole: int
+    table_rows: int
+    fallbacks: int
+
+    @classmethod
+    def of(cls, array: Array) -> DatasetInfo:
+        """Ask a dataset."""
+        dataset: Dataset = array  # pyright: ignore[reportAssignmentType]
+        stats: dict[str, Any] = dataset.handle.stats()
+        stats |= {name: stats.get(name) or 0 for name in _COUNTERS}
+        stats |= {"cbytes": dataset.cbytes, "gear": dataset.gear, "reason": dataset.gear_reason}
+        return cls(
+            shape=dataset.shape,
+            dtype=dataset.dtype,
+            chunks=dataset.chunks,
+            blocks=dataset.blocks,
+            path=dataset.path,
+            name=dataset.name,
+            layout=dataset.layout,
+            maxshape=dataset.maxshape,
+            pipeline=dataset.filters,
+            **stats,
+        )
+
+    def __str__(self) -> str:
+        """One line for each fact."""
+        lines = [line for line in ArrayInfo.__str__(self).splitlines() if line.split()[0] not in _HIDDEN]
+        facts = {
+            "name": self.name,
+            "maxshape": self.maxshape,
+            "filters": " + ".join(described(name, values) for _, name, values in self.pipeline) or "none",
+            "layout": self.layout,
+            "gear": self.gear if self.reason is None else f"{self.gear} ({self.reason})",
+        }
+        return "\n".join([*lines, *(f"{name:9}  {value}" for name, value in facts.items())])
+
+    __repr__ = __str__
+
+
+#: Facts of other arrays that an HDF5 dataset does not have.
+_HIDDEN = {"codec", "filters", "stored", "dead", "checksums"}
+
+
+def described(name: str, values: tuple[int, ...]) -> str:
+    """Return a filter with the one parameter that says something by itself."""
+    at = {"gzip": 0, "zstd": 0, "blosc": 4, "blosc2": 4}.get(name)
+    return name if at is None or len(values) <= at else f"{name} {values[at]}"

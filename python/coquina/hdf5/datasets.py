@@ -1,0 +1,337 @@
+"""`Dataset`: a dataset of an HDF5 file as an array, past libhdf5's filter pipeline.
+
+In: a dataset that h5py has open. Out: an `Array`: all keys of NumPy, decoded and encoded on all cores. What
+has no items (name, attributes, growing) is h5py's work.
+Invariant: values are those that h5py reads, whichever way the chunks come.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from coquina._core import CoquinaError, UnsupportedError
+from coquina.array import Array
+from coquina.array_fields import field_names, write_fields
+from coquina.hdf5.chunks import ChunkInfo, StoredChunks
+from coquina.hdf5.dataset_info import DatasetInfo, described
+from coquina.hdf5.untyped import h5f
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+
+    import numpy.typing as npt
+
+    from coquina._core import Buffer, Filters, Hdf5Library, Path
+    from coquina.hdf5.appending import AppendSession
+    from coquina.hdf5.describing import Facts, Gear
+    from coquina.hdf5.files import File
+    from coquina.hdf5.groups import Group
+    from coquina.hdf5.nodes import Nodes
+
+
+#: Of a name of metadata in an array.
+NAME_BYTES_MAX = 31
+
+
+class Dataset(Array):
+    """A dataset of an HDF5 file; an `Array` in all that arrays do.
+
+    Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
+    threads may share it. HDF5 knows no commits: a write that fails half-way leaves half of it.
+
+    gear: how chunks are got at, by the file alone: "direct" (read past libhdf5, without its lock), "fetched"
+    (libhdf5 hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
+    """
+
+    __slots__ = ("_facts", "_h5", "_library", "_nodes", "is_closed")
+    _facts: Facts
+    _h5: Any
+    _library: Hdf5Library
+    _nodes: Nodes
+    is_closed: bool
+
+    def __new__(
+        cls,
+        h5: Any,
+        facts: Facts,
+        nodes: Nodes,
+        *,
+        gear: Gear | None = None,
+        blocks: tuple[int, ...] | None = None,
+    ) -> Dataset:
+        """Made by a file, a group or `fast`."""
+        library = facts.library_of(h5)
+        facts = facts.with_edges_of(library)
+        self = super().__new__(cls, facts.open(library, gear, blocks), facts.dtype)
+        self._library = library
+        self._facts = facts
+        self._h5 = h5
+        self._nodes = nodes
+        self.is_closed = False
+        return self
+
+    @property
+    def h5(self) -> Any:
+        """The `h5py.Dataset`."""
+        return self._h5
+
+    @property
+    def name(self) -> str | None:
+        """Its name in the file, from the root on."""
+        return self._h5.name
+
+    @property
+    def file(self) -> File:
+        """The file that it is in."""
+        return self._nodes.file_of(self._h5)
+
+    @property
+    def parent(self) -> Group:
+        """The group that it is in."""
+        return self._nodes.node(self._h5.parent)
+
+    @property
+    def attrs(self) -> Any:
+        """The attributes: h5py's mapping."""
+        return self._h5.attrs
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file; None for one that is only in memory."""
+        return self._nodes.path_of(self._h5)
+
+    @property
+    def layout(self) -> str:
+        """How the items are stored: "chunked", "contiguous", "compact" or "virtual"."""
+        return self._facts.layout
+
+    @property
+    def maxshape(self) -> tuple[int | None, ...]:
+        """How far each axis may grow; None for without end."""
+        return (*self._facts.maxshape, *self.shape[self._facts.rank :])
+
+    @property
+    def fillvalue(self) -> Any:
+        """What items are that were never written."""
+        return np.frombuffer(self._facts.fill, self.dtype)[0]
+
+    @property
+    def filters(self) -> list[tuple[int, str, tuple[int, ...]]]:
+        """Id, name and parameters of each HDF5 filter, in the order of writing."""
+        return [(code, name, values) for code, name, _, values in self._facts.filters]
+
+    @property
+    def gear(self) -> str:
+        """How chunks are got at: "direct", "fetched" or "whole"."""
+        return self.handle.stats().get("gear") or self._facts.gear
+
+    @property
+    def gear_reason(self) -> str | None:
+        """Why the gear is not a faster one; None for "direct"."""
+        if self._facts.reason is None and self.gear != "direct":
+            return "what was read directly was not right, and what libhdf5 read was"
+        return self._facts.reason
+
+    @property
+    def cbytes(self) -> int:
+        """Bytes that the items take in the file."""
+        return self._h5.id.get_storage_size()
+
+    @property
+    def info(self) -> DatasetInfo:
+        """How it is stored."""
+        return DatasetInfo.of(self)
+
+    @property
+    def durable(self) -> bool:
+        """False: libhdf5 says when it hands over to the system, and nothing waits for the disk."""
+        return False
+
+    @durable.setter
+    def durable(self, durable: bool) -> None:
+        if durable:
+            raise UnsupportedError("HDF5 has no commits; `appending` and `File.flush` take `durable`")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign as NumPy does. Raises what NumPy raises, ValueError if open for reading only."""
+        if self.dtype.names is not None and (names := field_names(key)) is not None:
+            write_fields(self, names, value, nullcontext())
+            return
+        super().__setitem__(key, value)
+
+    def resize(
+        self, shape: int | tuple[int, ...], axis: int | None = None, *, threads: int | None = None
+    ) -> None:
+        """Give the dataset another shape, or its axis `axis` another length. New items are the fill value.
+
+        Raises ValueError for a shape that it cannot grow to, UnsupportedError if it is not chunked.
+        """
+        if axis is not None:
+            if not isinstance(shape, int) or not -self.ndim <= axis < self.ndim:
+                raise ValueError(f"resize: length {shape} of axis {axis} of {self.ndim}")
+            lengths = list(self.shape)
+            lengths[axis] = shape
+            new = tuple(lengths)
+        else:
+            new = (shape,) if isinstance(shape, int) else tuple(shape)
+            if len(new) == self._facts.rank:
+                new = (*new, *self.shape[self._facts.rank :])
+        self._check_shape(new)
+        super().resize(new, threads=threads)
+
+    def truncate(self, size: int) -> None:
+        """Give the first axis that can grow without end, or axis 0, another length; a longer one too."""
+        axis = self.maxshape.index(None) if None in self.maxshape else 0
+        self.resize(size, axis)
+
+    def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
+        """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`."""
+        values: npt.NDArray[Any] = np.asarray(y)
+        if values.ndim == self.ndim and -self.ndim <= axis < self.ndim:
+            lengths = list(self.shape)
+            lengths[axis] += values.shape[axis]
+            self._check_shape(tuple(lengths))
+        super().append(values, axis, threads=threads)
+
+    def appending(self, flush_every: int | None = None, *, durable: bool = False) -> AppendSession:
+        """Begin a session of appends of which a kill leaves what was flushed last; a context manager.
+
+        flush_every: flush whenever so many rows have gathered. durable: a flush waits for the disk.
+        """
+        from coquina.hdf5.appending import AppendSession
+
+        return AppendSession(self, flush_every, durable)
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if self.layout != "chunked":
+            raise UnsupportedError(f"{self.name}: {self.layout}; only what is chunked can change its shape")
+        if len(shape) != self.ndim or any(length < 0 for length in shape):
+            raise ValueError(f"shape {shape}: the dataset has {self.ndim} axes")
+        for length, most in zip(shape, self.maxshape, strict=True):
+            if most is not None and length > most:
+                raise ValueError(f"shape {shape}: beyond the maxshape {self.maxshape} of {self.name}")
+        if shape[self._facts.rank :] != self.shape[self._facts.rank :]:
+            raise ValueError(f"shape {shape}: the last axes of {self.shape} are those of the items")
+
+    def chunk_info(self, coords: Iterable[int]) -> ChunkInfo:
+        """Return where the chunk is stored that holds the item at `coords`."""
+        return self._stored().info(coords)
+
+    def read_chunk(self, coords: Iterable[int], out: Buffer | None = None) -> bytes | memoryview:
+        """Return the stored bytes of the chunk that begins at `coords`; into `out` if that is given.
+
+        Raises ValueError if no chunk begins there (or `out` is too small), IndexError outside of the shape,
+        KeyError for a chunk that was never written. `chunk_info` tells its size and its filter mask.
+        """
+        return self._stored().read(coords, out)
+
+    def write_chunk(self, coords: Iterable[int], data: Buffer, filter_mask: int = 0) -> None:
+        """Store `data` as the chunk that begins at `coords`; its filters have run, but those of the mask.
+
+        Raises ValueError if no chunk begins there, IndexError outside of the shape: grow it first.
+        """
+        if not self.handle.is_writable:
+            raise ValueError(f"{self.name}: the file is open for reading only")
+        self._stored().write(coords, data, filter_mask)
+
+    def chunk_iter(self) -> Iterator[ChunkInfo]:
+        """Iterate over the stored chunks, in C order."""
+        return self._stored().all()
+
+    def _stored(self) -> StoredChunks:
+        return StoredChunks(self._h5, self._library, self._facts.chunks[: self._facts.rank])
+
+    def flush(self) -> None:
+        """Hand all that was written to the system. Waits for no disk; see `File.flush`."""
+        h5f.flush(self._h5.id)
+
+    def refresh(self) -> bool:
+        """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed."""
+        if not self.handle.is_writable:
+            self._h5.id.refresh()
+        return self.handle.refresh()
+
+    def close(self) -> None:
+        """Let go of the dataset; the file stays open."""
+        super().close()
+        self.is_closed = True
+
+    @contextmanager
+    def transaction(self) -> Generator[Array]:
+        """Raise UnsupportedError: HDF5 cannot undo changes."""
+        raise UnsupportedError("HDF5 has no rollback, so there are no transactions; see `appending`")
+        yield self
+
+    def compact(self) -> None:
+        """Raise UnsupportedError: HDF5 files get smaller by being copied."""
+        raise UnsupportedError("HDF5 gives no space back in place; `coquina repack` writes a compact copy")
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Write the items to a new array file (not HDF5), encoded anew."""
+        self.copy(path=path, overwrite=overwrite).close()
+
+    def to_bytes(self) -> bytes:
+        """Return the items as the bytes of an array file (not HDF5), encoded anew."""
+        return self.copy().to_bytes()
+
+    def copy(
+        self,
+        *,
+        chunks: tuple[int, ...] | Literal["auto"] | None = None,
+        blocks: tuple[int, ...] | None = None,
+        access: str | tuple[int, ...] = "any",
+        codec: str | None = None,
+        level: int | None = None,
+        filters: Filters | None = None,
+        path: Path | None = None,
+        contiguous: bool = True,
+        overwrite: bool = False,
+        checksums: bool = True,
+        threads: int | None = None,
+    ) -> Array:
+        """Return a copy as an array in memory or in a file that is not HDF5 (see `Group.copy` for that).
+
+        chunks: those of the dataset by default, if it has some. Attributes are copied as far as arrays can
+        have them: numbers, strings and arrays of numbers, under names of at most 31 bytes.
+        """
+        if chunks is None and blocks is None and access == "any" and self.layout == "chunked":
+            chunks = self.chunks
+        copy = super().copy(
+            chunks="auto" if chunks is None else chunks,
+            blocks=blocks,
+            access=access,
+            codec=codec or "zstd",
+            level=5 if level is None else level,
+            filters="shuffle" if filters is None else filters,
+            path=path,
+            contiguous=contiguous,
+            overwrite=overwrite,
+            checksums=checksums,
+            threads=threads,
+        )
+        for name, value in self.attrs.items():
+            try:
+                if len(name.encode()) <= NAME_BYTES_MAX:
+                    copy.attrs[name] = value
+            except (TypeError, ValueError, CoquinaError):
+                continue
+        return copy
+
+    __copy__ = copy
+
+    def __repr__(self) -> str:
+        """Say name, shape, dtype, how it is stored, and where it is."""
+        pipeline = " + ".join(described(name, values) for _, name, values in self.filters) or "no filters"
+        how = f"chunks {self.chunks}" if self.layout == "chunked" else self.layout
+        return f"<Dataset {self.name!r} {self.shape} {self.dtype}, {how}, {pipeline}, {self.path!r}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
+        """Pickle by path and name: it reopens for reading."""
+        from coquina.hdf5.files import reopen
+
+        if self.path is None or self.name is None:
+            raise TypeError("a dataset without a file or a name cannot be pickled; pickle a copy()")
+        return reopen, (self.path, self.name)

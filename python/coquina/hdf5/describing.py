@@ -1,0 +1,340 @@
+"""What an HDF5 dataset is, and how its items may be fetched.
+
+In: a dataset of h5py. Out: `Facts`: all that the engine is told about it, with the gear: "direct" (chunks are
+read from a descriptor of ours), "fetched" (chunks come from libhdf5, in batches) or "whole" (libhdf5 runs its
+own filter pipeline), and the reason why it is not a faster one.
+Source: tests/hdf5/test_gears.py has a case for every rule, each of which was seen to go wrong without it.
+Invariant: nothing is decided by trying: a gear is legal by what is known before a byte is read.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from coquina import _core
+from coquina.dtypes import dtype_text
+from coquina.hdf5.item_types import bare, stored_dtype
+from coquina.hdf5.untyped import h5d, h5f, h5fd, h5g, h5i, h5py, h5s, h5t, h5z
+
+if TYPE_CHECKING:
+    from coquina._core import ArrayHandle, Hdf5Library
+
+Gear = Literal["direct", "fetched", "whole"]
+#: From the fastest to the one that is always legal.
+GEARS: tuple[Gear, ...] = ("direct", "fetched", "whole")
+Filter = tuple[int, str, bool, tuple[int, ...]]
+
+#: The first version whose chunk addresses count from the start of the file, user block included.
+_ADDRESSES_COUNT_USERBLOCK = (1, 14, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a dataset when it is opened.
+
+    shape, chunks: of the file's axes, then of those that an array datatype adds; `rank` counts the file's.
+        No chunks for other layouts.
+    maxshape: None along an axis that may grow without end; of the file's axes.
+    dtype: of an item. is_exact: whether it has the bytes that are stored; else libhdf5 converts them.
+    fill: the bytes of an item that was never written.
+    filters: id, name, whether it may be skipped, and parameters of each, in the order of writing.
+    layout: "chunked", "contiguous", "compact" or "virtual".
+    gear, reason: see the module; no reason for "direct".
+    place: file and name, for errors. path, device, inode: of the file, if it is simply one.
+    header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
+    """
+
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...]
+    maxshape: tuple[int | None, ...]
+    rank: int
+    dtype: np.dtype[Any]
+    is_exact: bool
+    fill: bytes
+    filters: list[Filter]
+    layout: str
+    gear: Gear
+    reason: str | None
+    is_writable: bool
+    place: str
+    path: str | None
+    device: int | None
+    inode: int | None
+    header: int | None
+    contiguous: int | None
+
+    def library_of(self, dataset: Any) -> Hdf5Library:
+        """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
+        memory_type = None if self.is_exact else h5t.py_create(self.dtype)
+        return _core.Hdf5Library(dataset, memory_type=memory_type)
+
+    def with_edges_of(self, library: Hdf5Library) -> Facts:
+        """Return them for a dataset of which chunks at the edge may be stored as they are.
+
+        Such chunks have filter mask 0 as others have: who writes one must leave it to libhdf5.
+        """
+        if self.gear != "fetched" or not self.is_writable or not self.filters:
+            return self
+        if library.filters_partial_edges is not False:
+            return self
+        return replace(self, gear="whole", reason="chunks at the edge have no filters: libhdf5 writes them")
+
+    def open(
+        self, library: Hdf5Library, gear: Gear | None = None, blocks: tuple[int, ...] | None = None
+    ) -> ArrayHandle:
+        """Return the engine's array of the dataset.
+
+        gear: a slower one than the legal one. blocks: of chunks to come, where there is none yet.
+        """
+        gear = gear or self.gear
+        is_direct = gear == "direct"
+        return _core.open_dataset(
+            library,
+            shape=self.shape,
+            chunks=self.chunks,
+            rank=self.rank,
+            dtype=dtype_text(self.dtype),
+            typesize=self.dtype.itemsize,
+            fill=self.fill,
+            filters=[(code, may_skip, list(values)) for code, _, may_skip, values in self.filters],
+            gear=gear,
+            writable=self.is_writable,
+            blocks=blocks,
+            place=self.place,
+            path=self.path if is_direct else None,
+            device=self.device if is_direct else None,
+            inode=self.inode if is_direct else None,
+            header=self.header if is_direct else None,
+            contiguous=self.contiguous if is_direct else None,
+        )
+
+
+def describe(dataset: Any) -> Facts | None:
+    """Return the facts of a dataset of h5py; None if no `Array` can have its items.
+
+    These are variable-length strings and sequences, references, opaque bytes, and datasets without a shape.
+    """
+    items = item_dtype(dataset)
+    return None if items is None or dataset.shape is None else _facts(dataset, *items)
+
+
+def describe_bytes(dataset: Any) -> Facts:
+    """Return the facts of a dataset of h5py as one whose items are bytes without meaning.
+
+    They must be of fixed size: neither of variable length nor references.
+    """
+    return _facts(dataset, np.dtype(f"V{dataset.id.get_type().get_size()}"), is_exact=True)
+
+
+def _facts(dataset: Any, whole: np.dtype[Any], is_exact: bool) -> Facts:
+    dtype, axes = whole if whole.subdtype is None else whole.base, whole.shape
+    plist = dataset.id.get_create_plist()
+    layout = _LAYOUTS.get(plist.get_layout(), "unknown")
+    rank = len(dataset.shape)
+    fill = _fill(dataset, plist, whole, is_exact)
+    item_fill = fill[: dtype.itemsize]
+    filters = filters_of(plist)
+    file = h5i.get_file_id(dataset.id)
+    place = _Place.of(file)
+    is_uniform = fill == item_fill * (len(fill) // max(len(item_fill), 1))
+    reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_nbit(whole, filters)
+    gear: Gear = "whole"
+    if reason is None or (layout == "contiguous" and is_exact):
+        direct = _why_not_direct(dataset, plist, file, place, layout)
+        if direct is None:
+            gear, reason = "direct", None
+        elif reason is None:
+            gear, reason = "fetched", direct
+        else:
+            reason = direct
+    return Facts(
+        shape=(*dataset.shape, *axes),
+        chunks=() if dataset.chunks is None else (*dataset.chunks, *axes),
+        maxshape=tuple(dataset.maxshape),
+        rank=rank,
+        dtype=dtype,
+        is_exact=is_exact,
+        fill=item_fill,
+        filters=filters,
+        layout=layout,
+        gear=gear,
+        reason=reason,
+        is_writable=bool(file.get_intent() & h5f.ACC_RDWR),
+        place=f"{file.name.decode(errors='replace')}: {dataset.name or 'a dataset without a name'}",
+        path=place.path,
+        device=place.device,
+        inode=place.inode,
+        header=place_of(dataset.id)[1],
+        contiguous=dataset.id.get_offset() if layout == "contiguous" else None,
+    )
+
+
+def place_of(node: Any) -> tuple[int, int]:
+    """Return which file a low-level object of h5py is in, and where in it its header stands."""
+    # `h5o.get_info` counts the bytes of the index of chunks too, which takes long where there are many.
+    info = h5g.get_objinfo(node, b".")
+    low, high = info.objno
+    return info.fileno[0], low | high << 32
+
+
+_LAYOUTS = {
+    h5d.COMPACT: "compact",
+    h5d.CONTIGUOUS: "contiguous",
+    h5d.CHUNKED: "chunked",
+    h5d.VIRTUAL: "virtual",
+}
+
+
+def item_dtype(dataset: Any) -> tuple[np.dtype[Any], bool] | None:
+    """Return the dtype of the items of a dataset, and whether it has the bytes that are stored.
+
+    This is the one place that decides which datasets are arrays; None for those that are not.
+    """
+    exact = stored_dtype(dataset.id.get_type())
+    if exact is not None:
+        return (exact, True) if exact.itemsize else None
+    try:
+        converted = bare(dataset.dtype)
+    except TypeError:
+        return None
+    is_opaque = converted.kind == "V" and converted.base.names is None
+    return None if converted.hasobject or is_opaque or not converted.itemsize else (converted, False)
+
+
+def filters_of(plist: Any) -> list[Filter]:
+    """Return the filters that a creation property list names."""
+    rows = (plist.get_filter(at) for at in range(plist.get_nfilters()))
+    return [
+        (code, filter_name(code) or name.decode(errors="replace"), bool(flags & h5z.FLAG_OPTIONAL), values)
+        for code, flags, values, name in rows
+    ]
+
+
+def filter_name(code: int) -> str | None:
+    """Return how we call an HDF5 filter, None if we do not know it."""
+    row = _known_filters().get(code)
+    return None if row is None else row[0]
+
+
+@cache
+def _known_filters() -> dict[int, tuple[str, bool, bool]]:
+    return {code: (name, decodes, encodes) for code, name, decodes, encodes in _core.hdf5_filters()}
+
+
+def default_cut(
+    shape: tuple[int, ...], itemsize: int, **wanted: Any
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return chunks and blocks by the rule that all new arrays are cut by."""
+    made = _core.create_array(shape, f"V{itemsize}", itemsize, fill="zeros", codec="lz4", **wanted)
+    array = _core.ArrayBase(made, np.dtype(f"V{itemsize}"))
+    return array.chunks, array.blocks
+
+
+def _why_whole(layout: str, is_exact: bool, is_uniform: bool, filters: list[Filter]) -> str | None:
+    """Return why chunks cannot be decoded here; None if they can."""
+    if layout != "chunked":
+        return f"{layout} layout: there are no chunks to fetch"
+    if not is_exact:
+        return "datatype: its bytes are not those of a NumPy dtype, so libhdf5 converts them"
+    if not is_uniform:
+        return "fill value of an array datatype: its parts differ"
+    known = _known_filters()
+    for code, name, _, _ in filters:
+        if code not in known or not known[code][1]:
+            return f"filter {code} ({name or 'without a name'}): only libhdf5 can undo it"
+    if os.environ.get("HDF5_VOL_CONNECTOR"):
+        return "HDF5_VOL_CONNECTOR is set: chunks may be anywhere"
+    return None
+
+
+def _why_not_nbit(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
+    """Return why n-bit is left to libhdf5, which packs records with arrays in them in a way of its own."""
+    has_nbit = any(code == h5z.FILTER_NBIT for code, *_ in filters)
+    fields = () if dtype.names is None else [dtype[name] for name in dtype.names]
+    if has_nbit and any(field.subdtype is not None or field.names is not None for field in fields):
+        return "filter 5 (nbit): libhdf5 leaves out members of such records, which only it can tell"
+    return None
+
+
+def _why_not_direct(dataset: Any, plist: Any, fid: Any, place: _Place, layout: str) -> str | None:
+    """Return why our own descriptor may not be read; None if it may."""
+    if place.driver != h5fd.SEC2:
+        return "file driver: its bytes are not simply those of one file"
+    intent = fid.get_intent()
+    if intent & h5f.ACC_SWMR_READ or intent & h5f.ACC_SWMR_WRITE:
+        return "opened for SWMR: the file changes while it is read"
+    if intent & h5f.ACC_RDWR:
+        return "opened for writing: changes may not be in the file yet"
+    if os.environ.get("HDF5_VOL_CONNECTOR"):
+        return "HDF5_VOL_CONNECTOR is set: chunks may be anywhere"
+    if plist.get_external_count():
+        return "external storage: the items are in other files"
+    has_userblock = fid.get_create_plist().get_userblock() > 0
+    if has_userblock and h5py.version.hdf5_version_tuple < _ADDRESSES_COUNT_USERBLOCK:
+        return f"user block: HDF5 {h5py.version.hdf5_version} tells wrong addresses"
+    if layout == "contiguous" and dataset.id.get_offset() is None:
+        return "contiguous layout: nothing was written yet"
+    return place.trouble
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a file is: by name, and by what the name leads to."""
+
+    driver: int
+    path: str | None
+    device: int | None
+    inode: int | None
+    trouble: str | None
+
+    @classmethod
+    def of(cls, fid: Any) -> _Place:
+        driver = fid.get_access_plist().get_driver()
+        if driver != h5fd.SEC2:
+            return cls(driver, None, None, None, None)
+        path = os.path.abspath(os.fsdecode(fid.name))
+        held = os.fstat(fid.get_vfd_handle())
+        try:
+            named = os.stat(path)
+        except OSError:
+            named = None
+        # The working directory may have changed, the file may have been renamed or replaced.
+        is_same = named is not None and (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+        trouble = None if is_same else f"{path}: the name no longer leads to the open file"
+        return cls(driver, path, held.st_dev, held.st_ino, trouble)
+
+
+def _fill(dataset: Any, plist: Any, whole: np.dtype[Any], is_exact: bool) -> bytes:
+    """Return the bytes of an element that was never written."""
+    zeros = bytes(whole.itemsize)
+    if plist.fill_value_defined() != h5d.FILL_VALUE_USER_DEFINED:
+        return zeros
+    if plist.get_fill_time() == h5d.FILL_TIME_NEVER:
+        return zeros  # Then nothing says what they are; h5py gives zeros.
+    if not is_exact:
+        return np.asarray(dataset.fillvalue, whole).tobytes()
+    if plist.get_layout() == h5d.VIRTUAL:
+        return zeros  # libhdf5 fills in what is missing there.
+    return _stored_fill(dataset.id)
+
+
+def _stored_fill(did: Any) -> bytes:
+    """Return the fill value as it is stored, for every datatype.
+
+    h5py converts it, and for array datatypes and times there is no conversion. A chunk of one element in a
+    file in memory, allocated early, has its very bytes.
+    """
+    plist = did.get_create_plist()
+    with h5py.File("fill", "w", driver="core", backing_store=False) as scratch:
+        plist.set_layout(h5d.CHUNKED)
+        plist.set_chunk((1,))
+        plist.remove_filter(h5z.FILTER_ALL)
+        plist.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+        plist.set_fill_time(h5d.FILL_TIME_ALLOC)
+        made = h5d.create(scratch.id, b"x", did.get_type().copy(), h5s.create_simple((1,)), plist)
+        return bytes(made.read_direct_chunk((0,))[1])

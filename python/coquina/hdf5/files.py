@@ -1,0 +1,249 @@
+"""`File`: an HDF5 file, which is its root group.
+
+In: a path, or what h5py can open. Out: a group; files that are made appear under their name when they are
+complete.
+Invariant: who fails while a file is made leaves what stood there before.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import warnings
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from weakref import finalize
+
+from coquina.hdf5.groups import Group
+from coquina.hdf5.nodes import Nodes, path_of_file
+from coquina.hdf5.untyped import h5fd, h5py
+
+if TYPE_CHECKING:
+    from coquina._core import Path
+
+Mode = Literal["r", "r+", "a", "w", "x"]
+
+
+class File(Group):
+    """An HDF5 file. It is closed at the end of a `with` block; its datasets cannot be read from then on.
+
+    path: a path, or a file object for reading in binary mode.
+    mode: "r" to read; "r+" to change; "w" to make a new one in place of what is there; "x" the same, if there
+        is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and gets its
+        own on `close` or `publish`; an exception in the `with` block removes it.
+    libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py. Long
+        datasets that grow along one axis are better off with ("v110", "v114").
+    swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
+        fs_strategy, fs_page_size: as in h5py.
+
+    Raises FileNotFoundError, FileExistsError, OSError, ValueError for a mode that does not exist.
+    """
+
+    __slots__ = ("_new",)
+
+    def __init__(
+        self,
+        path: Path | BinaryIO,
+        mode: Mode = "r",
+        *,
+        libver: str | tuple[str, str] | None = None,
+        swmr: bool = False,
+        driver: str | None = None,
+        locking: bool | Literal["best-effort"] | None = None,
+        track_order: bool | None = None,
+        userblock_size: int | None = None,
+        page_buf_size: int | None = None,
+        fs_strategy: str | None = None,
+        fs_page_size: int | None = None,
+    ) -> None:
+        """Open or make it."""
+        if mode not in ("r", "r+", "a", "w", "x"):
+            raise ValueError(f"mode {mode!r}: takes 'r', 'r+', 'a', 'w' or 'x'")
+        options: dict[str, Any] = {
+            "libver": libver,
+            "swmr": swmr,
+            "driver": driver,
+            "locking": locking,
+            "track_order": track_order,
+            "userblock_size": userblock_size,
+            "page_buf_size": page_buf_size,
+            "fs_strategy": fs_strategy,
+            "fs_page_size": fs_page_size,
+        }
+        options = {name: value for name, value in options.items() if value is not None}
+        self._new: _NewFile | None = None
+        name = path_name(path)
+        if name is None:
+            h5 = h5py.File(path, mode, **options)
+        else:
+            if mode == "a":
+                mode = "r+" if os.path.exists(name) else "x"
+            if mode in ("w", "x") and driver in (None, "sec2"):
+                self._new = _NewFile(name, mode, options)
+                h5 = self._new.h5
+                finalize(self, self._new.forgotten)
+            else:
+                h5 = h5py.File(name, mode, **options)
+        super().__init__(h5, Nodes(self))
+
+    @classmethod
+    def of(cls, h5: Any) -> File:
+        """Return the file that h5py has open."""
+        self = cls.__new__(cls)
+        self._new = None
+        Group.__init__(self, h5, Nodes(self))
+        return self
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path; None for a file in memory or of several parts."""
+        if self._new is not None:
+            return self._new.path
+        return path_of_file(self._h5)
+
+    @property
+    def filename(self) -> str:
+        """The name that it was opened by, or will have."""
+        return self._h5.filename if self._new is None else self._new.path
+
+    @property
+    def mode(self) -> Literal["r", "r+"]:
+        """Whether it can be read ("r") or also changed ("r+")."""
+        return self._h5.mode
+
+    @property
+    def file(self) -> File:
+        """The file itself."""
+        return self
+
+    def flush(self, *, durable: bool = False) -> None:
+        """Hand all that was written to the system. durable: wait until the disk has it."""
+        self._h5.flush()
+        if durable:
+            _sync_of(self._h5)
+
+    def publish(self) -> None:
+        """Give a new file its name now; it stays open. From then on it is as any other file."""
+        if self._new is not None:
+            self._new.publish()
+
+    def close(self) -> None:
+        """Close the file and all of its nodes; a new file gets its name."""
+        self._nodes.close()
+        if self._new is not None:
+            self._new.finish()
+        else:
+            self._h5.close()
+
+    def __enter__(self) -> File:
+        """Return the file; it is closed at the end of the `with` block."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        """Close it; a new file that an exception interrupts is removed."""
+        if kind is not None and self._new is not None:
+            self._nodes.close()
+            self._new.discard()
+        else:
+            self.close()
+
+    def __repr__(self) -> str:
+        """Say path and mode."""
+        return f"<File {self.filename!r} ({self.mode})>" if self else "<File, closed>"
+
+
+class _NewFile:
+    """A file that is being made under another name."""
+
+    def __init__(self, path: str, mode: str, options: dict[str, Any]) -> None:
+        self.path = path
+        self._replaces = mode == "w"
+        if not self._replaces and os.path.lexists(path):
+            raise FileExistsError(f"{path}: there is such a file")
+        folder, name = os.path.split(path)
+        self._made = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
+        self.h5 = h5py.File(self._made, "x", **options)
+        self._is_published = False
+
+    def publish(self) -> None:
+        """Give the file its name, once the disk has it."""
+        if self._is_published or not self.h5:
+            return
+        self.h5.flush()
+        _sync_of(self.h5)
+        self._rename()
+
+    def finish(self) -> None:
+        """Close the file and give it its name."""
+        if not self.h5:
+            return
+        if self._is_published:
+            self.h5.close()
+            return
+        try:
+            self.h5.close()
+            descriptor = os.open(self._made, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            self._rename()
+        except BaseException:
+            self._remove()
+            raise
+
+    def discard(self) -> None:
+        """Close the file; without a name it is removed."""
+        if not self.h5:
+            return
+        self.h5.close()
+        if not self._is_published:
+            self._remove()
+
+    def forgotten(self) -> None:
+        """Finish what nobody closed, as h5py does: nothing says that it failed."""
+        if self.h5:
+            warnings.warn(f"{self.path}: a new file was not closed", ResourceWarning, stacklevel=2)
+            self.finish()
+
+    def _rename(self) -> None:
+        if self._replaces:
+            os.replace(self._made, self.path)
+        else:
+            # Unlike a rename this fails if somebody else made such a file meanwhile.
+            os.link(self._made, self.path)
+            os.unlink(self._made)
+        self._is_published = True
+        sync_folder(os.path.dirname(self.path))
+
+    def _remove(self) -> None:
+        if os.path.lexists(self._made):
+            os.unlink(self._made)
+
+
+def path_name(path: Path | BinaryIO) -> str | None:
+    """Return the absolute path; None for a file object."""
+    if isinstance(path, str):
+        return os.path.abspath(path)
+    return os.path.abspath(path.__fspath__()) if isinstance(path, os.PathLike) else None
+
+
+def reopen(path: str, name: str) -> Any:
+    """Open what a pickle refers to, for reading."""
+    return File(path)[name]
+
+
+def _sync_of(h5: Any) -> None:
+    """Wait until the disk has what libhdf5 has handed over. Files that are not one on a disk have none."""
+    if h5.id.get_access_plist().get_driver() == h5fd.SEC2:
+        os.fsync(h5.id.get_vfd_handle())
+
+
+def sync_folder(folder: str) -> None:
+    """Wait until the disk has the names in a folder, where that can be asked for."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,178 @@
+"""The filter pipelines that new datasets get: names to ids and parameters.
+
+In: names and levels, as a user gives them, and what is known of the chunks. Out: for each filter its id,
+whether it may be skipped where there is no plugin for it, and its parameters, as its own set-up would make
+them.
+Source: docs/formats/hdf5-filters.md, a section for each filter.
+Invariant: parameters are complete: libhdf5 lets a filter complete them only where its plugin is present.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from coquina.hdf5.untyped import h5z
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Id, whether it may be skipped, and parameters.
+Slot = tuple[int, bool, tuple[int, ...]]
+
+DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
+BLOSC, LZ4, BITSHUFFLE, ZSTD, BLOSC2 = 32001, 32004, 32008, 32015, 32026
+
+_BLOSC_CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
+_BLOSC_FILTERS = {"nofilter": 0, "shuffle": 1, "bitshuffle": 2}
+_BLOSC2_FILTERS = {**_BLOSC_FILTERS, "delta": 3}
+_BITSHUFFLE_CODECS = {"none": 0, "lz4": 2, "zstd": 3}
+_U32_MAX = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a pipeline is made from.
+
+    codec: None for the one that the compressor takes by default. filters: what rearranges the bytes before.
+    chunks: of the file's axes. itemsize: bytes of an element, typesize: of an innermost item. blocks: their
+    bytes, for Blosc2.
+    """
+
+    codec: str | None
+    level: int
+    filters: str
+    chunks: tuple[int, ...]
+    itemsize: int
+    typesize: int
+    block_bytes: int
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes of a chunk, as far as a parameter can tell."""
+        nbytes = self.itemsize
+        for extent in self.chunks:
+            nbytes *= extent
+        return nbytes & _U32_MAX
+
+
+def pipeline(compressor: str, wanted: Wanted, *, fletcher32: bool) -> list[Slot]:
+    """Return the filters of a new dataset, in the order of writing.
+
+    Raises ValueError for a name, a level or a combination that the compressor does not know.
+    """
+    make = _choice("filter", compressor, _COMPRESSORS)
+    slots = make(wanted)
+    # The checksum is of the stored bytes. It is never skipped: no plugin is needed for it.
+    return [*slots, (FLETCHER32, False, ())] if fletcher32 else slots
+
+
+def refitted(slot: Slot, wanted: Wanted) -> Slot:
+    """Return a filter for other chunks: those of `wanted`, all else as it was.
+
+    Raises ValueError for a codec or a filter of Blosc without a name here.
+    """
+    code, may_skip, values = slot
+    if code not in (BLOSC, BLOSC2):
+        return slot
+    level, shuffle, codec = values[4:7] if len(values) >= 7 else (5, 1, 0)
+    names = {number: name for name, number in (_BLOSC_CODECS | {"snappy": 3}).items()}
+    kinds = {number: name for name, number in _BLOSC2_FILTERS.items()}
+    if codec not in names or shuffle not in kinds:
+        raise ValueError(f"codec {codec}, filter {shuffle}")
+    like = replace(wanted, codec=names[codec], level=level, filters=kinds[shuffle])
+    ((_, _, new),) = _blosc2(like) if code == BLOSC2 else _blosc(like)
+    return code, may_skip, new
+
+
+def as_set(slot: Slot) -> tuple[int, ...]:
+    """Return the parameters to give to libhdf5, which may let a plugin add others."""
+    code, _, values = slot
+    # This one puts its version and the element size in front of whatever it is given.
+    return values[3:] if code == BITSHUFFLE and h5z.filter_avail(BITSHUFFLE) else values
+
+
+def filters_name(filters: Any) -> str:
+    """Return the one filter that is asked for, as HDF5's compressors know them."""
+    names: list[Any] = [filters] if isinstance(filters, str) else list(filters)
+    if not names:
+        return "nofilter"
+    if len(names) > 1 or not isinstance(names[0], str):
+        raise ValueError(f"filters {filters!r}: HDF5's compressors take one name")
+    return names[0]
+
+
+def _choice(what: str, name: str, known: dict[str, Any]) -> Any:
+    if name not in known:
+        raise ValueError(f"{what} {name!r}: takes one of {', '.join(known)}")
+    return known[name]
+
+
+def _level(wanted: Wanted, lowest: int, highest: int) -> int:
+    if not lowest <= wanted.level <= highest:
+        raise ValueError(f"level {wanted.level}: takes {lowest} to {highest}")
+    return wanted.level
+
+
+def _no_codec(compressor: str, wanted: Wanted) -> None:
+    if wanted.codec is not None:
+        raise ValueError(f"codec {wanted.codec!r}: the filter {compressor!r} is one itself")
+
+
+def _shuffled(wanted: Wanted) -> list[Slot]:
+    """Return HDF5's own shuffle, if it is asked for and does something."""
+    is_shuffled = _choice("filters", wanted.filters, {"nofilter": False, "shuffle": True})
+    return [(SHUFFLE, True, (wanted.itemsize,))] if is_shuffled and wanted.itemsize > 1 else []
+
+
+def _blosc2(wanted: Wanted) -> list[Slot]:
+    codec = _choice("codec", wanted.codec or "zstd", _BLOSC_CODECS)
+    filters = _choice("filters", wanted.filters, _BLOSC2_FILTERS)
+    rank = len(wanted.chunks)
+    dims = (rank, *(extent & _U32_MAX for extent in wanted.chunks)) if 2 <= rank <= 8 else ()
+    sizes = (1, wanted.block_bytes & _U32_MAX, wanted.typesize, wanted.chunk_bytes)
+    return [(BLOSC2, True, (*sizes, _level(wanted, 0, 9), filters, codec, *dims))]
+
+
+def _blosc(wanted: Wanted) -> list[Slot]:
+    codec = _choice("codec", wanted.codec or "zstd", _BLOSC_CODECS)
+    filters = _choice("filters", wanted.filters, _BLOSC_FILTERS)
+    typesize = wanted.typesize if wanted.typesize <= 255 else 1
+    return [(BLOSC, True, (2, 2, typesize, wanted.chunk_bytes, _level(wanted, 0, 9), filters, codec))]
+
+
+def _gzip(wanted: Wanted) -> list[Slot]:
+    _no_codec("gzip", wanted)
+    return [*_shuffled(wanted), (DEFLATE, True, (_level(wanted, 0, 9),))]
+
+
+def _lz4(wanted: Wanted) -> list[Slot]:
+    _no_codec("lz4", wanted)
+    return [*_shuffled(wanted), (LZ4, True, (0,))]
+
+
+def _zstd(wanted: Wanted) -> list[Slot]:
+    _no_codec("zstd", wanted)
+    return [*_shuffled(wanted), (ZSTD, True, (_level(wanted, 1, 22),))]
+
+
+def _bitshuffle(wanted: Wanted) -> list[Slot]:
+    codec = _choice("codec", wanted.codec or "lz4", _BITSHUFFLE_CODECS)
+    level = (_level(wanted, 1, 22),) if codec == _BITSHUFFLE_CODECS["zstd"] else ()
+    return [(BITSHUFFLE, True, (0, 4, wanted.itemsize, 0, codec, *level))]
+
+
+def _none(wanted: Wanted) -> list[Slot]:
+    _no_codec("none", wanted)
+    return []
+
+
+_COMPRESSORS: dict[str, Callable[[Wanted], list[Slot]]] = {
+    "blosc2": _blosc2,
+    "blosc": _blosc,
+    "gzip": _gzip,
+    "lz4": _lz4,
+    "zstd": _zstd,
+    "bitshuffle": _bitshuffle,
+    "none": _none,
+}

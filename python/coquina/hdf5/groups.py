@@ -1,0 +1,278 @@
+"""`Group`: a group of an HDF5 file, with h5py's vocabulary.
+
+In: names. Out: groups, datasets as arrays, and h5py's own objects for what is neither. Structure is h5py's
+work: names, links, attributes; what is here opens nodes when they are asked for, and makes datasets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any, cast
+
+from coquina.creation import fill_boxes
+from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, first_missing, link
+from coquina.hdf5.untyped import h5py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from coquina._core import Filters
+    from coquina.hdf5.files import File
+    from coquina.hdf5.nodes import Nodes
+
+
+class Group(MutableMapping[str, Any]):
+    """A group of an HDF5 file: a mapping from names to groups and datasets, opened as they are asked for.
+
+    A dataset is a `Dataset`, an array. Where no array can have the items (strings and sequences of variable
+    length, references, opaque bytes) it is h5py's own, as are named datatypes.
+    """
+
+    __slots__ = ("__weakref__", "_h5", "_nodes")
+
+    def __init__(self, h5: Any, nodes: Nodes) -> None:
+        """Made by a file or a group."""
+        self._h5 = h5
+        self._nodes = nodes
+
+    @property
+    def h5(self) -> Any:
+        """The `h5py.Group` (of a file the `h5py.File`), for all that is not here."""
+        return self._h5
+
+    @property
+    def name(self) -> str | None:
+        """Its name in the file, from the root on."""
+        return self._h5.name
+
+    @property
+    def attrs(self) -> Any:
+        """The attributes: h5py's mapping."""
+        return self._h5.attrs
+
+    @property
+    def file(self) -> File:
+        """The file that it is in."""
+        return self._nodes.file_of(self._h5)
+
+    @property
+    def parent(self) -> Group:
+        """The group that it is in; the root is its own."""
+        return self._nodes.node(self._h5.parent)
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return what has this name, or path of names, or what a reference refers to. Raises KeyError."""
+        return self._nodes.node(self._h5[name])
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Give a node another name (a hard link), make a soft or external link, or a dataset of `value`."""
+        if isinstance(value, Group) or hasattr(value, "h5"):
+            self._h5[name] = value.h5
+        elif isinstance(value, _H5PY_OBJECTS):
+            self._h5[name] = value
+        else:
+            self.create_dataset(name, data=value)
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a name, and the node if it was the last one. Raises KeyError."""
+        del self._h5[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is something of this name, or path of names."""
+        return name in self._h5
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._h5)
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        return len(self._h5)
+
+    def __bool__(self) -> bool:
+        """Return whether the file is open."""
+        return bool(self._h5)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same group of the same file."""
+        return isinstance(other, Group) and self._h5 == other._h5
+
+    def __hash__(self) -> int:
+        """By the place in the file."""
+        return hash(self._h5)
+
+    def get(self, name: str, default: Any = None, *, getclass: bool = False, getlink: bool = False) -> Any:
+        """Return what has this name, or `default`.
+
+        getlink: the link instead, one of h5py's `HardLink`, `SoftLink` and `ExternalLink`. getclass: the type
+        instead, of the node or of the link.
+        """
+        if getlink:
+            return self._h5.get(name, default, getclass=getclass, getlink=True)
+        try:
+            node = self[name]
+        except KeyError:
+            return default
+        return cast("Any", type(node)) if getclass else node
+
+    def visit(self, func: Callable[[str], Any]) -> Any:
+        """Call `func(name)` for every node below, once each; a result that is not None ends it."""
+        return self._h5.visit(func)
+
+    def visititems(self, func: Callable[[str, Any], Any]) -> Any:
+        """Call `func(name, node)` for every node below, once each; a result that is not None ends it."""
+
+        def visit(name: str, h5: Any) -> Any:
+            return func(name, self._nodes.node(h5))
+
+        return self._h5.visititems(visit)
+
+    def create_group(self, name: str, *, track_order: bool | None = None) -> Group:
+        """Make a group, and the groups on the way. Raises ValueError if there is something of this name."""
+        return self._nodes.node(self._h5.create_group(name, track_order=track_order))
+
+    def require_group(self, name: str) -> Group:
+        """Return the group of this name, which is made if need be. Raises TypeError if it is no group."""
+        return self._nodes.node(self._h5.require_group(name))
+
+    def create_dataset(
+        self,
+        name: str | None,
+        shape: int | tuple[int, ...] | None = None,
+        dtype: npt.DTypeLike | None = None,
+        data: Any = None,
+        *,
+        chunks: Chunks = None,
+        maxshape: tuple[int | None, ...] | None = None,
+        blocks: tuple[int, ...] | None = None,
+        filter: str = "blosc2",
+        codec: str | None = None,
+        level: int = 5,
+        filters: Filters = "shuffle",
+        fletcher32: bool = False,
+        fillvalue: Any = None,
+        threads: int | None = None,
+    ) -> Any:
+        """Return a new dataset; if it cannot be filled, there is none.
+
+        name: groups on the way are made; None for a dataset that gets a name later (`group[name] = dataset`).
+        shape, dtype, data: as in h5py. data may also be an `Array` or a dataset, which is read in parts.
+        chunks: items along each axis of a chunk; by the default rule if None or "auto".
+        maxshape: how far each axis may grow, None for without end.
+        filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle" or "none".
+        codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
+            ("lz4" by default, "zstd", "none").
+        level: 0 to 9; 1 to 22 for Zstandard alone. filters: "shuffle", "nofilter"; "bitshuffle" with Blosc.
+        blocks: of Blosc2, the unit that is decoded; their number of bytes is kept, and their shape here.
+        fletcher32: chunks get a checksum, which h5py checks too.
+        fillvalue: what items are until they are written.
+
+        Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
+        if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
+        does not have, and for options that a dataset without chunks cannot have.
+        """
+        if name is not None and name in self._h5:
+            raise ValueError(f"create_dataset: there is something of the name {name!r}")
+        made = content(shape, dtype, data)
+        tid = datatype(made.dtype)
+        if tid is None:
+            return self._h5.create_dataset(
+                name, shape, dtype, data, chunks=chunks, maxshape=maxshape, fillvalue=fillvalue
+            )
+        storage = Storage(chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue)
+        h5, cut = create(self._h5, made, tid, storage)
+        # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
+        first = None if name is None else first_missing(self._h5, name)
+        if name is not None:
+            link(self._h5, name, h5)
+        dataset = self._nodes.node(h5, cut)
+        try:
+            if made.values is not None:
+                fill_boxes(dataset, made.values.__getitem__, threads)
+        except BaseException:
+            if first is not None:
+                del self._h5[first]
+            raise
+        return dataset
+
+    def create_array(
+        self,
+        name: str,
+        data: Any,
+        *,
+        chunks: Chunks = None,
+        blocks: tuple[int, ...] | None = None,
+        codec: str | None = None,
+        level: int = 5,
+        filters: Filters = "shuffle",
+        threads: int | None = None,
+    ) -> Any:
+        """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`."""
+        return self.create_dataset(
+            name,
+            data=data,
+            chunks=chunks,
+            blocks=blocks,
+            codec=codec,
+            level=level,
+            filters=filters,
+            threads=threads,
+        )
+
+    def move(self, source: str, dest: str) -> None:
+        """Give a node another name, and no longer the old one."""
+        self._h5.move(source, dest)
+
+    def copy(
+        self,
+        source: Any,
+        dest: Any,
+        name: str | None = None,
+        *,
+        shallow: bool = False,
+        expand_soft: bool = False,
+        expand_external: bool = False,
+        expand_refs: bool = False,
+        without_attrs: bool = False,
+    ) -> None:
+        """Copy a node, or a name, to a name or a group, of this file or another; chunks as they are stored.
+
+        The options are those of h5py's `Group.copy`.
+        """
+        self._h5.copy(
+            getattr(source, "h5", source),
+            getattr(dest, "h5", dest),
+            name,
+            shallow=shallow,
+            expand_soft=expand_soft,
+            expand_external=expand_external,
+            expand_refs=expand_refs,
+            without_attrs=without_attrs,
+        )
+
+    def __repr__(self) -> str:
+        """Say name and how many members."""
+        if not self:
+            return f"<{type(self).__name__}, closed>"
+        return f"<{type(self).__name__} {self.name!r} ({len(self)} members)>"
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Pickle by path and name: it reopens for reading."""
+        from coquina.hdf5.files import reopen
+
+        path = self._nodes.path_of(self._h5)
+        if path is None or self.name is None:
+            raise TypeError("what is only in memory, or has no name, cannot be pickled")
+        return reopen, (path, self.name)
+
+
+_H5PY_OBJECTS = (
+    h5py.Group,
+    h5py.Dataset,
+    h5py.Datatype,
+    h5py.SoftLink,
+    h5py.HardLink,
+    h5py.ExternalLink,
+)

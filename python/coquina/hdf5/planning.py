@@ -1,0 +1,210 @@
+"""How a dataset is to be stored in a copy of its file.
+
+In: a dataset of h5py and what was asked for. Out: a `Plan`, which says what is done and why. Nothing is read.
+Invariant: nothing is encoded anew that is to be stored as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
+
+from coquina import _core
+from coquina.hdf5 import filters as slots
+from coquina.hdf5.describing import default_cut, filters_of
+from coquina.hdf5.exact_attributes import is_fixed
+from coquina.hdf5.storing import itemsize_of, slots_of, stored_rows
+from coquina.hdf5.untyped import h5d, h5t, h5z
+
+if TYPE_CHECKING:
+    from coquina.hdf5.filters import Slot
+
+#: Datasets without chunks get some if they have so many bytes and are to be compressed.
+_CHUNKED_FROM = 64 << 10
+_FLETCHER32 = (slots.FLETCHER32, False, ())
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How datasets are to be stored; None for as they are.
+
+    filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`. chunks: "auto", or items
+    along each axis, for datasets with so many. only: paths of datasets and groups that this is for, from the
+    top of what is copied on; all if empty.
+    """
+
+    filter: str | None = None
+    codec: str | None = None
+    level: int = 5
+    filters: Any = "shuffle"
+    blocks: Shape | None = None
+    fletcher32: bool | None = None
+    chunks: Shape | Literal["auto"] | None = None
+    only: tuple[str, ...] = ()
+
+    def is_for(self, path: str) -> bool:
+        """Whether the wish is for what stands at `path`."""
+        tops = ["/" + top.strip("/") for top in self.only]
+        return not tops or any(top in ("/", path) or path.startswith(f"{top}/") for top in tops)
+
+    def check(self) -> None:
+        """Raise ValueError for names and levels that no dataset could be stored with."""
+        if self.filter is not None:
+            name = slots.filters_name(self.filters)
+            probe = slots.Wanted(self.codec, self.level, name, (1,), 1, 1, 1)
+            slots.pipeline(self.filter, probe, fletcher32=False)
+        if isinstance(self.chunks, tuple) and (not self.chunks or min(self.chunks) < 1):
+            raise ValueError(f"chunks {self.chunks}: takes numbers of items, at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done with a dataset.
+
+    how: "copied" whole by libhdf5, chunks as they are stored; "chunks", one by one, since some have filters
+    that were skipped; "encoded" anew. reason: why it is not as it was wished. chunks, filters, blocks: the
+    new ones.
+    """
+
+    how: Literal["copied", "chunks", "encoded"]
+    reason: str | None = None
+    chunks: Shape = ()
+    filters: tuple[Slot, ...] = ()
+    blocks: Shape | None = None
+
+
+class _ImpossibleError(Exception):
+    """A wish cannot be fulfilled for a dataset; the message tells why."""
+
+
+def plan(dataset: Any, path: str, wish: Wish) -> Plan:
+    """Decide what is done with a dataset."""
+    try:
+        wished = _wished(dataset, path, wish)
+    except _ImpossibleError as error:
+        return Plan("copied", str(error))
+    if wished is not None:
+        return wished
+    chunks, filters = dataset.chunks, slots_of(dataset)
+    if chunks is not None and is_fixed(dataset.id.get_type()) and _has_skipped_filters(dataset, filters):
+        if not _all_encode(filters):
+            return Plan("copied", "some chunks skip filters, which cannot be run here")
+        return Plan("chunks", None, chunks, filters)
+    return Plan("copied")
+
+
+def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
+    """Return the plan of storing otherwise; None where all is already as it was wished."""
+    if (wish.filter, wish.chunks, wish.fletcher32) == (None, None, None) or not wish.is_for(path):
+        return None
+    layout = dataset.id.get_create_plist().get_layout()
+    if dataset.shape is None or not dataset.shape or 0 in dataset.maxshape:
+        raise _ImpossibleError("it has no axes, or never any items")
+    if layout not in (h5d.CHUNKED, h5d.CONTIGUOUS) or dataset.external:
+        raise _ImpossibleError("its items are not stored in the file by themselves")
+    if not is_fixed(dataset.id.get_type()):
+        raise _ImpossibleError("items of variable length, and references, stay as they are")
+    if layout == h5d.CONTIGUOUS:
+        if wish.filter in (None, "none") and wish.chunks is None:
+            raise _ImpossibleError("it has no chunks, and none were asked for")
+        if dataset.attrs.get("CLASS") == b"ARRAY":
+            raise _ImpossibleError("PyTables wants arrays of class ARRAY without chunks")
+        if wish.chunks is None and dataset.size * itemsize_of(dataset) < _CHUNKED_FROM:
+            raise _ImpossibleError("it has no chunks, and is too small for some")
+    if 0 in dataset.shape and dataset.chunks is None:
+        raise _ImpossibleError("it has no items")
+    _check_readable(dataset)
+    chunks, blocks = _cut(dataset, wish)
+    filters = _filters(dataset, wish, chunks, blocks)
+    if chunks == dataset.chunks and filters == slots_of(dataset):
+        return None
+    return Plan("encoded", None, chunks, filters, blocks)
+
+
+def _check_readable(dataset: Any) -> None:
+    known = {code for code, _, decodes, _ in _core.hdf5_filters() if decodes}
+    for code, name, _, _ in filters_of(dataset.id.get_create_plist()):
+        if code not in known and not h5z.filter_avail(code):
+            raise _ImpossibleError(f"filter {code} ({name}) cannot be undone here")
+
+
+def _cut(dataset: Any, wish: Wish) -> tuple[Shape, Shape]:
+    """Return new chunks, and the blocks that go with them."""
+    given = None
+    if wish.chunks is None:
+        given = dataset.chunks
+    elif wish.chunks != "auto":
+        given = wish.chunks if len(wish.chunks) == len(dataset.shape) else dataset.chunks
+    if given is not None:
+        given = tuple(
+            chunk if most is None else min(chunk, most)
+            for chunk, most in zip(given, dataset.maxshape, strict=True)
+        )
+    blocks = None
+    if wish.blocks is not None and len(wish.blocks) == len(dataset.shape):
+        most = given or tuple(length or 1 for length in dataset.shape)
+        blocks = tuple(map(min, wish.blocks, most))
+    wanted = {"chunks": given, "blocks": blocks}
+    try:
+        chunks, blocks = default_cut(
+            dataset.shape,
+            itemsize_of(dataset),
+            **{name: cut for name, cut in wanted.items() if cut is not None},
+        )
+    except ValueError as error:
+        raise _ImpossibleError(str(error)) from error
+    most = tuple(length or chunk for length, chunk in zip(dataset.maxshape, chunks, strict=True))
+    chunks = tuple(map(min, chunks, most))
+    return chunks, tuple(map(min, blocks, chunks))
+
+
+def _filters(dataset: Any, wish: Wish, chunks: Shape, blocks: Shape) -> tuple[Slot, ...]:
+    old = slots_of(dataset)
+    had_sum = any(slot[0] == slots.FLETCHER32 for slot in old)
+    has_sum = had_sum if wish.fletcher32 is None else wish.fletcher32
+    tid = dataset.id.get_type()
+    wanted = slots.Wanted(
+        codec=wish.codec,
+        level=wish.level,
+        filters=slots.filters_name(wish.filters),
+        chunks=chunks,
+        itemsize=tid.get_size(),
+        typesize=_innermost(tid),
+        block_bytes=prod(blocks) * tid.get_size(),
+    )
+    if wish.filter is not None:
+        return tuple(slots.pipeline(wish.filter, wanted, fletcher32=has_sum))
+    if chunks == dataset.chunks and has_sum == had_sum:
+        return old
+    if not _all_encode(old):
+        raise _ImpossibleError("its filters cannot be run here; ask for another one")
+    kept = tuple(slot for slot in old if slot[0] != slots.FLETCHER32)
+    if chunks != dataset.chunks:
+        kept = tuple(_refitted(slot, wanted) for slot in kept)
+    return (*kept, _FLETCHER32) if has_sum else kept
+
+
+def _refitted(slot: Slot, wanted: slots.Wanted) -> Slot:
+    try:
+        return slots.refitted(slot, wanted)
+    except ValueError as error:
+        raise _ImpossibleError(f"its filters do not fit new chunks: {error}") from error
+
+
+def _all_encode(filters: tuple[Slot, ...]) -> bool:
+    encoders = {code for code, _, _, encodes in _core.hdf5_filters() if encodes}
+    return all(code in encoders for code, _, _ in filters)
+
+
+def _innermost(tid: Any) -> int:
+    """Return the bytes of the numbers that an item consists of, if these are of one kind."""
+    while isinstance(tid, h5t.TypeArrayID):
+        tid = tid.get_super()
+    return tid.get_size()
+
+
+def _has_skipped_filters(dataset: Any, filters: tuple[Slot, ...]) -> bool:
+    return bool(filters) and any(mask for _, _, _, mask in stored_rows(dataset))

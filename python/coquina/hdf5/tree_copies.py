@@ -1,0 +1,202 @@
+"""Copies all that is below a group into a new file, datasets stored as they are wished to be.
+
+In: a walk, and an open new file. Out: the same objects and links, each object once, in the same order. What
+is not stored otherwise libhdf5 copies, chunks as they are; references are set at the end, when all is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from coquina.hdf5 import exact_attributes as attributes
+from coquina.hdf5.planning import plan
+from coquina.hdf5.storing import copy_chunks, copy_items, make, nbytes_of, slots_of
+from coquina.hdf5.targets import Targets
+from coquina.hdf5.trees import Walk, address, group_plist
+from coquina.hdf5.untyped import h5d, h5g, h5o, h5p, h5py, h5t
+from coquina.hdf5.variable_items import read_items, row_regions, write_items
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coquina.hdf5.planning import Plan, Wish
+    from coquina.hdf5.trees import Entry
+
+#: libhdf5's name for it is H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG.
+_MERGE_NAMED_TYPES = 0x40
+#: Named datatypes wait here for their place, if something needs them before.
+_WAITING = b".coquina-datatypes"
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A dataset of a copy.
+
+    nbytes: of its items. before, after: bytes that they took and take. how: "copied" as they were stored,
+    "chunks" with some encoded anew, "encoded". reason: why it is not stored as it was wished.
+    """
+
+    name: str
+    nbytes: int
+    before: int
+    after: int
+    how: str
+    reason: str | None
+
+
+class TreeCopy:
+    """A copy that is being made."""
+
+    def __init__(
+        self, old: Walk, new: Any, wish: Wish, threads: int | None, done: Callable[[int], object]
+    ) -> None:
+        """`new` is an empty file of h5py."""
+        self._old = old
+        self._new = new
+        self._wish = wish
+        self._threads = threads
+        self._done = done
+        self._types: dict[int, bytes] = {}
+        self._pointing: list[tuple[Any, bytes]] = []
+        self.datasets: list[Copied] = []
+
+    def make(self) -> None:
+        """Copy everything."""
+        for _ in self._old:
+            pass  # From now on the walk knows which datatypes have names in the tree.
+        if isinstance(self._old.top, h5py.Group):
+            self._attributes(self._old.top, self._new, b"/")
+        for entry in self._old:
+            self._copy(entry)
+        if _WAITING in self._new:
+            self._new.id.unlink(_WAITING)
+        targets = Targets(self._old, Walk(self._new))
+        for source, path in self._pointing:
+            target = self._at(path)
+            attributes.point(source, target, targets)
+            if isinstance(source, h5py.Dataset) and attributes.refers(source.id.get_type()):
+                for region in row_regions(source):
+                    write_items(target, region, targets.pointed(read_items(source, region)))
+
+    def _copy(self, entry: Entry) -> None:
+        names, link = self._new.id.links, _link_plist(entry)
+        if entry.kind == "soft":
+            names.create_soft(entry.path, entry.to, lcpl=link)
+        elif entry.kind == "external":
+            names.create_external(entry.path, *entry.to, lcpl=link)
+        elif entry.kind == "again":
+            names.create_hard(entry.path, self._new.id, entry.to, lcpl=link)
+        elif entry.kind == "group":
+            plist = group_plist(entry.object)
+            made = h5py.Group(h5g.create(self._new.id, entry.path, lcpl=link, gcpl=plist))
+            self._attributes(entry.object, made, entry.path)
+            _copy_comment(entry.object, made)
+        elif entry.kind == "type":
+            waiting = self._type_path(entry.object.id)
+            names.create_hard(entry.path, self._new.id, waiting, lcpl=link)
+            self._types[address(entry.object)] = entry.path
+            if attributes.any_type(entry.object, attributes.refers):
+                self._pointing.append((entry.object, entry.path))
+        else:
+            self._copy_dataset(entry, link)
+
+    def _copy_dataset(self, entry: Entry, link: Any) -> None:
+        source = entry.object
+        planned = plan(source, entry.name, self._wish)
+        if planned.how == "copied" and not _has_far_fill(source):
+            self._copy_whole(source, entry.path, link)
+        elif planned.how == "copied":
+            self._copy_variable(source, entry.path, link)
+        else:
+            self._store(source, planned, (self._new, entry.path, link))
+        after = self._at(entry.path).id.get_storage_size()
+        before = source.id.get_storage_size()
+        row = Copied(entry.name, nbytes_of(source), before, after, planned.how, planned.reason)
+        self.datasets.append(row)
+
+    def _copy_whole(self, source: Any, path: bytes, link: Any) -> None:
+        """Copy a dataset as it is stored."""
+        options = h5p.create(h5p.OBJECT_COPY)
+        if source.id.get_type().committed() or attributes.any_type(source, _is_named):
+            for tid in (source.id.get_type(), *attributes.types(source)):
+                self._datatype(tid)
+            options.set_copy_object(_MERGE_NAMED_TYPES)
+        h5o.copy(source.id, b".", self._new.id, path, copypl=options, lcpl=link)
+        if attributes.any_type(source, attributes.refers) or attributes.refers(source.id.get_type()):
+            self._pointing.append((source, path))
+        self._done(nbytes_of(source))
+
+    def _copy_variable(self, source: Any, path: bytes, link: Any) -> None:
+        """Copy a dataset of items of variable length by its items."""
+        tid, plist = self._datatype(source.id.get_type()), source.id.get_create_plist()
+        made = h5d.create(self._new.id, path, tid, source.id.get_space(), plist, lcpl=link)
+        target = h5py.Dataset(made)
+        self._attributes(source, target, path)
+        _copy_comment(source, target)
+        if attributes.refers(source.id.get_type()):
+            self._pointing.append((source, path))
+        elif source.shape is not None and source.id.get_storage_size():
+            for region in row_regions(source):
+                write_items(target, region, read_items(source, region))
+        self._done(nbytes_of(source))
+
+    def _store(self, source: Any, planned: Plan, place: tuple[Any, bytes, Any]) -> None:
+        """Copy a dataset and store it as planned.
+
+        It gets its name at once: to ask for the name of one without makes libhdf5 search the whole file.
+        """
+        target = make(place, source, planned, self._datatype(source.id.get_type()))
+        self._attributes(source, target, place[1])
+        _copy_comment(source, target)
+        if planned.how == "chunks" and slots_of(target) == slots_of(source):
+            copy_chunks(source, target, self._done)
+        else:
+            copy_items(source, target, planned.blocks, self._threads, self._done)
+
+    def _attributes(self, source: Any, target: Any, path: bytes) -> None:
+        if attributes.copy(source, target, self._datatype):
+            self._pointing.append((source, path))
+
+    def _datatype(self, tid: Any) -> Any:
+        """Return the new file's datatype for one of the old file: of the same name, if it has one."""
+        if not tid.committed() or h5o.get_info(tid).addr not in self._old.paths:
+            return tid
+        return h5t.open(self._new.id, self._type_path(tid))
+
+    def _type_path(self, tid: Any) -> bytes:
+        """Return where the new file has a named datatype of the old one; it is copied if need be."""
+        place = h5o.get_info(tid).addr
+        if place not in self._types:
+            if _WAITING not in self._new:
+                h5g.create(self._new.id, _WAITING)
+            path = _WAITING + b"/%d" % place
+            h5o.copy(tid, b".", self._new.id, path)
+            self._types[place] = path
+        return self._types[place]
+
+    def _at(self, path: bytes) -> Any:
+        return self._new[path]
+
+
+def _has_far_fill(dataset: Any) -> bool:
+    """Whether the fill value is of variable length: libhdf5 copies the place of it, and not what is there."""
+    if attributes.is_fixed(dataset.id.get_type()):
+        return False
+    return dataset.id.get_create_plist().fill_value_defined() == h5d.FILL_VALUE_USER_DEFINED
+
+
+def _is_named(tid: Any) -> bool:
+    return tid.committed()
+
+
+def _link_plist(entry: Entry) -> Any:
+    plist = h5p.create(h5p.LINK_CREATE)
+    plist.set_char_encoding(h5t.CSET_UTF8 if entry.is_utf8 else h5t.CSET_ASCII)
+    return plist
+
+
+def _copy_comment(source: Any, target: Any) -> None:
+    comment = h5o.get_comment(source.id, b".")
+    if comment:
+        h5o.set_comment(target.id, comment)
