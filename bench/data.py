@@ -7,6 +7,7 @@ In: the names of sets. Out: read-only NumPy arrays; tables are structured arrays
     python bench/data.py --fetch flights    only these
 
     data.sample()               -> {name: array}, from bench/sample: no network, a few hundred kB
+    data.hdf5_files()           -> {name: path}: the sample's netCDF file, and those in the cache
     data.load("flights")        -> array, mapped from the cache; fetched at the first call
     data.cached()               -> {name: array} of the sets that are in the cache already
 
@@ -107,6 +108,9 @@ CATALOGUE = (  # small downloads first
 # fmt: on
 
 
+HDF5 = {"e1": (IRIS, "E1_north_america.nc"), "cmip_tas": (PYFIVE, "cmip_bad_eg.nc")}
+
+
 def find(name: str) -> Dataset:
     """The set called `name`."""
     for dataset in CATALOGUE:
@@ -143,6 +147,15 @@ def cached() -> dict[str, np.ndarray]:
 def sample() -> dict[str, np.ndarray]:
     """The real data kept in the repository, by name."""
     return {path.stem: np.load(path) for path in sorted(SAMPLE.glob("*.npy"))}
+
+
+def hdf5_files() -> dict[str, Path]:
+    """The netCDF-4 files, which are HDF5: that of the sample, and those that sets in the cache come from."""
+    found = {"sample": SAMPLE / "temperature.nc"}
+    for name, (package, tail) in HDF5.items():
+        if package.folder().is_dir():
+            found[name] = package.file(tail)
+    return found
 
 
 def show() -> None:

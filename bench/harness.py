@@ -5,7 +5,8 @@ In: calls to compare, as closures. Out: seconds per call and round, ratios pair 
 What must hold, so that numbers from a shared and noisy machine can be believed:
 - contenders take turns: A B, B A, A B, ... so that a slow minute hits both, and none is always first;
 - a ratio is the median of the ratios of each round's pair, not the ratio of two distant medians;
-- calls shorter than a millisecond are repeated within one reading of the clock, equally often for all;
+- calls shorter than a millisecond are repeated within one reading of the clock, equally often for all, but
+  where one contender takes hundreds of times another's time;
 - the first round warms up caches, pools and pages and is dropped, but where one round is already long.
 """
 
@@ -81,11 +82,12 @@ def clock(call: Call, number: int) -> float:
 
 
 def take_turns(
-    calls: Mapping[str, Call], effort: Effort = Effort(), before: Call | None = None
+    calls: Mapping[str, Call], effort: Effort = Effort(), before: Call | None = None, *, alike: bool = True
 ) -> dict[str, list[float]]:
     """Seconds per call of each contender, one figure a round; at least `rounds_min` rounds.
 
     `before` runs ahead of every call, outside the clock; calls are then not repeated within a reading.
+    alike: repeat all calls as often as the shortest needs it; else each as often as it needs itself.
     """
 
     def read(call: Call, number: int) -> float:
@@ -100,7 +102,9 @@ def take_turns(
     gc.disable()
     try:
         first = {name: read(call, 1) for name, call in calls.items()}
-        number = max(1, math.ceil(SHORTEST / max(min(first.values()), 1e-9)))
+        numbers = {name: max(1, math.ceil(SHORTEST / max(value, 1e-9))) for name, value in first.items()}
+        if alike:
+            numbers = dict.fromkeys(numbers, max(numbers.values()))
         start = time.perf_counter()
         if sum(first.values()) > effort.seconds:
             seconds = {name: [value] for name, value in first.items()}
@@ -110,7 +114,7 @@ def take_turns(
             order.reverse()
             for name in order:
                 if sum(seconds[name]) < effort.each:
-                    seconds[name].append(read(calls[name], number))
+                    seconds[name].append(read(calls[name], numbers[name]))
     finally:
         if was_enabled:
             gc.enable()

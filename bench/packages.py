@@ -44,9 +44,13 @@ class Package:
     keep: tuple[str, ...]
     how: tuple[str, ...] = ONE_WHEEL
 
+    def folder(self) -> Path:
+        """Where the cache holds its files, or will."""
+        return cache() / "packages" / f"{self.name}-{self.version}"
+
     def files(self, tail: str) -> list[Path]:
         """The files whose path ends like the glob `tail`; fetches the package at the first call."""
-        folder = cache() / "packages" / f"{self.name}-{self.version}"
+        folder = self.folder()
         if not folder.is_dir():
             fetch(self, folder)
         found = sorted(f for f in folder.rglob("*") if fnmatch.fnmatch(f.as_posix(), f"*/{tail}"))

@@ -29,6 +29,11 @@ COLOURS = {
     "h5py": "#CC79A7",
     "NPZ": "#CC79A7",
     "NPY": "#555555",
+    "PyTables": "#D55E00",
+    "PyTables fresh": "#E69F00",
+    "PyTables direct": "#F0E442",
+    "PyTables filter": "#009E73",
+    "b2h5py": "#56B4E9",
 }
 MARKERS = {"blosclz": "o", "lz4": "s", "lz4hc": "D", "zlib": "^", "zstd": "*", "": "X"}
 FILLS = {"shuffle": "full", "bitshuffle": "none", "shuffle+bytedelta": "left", "": "full"}

@@ -1,0 +1,89 @@
+"""How fast are HDF5 datasets read and written, beside h5py with hdf5plugin, PyTables and b2h5py?
+
+    python bench/hdf5.py              all parts; 15 minutes
+    python bench/hdf5.py --quick      smaller data; about a minute
+    python bench/hdf5.py --only full slices     some parts of: full slices direct small table append
+
+full    an ERA5-like field, a CT-like stack: all of a dataset, pipeline by pipeline, read and written
+slices  the array of the post "Blosc2 NDim in PyTables" at a seventh of its size: hyperplanes along each axis,
+        boxes and elements, at small and at big chunks, beside PyTables' own path past the pipeline (in a file
+        opened again, and in one still open since it was written), its filter, b2h5py and h5py
+direct  the tomography of the post on direct chunking: a stack of images, a chunk each
+small   small parts of chunks of 28.8 MB, of arrays and flat ones: boxes, one block, one element
+table   a million chunks, by kind of index: all of them listed, and one element, each from the closed file on
+append  small pieces; what an append session costs beyond the encoding of chunks
+
+All use two threads where they can use any, but "h5py" in `full`: as it comes, its filters use one, and with
+two it stands beside. All read the same files, made by h5py or PyTables, in `direct` their own; in `small` one
+of ours too, whose blocks are smaller. coquina's cache of decoded blocks is off; HDF5's caches are as they
+come, and calls take the next of many places. Files lie in memory where there is /dev/shm: libraries are
+measured, not the disk, which coquina alone waits for when it closes a new file.
+
+Every result is compared with NumPy before it is timed; what was appended is read back. Speed-up (x) is a
+library's time over coquina's: above 1, coquina is faster. Results: bench/results/hdf5.json, hdf5.md,
+hdf5-slices.png (MB a second along each axis) and hdf5-direct.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import blosc2
+import harness
+import hdf5_reads
+import hdf5_report
+import hdf5_writes
+import tables
+from hdf5_contest import ENVIRONMENT, Cell, Plan
+
+import coquina as cq
+
+PARTS: dict[str, Callable[[Plan], Iterator[Cell]]] = {
+    "full": hdf5_reads.full,
+    "slices": hdf5_reads.slices,
+    "direct": hdf5_writes.direct,
+    "small": hdf5_reads.small,
+    "table": hdf5_writes.table,
+    "append": hdf5_writes.append,
+}
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30  # bytes that the files of the full run stay below
+
+
+def folder() -> Path:
+    """A new folder, in memory if there is room."""
+    has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM
+    return Path(tempfile.mkdtemp(prefix="coquina-hdf5-", dir=MEMORY if has_room else None))
+
+
+def main() -> None:
+    """Measures and reports."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller data, results not kept")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
+    arguments = parser.parse_args()
+    os.environ.update(ENVIRONMENT)
+    cq.set_num_threads(2)
+    blosc2.set_nthreads(2)
+    tables.set_blosc_max_threads(2)
+    plan = Plan(folder(), arguments.quick)
+    cells: list[Cell] = []
+    try:
+        for part in arguments.only:
+            for cell in PARTS[part](plan):
+                cells.append(cell)
+                print(hdf5_report.line(cell), flush=True)
+    finally:
+        shutil.rmtree(plan.folder, ignore_errors=True)
+    hdf5_report.report(cells, None if arguments.quick else harness.RESULTS)
+
+
+if __name__ == "__main__":
+    main()
