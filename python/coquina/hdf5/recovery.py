@@ -21,6 +21,7 @@ from coquina._core import CorruptError
 from coquina.hdf5.references import copy_attributes, has_references, pointed
 from coquina.hdf5.salvage import DAMAGE, Claims, Salvage, check, copy_good, good_regions, list_chunks
 from coquina.hdf5.superblock import Superblock
+from coquina.hdf5.tree_copies import has_far_fill
 from coquina.hdf5.trees import group_plist
 from coquina.hdf5.untyped import h5o, h5py
 
@@ -266,7 +267,7 @@ def _save_one(old: Any, new: Any, one: _Found, report: Recovery, claims: Claims)
 
 
 def _save_dataset(new: Any, one: _Found, salvage: Salvage) -> None:
-    if salvage.is_whole and not salvage.beyond:
+    if salvage.is_whole and not salvage.beyond and not has_far_fill(one.object):
         try:
             one.object.file.copy(one.object, new, name=one.name)
         except DAMAGE:

@@ -104,7 +104,7 @@ class TreeCopy:
     def _copy_dataset(self, entry: Entry, link: Any) -> None:
         source = entry.object
         planned = plan(source, entry.name, self._wish)
-        if planned.how == "copied" and not _has_far_fill(source):
+        if planned.how == "copied" and not has_far_fill(source):
             self._copy_whole(source, entry.path, link)
         elif planned.how == "copied":
             self._copy_variable(source, entry.path, link)
@@ -179,7 +179,7 @@ class TreeCopy:
         return self._new[path]
 
 
-def _has_far_fill(dataset: Any) -> bool:
+def has_far_fill(dataset: Any) -> bool:
     """Whether the fill value is of variable length: libhdf5 copies the place of it, and not what is there."""
     if attributes.is_fixed(dataset.id.get_type()):
         return False
