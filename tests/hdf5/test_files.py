@@ -299,6 +299,27 @@ def test_walks_keep_few_nodes(path):
         assert f["00000"] is held
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="this system does not list open files there")
+def test_a_file_is_opened_once_for_all_of_its_datasets(path):
+    with h5py.File(path, "w") as f:
+        for n in range(50):
+            f.create_dataset(f"{n}", data=DATA, chunks=(4, 4), compression="gzip")
+    with cq.open(path) as f:
+        before = len(os.listdir("/dev/fd"))
+        held = [f[name] for name in f]
+        assert {dataset.gear for dataset in held} == {"direct"}
+        assert len(os.listdir("/dev/fd")) == before + 1
+        for dataset in held:
+            np.testing.assert_array_equal(dataset[...], DATA)
+    del held, dataset, f
+    gc.collect()
+    # Another file of the name is another file.
+    path.unlink()
+    make(path)
+    with cq.open(path) as f:
+        np.testing.assert_array_equal(f["a/b/c"][...], DATA)
+
+
 def test_nodes_are_pickled_by_path_and_name(path):
     make(path)
     with cq.open(path) as f:

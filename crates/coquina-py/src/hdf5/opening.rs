@@ -1,9 +1,10 @@
 //! Opens a dataset of h5py's as an array of the engine.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use coquina::array::Array;
 use coquina::store::Gear;
@@ -24,6 +25,22 @@ fn gear_of(name: &str) -> Result<Gear> {
     let gears = [Gear::Direct, Gear::Fetched, Gear::Whole];
     let gear = gears.into_iter().find(|gear| gear.name() == name);
     gear.ok_or_else(|| Error::invalid(format!("gear {name:?}: takes direct, fetched or whole")))
+}
+
+/// The files that are open, by device and inode: however many datasets of one are open, it is opened once.
+static OPEN: Mutex<BTreeMap<(u64, u64), Weak<File>>> = Mutex::new(BTreeMap::new());
+
+/// The file at `path`, which may be open already.
+fn shared_descriptor(path: &Path, expected: (u64, u64)) -> Result<Arc<File>> {
+    // Not to be waited for: in a forked child whoever holds it may not exist.
+    let Ok(mut open) = OPEN.try_lock() else { return own_descriptor(path, expected).map(Arc::new) };
+    if let Some(file) = open.get(&expected).and_then(Weak::upgrade) {
+        return Ok(file);
+    }
+    let file = Arc::new(own_descriptor(path, expected)?);
+    open.retain(|_, file| file.strong_count() > 0);
+    open.insert(expected, Arc::downgrade(&file));
+    Ok(file)
 }
 
 /// The file at `path`, if it is the one with these numbers of device and inode. HDF5's own descriptor is not shared:
@@ -82,7 +99,7 @@ fn open_dataset(
     let library = Arc::clone(&library.get().dataset) as Arc<dyn Library>;
     let source = match (gear, &path, device.zip(inode)) {
         (Gear::Direct, Some(path), Some(expected)) => {
-            Some(Arc::new(py.detach(|| own_descriptor(path, expected))?) as Arc<dyn ReadAt>)
+            Some(py.detach(|| shared_descriptor(path, expected))? as Arc<dyn ReadAt>)
         }
         (Gear::Direct, ..) => {
             return Err(Error::invalid("gear direct: needs the path, device and inode of the file").into());
