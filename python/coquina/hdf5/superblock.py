@@ -22,14 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from coquina._core import CorruptError, UnsupportedError
+from coquina._core import CorruptError, UnsupportedError, lookup3
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _FIRST_PLACES = 40  # The signature stands at 0 or a power of two from 512 on.
-_MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -101,45 +100,3 @@ def _layout(raw: bytes, version: int) -> tuple[int, int, int, int, int]:
         base = 24 if version == 0 else 28
         return 20, 4, base + 2 * size, size, base + 4 * size
     return 11, 1, 12 + 2 * size, size, 12 + 4 * size + 4
-
-
-def lookup3(data: bytes | bytearray) -> int:
-    """Return the checksum of HDF5's metadata: `hashlittle` of Bob Jenkins' lookup3.c, begun with 0."""
-    a = b = c = 0xDEADBEEF + len(data) & _MASK
-    # The last 1 to 12 bytes, with zeros behind them, are mixed in another way.
-    whole = max(len(data) - 1, 0) // 12 * 12
-    for at in range(0, whole, 12):
-        x, y, z = _words(data[at : at + 12])
-        a, b, c = _mix(a + x & _MASK, b + y & _MASK, c + z & _MASK)
-    if not data:
-        return c
-    x, y, z = _words(bytes(data[whole:]).ljust(12, b"\0"))
-    return _final(a + x & _MASK, b + y & _MASK, c + z & _MASK)
-
-
-def _words(data: bytes | bytearray) -> tuple[int, int, int]:
-    x, y, z = (int.from_bytes(data[at : at + 4], "little") for at in (0, 4, 8))
-    return x, y, z
-
-
-def _turn(x: int, bits: int) -> int:
-    return (x << bits | x >> 32 - bits) & _MASK
-
-
-def _mix(a: int, b: int, c: int) -> tuple[int, int, int]:
-    for first, second in ((4, 6), (8, 16), (19, 4)):
-        # Each round is two steps, and leaves the names of the words moved on by two.
-        a = (a - c & _MASK) ^ _turn(c, first)
-        c = c + b & _MASK
-        b = (b - a & _MASK) ^ _turn(a, second)
-        a = a + c & _MASK
-        a, b, c = c, a, b
-    return a, b, c
-
-
-def _final(a: int, b: int, c: int) -> int:
-    for bits in (14, 11, 25, 16, 4, 14, 24):
-        # c, a and b take turns.
-        c = (c ^ b) - _turn(b, bits) & _MASK
-        a, b, c = b, c, a
-    return b

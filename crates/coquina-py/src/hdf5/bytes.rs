@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use coquina::hdf5::{ChunkRow, IndexKind, Layout, Pipeline, Slot, known_filters, read_index as read_rows};
+use coquina::hdf5::{
+    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, known_filters, read_index as read_rows,
+};
 use coquina::{Error, Job, Limits};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -17,7 +19,8 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
     module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
     module.add_function(wrap_pyfunction!(read_index, module)?)?;
-    module.add_function(wrap_pyfunction!(count_index, module)?)
+    module.add_function(wrap_pyfunction!(count_index, module)?)?;
+    module.add_function(wrap_pyfunction!(lookup3, module)?)
 }
 
 /// A filter of a dataset: its id, whether it may be skipped, and its parameters.
@@ -102,6 +105,13 @@ fn count_index(py: Python<'_>, path: PathBuf, header: u64) -> Result<u64, Raised
     let mut count = 0;
     walk(py, &path, header, |_, _| count += 1)?;
     Ok(count)
+}
+
+/// The checksum of HDF5's metadata.
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+fn lookup3(data: &Bound<'_, PyAny>) -> Result<u32, Raised> {
+    Ok(hdf5::lookup3(Input::of(data)?.bytes()))
 }
 
 fn walk(

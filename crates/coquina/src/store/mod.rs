@@ -143,19 +143,27 @@ pub trait Chunks: Send + Sync {
     fn chunk(&self, number: u64) -> Result<Stored>;
 
     /// Whether all chunks are known to come from our encoder, though they have no sums to tell.
-    fn are_ours(&self) -> bool;
+    fn are_ours(&self) -> bool {
+        false
+    }
 
     /// The fixed metadata: name and content.
-    fn metalayers(&self) -> Vec<(String, Vec<u8>)>;
+    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        Vec::new()
+    }
 
     /// The content of a piece of variable metadata.
     ///
     /// # Errors
     /// `Corrupt` where it does not decode.
-    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    fn layer(&self, _name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
 
     /// The names of the variable metadata.
-    fn layer_names(&self) -> Vec<String>;
+    fn layer_names(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// What the chunks take.
     fn sizes(&self) -> Sizes;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::opened::plain;
 use super::stored::StoredBytes;
 use super::view::View;
 use crate::base::error::{Error, Result};
@@ -13,8 +12,12 @@ use crate::store::{Chunks, EncodeChunk, OpenChunk, Sizes, Stored, SumState};
 /// A chunk that was fetched.
 pub(super) enum Fetched {
     Missing,
-    Stored { id: u64, bytes: Arc<Vec<u8>>, mask: u32 },
-    Items { id: u64, bytes: Arc<Vec<u8>> },
+    /// Items that the library read have a mask that says that no filter ran.
+    Stored {
+        id: u64,
+        bytes: Arc<Vec<u8>>,
+        mask: u32,
+    },
 }
 
 /// Chunks that were fetched for one read.
@@ -37,7 +40,7 @@ impl Chunks for Batch {
     fn chunk(&self, number: u64) -> Result<Stored> {
         Ok(match self.find(number)? {
             Fetched::Missing => Stored::Item(Arc::clone(&self.view.shared.fill)),
-            Fetched::Stored { id, .. } | Fetched::Items { id, .. } => Stored::Other { id: *id },
+            Fetched::Stored { id, .. } => Stored::Other { id: *id },
         })
     }
 
@@ -48,12 +51,6 @@ impl Chunks for Batch {
             Fetched::Stored { bytes, mask, .. } => {
                 format.open(StoredBytes::fetched(Arc::clone(bytes)), *mask, limits)
             }
-            Fetched::Items { bytes, .. } if !format.cut.is_tiles() => {
-                Ok(plain(StoredBytes::fetched(Arc::clone(bytes)), &format.cut))
-            }
-            Fetched::Items { bytes, .. } => {
-                format.open(StoredBytes::fetched(Arc::clone(bytes)), u32::MAX, limits)
-            }
         }
     }
 
@@ -63,22 +60,6 @@ impl Chunks for Batch {
 
     fn fill(&self) -> Option<&[u8]> {
         Some(&self.view.shared.fill)
-    }
-
-    fn are_ours(&self) -> bool {
-        false
-    }
-
-    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
-        Vec::new()
-    }
-
-    fn layer(&self, _name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-
-    fn layer_names(&self) -> Vec<String> {
-        Vec::new()
     }
 
     fn sizes(&self) -> Sizes {

@@ -14,7 +14,7 @@ use super::{Gear, Hdf5Spec};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{self, BlockSource, HEADER_BYTES, Header, Params};
+use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header, Params};
 use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, wrap};
 use crate::store::{Change, Chunks, EncodeChunk, Entry, Store};
 
@@ -24,8 +24,6 @@ const SLAB_BYTES: usize = 256 << 10;
 const STORED_SLAB_BYTES: usize = 64 << 10;
 /// A slab has so many blocks of Blosc at least, where their borders differ: as many blocks are decoded twice.
 const BLOCKS_PER_SLAB: usize = 8;
-/// The most bytes of a block of an array.
-const BLOCK_BYTES_MAX: usize = chunk::BLOCK_BYTES_MAX;
 
 /// A dataset that is open.
 pub(crate) struct Hdf5Store {
@@ -68,11 +66,8 @@ impl Hdf5Store {
         let places = Places { shape: spec.shape.clone(), chunks: chunks.clone() };
         let probe = Probe { spec: &spec, gear, pipeline: &pipeline, dims: &dims, itemsize, limits: &limits };
         let cut = probe.cut(&places)?;
-        let encoder = Encoder {
-            pipeline: pipeline.clone(),
-            cut: cut.clone(),
-            is_plain: gear == Gear::Whole || pipeline.unwritable().is_some(),
-        };
+        let is_plain = gear == Gear::Whole || pipeline.unwritable().is_some();
+        let encoder = Encoder::new(pipeline.clone(), cut.clone(), is_plain);
         let format = Arc::new(Format { pipeline, cut: cut.clone(), dims, itemsize });
         let shared = Arc::new(Shared {
             library: spec.library,
@@ -234,16 +229,15 @@ impl Probe<'_> {
 pub(super) struct Encoder {
     pipeline: Pipeline,
     cut: Cut,
+    /// How chunks are encoded block by block, if blocks are tiles of a Blosc2 frame.
+    tiles: Option<Blosc2Spec>,
     /// Whether the library runs the filters.
     is_plain: bool,
 }
 
 impl EncodeChunk for Encoder {
     fn encode(&self, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>> {
-        if !self.is_plain
-            && self.cut.is_tiles()
-            && let Some(spec) = self.pipeline.blosc2()
-        {
+        if let Some(spec) = &self.tiles {
             return self.encode_tiles(spec, blocks, job);
         }
         let mut plain = vec![0; self.cut.chunk_bytes()];
@@ -261,18 +255,22 @@ impl EncodeChunk for Encoder {
 }
 
 impl Encoder {
+    fn new(pipeline: Pipeline, cut: Cut, is_plain: bool) -> Self {
+        let tiles = pipeline.blosc2().filter(|_| !is_plain && cut.is_tiles()).map(|spec| Blosc2Spec {
+            params: Params { blocksize: Some(cut.block_bytes()), ..spec.params },
+            blocks: cut.blocks().get(..spec.dims.len()).map(<[u64]>::to_vec),
+            ..spec.clone()
+        });
+        Self { pipeline, cut, tiles, is_plain }
+    }
+
     /// Blocks are encoded as they are made.
     fn encode_tiles(&self, spec: &Blosc2Spec, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>> {
-        let block_bytes = self.cut.block_bytes();
-        let rank = spec.dims.len();
-        let params = Params { blocksize: Some(block_bytes), ..spec.params };
-        let own = self.cut.blocks().get(..rank).map(<[u64]>::to_vec);
-        let spec = Blosc2Spec { params, blocks: own, ..spec.clone() };
         let mut room = Vec::new();
-        let bytes = block_bytes.saturating_mul(self.cut.nblocks());
-        let cbytes = chunk::encode_blocks_of(blocks, bytes, &params, &mut room, job)?;
+        let bytes = self.cut.block_bytes().saturating_mul(self.cut.nblocks());
+        let cbytes = chunk::encode_blocks_of(blocks, bytes, &spec.params, &mut room, job)?;
         room.truncate(cbytes);
-        wrap(&spec, room)
+        wrap(spec, room)
     }
 }
 

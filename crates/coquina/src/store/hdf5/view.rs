@@ -225,7 +225,7 @@ impl View {
             bytes
         };
         let id = xxh3_64_with_seed(&bytes, number);
-        Ok(Fetched::Items { id, bytes: Arc::new(bytes) })
+        Ok(Fetched::Stored { id, bytes: Arc::new(bytes), mask: u32::MAX })
     }
 }
 
@@ -341,22 +341,6 @@ impl Chunks for Reader {
 
     fn fill(&self) -> Option<&[u8]> {
         Some(&self.view.shared.fill)
-    }
-
-    fn are_ours(&self) -> bool {
-        false
-    }
-
-    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
-        Vec::new()
-    }
-
-    fn layer(&self, _name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-
-    fn layer_names(&self) -> Vec<String> {
-        Vec::new()
     }
 
     fn sizes(&self) -> Sizes {
