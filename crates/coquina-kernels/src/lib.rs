@@ -7,23 +7,30 @@
 //! Source: the byte layouts are those of `docs/formats/filters.md`.
 
 mod bitshuffle;
+mod bounds;
 pub mod boxes;
 mod bytedelta;
+pub mod elementwise;
+pub mod items;
 mod level;
 pub mod lz4;
 mod pages;
+pub mod reduce;
 mod runs;
 mod shuffle;
 #[cfg(test)]
 mod testing;
+mod types;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 mod xor;
 
 pub use bitshuffle::{bitshuffle, bitunshuffle};
+pub use bounds::{Bounds, bounds};
 pub use bytedelta::{bytedelta_decode, bytedelta_encode};
 pub use level::{Level, best_level, levels};
 pub use pages::advise_huge_pages;
 pub use runs::run_value;
 pub use shuffle::{shuffle, unshuffle};
+pub use types::Type;
 pub use xor::{xor_chain_decode, xor_chain_encode, xor_into};
