@@ -23,15 +23,23 @@ fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64], typesize: usize) -> Array
     let writable: Vec<_> = CODECS.iter().copied().filter(|codec| codec.is_writable()).collect();
     let codec = writable[(shape.len() + typesize) % writable.len()];
     let pipeline = Pipeline::new(&[filter]).unwrap_or_default();
+    // Numbers have statistics.
+    let dtype = match typesize {
+        1 => "|u1".to_owned(),
+        2 => "<i2".to_owned(),
+        4 | 8 => format!("<f{typesize}"),
+        _ => format!("|V{typesize}"),
+    };
     ArraySpec {
         shape: shape.into(),
         chunks: Some(chunks.into()),
         blocks: Some(blocks.into()),
         access: Access::Any,
-        dtype: format!("|V{typesize}"),
+        dtype,
         fill: Fill::Special(Special::Zeros),
         params: Params { codec, typesize, pipeline, ..Params::default() },
         checksums: true,
+        statistics: true,
     }
 }
 
@@ -106,7 +114,14 @@ fn without_sums(bytes: &[u8]) -> Result<Vec<u8>> {
     let chunk = |number| -> Result<Stored> { snapshot.chunk(number) };
     let mut out = Vec::new();
     let nbytes = snapshot.nbytes();
-    let whole = Whole { spec: &spec, nbytes, nchunks: snapshot.nchunks(), chunk: &chunk, vlmetalayers: &[] };
+    let whole = Whole {
+        spec: &spec,
+        nbytes,
+        nchunks: snapshot.nchunks(),
+        chunk: &chunk,
+        statistics: None,
+        vlmetalayers: &[],
+    };
     write_frame(&mut out, &whole)?;
     Ok(out)
 }

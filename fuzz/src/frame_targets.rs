@@ -90,6 +90,13 @@ pub(crate) fn array_open(bytes: &[u8]) -> bool {
         assert!(is_sound || !damage.is_empty(), "what cannot be read is not found to be damaged");
     }
     read_corner(&array, grid.shape(), window);
+    for number in 0..=grid.nchunks() {
+        if let Some(bounds) = array.chunk_bounds(number) {
+            let ends = [&bounds.min, &bounds.max].map(|item| item_of(array.dtype(), item));
+            let is_ordered = if ends.contains(&None) { bounds.has_nan } else { ends[0] <= ends[1] };
+            assert!(number < grid.nchunks() && is_ordered, "bounds that are none: {bounds:?}");
+        }
+    }
     if is_sound && let Ok(copy) = array.to_bytes() {
         let read = Content::of(copy, &options());
         assert!(read.is_ok_and(|content| content.items == low), "a copy is not the array");
@@ -110,6 +117,39 @@ fn read_corner(array: &Array, shape: &[u64], window: Window) -> bool {
     let blocks = array.blocks_touched(&corner);
     assert!(blocks.is_ok_and(|blocks| blocks <= items as u64), "more blocks than items");
     array.read(&corner, window, &mut out, &job()).is_ok()
+}
+
+/// An item of one of the dtypes of the seeds as a number; `None` for a NaN.
+fn item_of(dtype: Option<&str>, item: &[u8]) -> Option<f64> {
+    let number = match (dtype?, item) {
+        ("<f4", &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).into(),
+        ("<f8", &[a, b, c, d, e, f, g, h]) => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        ("<i2", &[low, high]) => i16::from_le_bytes([low, high]).into(),
+        // Of others the order is not looked at.
+        (_, &[byte]) if dtype == Some("|u1") => byte.into(),
+        _ => 0.0,
+    };
+    (!f64::is_nan(number)).then_some(number)
+}
+
+/// What is known of a chunk that can be read is true.
+fn bounds_are_true(array: &Array, number: u64, facts: &str) {
+    let (Some(bounds), grid) = (array.chunk_bounds(number), array.grid()) else { return };
+    let region = grid.region(number);
+    let items: u64 = region.iter().map(|range| range.end - range.start).product();
+    let mut out = vec![0; usize::try_from(items).unwrap_or(0) * grid.typesize()];
+    let window = Window { offset: 0, bytes: grid.typesize() };
+    if array.read(&Selection::region(&region), window, &mut out, &job()).is_err() {
+        return;
+    }
+    let number_of = |item: &[u8]| item_of(array.dtype(), item);
+    let (min, max) = (number_of(&bounds.min), number_of(&bounds.max));
+    let all: Vec<_> = out.chunks_exact(grid.typesize()).map(number_of).collect();
+    let numbers = || all.iter().flatten().copied();
+    let is_true = numbers().all(|x| min.is_some_and(|min| min <= x) && max.is_some_and(|max| x <= max))
+        && (bounds.has_nan || !all.contains(&None));
+    let is_exact = min == numbers().reduce(f64::min) && max == numbers().reduce(f64::max);
+    assert!(is_true && (is_exact || !bounds.is_exact), "{facts}: chunk {number} has not {bounds:?}");
 }
 
 /// What says that a frame is an array is an error, or written as it was read.
@@ -184,6 +224,7 @@ pub(crate) fn damaged_array(bytes: &[u8]) -> bool {
         known.retain(|content| content.items[at..at + row_bytes] == out);
         assert!(!known.is_empty(), "{facts}: row {number} is wrong and no error");
     }
+    (0..grid.nchunks()).for_each(|number| bounds_are_true(&array, number, &facts));
     let is_clean = array.verify(&job()).is_ok_and(|damage| damage.is_empty());
     assert!(is_sound || !is_clean, "damage that is not found");
     is_sound

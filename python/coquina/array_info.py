@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ class ArrayInfo:
     dead_bytes: bytes of the file that nothing refers to any more; `compact` gives them back.
     checksums: "fresh" where chunks have them, "stale" after another program wrote the file, until this one
         writes again (chunks of the other one have none until the array is compacted), "absent".
+    known_chunks: of how many chunks the least and the greatest item are known; None if items are no numbers
+        that have an order.
     blocks_decoded, blocks_cached: work of this handle's reads so far: blocks decoded, and blocks found
         decoded.
     """
@@ -42,6 +44,7 @@ class ArrayInfo:
     path: str | None
     blocks_decoded: int
     blocks_cached: int
+    known_chunks: int | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, array: Array) -> ArrayInfo:
@@ -62,6 +65,10 @@ class ArrayInfo:
             return self.nbytes / self.cbytes
         return float("inf") if self.nbytes else 1.0
 
+    @property
+    def _statistics(self) -> str:
+        return "none" if self.known_chunks is None else f"{self.known_chunks} of {self.nchunks} chunks"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as values that JSON knows."""
         cratio = self.cratio if self.cbytes or not self.nbytes else None
@@ -76,13 +83,14 @@ class ArrayInfo:
             "blocks": self.blocks,
             "codec": f"{self.codec}, level {self.level}",
             "filters": ", ".join(name for name, _ in self.filters) or "none",
-            "size": f"{_human(self.nbytes)} in {_human(self.cbytes)}, {self.cratio:.2f}x",
+            "size": f"{human(self.nbytes)} in {human(self.cbytes)}, {self.cratio:.2f}x",
             "stored": f"{self.nchunks} chunks, {self.special_chunks} of one value",
-            "dead": _human(self.dead_bytes),
+            "dead": human(self.dead_bytes),
             "checksums": self.checksums,
+            "statistics": self._statistics,
             "path": self.path or "in memory",
         }
-        return "\n".join(f"{name:9}  {value}" for name, value in facts.items())
+        return "\n".join(f"{name:10}  {value}" for name, value in facts.items())
 
     __repr__ = __str__
 
@@ -106,7 +114,8 @@ class Damage:
         return f"chunk {self.chunk}, items [{region}]: {self.error}"
 
 
-def _human(nbytes: float) -> str:
+def human(nbytes: float) -> str:
+    """Return a number of bytes with a unit that fits."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if nbytes < 1024:
             return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"

@@ -27,6 +27,7 @@ fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> ArraySpec {
             ..Params::default()
         },
         checksums: true,
+        statistics: true,
     }
 }
 

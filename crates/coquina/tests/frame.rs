@@ -420,6 +420,7 @@ fn a_whole_frame_holds_what_its_chunks_hold() {
             nbytes: snapshot.nbytes(),
             nchunks: snapshot.nchunks(),
             chunk: &|number| snapshot.chunk(number),
+            statistics: None,
             vlmetalayers: &vlmetalayers,
         };
         assert_eq!(write_frame(&mut out, &whole).unwrap(), out.len() as u64);

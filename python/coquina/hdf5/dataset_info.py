@@ -70,13 +70,13 @@ class DatasetInfo(ArrayInfo):
             "layout": self.layout,
             "gear": self.gear if self.reason is None else f"{self.gear} ({self.reason})",
         }
-        return "\n".join([*lines, *(f"{name:9}  {value}" for name, value in facts.items())])
+        return "\n".join([*lines, *(f"{name:10}  {value}" for name, value in facts.items())])
 
     __repr__ = __str__
 
 
 #: Facts of other arrays that an HDF5 dataset does not have.
-_HIDDEN = {"codec", "filters", "stored", "dead", "checksums"}
+_HIDDEN = {"codec", "filters", "stored", "dead", "checksums", "statistics"}
 
 
 def described(name: str, values: tuple[int, ...]) -> str:

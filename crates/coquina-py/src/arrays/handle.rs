@@ -49,6 +49,9 @@ pub(crate) fn kind(contiguous: bool) -> Kind {
     if contiguous { Kind::Contiguous } else { Kind::Sparse }
 }
 
+/// Bounds of a chunk for Python: least and greatest item, whether these are exact, whether there is a NaN.
+type BoundsTuple<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, bool, bool);
+
 /// A damaged chunk for Python: its number, its region, and what is wrong.
 type DamageTuple = (u64, Vec<(u64, u64)>, Py<PyAny>);
 
@@ -210,6 +213,15 @@ impl ArrayHandle {
         layers.into_iter().map(|(name, content)| (name, PyBytes::new(py, &content))).collect()
     }
 
+    /// What is known of the items of a chunk without decoding any: least and greatest, whether these are exact, and
+    /// whether there is a NaN.
+    #[pyo3(signature = (number, /))]
+    fn bounds<'py>(&self, py: Python<'py>, number: u64) -> Option<BoundsTuple<'py>> {
+        let bounds = py.detach(|| self.array.chunk_bounds(number))?;
+        let item = |item: &[u8]| PyBytes::new(py, item);
+        Some((item(&bounds.min), item(&bounds.max), bounds.is_exact, bounds.has_nan))
+    }
+
     /// What is stored, and what has been read so far, by name.
     fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Raised> {
         let (stats, params) = py.detach(|| (self.array.stats(), *self.array.params()));
@@ -219,6 +231,7 @@ impl ArrayHandle {
         facts.set_item("cbytes", stats.sizes.cbytes)?;
         facts.set_item("dead_bytes", stats.sizes.dead_bytes)?;
         facts.set_item("special_chunks", stats.sizes.special_chunks)?;
+        facts.set_item("known_chunks", stats.known_chunks)?;
         facts.set_item("checksums", sums_name(stats.sizes.sums))?;
         facts.set_item("blocks_decoded", stats.blocks_decoded)?;
         facts.set_item("blocks_cached", stats.blocks_cached)?;

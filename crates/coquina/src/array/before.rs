@@ -4,7 +4,8 @@ use coquina_kernels::boxes::{Axis, Steps, copy_box};
 
 use super::grid::Grid;
 use super::read::{Content, Source};
-use super::write::{Failed, Made, encoded};
+use super::statistics::Gather;
+use super::write::{Failed, Made};
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::chunk::{BlockSource, Params};
@@ -88,13 +89,14 @@ fn is_inside(grid: &Grid, kept: &[usize]) -> bool {
 }
 
 /// Encodes a chunk with what counts of its old content.
-pub(super) fn rewritten(before: Before<'_>, grid: &Grid, params: &Params, job: &Job<'_>) -> Result<Made> {
-    let encoder = match &before {
-        Before::Content(old, ..) => old.chunks.encoder(),
-        Before::Nothing(_) => None,
-    };
+pub(super) fn rewritten(
+    before: Before<'_>,
+    gather: &Gather<'_>,
+    params: &Params,
+    job: &Job<'_>,
+) -> Result<Made> {
     let blocks = Kept { before, failed: Failed::default() };
-    let made = encoded(&blocks, grid, params, encoder, job);
+    let made = gather.encoded(&blocks, params, job);
     blocks.failed.first(made)
 }
 

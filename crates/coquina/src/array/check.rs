@@ -88,7 +88,11 @@ impl Array {
             Ok(_) => Ok(frame::Stored::Special(lost, nbytes)),
             Err(_) => in_frame(&state, number),
         };
-        self.write_file(target, existing, &state, &chunk)?;
+        let statistics = |number: u64| match damage.binary_search_by_key(&number, |d| d.chunk) {
+            Ok(_) => None,
+            Err(_) => state.chunks.statistics(number),
+        };
+        self.write_file(target, existing, &state, &Chunks { chunk: &chunk, statistics: &statistics })?;
         Ok(damage)
     }
 
@@ -101,7 +105,9 @@ impl Array {
             return Err(Error::unsupported("save: writes one file; copy makes a directory"));
         }
         let state = self.state();
-        self.write_file(target, existing, &state, &|number| in_frame(&state, number))
+        let statistics = |number| state.chunks.statistics(number);
+        let chunk = |number| in_frame(&state, number);
+        self.write_file(target, existing, &state, &Chunks { chunk: &chunk, statistics: &statistics })
     }
 
     /// The array as the bytes of a file.
@@ -111,33 +117,54 @@ impl Array {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let state = self.state();
         let mut out = Vec::new();
-        self.write_to(&mut out, &state, &|number| in_frame(&state, number))?;
+        let statistics = |number| state.chunks.statistics(number);
+        let chunk = |number| in_frame(&state, number);
+        self.write_to(&mut out, &state, &Chunks { chunk: &chunk, statistics: &statistics })?;
         Ok(out)
     }
 
-    fn write_file(&self, target: &Path, existing: Existing, state: &State, chunk: ChunkAt<'_>) -> Result<()> {
+    fn write_file(
+        &self,
+        target: &Path,
+        existing: Existing,
+        state: &State,
+        chunks: &Chunks<'_>,
+    ) -> Result<()> {
         let mut file = NewFile::create(target, existing)?;
-        self.write_to(file.file(), state, chunk).map_err(|e| e.at(target.display().to_string()))?;
+        self.write_to(file.file(), state, chunks).map_err(|e| e.at(target.display().to_string()))?;
         file.commit()
     }
 
-    fn write_to(&self, out: &mut dyn std::io::Write, state: &State, chunk: ChunkAt<'_>) -> Result<()> {
+    fn write_to(&self, out: &mut dyn std::io::Write, state: &State, chunks: &Chunks<'_>) -> Result<()> {
         let names = state.chunks.layer_names();
         let layers: Result<Vec<_>> = names
             .into_iter()
             .filter_map(|name| Some((name.clone(), state.chunks.layer(&name).transpose()?)))
             .map(|(name, content)| Ok((name, content?)))
             .collect();
-        let mut spec = frame_spec(&state.grid, self.params(), &self.meta(&state.grid), true);
+        let mut spec = frame_spec(&state.grid, self.params(), &self.meta(&state.grid));
         spec.metalayers = state.chunks.metalayers();
+        spec.with_statistics = state.chunks.statistics_bytes().is_some();
         let nchunks = state.grid.nchunks();
         let nbytes = nchunks * state.grid.chunk_bytes() as u64;
-        write_frame(out, &Whole { spec: &spec, nbytes, nchunks, chunk, vlmetalayers: &layers? })?;
+        let whole = Whole {
+            spec: &spec,
+            nbytes,
+            nchunks,
+            chunk: chunks.chunk,
+            statistics: Some(chunks.statistics),
+            vlmetalayers: &layers?,
+        };
+        write_frame(out, &whole)?;
         Ok(())
     }
 }
 
-type ChunkAt<'a> = &'a (dyn Fn(u64) -> Result<frame::Stored> + Sync);
+/// What a new file is to hold.
+struct Chunks<'a> {
+    chunk: frame::Chunks<'a>,
+    statistics: frame::StatisticsOf<'a>,
+}
 
 /// A chunk as a frame takes it.
 fn in_frame(state: &State, number: u64) -> Result<frame::Stored> {

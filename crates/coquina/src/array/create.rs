@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use coquina_kernels::Type;
+
 use super::grid::Grid;
 use super::handle::Array;
 use super::partition::{Access, partition};
+use super::statistics::{item_type, of_item};
 use super::write::uniform;
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, ReadAt};
@@ -36,6 +39,8 @@ pub struct ArraySpec {
     pub params: Params,
     /// Whether chunks in files get checksums.
     pub checksums: bool,
+    /// Whether what is known of the items of chunks is kept, where they are numbers.
+    pub statistics: bool,
 }
 
 /// What items are until they are written.
@@ -122,7 +127,7 @@ pub(super) fn plan(spec: &ArraySpec) -> Result<(Grid, Params)> {
 }
 
 /// The frame that holds such an array.
-pub(super) fn frame_spec(grid: &Grid, params: &Params, meta: &Meta, checksums: bool) -> Spec {
+pub(super) fn frame_spec(grid: &Grid, params: &Params, meta: &Meta) -> Spec {
     Spec {
         typesize: params.typesize,
         chunk_bytes: grid.chunk_bytes(),
@@ -134,7 +139,8 @@ pub(super) fn frame_spec(grid: &Grid, params: &Params, meta: &Meta, checksums: b
         split: params.split,
         dictionary: params.dictionary,
         metalayers: vec![(METALAYER.into(), meta.write())],
-        with_sums: checksums,
+        with_sums: true,
+        with_statistics: true,
     }
 }
 
@@ -146,15 +152,23 @@ impl Array {
     pub fn create(spec: &ArraySpec, target: &Target) -> Result<Self> {
         let (grid, params) = plan(spec)?;
         let meta = Meta { dtype: Some(spec.dtype.clone()), ..grid.meta() };
-        let frame_spec = frame_spec(&grid, &params, &meta, spec.checksums);
+        let frame_spec = Spec {
+            with_sums: spec.checksums,
+            with_statistics: spec.statistics,
+            ..frame_spec(&grid, &params, &meta)
+        };
         let mut store: Box<dyn Store> = match target {
-            Target::Memory => Box::new(MemoryStore::new(grid.nchunks(), frame_spec.metalayers)),
+            Target::Memory => {
+                let statistics = spec.statistics.then_some(grid.typesize());
+                Box::new(MemoryStore::new(grid.nchunks(), frame_spec.metalayers, statistics))
+            }
             Target::File { path, kind, existing } => {
                 let frame = Frame::create(path, *kind, &frame_spec, *existing)?;
                 Box::new(FrameStore::new(frame, true))
             }
         };
-        fill(&mut *store, &grid, &params, &spec.fill)?;
+        let ty = item_type(&spec.dtype, grid.typesize()).filter(|_| spec.statistics);
+        fill(&mut *store, &grid, &params, (&spec.fill, ty))?;
         Ok(Self::new(store, grid, meta, params, Limits::default()))
     }
 
@@ -213,8 +227,13 @@ impl Array {
     }
 }
 
-/// Makes all chunks what they are until they are written.
-fn fill(store: &mut dyn Store, grid: &Grid, params: &Params, fill: &Fill) -> Result<()> {
+/// Makes all chunks what they are until they are written; the type is that of items of which something is known.
+fn fill(
+    store: &mut dyn Store,
+    grid: &Grid,
+    params: &Params,
+    (fill, ty): (&Fill, Option<Type>),
+) -> Result<()> {
     let nchunks = Some(grid.nchunks());
     let made = match fill {
         Fill::Special(special) => {
@@ -223,9 +242,11 @@ fn fill(store: &mut dyn Store, grid: &Grid, params: &Params, fill: &Fill) -> Res
         }
         Fill::Value(item) => item,
     };
+    let known = ty.and_then(|ty| of_item(ty, made));
     let mut entries: Vec<(u64, Entry)> = Vec::new();
     for number in 0..grid.nchunks() {
-        entries.push((number, uniform(made, grid.chunk_bytes(), params)?.put(store)?));
+        let made = uniform(made, grid.chunk_bytes(), params)?.with_statistics(known);
+        entries.push((number, made.put(store)?));
     }
     store.apply(Change { nchunks, entries, ..Change::default() })
 }

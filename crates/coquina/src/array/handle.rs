@@ -7,12 +7,15 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use coquina_kernels::Type;
+
 use super::before::old_number;
 use super::cache::Cache;
 use super::grid::Grid;
 use super::plan::Plan;
 use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
+use super::statistics::{after_resize, item_type};
 use super::write::{Values, Write};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
@@ -31,6 +34,8 @@ pub struct Array {
     params: Params,
     dtype_format: u8,
     dtype: Option<String>,
+    /// The type of the items, if they are numbers that have an order.
+    pub(super) item_type: Option<Type>,
     /// The file, for errors.
     place: Option<String>,
 }
@@ -61,6 +66,8 @@ pub struct Stats {
     pub nchunks: u64,
     /// What the chunks take.
     pub sizes: Sizes,
+    /// Of how many chunks the bounds are known; `None` if items are no numbers that have an order.
+    pub known_chunks: Option<u64>,
     /// How many blocks have been decoded so far.
     pub blocks_decoded: u64,
     /// How many blocks were found decoded already.
@@ -73,6 +80,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Array {
     pub(super) fn new(store: Box<dyn Store>, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
+        let dtype = meta.dtype.as_deref().filter(|_| meta.dtype_format == 0);
+        let item_type = dtype.and_then(|dtype| item_type(dtype, grid.typesize()));
         let state = Arc::new(State { grid, chunks: store.chunks() });
         let place = store.path().map(|path| path.display().to_string());
         let committed = Arc::clone(&state);
@@ -86,6 +95,7 @@ impl Array {
             params,
             dtype_format: meta.dtype_format,
             dtype: meta.dtype,
+            item_type,
             place,
         }
     }
@@ -118,6 +128,7 @@ impl Array {
             cache: &self.cache,
             limits: &self.limits,
             counters: &self.counters,
+            statistics: self.item_type.filter(|ty| state.chunks.statistics_bytes() == Some(ty.bytes())),
         }
     }
 
@@ -154,10 +165,12 @@ impl Array {
     /// What it takes.
     pub fn stats(&self) -> Stats {
         let state = self.state();
+        let sizes = state.chunks.sizes();
         Stats {
             nbytes: state.grid.size().saturating_mul(state.grid.typesize() as u64),
             nchunks: state.grid.nchunks(),
-            sizes: state.chunks.sizes(),
+            sizes,
+            known_chunks: self.item_type.map(|_| sizes.special_chunks + sizes.known_chunks),
             blocks_decoded: self.counters.blocks_decoded.load(Ordering::Relaxed),
             blocks_cached: self.counters.blocks_cached.load(Ordering::Relaxed),
         }
@@ -292,6 +305,10 @@ impl Array {
             let wanted = match values {
                 Values::Bytes(bytes) => Some(bytes.len()),
                 Values::Uniform(item) if item.len() == window.bytes => None,
+                Values::Computed(source) => {
+                    super::computed::check(source, selection, window)?;
+                    None
+                }
                 Values::Uniform(item) => {
                     let (found, bytes) = (item.len(), window.bytes);
                     return Err(Error::invalid(format!("a value of {found} bytes for items of {bytes}")));
@@ -315,6 +332,7 @@ impl Array {
             change.remap = Some(&remap);
             let meta = self.meta(grid);
             change.metalayers.push((meta.name().into(), meta.write()));
+            change.statistics = after_resize(&old, grid, &change.entries);
         }
         writer.store.apply(change)?;
         Ok(Arc::new(State { grid: grid.clone(), chunks: writer.store.chunks() }))

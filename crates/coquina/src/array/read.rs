@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use coquina_kernels::Type;
 use coquina_kernels::boxes::{AXES_MAX, SharedOutput, Steps};
 
 use super::cache::Cache;
@@ -20,8 +21,8 @@ use crate::chunk::{Header, LazyChunk, Params};
 use crate::store::{Access, Chunks, OpenChunk, Stored};
 
 /// A task decodes about this much.
-const TASK_BYTES_MAX: usize = 512 << 10;
-const TASK_BYTES_MIN: usize = 64 << 10;
+pub(super) const TASK_BYTES_MAX: usize = 512 << 10;
+pub(super) const TASK_BYTES_MIN: usize = 64 << 10;
 
 /// The front of a block is decoded in so many items: as many as a shuffle turns at once.
 const FRONT_ITEMS: usize = 64;
@@ -41,6 +42,8 @@ pub(super) struct Source<'a> {
     pub(super) cache: &'a Cache,
     pub(super) limits: &'a Limits,
     pub(super) counters: &'a Counters,
+    /// The type of the items, if what is known of them is kept.
+    pub(super) statistics: Option<Type>,
 }
 
 /// What stands in a chunk: one item over and over, or blocks.
@@ -218,7 +221,7 @@ pub(super) fn batches<T>(mut all: impl Iterator<Item = T>, count: usize) -> impl
 }
 
 /// The blocks of a chunk in runs.
-fn cut(touched: Touched, task_blocks: usize) -> impl Iterator<Item = (Touched, usize, usize)> {
+pub(super) fn cut(touched: Touched, task_blocks: usize) -> impl Iterator<Item = (Touched, usize, usize)> {
     let blocks = touched.nblocks();
     (0..blocks)
         .step_by(task_blocks)

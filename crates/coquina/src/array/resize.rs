@@ -4,6 +4,7 @@
 use super::before::{Before, old_number, rewritten};
 use super::grid::Grid;
 use super::read::{Source, with_scratch};
+use super::statistics::{Gather, keeps_items};
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::chunk::Params;
@@ -35,7 +36,9 @@ pub(super) fn clear_uncovered(
         }
         let before = Before::of(old, grid, number).map_err(place)?;
         if has_leftovers(&before, grid).map_err(place)? {
-            let made = rewritten(before, grid, params, job).map_err(place)?;
+            let keeps_items = keeps_items(old.grid, grid, None);
+            let gather = Gather { old, grid, number, keeps_items };
+            let made = rewritten(before, &gather, params, job).map_err(place)?;
             entries.push((number, made.put(store)?));
         }
     }
@@ -54,13 +57,14 @@ fn has_leftovers(before: &Before<'_>, grid: &Grid) -> Result<bool> {
     })
 }
 
-/// The numbers in `grid` of the chunks that lie on the old edge of an axis, and in both shapes.
-fn edge_chunks(old: &Grid, grid: &Grid, axis: usize) -> Vec<u64> {
+/// The numbers in `grid` of the chunks that lie in both shapes, and through which the edge of an axis moves.
+pub(super) fn edge_chunks(old: &Grid, grid: &Grid, axis: usize) -> Vec<u64> {
     let mut numbers = vec![0];
     for at in 0..grid.ndim() {
         let len = old.shape()[at].min(grid.shape()[at]);
-        let chunks = len.div_ceil(grid.chunks()[at].max(1));
-        let range = if at == axis { old.shape()[at] / grid.chunks()[at]..chunks } else { 0..chunks };
+        let chunk = grid.chunks()[at].max(1);
+        let chunks = len.div_ceil(chunk);
+        let range = if at == axis { len / chunk..chunks } else { 0..chunks };
         let stride = grid.chunk_stride(at);
         numbers = numbers.iter().flat_map(|n| range.clone().map(move |at| n + at * stride)).collect();
     }

@@ -11,16 +11,19 @@ use std::sync::{Mutex, PoisonError};
 use coquina_kernels::boxes::{AXES_MAX, Axis, Steps, copy_box};
 
 use super::before::{Before, old_number};
+use super::boxes::BoxSource;
+use super::computed;
 use super::grid::Grid;
 use super::plan::{Plan, Touched};
 use super::read::{Source, batches};
 use super::selection::{Selection, Window};
+use super::statistics::{Gather, keeps_items, of_item};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
 use crate::chunk::{self, BlockSource, Kind, Params, Special};
-use crate::store::{Access, EncodeChunk, Entry, Store};
+use crate::store::{Access, EncodeChunk, Entry, Statistics, Store};
 
 /// What is written to the selected items.
 #[derive(Clone, Copy)]
@@ -29,9 +32,12 @@ pub enum Values<'a> {
     Bytes(&'a [u8]),
     /// One item for all.
     Uniform(&'a [u8]),
+    /// What is computed, of the shape of the selection, which must be a box without steps.
+    Computed(&'a dyn BoxSource),
 }
 
 /// A write that is going on.
+#[derive(Clone, Copy)]
 pub(super) struct Write<'w> {
     /// What there was before.
     pub(super) old: &'w Source<'w>,
@@ -46,14 +52,22 @@ pub(super) struct Write<'w> {
 /// A chunk on its way to the store.
 pub(super) enum Made {
     Special(Special),
-    Bytes(Vec<u8>),
+    Bytes(Vec<u8>, Option<Statistics>),
 }
 
 impl Made {
     pub(super) fn put(self, store: &mut dyn Store) -> Result<Entry> {
         match self {
             Self::Special(special) => Ok(Entry::Special(special)),
-            Self::Bytes(bytes) => store.put(bytes),
+            Self::Bytes(bytes, statistics) => store.put(bytes, statistics),
+        }
+    }
+
+    /// The same, with what is known of its items.
+    pub(super) fn with_statistics(self, statistics: Option<Statistics>) -> Self {
+        match self {
+            Self::Bytes(bytes, _) => Self::Bytes(bytes, statistics),
+            special @ Self::Special(_) => special,
         }
     }
 }
@@ -125,14 +139,21 @@ impl Write<'_> {
         Ok(putter.into_taker())
     }
 
-    fn make(&self, plan: &Plan, touched: &Touched, job: &Job<'_>) -> Result<Made> {
+    pub(super) fn make(&self, plan: &Plan, touched: &Touched, job: &Job<'_>) -> Result<Made> {
+        if let Values::Computed(source) = self.values
+            && let Some(made) = computed::made_at_once(self, source, plan, touched, job)
+        {
+            return made;
+        }
         let is_whole = self.covers(plan, touched);
         let encoder = self.old.chunks.encoder();
         if is_whole
             && encoder.is_none()
             && let Values::Uniform(item) = self.values
         {
-            return uniform(item, self.grid.chunk_bytes(), self.params);
+            let known = self.old.statistics.and_then(|ty| of_item(ty, item));
+            let made = uniform(item, self.grid.chunk_bytes(), self.params)?;
+            return Ok(made.with_statistics(known));
         }
         let mut number_of = vec![NOT_TOUCHED; self.grid.blocks_per_chunk()];
         let mut groups = [0; AXES_MAX];
@@ -147,7 +168,9 @@ impl Write<'_> {
         let strides = self.value_strides();
         let failed = Failed::default();
         let blocks = NewBlocks { write: self, plan, touched, number_of, strides, before, failed };
-        let made = encoded(&blocks, self.grid, self.params, encoder, job);
+        let keeps_items = keeps_items(self.old.grid, self.grid, Some(self.selection));
+        let gather = Gather { old: self.old, grid: self.grid, number: touched.chunk, keeps_items };
+        let made = gather.encoded(&blocks, self.params, job);
         blocks.failed.first(made)
     }
 
@@ -179,7 +202,7 @@ pub(super) fn uniform(item: &[u8], chunk_bytes: usize, params: &Params) -> Resul
     if item.iter().all(|&byte| byte == 0) {
         return Ok(Made::Special(Special::Zeros));
     }
-    Ok(Made::Bytes(chunk::encode_repeated(item, chunk_bytes, params)?))
+    Ok(Made::Bytes(chunk::encode_repeated(item, chunk_bytes, params)?, None))
 }
 
 /// Encodes a chunk of blocks as they are made. Zeros need not be stored.
@@ -191,7 +214,7 @@ pub(super) fn encoded(
     job: &Job<'_>,
 ) -> Result<Made> {
     if let Some(encoder) = encoder {
-        return Ok(Made::Bytes(encoder.encode(blocks, job)?));
+        return Ok(Made::Bytes(encoder.encode(blocks, job)?, None));
     }
     let mut room = ENCODED.take();
     let cbytes = chunk::encode_blocks_of(blocks, grid.chunk_bytes(), params, &mut room, job)?;
@@ -202,7 +225,7 @@ pub(super) fn encoded(
     let header = chunk::Header::read(&bytes, &Limits::default())?;
     match header.kind()? {
         Kind::Special(special) if special != Special::Value => Ok(Made::Special(special)),
-        _ => Ok(Made::Bytes(bytes)),
+        _ => Ok(Made::Bytes(bytes, None)),
     }
 }
 
@@ -289,11 +312,14 @@ impl NewBlocks<'_> {
         }
         let mut to = [Steps::Even { start: 0, step: 0 }; AXES_MAX];
         plan.block_steps(groups, &mut to[..ndim]);
+        let values = match write.values {
+            Values::Bytes(values) | Values::Uniform(values) => values,
+            Values::Computed(source) => return computed::fill_block(source, plan, groups, &to[..ndim], out),
+        };
         let mut rooms = vec![Vec::new(); ndim];
         let from = plan.result_steps(groups, &self.strides, &mut rooms);
         let axes: Vec<Axis<'_>> =
             from.into_iter().zip(to).map(|((len, from), to)| Axis { len, to, from }).collect();
-        let (Values::Bytes(values) | Values::Uniform(values)) = write.values;
         copy_box(&mut out[write.window.offset..], values, &axes, write.window.bytes);
         Ok(())
     }

@@ -59,6 +59,11 @@ impl Pipeline {
         self.slots.iter().any(|slot| slot.id == id)
     }
 
+    /// Whether what is decoded may not be what was encoded.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.slots.iter().any(|slot| by_id(slot.id).is_ok_and(|filter| filter.is_lossy()))
+    }
+
     /// Looks the filters up for reading a chunk.
     pub(crate) fn for_decoding(&self, typesize: usize, version: u8) -> Result<Steps> {
         self.steps(typesize, version).map_err(|e| match e.kind() {

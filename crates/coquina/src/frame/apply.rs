@@ -26,6 +26,7 @@ impl Snapshot {
         new.header.set_counts(Counts { nbytes: change.nbytes, cbytes, ..self.header.counts });
         new.check_counts(change)?;
         new.change_slots(self, change)?;
+        new.change_statistics(self, change);
         for (name, value) in &change.vlmetalayers {
             new.set_vlmetalayer(name, value.as_deref())?;
         }
@@ -48,7 +49,7 @@ impl Snapshot {
     }
 
     fn change_slots(&mut self, old: &Self, change: &Change<'_>) -> Result<()> {
-        let zeros = Slot { raw: special_raw(Special::Zeros).unwrap_or(i64::MIN), sum: 0 };
+        let zeros = Slot::new(special_raw(Special::Zeros).unwrap_or(i64::MIN));
         let mut dropped = Vec::new();
         if let Some(fill) = change.fill {
             self.header.takes_special(fill)?;
@@ -90,12 +91,29 @@ impl Snapshot {
         Ok(())
     }
 
+    /// Statistics of chunks that are put are none yet; those of chunks that stay are told, or no longer sure.
+    fn change_statistics(&mut self, old: &Self, change: &Change<'_>) {
+        let Some(statistics) = &change.statistics else {
+            let is_same =
+                change.remap.is_none() && change.metalayers.is_empty() && change.nchunks == old.nchunks();
+            if !is_same {
+                self.slots.forget_statistics();
+            }
+            return;
+        };
+        for &(number, statistics) in statistics {
+            if let Some(slot) = self.slots.get(number).filter(|slot| self.has_statistics && slot.raw >= 0) {
+                self.slots.set(number, Slot { statistics, ..slot });
+            }
+        }
+    }
+
     /// A chunk that was the last one or becomes it may have to be of another size than it is.
     fn check_borders(&self, old: &Self) -> Result<()> {
         for number in [old.nchunks(), self.nchunks()].into_iter().filter_map(|count| count.checked_sub(1)) {
             let (Some(before), Some(now)) = (old.slots.get(number), self.slots.get(number)) else { continue };
             let (held, needed) = (old.header.nbytes_of(number), self.header.nbytes_of(number));
-            if before == now && now.raw >= 0 && held != needed {
+            if before.raw == now.raw && now.raw >= 0 && held != needed {
                 let (held, needed) = (held.unwrap_or(0), needed.unwrap_or(0));
                 return Err(Error::invalid(format!(
                     "chunk {number}: holds {held} bytes, and must hold {needed}"
@@ -111,11 +129,11 @@ impl Snapshot {
             Entry::Special(special) => {
                 self.header.takes_special(*special)?;
                 let raw = special_raw(*special).unwrap_or(i64::MIN);
-                Ok(Slot { raw, sum: 0 })
+                Ok(Slot::new(raw))
             }
             Entry::Stored(Put { key, sum }) => {
                 let raw = i64::try_from(*key).map_err(|_| Error::limit(format!("a chunk at {key}")))?;
-                let slot = Slot { raw, sum: sum.map_or(0, u64::from) };
+                let slot = Slot { sum: sum.map_or(0, u64::from), ..Slot::new(raw) };
                 if let Stored::At { source, place, .. } = self.locate(number, slot)?
                     && let Some(misfit) = self.misfit(number, &self.chunk_header(&*source, &place)?)
                 {

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 
+use super::statistics::Statistics;
 use crate::chunk::Special;
 
 /// A chunk that has been put into a frame: where it is, and its sum.
@@ -41,4 +42,7 @@ pub struct Change<'a> {
     pub metalayers: Vec<(String, Vec<u8>)>,
     /// Variable-length metalayers to set, or to delete where there is no content.
     pub vlmetalayers: Vec<(String, Option<Vec<u8>>)>,
+    /// What is known of the items of chunks, by their new number; of all others that stay it is what it was. `None`
+    /// if nothing is said of it: then all of it is forgotten unless each chunk that stays is where it was.
+    pub statistics: Option<Vec<(u64, Option<Statistics>)>>,
 }

@@ -4,8 +4,9 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use super::lock;
+use super::record::Parts;
 use super::snapshot::Snapshot;
-use super::write::write_parts;
+use super::write::{Contents, write_parts};
 use crate::base::error::Result;
 use crate::base::io::{Existing, NewFile};
 
@@ -17,8 +18,9 @@ pub(super) fn rewrite(path: &Path, snapshot: &Snapshot) -> Result<NewFile> {
     let mut out = BufWriter::with_capacity(1 << 20, new.file());
     let chunks = |number| snapshot.chunk(number);
     let header = snapshot.header.clone();
-    let vlmetalayers = &snapshot.vlmetalayers;
-    write_parts(&mut out, header, snapshot.has_sums, vlmetalayers, (&chunks, snapshot.nchunks()))?;
+    let statistics = |number| snapshot.statistics(number);
+    let contents = Contents { chunks: &chunks, nchunks: snapshot.nchunks(), statistics: Some(&statistics) };
+    write_parts(&mut out, header, Parts::of(snapshot).notes, &snapshot.vlmetalayers, &contents)?;
     out.flush()?;
     drop(out);
     Ok(new)

@@ -186,6 +186,7 @@ impl Frame {
                 vlmetalayers: Vec::new(),
                 sums: if spec.with_sums { SumState::Fresh } else { SumState::Absent },
                 has_sums: spec.with_sums,
+                has_statistics: spec.with_statistics,
                 live_bytes: 0,
                 tail_sum: 0,
                 has_fingerprint: true,

@@ -280,7 +280,7 @@ impl Header {
     }
 
     /// What a new frame must be told to be like this one.
-    pub(super) fn spec(&self, with_sums: bool) -> Spec {
+    pub(super) fn spec(&self, with_sums: bool, with_statistics: bool) -> Spec {
         Spec {
             typesize: self.typesize,
             chunk_bytes: self.chunk_bytes,
@@ -296,6 +296,7 @@ impl Header {
                 .map(|(name, content)| (name.to_owned(), content.to_vec()))
                 .collect(),
             with_sums,
+            with_statistics,
         }
     }
 

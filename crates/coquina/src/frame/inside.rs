@@ -99,7 +99,7 @@ pub(crate) fn wrap_chunk(spec: &Spec, chunk: &[u8]) -> Result<Vec<u8>> {
         _ => None,
     };
     let stored = if told.is_some() { &[] } else { chunk };
-    let index = encode_index(&Slots::same(Slot { raw: told.unwrap_or(0), sum: 0 }, 1))?;
+    let index = encode_index(&Slots::same(Slot::new(told.unwrap_or(0)), 1))?;
     let mut end = trailer::body(std::iter::empty())?;
     end.extend([0; FINGERPRINT_BYTES]);
     let mut header = Header::new(spec, Kind::Contiguous)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::fingerprint::{self, FINGERPRINT_BYTES};
 use super::header::{FIRST_BYTES, HEADER_BYTES_MIN, Header, is_foreign};
-use super::layer;
+use super::layer::{self, Notes};
 use super::offsets::decode_index;
 use super::slots::Slots;
 use super::snapshot::{Snapshot, SumState};
@@ -34,6 +34,7 @@ pub(super) struct Loaded {
     pub(super) vlmetalayers: Vec<(String, Arc<[u8]>)>,
     pub(super) sums: SumState,
     pub(super) has_sums: bool,
+    pub(super) has_statistics: bool,
     pub(super) live_bytes: u64,
     /// The sum over header, index and trailer.
     pub(super) tail_sum: u64,
@@ -205,11 +206,12 @@ impl Origin<'_> {
         let are_sums_used =
             fingerprint == Fingerprint::Right || fingerprint == Fingerprint::Wrong && trust == Trust::Sums;
         let has_fingerprint = fingerprint == Fingerprint::Right;
-        finish(header, slots, &trailer, are_sums_used).map(|loaded| Loaded {
-            tail_sum,
-            has_fingerprint,
-            ..loaded
-        })
+        let mut loaded = finish(header, slots, &trailer, are_sums_used)?;
+        if !has_fingerprint {
+            // Sums are held against what they are about; what is known of items is only believed.
+            loaded.slots.forget_statistics();
+        }
+        Ok(Loaded { tail_sum, has_fingerprint, ..loaded })
     }
 
     /// The state that a whole record that ends at `end` tells, whatever the header says.
@@ -241,18 +243,28 @@ fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bo
     let own = trailer.layers().find(|(name, _)| *name == layer::NAME);
     let vlmetalayers = trailer.layers().filter(|(name, _)| *name != layer::NAME);
     let vlmetalayers = vlmetalayers.map(|(name, packed)| (name.to_owned(), packed.into())).collect();
-    let live_bytes = header.counts.cbytes;
-    let (sums, has_sums, live_bytes) = match (own, are_sums_used) {
-        (None, _) => (SumState::Absent, true, live_bytes),
-        (Some(_), false) => (SumState::Stale, true, live_bytes),
+    let unknown = Notes { has_sums: true, has_statistics: true, live_bytes: header.counts.cbytes };
+    let (sums, notes) = match (own, are_sums_used) {
+        (None, _) => (SumState::Absent, unknown),
+        (Some(_), false) => (SumState::Stale, unknown),
         (Some((_, chunk)), true) => {
-            let notes = layer::unpack_notes(chunk, &mut slots)?;
-            let state = if notes.has_sums { SumState::Fresh } else { SumState::Absent };
-            (state, notes.has_sums, notes.live_bytes)
+            let notes = layer::unpack_notes(chunk, &mut slots, header.typesize)?;
+            (if notes.has_sums { SumState::Fresh } else { SumState::Absent }, notes)
         }
     };
+    let Notes { has_sums, has_statistics, live_bytes } = notes;
     let (tail_sum, has_fingerprint) = (0, false);
-    Ok(Loaded { header, slots, vlmetalayers, sums, has_sums, live_bytes, tail_sum, has_fingerprint })
+    Ok(Loaded {
+        header,
+        slots,
+        vlmetalayers,
+        sums,
+        has_sums,
+        has_statistics,
+        live_bytes,
+        tail_sum,
+        has_fingerprint,
+    })
 }
 
 /// What stands behind the chunks.

@@ -29,6 +29,7 @@ mod slots;
 mod snapshot;
 mod sparse;
 mod spec;
+mod statistics;
 mod trailer;
 mod write;
 mod writer;
@@ -37,7 +38,8 @@ pub use change::{Change, Entry, Put, Remap};
 pub use handle::{Frame, Mode};
 pub use snapshot::{Snapshot, Stored, SumState};
 pub use spec::{Kind, Spec};
-pub use write::{Chunks, Whole, write_frame};
+pub use statistics::Statistics;
+pub use write::{Chunks, StatisticsOf, Whole, write_frame};
 
 /// The most chunks of a frame: the index has eight bytes for each, and is a chunk itself.
 pub(crate) const NCHUNKS_MAX: u64 = (crate::chunk::CHUNK_BYTES_MAX / 8) as u64;

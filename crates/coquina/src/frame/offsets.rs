@@ -87,7 +87,7 @@ fn decode(chunk: &[u8], nchunks: Option<u64>, limits: &Limits) -> Result<Slots> 
     match header.kind()? {
         Kind::Special(Special::Value) if stored.len() == ENTRY_BYTES => {
             let raw = i64::from_le_bytes(stored.try_into().unwrap_or_default());
-            return Ok(Slots::same(Slot { raw, sum: 0 }, count));
+            return Ok(Slots::same(Slot::new(raw), count));
         }
         Kind::Blocks if header.block_bytes() > BLOCK_BYTES_MAX => {
             let bytes = header.block_bytes();
@@ -113,7 +113,7 @@ fn decode_windows(chunk: &Chunk<'_>, limits: &Limits) -> Result<Slots> {
         chunk.decode_range(at, part, &Job::inline())?;
         for entry in part.chunks_exact(ENTRY_BYTES) {
             let raw = i64::from_le_bytes(entry.try_into().unwrap_or_default());
-            slots.push(Slot { raw, sum: 0 });
+            slots.push(Slot::new(raw));
         }
         at += bytes;
         let listed = (slots.listed() * ENTRY_BYTES) as u64;
@@ -142,12 +142,12 @@ mod tests {
 
     #[test]
     fn an_index_is_read_as_written() {
-        let zeros = Slot { raw: special_raw(Special::Zeros).unwrap(), sum: 0 };
+        let zeros = Slot::new(special_raw(Special::Zeros).unwrap());
         for len in [1, 3, 4, 1023, 1024, 5000] {
             assert!(round_trip(&Slots::same(zeros, len)) <= 56);
             let mut slots = Slots::same(zeros, len);
             for number in (0..len).step_by(3) {
-                slots.set(number, Slot { raw: i64::try_from(number * 977).unwrap(), sum: 0 });
+                slots.set(number, Slot::new(i64::try_from(number * 977).unwrap()));
             }
             round_trip(&slots);
         }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn very_many_equal_chunks_take_no_memory_and_no_time() {
-        let slots = Slots::same(Slot { raw: special_raw(Special::Nans).unwrap(), sum: 0 }, NCHUNKS_MAX);
+        let slots = Slots::same(Slot::new(special_raw(Special::Nans).unwrap()), NCHUNKS_MAX);
         let chunk = encode_index(&slots).unwrap();
         let limits = Limits { chunk_bytes: 1 << 20 };
         assert_eq!(decode_index(&chunk, Some(NCHUNKS_MAX), &limits).unwrap().len(), NCHUNKS_MAX);
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn a_small_index_of_many_different_chunks_is_held_against_the_limits() {
-        let mut slots = Slots::same(Slot { raw: 0, sum: 0 }, 1 << 20);
-        (0..1 << 20).step_by(2).for_each(|number| slots.set(number, Slot { raw: 5, sum: 0 }));
+        let mut slots = Slots::same(Slot::new(0), 1 << 20);
+        (0..1 << 20).step_by(2).for_each(|number| slots.set(number, Slot::new(5)));
         let chunk = encode_index(&slots).unwrap();
         let error = decode_index(&chunk, None, &Limits { chunk_bytes: 1 << 20 }).unwrap_err();
         assert_eq!(error.kind(), crate::base::error::ErrorKind::Limit);

@@ -33,13 +33,14 @@ pub(super) struct Record {
 
 impl<'a> Parts<'a> {
     pub(super) fn of(snapshot: &'a Snapshot) -> Self {
-        let Snapshot { header, slots, vlmetalayers, has_sums, live_bytes, .. } = snapshot;
-        Self { header, slots, vlmetalayers, notes: Notes { has_sums: *has_sums, live_bytes: *live_bytes } }
+        let &Snapshot { has_sums, has_statistics, live_bytes, .. } = snapshot;
+        let Snapshot { header, slots, vlmetalayers, .. } = snapshot;
+        Self { header, slots, vlmetalayers, notes: Notes { has_sums, has_statistics, live_bytes } }
     }
 
     /// The record of a frame with so many bytes of chunks. Its length does not depend on the sums.
     pub(super) fn record(&self, cbytes: u64) -> Result<Record> {
-        let own = layer::pack_notes(&self.notes, self.slots)?;
+        let own = layer::pack_notes(&self.notes, self.slots, self.header.typesize)?;
         let vlmetalayers = self.vlmetalayers.iter().map(|(name, packed)| (name.as_str(), &**packed));
         // C-Blosc2 refuses more layers: then a frame goes without ours.
         let own = (self.vlmetalayers.len() < METALAYERS_MAX).then_some((layer::NAME, own.as_slice()));

@@ -1,9 +1,11 @@
-//! The index in memory: what it says about each chunk, and the chunk's sum.
+//! The index in memory: what it says about each chunk, the chunk's sum, and what is known of its items.
 //!
 //! Chunks are in pages. A page whose chunks are all alike is one entry, so that an array of very many chunks of
 //! zeros costs next to nothing; and a changed index shares the pages that did not change with the old one.
 
 use std::sync::Arc;
+
+use super::statistics::Statistics;
 
 /// Chunks of a page.
 const PAGE: usize = 1024;
@@ -15,9 +17,16 @@ pub(super) struct Slot {
     pub(super) raw: i64,
     /// The chunk's sum, 0 for none.
     pub(super) sum: u64,
+    /// What is known of its items, if it is stored.
+    pub(super) statistics: Option<Statistics>,
 }
 
 impl Slot {
+    /// One of which the index alone is known.
+    pub(super) fn new(raw: i64) -> Self {
+        Self { raw, sum: 0, statistics: None }
+    }
+
     /// Where the chunk is, if it is stored.
     pub(super) fn key(self) -> Option<u64> {
         u64::try_from(self.raw).ok()
@@ -119,6 +128,19 @@ impl Slots {
         usize::try_from(self.len.saturating_sub(start)).unwrap_or(usize::MAX).min(PAGE)
     }
 
+    /// Forgets what is known of the items of all chunks.
+    pub(super) fn forget_statistics(&mut self) {
+        for page in &mut self.pages {
+            match page {
+                Page::Same(slot) => slot.statistics = None,
+                Page::Listed(slots) if slots.iter().any(|slot| slot.statistics.is_some()) => {
+                    Arc::make_mut(slots).iter_mut().for_each(|slot| slot.statistics = None);
+                }
+                Page::Listed(_) => {}
+            }
+        }
+    }
+
     /// All slots in order, as runs: a run of equal slots has them once, with their number.
     pub(super) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         self.pages.iter().enumerate().map(|(number, page)| match page {
@@ -207,7 +229,7 @@ mod tests {
     use super::*;
 
     fn slot(raw: i64) -> Slot {
-        Slot { raw, sum: 0 }
+        Slot::new(raw)
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::load::Loaded;
 use super::offsets::special;
 use super::slots::{Slot, Slots};
 use super::spec::{Kind, Spec};
+use super::statistics::{Statistics, entry_bytes};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
@@ -65,6 +66,8 @@ pub struct Snapshot {
     pub(super) sums: SumState,
     /// Whether new chunks get sums.
     pub(super) has_sums: bool,
+    /// Whether what is known of the items of chunks is kept.
+    pub(super) has_statistics: bool,
     /// Bytes that the index refers to, with tables of sums.
     pub(super) live_bytes: u64,
     /// The sum over header, index and trailer.
@@ -79,14 +82,24 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(super) fn new(loaded: Loaded, chunks: Chunks, limits: Limits, epoch: u64) -> Self {
-        let Loaded { header, slots, vlmetalayers, sums, has_sums, live_bytes, tail_sum, has_fingerprint } =
-            loaded;
+        let Loaded {
+            header,
+            slots,
+            vlmetalayers,
+            sums,
+            has_sums,
+            has_statistics,
+            live_bytes,
+            tail_sum,
+            has_fingerprint,
+        } = loaded;
         Self {
             header,
             slots,
             vlmetalayers,
             sums,
             has_sums,
+            has_statistics,
             live_bytes,
             tail_sum,
             has_fingerprint,
@@ -152,12 +165,27 @@ impl Snapshot {
 
     /// All that a new frame must be told to be like this one: the defaults for new chunks, and the metalayers.
     pub fn spec(&self) -> Spec {
-        self.header.spec(self.has_sums)
+        self.header.spec(self.has_sums, self.has_statistics)
     }
 
     /// Whether chunks have sums.
     pub fn sums(&self) -> SumState {
         self.sums
+    }
+
+    /// What is known of the items of chunk `number`.
+    pub fn statistics(&self, number: u64) -> Option<Statistics> {
+        self.slots.get(number)?.statistics
+    }
+
+    /// Of how many chunks something is known.
+    pub fn chunks_with_statistics(&self) -> u64 {
+        self.slots.stored().filter(|(_, slot)| slot.statistics.is_some()).count() as u64
+    }
+
+    /// Whether something may be known of chunks, and is kept.
+    pub fn has_statistics(&self) -> bool {
+        self.has_statistics && entry_bytes(self.typesize()).is_some()
     }
 
     /// What sizes may ask for when this frame is read.

@@ -41,10 +41,12 @@ pub struct Spec {
     pub metalayers: Vec<(String, Vec<u8>)>,
     /// Whether chunks get checksums.
     pub with_sums: bool,
+    /// Whether what is known of the items of chunks is kept.
+    pub with_statistics: bool,
 }
 
 impl Default for Spec {
-    /// Single bytes in chunks of 1 MiB, Zstd level 5 after a shuffle, with sums.
+    /// Single bytes in chunks of 1 MiB, Zstd level 5 after a shuffle, with sums and statistics.
     fn default() -> Self {
         Self {
             typesize: 1,
@@ -58,6 +60,7 @@ impl Default for Spec {
             dictionary: false,
             metalayers: Vec::new(),
             with_sums: true,
+            with_statistics: true,
         }
     }
 }

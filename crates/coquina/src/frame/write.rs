@@ -17,6 +17,7 @@ use super::record::Parts;
 use super::slots::{Builder, Slot, Slots};
 use super::snapshot::{Stored, read_verified};
 use super::spec::{Kind, METALAYERS_MAX, Spec};
+use super::statistics::Statistics;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
@@ -27,6 +28,9 @@ use crate::chunk::{
 
 /// Where a writer of whole frames gets chunk `number`.
 pub type Chunks<'a> = &'a (dyn Fn(u64) -> Result<Stored> + Sync);
+
+/// Where it gets what is known of the items of chunk `number`, which must be that of just this chunk at this place.
+pub type StatisticsOf<'a> = &'a (dyn Fn(u64) -> Option<Statistics> + Sync);
 
 /// All that a frame is made of.
 #[derive(Clone, Copy)]
@@ -39,6 +43,8 @@ pub struct Whole<'a> {
     pub nchunks: u64,
     /// Gives a chunk by its number. Each is asked for twice.
     pub chunk: Chunks<'a>,
+    /// What is known of the items of chunks.
+    pub statistics: Option<StatisticsOf<'a>>,
     /// Variable-length metalayers, by name and value.
     pub vlmetalayers: &'a [(String, Vec<u8>)],
 }
@@ -49,7 +55,7 @@ pub struct Whole<'a> {
 /// `Invalid` or `Limit` for what does not fit together, `Corrupt` for a chunk whose sum does not match, and what
 /// chunks and `out` say.
 pub fn write_frame(out: &mut dyn Write, whole: &Whole<'_>) -> Result<u64> {
-    let Whole { spec, nbytes, nchunks, chunk, vlmetalayers } = *whole;
+    let Whole { spec, nbytes, nchunks, chunk, statistics, vlmetalayers } = *whole;
     let mut packed: Vec<(String, Arc<[u8]>)> = Vec::new();
     for (name, value) in vlmetalayers {
         check_name(name)?;
@@ -67,17 +73,27 @@ pub fn write_frame(out: &mut dyn Write, whole: &Whole<'_>) -> Result<u64> {
     }
     let mut header = Header::new(spec, Kind::Contiguous)?;
     header.set_counts(Counts { nbytes, ..header.counts });
-    write_parts(out, header, spec.with_sums, &packed, (chunk, nchunks))
+    let notes = Notes { has_sums: spec.with_sums, has_statistics: spec.with_statistics, live_bytes: 0 };
+    write_parts(out, header, notes, &packed, &Contents { chunks: chunk, nchunks, statistics })
 }
 
-/// The same with a header that tells all but the counts that follow from the chunks.
+/// The chunks of a frame that is written in one pass.
+pub(super) struct Contents<'a> {
+    pub(super) chunks: Chunks<'a>,
+    pub(super) nchunks: u64,
+    pub(super) statistics: Option<StatisticsOf<'a>>,
+}
+
+/// The same with a header and notes that tell all but the counts that follow from the chunks.
 pub(super) fn write_parts(
     out: &mut dyn Write,
     mut header: Header,
-    has_sums: bool,
+    notes: Notes,
     vlmetalayers: &[(String, Arc<[u8]>)],
-    (chunks, nchunks): (Chunks<'_>, u64),
+    contents: &Contents<'_>,
 ) -> Result<u64> {
+    let &Contents { chunks, nchunks, .. } = contents;
+    let has_sums = notes.has_sums;
     let expected = header::nchunks(header.counts.nbytes, header.chunk_bytes);
     if expected.map_or(nchunks == 0, |expected| expected != nchunks) {
         let nbytes = header.counts.nbytes;
@@ -86,8 +102,8 @@ pub(super) fn write_parts(
     if nchunks > NCHUNKS_MAX {
         return Err(Error::limit(format!("{nchunks} chunks: a frame holds {NCHUNKS_MAX}")));
     }
-    let (mut slots, cbytes) = measure(&mut header, has_sums, chunks, nchunks)?;
-    let notes = Notes { has_sums, live_bytes: cbytes };
+    let (mut slots, cbytes) = measure(&mut header, has_sums, contents)?;
+    let notes = Notes { live_bytes: cbytes, ..notes };
     let parts = Parts { header: &header, slots: &slots, vlmetalayers, notes };
     let front = parts.record(cbytes)?.header;
     out.write_all(front.raw())?;
@@ -118,19 +134,20 @@ pub(super) fn sum(sums: Option<&Sums>) -> Option<NonZeroU64> {
 }
 
 /// Where each chunk will be, and how many bytes all of them take.
-fn measure(header: &mut Header, has_sums: bool, chunks: Chunks<'_>, nchunks: u64) -> Result<(Slots, u64)> {
+fn measure(header: &mut Header, has_sums: bool, contents: &Contents<'_>) -> Result<(Slots, u64)> {
     let (mut slots, mut at) = (Builder::default(), 0_u64);
-    for number in 0..nchunks {
-        let size = chunks(number).and_then(|stored| Size::of(header, number, stored));
+    for number in 0..contents.nchunks {
+        let size = (contents.chunks)(number).and_then(|stored| Size::of(header, number, stored));
         let slot = match size.map_err(|e| e.at(format!("chunk {number}")))? {
-            Size::Special(special) => special_raw(special).unwrap_or(i64::MIN),
+            Size::Special(special) => Slot::new(special_raw(special).unwrap_or(i64::MIN)),
             Size::Bytes(cbytes, table) => {
                 let start = i64::try_from(at).map_err(|_| Error::limit(format!("a frame of {at} bytes")))?;
                 at += (cbytes + if has_sums { table } else { 0 }) as u64;
-                start
+                let statistics = contents.statistics.and_then(|statistics| statistics(number));
+                Slot { statistics, ..Slot::new(start) }
             }
         };
-        slots.push(Slot { raw: slot, sum: 0 });
+        slots.push(slot);
     }
     Ok((slots.finish(), at))
 }

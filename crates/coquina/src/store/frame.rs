@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Change, Chunks, Entry, Sizes, Store, Stored, SumState};
+use super::{Change, Chunks, Entry, Sizes, Statistics, Store, Stored, SumState};
 use crate::base::error::{Error, Result};
 use crate::frame::{self, Frame, Snapshot};
 
@@ -12,7 +12,7 @@ pub(crate) struct FrameStore {
     frame: Option<Frame>,
     /// The state, kept when the frame is closed so that what it was can still be asked.
     last: Arc<Snapshot>,
-    put: Vec<frame::Entry>,
+    put: Vec<(frame::Entry, Option<Statistics>)>,
     verify: bool,
 }
 
@@ -63,6 +63,14 @@ impl Chunks for View {
         !self.verify && self.snapshot.sums() == SumState::Fresh
     }
 
+    fn statistics_bytes(&self) -> Option<usize> {
+        self.snapshot.has_statistics().then(|| self.snapshot.typesize())
+    }
+
+    fn statistics(&self, number: u64) -> Option<Statistics> {
+        self.snapshot.statistics(number)
+    }
+
     fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
         self.snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect()
     }
@@ -81,6 +89,7 @@ impl Chunks for View {
             cbytes: snapshot.cbytes() - snapshot.dead_bytes(),
             dead_bytes: snapshot.dead_bytes(),
             special_chunks: snapshot.special_chunks(),
+            known_chunks: snapshot.chunks_with_statistics(),
             sums: snapshot.sums(),
             gear: None,
         }
@@ -93,18 +102,25 @@ impl Store for FrameStore {
         Arc::new(View { snapshot, verify: self.verify, is_closed: self.frame.is_none() })
     }
 
-    fn put(&mut self, chunk: Vec<u8>) -> Result<Entry> {
+    fn put(&mut self, chunk: Vec<u8>, statistics: Option<Statistics>) -> Result<Entry> {
         let entry = self.frame()?.put(&chunk)?;
-        self.put.push(entry);
+        self.put.push((entry, statistics));
         Ok(Entry::New(self.put.len() - 1))
     }
 
     fn apply(&mut self, change: Change<'_>) -> Result<()> {
         let put = std::mem::take(&mut self.put);
-        let entry = |entry: Entry| match entry {
-            Entry::Special(special) => frame::Entry::Special(special),
-            Entry::New(number) => put[number],
-        };
+        let mut entries = Vec::with_capacity(change.entries.len());
+        let mut statistics = change.statistics;
+        for (number, entry) in change.entries {
+            entries.push(match entry {
+                Entry::Special(special) => (number, frame::Entry::Special(special)),
+                Entry::New(at) => {
+                    statistics.push((number, put[at].1));
+                    (number, put[at].0)
+                }
+            });
+        }
         let frame = self.frame()?;
         let (nchunks, chunk_bytes) = (frame.snapshot().nchunks(), frame.snapshot().chunk_bytes());
         let nchunks = change.nchunks.unwrap_or(nchunks);
@@ -113,9 +129,10 @@ impl Store for FrameStore {
             nbytes: nchunks * chunk_bytes as u64,
             fill: change.fill,
             remap: change.remap,
-            entries: change.entries.into_iter().map(|(number, new)| (number, entry(new))).collect(),
+            entries,
             metalayers: change.metalayers,
             vlmetalayers: change.layers,
+            statistics: Some(statistics),
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Change, Chunks, Entry, Sizes, Store, Stored, SumState};
+use super::{Change, Chunks, Entry, Sizes, Statistics, Store, Stored};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::chunk::{Place, Special};
@@ -17,7 +17,7 @@ static IDS: AtomicU64 = AtomicU64::new(0);
 #[derive(Clone)]
 enum Slot {
     Special(Special),
-    Bytes(u64, Arc<Vec<u8>>),
+    Bytes(u64, Arc<Vec<u8>>, Option<Statistics>),
 }
 
 /// All slots: listed, or one for all of them, so that a chunk costs nothing until it is written.
@@ -32,6 +32,8 @@ struct State {
     slots: Slots,
     metalayers: Vec<(String, Vec<u8>)>,
     layers: BTreeMap<String, Vec<u8>>,
+    /// Bytes of the items of which statistics are kept, if they are.
+    statistics_bytes: Option<usize>,
 }
 
 /// Chunks in memory.
@@ -42,10 +44,14 @@ pub(crate) struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// `nchunks` chunks that are all zeros.
-    pub(crate) fn new(nchunks: u64, metalayers: Vec<(String, Vec<u8>)>) -> Self {
+    /// `nchunks` chunks that are all zeros; with statistics of items of so many bytes.
+    pub(crate) fn new(
+        nchunks: u64,
+        metalayers: Vec<(String, Vec<u8>)>,
+        statistics_bytes: Option<usize>,
+    ) -> Self {
         let slots = Slots::Repeated(Special::Zeros, nchunks);
-        let state = Arc::new(State { slots, metalayers, layers: BTreeMap::new() });
+        let state = Arc::new(State { slots, metalayers, layers: BTreeMap::new(), statistics_bytes });
         Self { committed: Arc::clone(&state), state, put: Vec::new() }
     }
 }
@@ -62,6 +68,15 @@ impl Slots {
         match self {
             Self::Repeated(special, count) => (number < *count).then_some(Slot::Special(*special)),
             Self::Listed(slots) => slots.get(usize::try_from(number).ok()?).cloned(),
+        }
+    }
+
+    /// Sets what is known of the items of a chunk, if it is stored.
+    fn set_statistics(&mut self, number: u64, new: Option<Statistics>) {
+        if let (Self::Listed(slots), Ok(number)) = (self, usize::try_from(number))
+            && let Some(Slot::Bytes(_, _, statistics)) = slots.get_mut(number)
+        {
+            *statistics = new;
         }
     }
 
@@ -117,6 +132,9 @@ impl State {
                 };
             }
         }
+        for (number, statistics) in change.statistics {
+            self.slots.set_statistics(number, statistics);
+        }
         for (name, content) in change.metalayers {
             if let Some(layer) = self.metalayers.iter_mut().find(|(known, _)| *known == name) {
                 layer.1 = content;
@@ -141,7 +159,7 @@ impl Chunks for State {
         match self.slots.get(number) {
             None => Err(Error::out_of_bounds(format!("chunk {number} of {}", self.nchunks()))),
             Some(Slot::Special(special)) => Ok(Stored::Special(special)),
-            Some(Slot::Bytes(id, bytes)) => {
+            Some(Slot::Bytes(id, bytes, _)) => {
                 let place = Place { at: 0, room: Vec::len(&bytes) as u64, sum: None };
                 Ok(Stored::At { id, source: bytes as Arc<dyn ReadAt>, place })
             }
@@ -150,6 +168,20 @@ impl Chunks for State {
 
     fn are_ours(&self) -> bool {
         true
+    }
+
+    fn statistics_bytes(&self) -> Option<usize> {
+        self.statistics_bytes
+    }
+
+    fn statistics(&self, number: u64) -> Option<Statistics> {
+        match &self.slots {
+            Slots::Listed(slots) => match slots.get(usize::try_from(number).ok()?)? {
+                Slot::Bytes(_, _, statistics) => *statistics,
+                Slot::Special(_) => None,
+            },
+            Slots::Repeated(..) => None,
+        }
     }
 
     fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
@@ -165,15 +197,17 @@ impl Chunks for State {
     }
 
     fn sizes(&self) -> Sizes {
-        let mut sizes =
-            Sizes { cbytes: 0, dead_bytes: 0, special_chunks: 0, sums: SumState::Absent, gear: None };
+        let mut sizes = Sizes::NOTHING;
         match &self.slots {
             Slots::Repeated(_, count) => sizes.special_chunks = *count,
             Slots::Listed(slots) => {
                 for slot in slots {
                     match slot {
                         Slot::Special(_) => sizes.special_chunks += 1,
-                        Slot::Bytes(_, bytes) => sizes.cbytes += Vec::len(bytes) as u64,
+                        Slot::Bytes(_, bytes, statistics) => {
+                            sizes.cbytes += Vec::len(bytes) as u64;
+                            sizes.known_chunks += u64::from(statistics.is_some());
+                        }
                     }
                 }
             }
@@ -187,8 +221,8 @@ impl Store for MemoryStore {
         Arc::clone(&self.state) as Arc<dyn Chunks>
     }
 
-    fn put(&mut self, chunk: Vec<u8>) -> Result<Entry> {
-        self.put.push(Slot::Bytes(IDS.fetch_add(1, Ordering::Relaxed), Arc::new(chunk)));
+    fn put(&mut self, chunk: Vec<u8>, statistics: Option<Statistics>) -> Result<Entry> {
+        self.put.push(Slot::Bytes(IDS.fetch_add(1, Ordering::Relaxed), Arc::new(chunk), statistics));
         Ok(Entry::New(self.put.len() - 1))
     }
 

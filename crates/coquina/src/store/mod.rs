@@ -15,7 +15,7 @@ use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{BlockSource, Params, Place, Special};
-pub use crate::frame::SumState;
+pub use crate::frame::{Statistics, SumState};
 
 pub(crate) use frame::FrameStore;
 pub use hdf5::{Gear, GearStats};
@@ -147,6 +147,16 @@ pub trait Chunks: Send + Sync {
         false
     }
 
+    /// Bytes of the items of which statistics are kept, if they are.
+    fn statistics_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// What is known of the items of chunk `number`, if it is stored.
+    fn statistics(&self, _number: u64) -> Option<Statistics> {
+        None
+    }
+
     /// The fixed metadata: name and content.
     fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
         Vec::new()
@@ -178,10 +188,24 @@ pub struct Sizes {
     pub dead_bytes: u64,
     /// How many chunks are one value and store nothing.
     pub special_chunks: u64,
+    /// Of how many others there are statistics.
+    pub known_chunks: u64,
     /// Whether the chunks have sums.
     pub sums: SumState,
     /// How chunks are got at, where there are several ways.
     pub gear: Option<GearStats>,
+}
+
+impl Sizes {
+    /// Those of no chunks.
+    pub(crate) const NOTHING: Self = Self {
+        cbytes: 0,
+        dead_bytes: 0,
+        special_chunks: 0,
+        known_chunks: 0,
+        sums: SumState::Absent,
+        gear: None,
+    };
 }
 
 /// What is to stand at a chunk's number.
@@ -210,6 +234,8 @@ pub(crate) struct Change<'a> {
     pub(crate) metalayers: Vec<(String, Vec<u8>)>,
     /// Variable metadata to be set, or removed.
     pub(crate) layers: Vec<(String, Option<Vec<u8>>)>,
+    /// Of chunks that stay but not as they are in the array: what is known of them then. By their new number.
+    pub(crate) statistics: Vec<(u64, Option<Statistics>)>,
 }
 
 /// Takes chunks in.
@@ -217,8 +243,8 @@ pub(crate) trait Store: Send {
     /// The state with all that has been applied.
     fn chunks(&self) -> Arc<dyn Chunks>;
 
-    /// Stores an encoded chunk; nobody sees it yet.
-    fn put(&mut self, chunk: Vec<u8>) -> Result<Entry>;
+    /// Stores an encoded chunk, and what is known of its items; nobody sees it yet.
+    fn put(&mut self, chunk: Vec<u8>, statistics: Option<Statistics>) -> Result<Entry>;
 
     /// Makes a new state for this handle.
     fn apply(&mut self, change: Change<'_>) -> Result<()>;

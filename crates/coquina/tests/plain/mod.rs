@@ -194,6 +194,7 @@ pub fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> ArraySpec {
         fill: Fill::Special(Special::Zeros),
         params: Params { codec: codec::by_name("lz4").unwrap(), typesize: TYPESIZE, ..Params::default() },
         checksums: true,
+        statistics: true,
     }
 }
 

@@ -46,6 +46,7 @@ pub fn wrap(spec: &Blosc2Spec, chunk: Vec<u8>) -> Result<Vec<u8>> {
         dictionary: params.dictionary,
         metalayers,
         with_sums: false,
+        with_statistics: false,
     };
     wrap_chunk(&frame, &chunk)
 }

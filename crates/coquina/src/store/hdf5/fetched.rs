@@ -7,7 +7,7 @@ use super::stored::StoredBytes;
 use super::view::View;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
-use crate::store::{Chunks, EncodeChunk, OpenChunk, Sizes, Stored, SumState};
+use crate::store::{Chunks, EncodeChunk, OpenChunk, Sizes, Stored};
 
 /// A chunk that was fetched.
 pub(super) enum Fetched {
@@ -63,6 +63,6 @@ impl Chunks for Batch {
     }
 
     fn sizes(&self) -> Sizes {
-        Sizes { cbytes: 0, dead_bytes: 0, special_chunks: 0, sums: SumState::Absent, gear: None }
+        Sizes::NOTHING
     }
 }

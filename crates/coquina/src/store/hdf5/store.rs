@@ -16,7 +16,7 @@ use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header, Params};
 use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, wrap};
-use crate::store::{Change, Chunks, EncodeChunk, Entry, Store};
+use crate::store::{Change, Chunks, EncodeChunk, Entry, Statistics, Store};
 
 /// Slabs of datasets without chunks.
 const SLAB_BYTES: usize = 256 << 10;
@@ -279,7 +279,7 @@ impl Store for Hdf5Store {
         Arc::new(Reader { view: Arc::clone(&self.view), gear: None })
     }
 
-    fn put(&mut self, chunk: Vec<u8>) -> Result<Entry> {
+    fn put(&mut self, chunk: Vec<u8>, _statistics: Option<Statistics>) -> Result<Entry> {
         self.put.push(chunk);
         Ok(Entry::New(self.put.len() - 1))
     }

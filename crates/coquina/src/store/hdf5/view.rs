@@ -19,7 +19,7 @@ use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
 use crate::hdf5::{Layout, read_index};
-use crate::store::{Access, Chunks, EncodeChunk, OpenChunk, Sizes, Stored, SumState};
+use crate::store::{Access, Chunks, EncodeChunk, OpenChunk, Sizes, Stored};
 
 /// Decoded bytes of the chunks that are fetched at once.
 const FETCH_BYTES: usize = 32 << 20;
@@ -349,6 +349,6 @@ impl Chunks for Reader {
             None => (0, 0),
         };
         let gear = Some(self.view.shared.counters.stats(self.gear()));
-        Sizes { cbytes, dead_bytes: 0, special_chunks, sums: SumState::Absent, gear }
+        Sizes { cbytes, special_chunks, gear, ..Sizes::NOTHING }
     }
 }
