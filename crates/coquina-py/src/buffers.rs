@@ -194,6 +194,11 @@ impl<'py> Items<'py> {
         self.item_bytes
     }
 
+    /// Items along each axis.
+    pub(crate) fn shape(&self) -> Vec<u64> {
+        self.array.shape().iter().map(|&len| len as u64).collect()
+    }
+
     fn start(&self) -> *mut u8 {
         // SAFETY: the pointer is that of a living array.
         let fields = unsafe { _PyArray_GET_ITEM_DATA(self.array.as_array_ptr()) };
@@ -215,6 +220,43 @@ impl<'py> Items<'py> {
         }
         // SAFETY: an array that is contiguous has all its items from its start on, and lives as long as `self`.
         unsafe { std::slice::from_raw_parts_mut(self.start(), self.len) }
+    }
+}
+
+/// The items of a NumPy array in C order, to be read by any thread for as long as this lives.
+///
+/// Whoever writes to the array meanwhile is seen or not, as with every view of memory.
+pub(crate) struct SharedItems {
+    start: *const u8,
+    len: usize,
+    item_bytes: usize,
+    _array: Py<PyUntypedArray>,
+}
+
+// SAFETY: plain bytes that are only read; the object that owns them lives as long.
+unsafe impl Send for SharedItems {}
+// SAFETY: as above.
+unsafe impl Sync for SharedItems {}
+
+impl SharedItems {
+    /// The items of a NumPy array that is contiguous in C order.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let items = Items::of(object)?;
+        let (start, len, item_bytes) = (items.start().cast_const(), items.len, items.item_bytes);
+        Ok(Self { start, len, item_bytes, _array: items.array.unbind() })
+    }
+
+    /// Bytes of an item.
+    pub(crate) fn item_bytes(&self) -> usize {
+        self.item_bytes
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: an array that is contiguous has all its items from its start on, and lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 }
 

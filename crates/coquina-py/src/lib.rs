@@ -11,9 +11,11 @@ mod files;
 mod frames;
 mod h5py;
 mod hdf5;
+mod lazy;
 mod opening;
 mod options;
 mod progress;
+mod reduce;
 mod watch;
 
 use pyo3::prelude::*;
@@ -28,5 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     frames::add_to(module)?;
     opening::add_to(module)?;
     hdf5::add_to(module)?;
+    lazy::add_to(module)?;
+    reduce::add_to(module)?;
     module.add_class::<progress::ProgressBar>()
 }

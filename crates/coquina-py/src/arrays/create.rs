@@ -15,7 +15,16 @@ use crate::errors::Raised;
 use crate::{options, watch};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(create_array, module)?)
+    module.add_function(wrap_pyfunction!(create_array, module)?)?;
+    module.add_function(wrap_pyfunction!(small_array, module)?)
+}
+
+/// Makes a small array in memory of the items of a NumPy array in C order; `dtype` is the text of their dtype.
+#[pyfunction]
+fn small_array(values: &Bound<'_, PyAny>, dtype: &str) -> Result<ArrayHandle, Raised> {
+    let items = Items::of(values)?;
+    let array = Array::small(&items.shape(), items.item_bytes(), dtype, items.bytes())?;
+    Ok(ArrayHandle::new(array, None))
 }
 
 fn access_of(hint: &Bound<'_, PyAny>) -> Result<Access, Raised> {
@@ -85,7 +94,7 @@ fn create_array<'py>(
     params.check()?;
     let fill = fill.map_or(Ok(Fill::Special(Special::Zeros)), fill_of)?;
     let access = access.map_or(Ok(Access::Any), access_of)?;
-    let spec = ArraySpec { shape, chunks, blocks, access, dtype, fill, params, checksums };
+    let spec = ArraySpec { shape, chunks, blocks, access, dtype, fill, params, checksums, statistics: true };
     let target = path.clone().map_or(Target::Memory, |path| Target::File {
         path,
         kind: kind(contiguous),

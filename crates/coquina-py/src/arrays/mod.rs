@@ -212,6 +212,14 @@ impl ArrayBase {
 }
 
 impl ArrayBase {
+    pub(crate) fn array(&self) -> &Array {
+        &self.array
+    }
+
+    pub(crate) fn shared_array(&self) -> Arc<Array> {
+        Arc::clone(&self.array)
+    }
+
     /// The array or the element that a common key selects.
     fn read_basic<'py>(
         &self,

@@ -6,9 +6,12 @@
 //! Source: `docs/formats/b2nd.md`, `docs/partition.md`.
 
 mod before;
+mod boxes;
 mod cache;
 mod check;
+mod computed;
 mod create;
+mod gather;
 mod grid;
 mod handle;
 mod partition;
@@ -16,14 +19,20 @@ mod plan;
 mod read;
 mod resize;
 mod selection;
+mod small;
+mod source;
+mod statistics;
 mod transaction;
 mod write;
 
 pub use crate::frame::b2nd::Meta;
+pub use boxes::{Bounds, BoxSource, Walk, copy_region, default_walk};
 pub use check::Damage;
 pub use create::{ArraySpec, Fill, OpenOptions, Target};
+pub use gather::gather;
 pub use grid::Grid;
 pub use handle::{Array, Stats};
 pub use partition::{Access, partition};
 pub use selection::{AxisSelection, Points, Selection, Window};
+pub use source::Part;
 pub use write::Values;

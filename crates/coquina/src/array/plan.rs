@@ -270,6 +270,13 @@ impl Touched {
         block
     }
 
+    /// Where the items of this chunk stand in a result that is in order: start and shape.
+    pub(super) fn positions(&self, plan: &Plan) -> (Vec<u64>, Vec<u64>) {
+        let axes = plan.axes.iter().zip(&self.groups);
+        let start = |(axis, groups): (&PlanAxis, &Range<usize>)| axis.bounds[groups.start] as u64;
+        (axes.map(start).collect(), self.lens(plan).map(|len| len as u64).collect())
+    }
+
     /// How many items along each axis of the result this chunk gives.
     pub(super) fn lens<'t>(&'t self, plan: &'t Plan) -> impl Iterator<Item = usize> + 't {
         plan.axes
@@ -301,6 +308,12 @@ impl Plan {
     /// Where the last item stands in its block that fills a cell.
     pub(super) fn block_end(&self, groups: &[usize], steps: &[Steps<'_>]) -> usize {
         self.lens(groups).zip(steps).map(|(len, steps)| steps.highest(len).unwrap_or(0)).sum()
+    }
+
+    /// Where a cell stands in a result that is in order: start and shape.
+    pub(super) fn positions(&self, groups: &[usize]) -> (Vec<u64>, Vec<u64>) {
+        let starts = self.axes.iter().zip(groups).map(|(axis, &group)| axis.bounds[group] as u64);
+        (starts.collect(), self.lens(groups).map(|len| len as u64).collect())
     }
 
     /// How many positions a cell has along each axis.

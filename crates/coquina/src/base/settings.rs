@@ -25,3 +25,8 @@ impl Settings {
         })
     }
 }
+
+/// Whether the environment asks for an error wherever the fast way cannot be taken: `COQUINA_STRICT`.
+pub fn is_strict() -> bool {
+    Settings::is_strict()
+}

@@ -1,0 +1,329 @@
+//! A program whose operands are arrays: computes any box of its result.
+//!
+//! In: a program, and for each operand a source of boxes that broadcasts to the shape of the result. Out: a source
+//! of boxes. For a box only what it needs of each operand is read, by the thread that computes it, into scratch
+//! that the program then reads from the cache.
+//! Operands that are one value all over the box are not decoded; where they all are, one item is computed. Where
+//! their bounds decide a condition, nothing is decoded either.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use coquina_kernels::Type;
+use coquina_kernels::items::Aligned;
+
+use crate::array::{self, BoxSource, Walk, partition};
+use crate::base::error::{Error, Result};
+use crate::expr::{Interval, Operand, Program, Spread, SpreadAxis, Workspace};
+
+/// An operand.
+#[derive(Clone)]
+pub struct Input {
+    /// What gives its items. Its axes are the last ones of the result; those of length 1 stand for any length.
+    pub source: Arc<dyn BoxSource>,
+    /// Whether the walk should go along the cut of this one.
+    pub is_stored: bool,
+}
+
+/// What has been done so far.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Boxes that were computed item by item.
+    pub computed: AtomicU64,
+    /// Boxes of which nothing was decoded, since one value was known for all of it.
+    pub known: AtomicU64,
+}
+
+/// A program bound to its operands.
+pub struct Bound {
+    program: Program,
+    inputs: Vec<Input>,
+    /// The shape of each operand when it was bound.
+    shapes: Vec<Vec<u64>>,
+    shape: Vec<u64>,
+    walk: Walk,
+    counters: Counters,
+}
+
+/// Scratch of one thread for one box.
+#[derive(Default)]
+struct Scratch {
+    workspace: Workspace,
+    items: Vec<Aligned>,
+}
+
+thread_local! {
+    /// A stack: while a box is computed, one of its operands may be computed of others.
+    static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+}
+
+/// More scratch than this is given back when the work is done.
+const SCRATCH_BYTES_KEPT: usize = 32 << 20;
+
+fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
+    let mut scratch = SCRATCH.with_borrow_mut(Vec::pop).unwrap_or_default();
+    let result = work(&mut scratch);
+    if scratch.items.iter().map(|room| room.all().len()).sum::<usize>() <= SCRATCH_BYTES_KEPT {
+        SCRATCH.with_borrow_mut(|stack| stack.push(scratch));
+    }
+    result
+}
+
+/// What an operand is on a box.
+enum Part {
+    /// One item for all, which had to be read or is known.
+    One { item: Vec<u8>, is_read: bool },
+    /// Its items of this box, in scratch.
+    Box(Vec<u64>),
+    /// It is not used.
+    Unused,
+}
+
+impl Bound {
+    /// Binds operands to a program; their shapes must broadcast to `shape`.
+    ///
+    /// # Errors
+    /// `Invalid` for an operand that is missing, has items of another size, or does not broadcast to `shape`.
+    pub fn new(program: Program, inputs: Vec<Input>, shape: Vec<u64>) -> Result<Self> {
+        for (number, ty) in program.operands().iter().enumerate() {
+            let Some(input) = inputs.get(number) else {
+                return Err(Error::invalid(format!("operand {number}: is missing")));
+            };
+            let found = input.source.item_bytes();
+            if let Some(ty) = ty
+                && found != ty.bytes()
+            {
+                let (name, wanted) = (ty.name(), ty.bytes());
+                return Err(Error::invalid(format!(
+                    "operand {number}: items of {found} bytes, {name} has {wanted}"
+                )));
+            }
+            check_shape(&input.source.shape(), &shape).map_err(|e| e.at(format!("operand {number}")))?;
+        }
+        let walk = walk_of(&inputs, &shape, program.output().bytes())?;
+        let shapes = inputs.iter().map(|input| input.source.shape()).collect();
+        Ok(Self { program, inputs, shapes, shape, walk, counters: Counters::default() })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What has been done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Whether the operands still have the shapes that they were bound with.
+    fn check_operands(&self) -> Result<()> {
+        for (number, (input, shape)) in self.inputs.iter().zip(&self.shapes).enumerate() {
+            let found = input.source.shape();
+            if found != *shape {
+                return Err(Error::invalid(format!(
+                    "operand {number} of shape {shape:?} has been resized: to {found:?}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The operands that are used: each with its type, and its box that a box of the result needs.
+    fn boxes<'b>(
+        &'b self,
+        start: &'b [u64],
+        shape: &'b [u64],
+    ) -> impl Iterator<Item = (&'b Input, Option<Type>, Vec<u64>, Vec<u64>)> {
+        self.inputs.iter().zip(&self.shapes).zip(self.program.operands()).map(move |((input, lens), &ty)| {
+            let skipped = shape.len() - lens.len();
+            let axes = lens.iter().zip(&start[skipped..]).zip(&shape[skipped..]).zip(&self.shape[skipped..]);
+            let own =
+                |(((&len, &at), &count), &full)| if len == 1 && full != 1 { (0, 1) } else { (at, count) };
+            let (start, shape) = axes.map(own).unzip();
+            (input, ty, start, shape)
+        })
+    }
+
+    /// The one value of a box, if the bounds of the operands decide it.
+    fn decided(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
+        let mut intervals = Vec::with_capacity(self.inputs.len());
+        let mut is_known = false;
+        for (input, ty, start, shape) in self.boxes(start, shape) {
+            let uniform = |ty| input.source.uniform(&start, &shape).map(|item| Interval::one(&item, ty));
+            let bounds = || {
+                let array::Bounds { min, max, has_nan, .. } = input.source.bounds(&start, &shape)?;
+                Some(Interval { min, max, has_nan })
+            };
+            let interval = ty.and_then(|ty| uniform(ty).or_else(bounds));
+            is_known |= interval.is_some();
+            intervals.push(interval);
+        }
+        let result = if is_known { self.program.interval(&intervals) } else { None }?;
+        (result.min == result.max).then_some(result.min)
+    }
+
+    fn compute(&self, start: &[u64], shape: &[u64], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let Scratch { workspace, items } = scratch;
+        if items.len() < self.inputs.len() {
+            items.resize_with(self.inputs.len(), Aligned::new);
+        }
+        let mut parts = Vec::with_capacity(self.inputs.len());
+        for ((input, ty, start, shape), room) in self.boxes(start, shape).zip(items.iter_mut()) {
+            parts.push(if ty.is_some() { part(input, &start, shape, room)? } else { Part::Unused });
+        }
+        let is_one = parts.iter().all(|part| !matches!(part, Part::Box(_)));
+        let operands: Vec<Operand<'_>> = parts
+            .iter()
+            .zip(items.iter())
+            .enumerate()
+            .map(|(n, (p, room))| self.operand(n, p, room, shape))
+            .collect();
+        let width = self.program.output().bytes();
+        if is_one {
+            let is_read = parts.iter().any(|part| matches!(part, Part::One { is_read: true, .. }));
+            let counter = if is_read { &self.counters.computed } else { &self.counters.known };
+            counter.fetch_add(1, Ordering::Relaxed);
+            let (first, rest) = out.split_at_mut(width.min(out.len()));
+            self.program.run(&operands, first, workspace);
+            rest.chunks_mut(width).for_each(|item| item.copy_from_slice(first));
+        } else {
+            self.counters.computed.fetch_add(1, Ordering::Relaxed);
+            self.program.run(&operands, out, workspace);
+        }
+        Ok(())
+    }
+
+    /// An operand for the program, of a box of this shape.
+    fn operand<'a>(&self, number: usize, part: &'a Part, room: &'a Aligned, shape: &[u64]) -> Operand<'a> {
+        let lens = match part {
+            Part::One { item, .. } => return Operand::One(item),
+            Part::Unused => return Operand::One(&[]),
+            Part::Box(lens) => lens,
+        };
+        let width = self.program.operands().get(number).copied().flatten().map_or(0, |ty| ty.bytes());
+        let size = |items: &[u64]| usize::try_from(items.iter().product::<u64>()).unwrap_or(usize::MAX);
+        let items = &room.all()[..size(lens) * width];
+        if size(lens) == size(shape) {
+            return Operand::Items(items);
+        }
+        let skipped = shape.len() - lens.len();
+        let mut step = 1;
+        let mut axes = Vec::with_capacity(shape.len());
+        for (axis, &len) in shape.iter().enumerate().rev() {
+            let len = usize::try_from(len).unwrap_or(usize::MAX);
+            let own = axis.checked_sub(skipped).map_or(1, |own| lens[own]);
+            let is_spread = own == 1;
+            axes.push(SpreadAxis { len, step: if is_spread { 0 } else { step } });
+            step *= usize::try_from(own).unwrap_or(usize::MAX);
+        }
+        axes.reverse();
+        Operand::Spread(Spread::new(items, width, &axes))
+    }
+}
+
+impl BoxSource for Bound {
+    fn shape(&self) -> Vec<u64> {
+        self.shape.clone()
+    }
+
+    fn item_bytes(&self) -> usize {
+        self.program.output().bytes()
+    }
+
+    fn walk(&self) -> Walk {
+        self.walk.clone()
+    }
+
+    fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
+        check_box(start, shape, self, out.len())?;
+        self.check_operands()?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        if self.program.is_condition()
+            && let Some(item) = self.decided(start, shape)
+        {
+            self.counters.known.fetch_add(1, Ordering::Relaxed);
+            out.chunks_mut(item.len().max(1)).for_each(|out| out.copy_from_slice(&item));
+            return Ok(());
+        }
+        with_scratch(|scratch| self.compute(start, shape, out, scratch))
+    }
+
+    fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
+        self.check_operands().ok()?;
+        let mut items = Vec::with_capacity(self.inputs.len());
+        for (input, ty, own_start, own_shape) in self.boxes(start, shape) {
+            match ty.and_then(|_| input.source.uniform(&own_start, &own_shape)) {
+                Some(item) => items.push(item),
+                None if ty.is_none() => items.push(Vec::new()),
+                None if self.program.is_condition() => return self.decided(start, shape),
+                None => return None,
+            }
+        }
+        let operands: Vec<Operand<'_>> = items.iter().map(|item| Operand::One(item)).collect();
+        let mut out = vec![0; self.item_bytes()];
+        with_scratch(|scratch| self.program.run(&operands, &mut out, &mut scratch.workspace));
+        Some(out)
+    }
+}
+
+/// What an operand is on a box of its own, its items read into `room`.
+fn part(input: &Input, start: &[u64], shape: Vec<u64>, room: &mut Aligned) -> Result<Part> {
+    if let Some(item) = input.source.uniform(start, &shape) {
+        return Ok(Part::One { item, is_read: false });
+    }
+    let items = shape.iter().product::<u64>();
+    let bytes = usize::try_from(items).ok().and_then(|n| n.checked_mul(input.source.item_bytes()));
+    let bytes = bytes.ok_or_else(|| Error::limit(format!("a box of {items} items")))?;
+    let room = room.room(bytes);
+    input.source.fill(start, &shape, room)?;
+    Ok(if items == 1 { Part::One { item: room.to_vec(), is_read: true } } else { Part::Box(shape) })
+}
+
+/// Whether a shape broadcasts to another one.
+fn check_shape(operand: &[u64], shape: &[u64]) -> Result<()> {
+    let fits = operand.len() <= shape.len()
+        && operand.iter().rev().zip(shape.iter().rev()).all(|(&own, &full)| own == full || own == 1);
+    if fits {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "shape {operand:?} does not broadcast to {shape:?}: has the operand changed?"
+    )))
+}
+
+/// Whether a box lies inside, and has so many bytes.
+fn check_box(start: &[u64], shape: &[u64], source: &dyn BoxSource, bytes: usize) -> Result<()> {
+    let full = source.shape();
+    let ends = start.iter().zip(shape).map(|(&start, &len)| start.checked_add(len));
+    if start.len() != full.len()
+        || shape.len() != full.len()
+        || !ends.zip(&full).all(|(end, &len)| end <= Some(len) && end.is_some())
+    {
+        return Err(Error::out_of_bounds(format!("the box of {shape:?} at {start:?} of {full:?}")));
+    }
+    let items = shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
+    let wanted = items.and_then(|items| usize::try_from(items).ok()?.checked_mul(source.item_bytes()));
+    if wanted != Some(bytes) {
+        return Err(Error::invalid(format!("{bytes} bytes for a box of {shape:?}")));
+    }
+    Ok(())
+}
+
+/// The walk of the stored operand with the most items, if it is as large as the result; else by the default rule.
+fn walk_of(inputs: &[Input], shape: &[u64], item_bytes: usize) -> Result<Walk> {
+    let stored: Vec<&Input> =
+        inputs.iter().filter(|input| input.is_stored && input.source.shape() == shape).collect();
+    let Some(first) = stored.first() else {
+        let (chunks, blocks) = partition(shape, item_bytes, &array::Access::Any, None, None)?;
+        return Ok(Walk { chunks, blocks });
+    };
+    let mut walk = first.source.walk();
+    if stored.iter().any(|input| input.source.walk() != walk) {
+        // Blocks that lie askew would be decoded once for every box that they touch.
+        walk.blocks.clone_from(&walk.chunks);
+    }
+    Ok(walk)
+}

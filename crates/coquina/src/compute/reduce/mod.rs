@@ -1,0 +1,226 @@
+//! Reductions: all items of a source folded along some of its axes, chunk by chunk, on all threads.
+//!
+//! In: a [`BoxSource`], what its items are folded to, and along which axes. Out: [`Reduced`], a cell for each place
+//! of the other axes. A task folds the boxes of a chunk, or of a part of one, into cells of its own: those of the
+//! kept extent of what it reads. The results of tasks are folded into the whole in the order of the walk, on which
+//! the kept axes are outermost. A chunk of which is known what it holds is not read.
+//! Invariant: tasks depend on shapes alone, so the result has the same bits for any number of threads.
+
+mod cells;
+mod part;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use coquina_kernels::items::Aligned;
+use coquina_kernels::reduce::{Cells, Fold, Kernel, Operation};
+use coquina_kernels::{Type, best_level};
+
+use crate::array::BoxSource;
+use crate::base::error::{Error, Result};
+use crate::base::ordered::{Ordered, Take};
+use crate::base::pool::Job;
+use cells::Piece;
+use walk::{Span, Task, Tasks};
+
+/// What a reduction gives.
+pub struct Reduced {
+    cells: Aligned,
+    bytes: usize,
+    /// What stands in its columns: one after another, each of one item for each cell.
+    pub columns: &'static [Type],
+    /// How many chunks the source has.
+    pub chunks: u64,
+    /// Of how many of them the result was known without reading them.
+    pub shortcut: u64,
+}
+
+impl Reduced {
+    /// The cells in C order, column by column, in the machine's byte order.
+    pub fn bytes(&self) -> &[u8] {
+        &self.cells.all()[..self.bytes]
+    }
+}
+
+/// Folds the items of `source`, which are of type `ty`, along the axes that `is_reduced` marks.
+///
+/// What each cell of the result is, [`Operation`] says; without items it is what the fold of none gives: 0 for a
+/// sum, the greatest item there can be for a least one. Places count along the folded axes, in C order.
+///
+/// # Errors
+/// `Invalid` for another number of axes or size of items, `Limit` for a result that cannot be, and what goes wrong
+/// with reading.
+pub fn reduce(
+    source: &dyn BoxSource,
+    ty: Type,
+    fold: Fold,
+    is_reduced: &[bool],
+    job: &Job<'_>,
+) -> Result<Reduced> {
+    let shape = source.shape();
+    if shape.len() != is_reduced.len() {
+        let (axes, marks) = (shape.len(), is_reduced.len());
+        return Err(Error::invalid(format!("{marks} marks for an array of {axes} axes")));
+    }
+    if ty.bytes() != source.item_bytes() {
+        let (name, bytes) = (ty.name(), source.item_bytes());
+        return Err(Error::invalid(format!("items of {bytes} bytes are no {name}")));
+    }
+    let kernel = Kernel::new(fold, ty);
+    let too_large = || Error::limit(format!("a result of shape {shape:?} less the reduced axes"));
+    let kept = shape.iter().zip(is_reduced).filter(|(_, is_reduced)| !**is_reduced);
+    let len =
+        kept.map(|(&len, _)| usize::try_from(len).ok()).try_fold(1_usize, |all, len| all.checked_mul(len?));
+    let len = len.ok_or_else(too_large)?;
+    let bytes = len.checked_mul(kernel.cell_bytes()).ok_or_else(too_large)?;
+    let mut cells = Aligned::new();
+    kernel.clear(&mut Cells::new(cells.room(bytes), len));
+
+    let tasks = Tasks::new(&shape, is_reduced, &source.walk(), ty.bytes());
+    let reduction =
+        Reduction { source, fold, ty, kernel, tasks: &tasks, is_reduced, shortcut: AtomicU64::new(0) };
+    let total = shape.iter().product::<u64>().saturating_mul(ty.bytes() as u64);
+    let total = usize::try_from(total).unwrap_or(usize::MAX);
+    let whole = Whole { kernel, shape: walk::pick(&shape, is_reduced, false), cells, len };
+    let ordered = Ordered::new(whole, job.width(total));
+    job.run(total, tasks.all().enumerate(), |(number, task)| {
+        let bytes = task.bytes;
+        ordered.put(number, || {
+            reduction.run(&task).map_err(|e| e.at(format!("chunk at {:?}", task.chunk.start)))
+        })?;
+        Ok(bytes)
+    })?;
+    let shortcut = reduction.shortcut.into_inner();
+    let Whole { cells, .. } = ordered.into_taker();
+    Ok(Reduced { cells, bytes, columns: kernel.columns(), chunks: tasks.chunks(), shortcut })
+}
+
+/// The result as far as it is known.
+struct Whole {
+    kernel: Kernel,
+    shape: Vec<u64>,
+    cells: Aligned,
+    len: usize,
+}
+
+impl Take<Vec<Piece>> for Whole {
+    type Rest = ();
+
+    fn take(&mut self, pieces: Vec<Piece>) -> Result<()> {
+        let mut cells = Cells::new(self.cells.all_mut(), self.len);
+        for mut piece in pieces {
+            piece.merge_into(&self.kernel, &mut cells, &self.shape);
+        }
+        Ok(())
+    }
+}
+
+/// A reduction that is going on.
+struct Reduction<'r> {
+    source: &'r dyn BoxSource,
+    fold: Fold,
+    ty: Type,
+    kernel: Kernel,
+    tasks: &'r Tasks,
+    is_reduced: &'r [bool],
+    shortcut: AtomicU64,
+}
+
+thread_local! {
+    static ROOM: std::cell::Cell<Aligned> = const { std::cell::Cell::new(Aligned::new()) };
+}
+
+/// More room than this is given back.
+const ROOM_BYTES_KEPT: usize = 40 << 20;
+
+impl Reduction<'_> {
+    /// What a task gives.
+    fn run(&self, task: &Task) -> Result<Vec<Piece>> {
+        if let Some(piece) = self.known(&task.chunk) {
+            // All tasks of the chunk find this, and the first one tells it.
+            if task.first > 0 {
+                return Ok(Vec::new());
+            }
+            self.shortcut.fetch_add(1, Ordering::Relaxed);
+            return Ok(vec![piece]);
+        }
+        let mut room = ROOM.take();
+        let pieces = self.read(task, &mut room);
+        if room.all().len() <= ROOM_BYTES_KEPT {
+            ROOM.set(room);
+        }
+        pieces
+    }
+
+    fn read(&self, task: &Task, room: &mut Aligned) -> Result<Vec<Piece>> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut beside = Piece::default();
+        for number in task.first..task.first + task.count {
+            let span = self.tasks.span(&task.chunk, number);
+            let bytes = span.items() * self.ty.bytes();
+            let values = room.room(bytes);
+            self.source.fill(&span.start, &span.shape, values)?;
+            // Boxes of the same kept extent follow each other.
+            let kept = span.pick(self.is_reduced, false);
+            if pieces.last().is_none_or(|piece| piece.span != kept) {
+                pieces.push(Piece::new(kept, &self.kernel));
+            }
+            let Some(piece) = pieces.last_mut() else { continue };
+            if self.gives_places() {
+                // Places of a box become those of the whole before they meet others.
+                beside.reset(piece.span.clone(), &self.kernel);
+                part::fold(&self.kernel, best_level(), values, (&span, self.is_reduced), &mut beside.cells());
+                part::place(self.tasks.shape(), &span, self.is_reduced, beside.cells().places());
+                beside.merge(&self.kernel, piece);
+            } else {
+                part::fold(&self.kernel, best_level(), values, (&span, self.is_reduced), &mut piece.cells());
+            }
+        }
+        Ok(pieces)
+    }
+
+    fn gives_places(&self) -> bool {
+        matches!(self.fold.operation, Operation::ArgMin | Operation::ArgMax)
+    }
+
+    /// What a chunk gives, if that is known without reading it.
+    fn known(&self, chunk: &Span) -> Option<Piece> {
+        let kept = chunk.pick(self.is_reduced, false);
+        let reduced = chunk.pick(self.is_reduced, true);
+        let (item, count) = match self.source.uniform(&chunk.start, &chunk.shape) {
+            Some(item) => (item, reduced.items() as u64),
+            None => (self.extreme(chunk, &kept)?, 1),
+        };
+        if item.len() != self.ty.bytes() {
+            return None;
+        }
+        let mut aligned = Aligned::new();
+        aligned.room(item.len()).copy_from_slice(&item);
+        let mut piece = Piece::new(kept, &self.kernel);
+        self.kernel.repeat(&aligned.all()[..item.len()], count, &mut piece.cells());
+        if self.gives_places() {
+            part::place(self.tasks.shape(), chunk, self.is_reduced, piece.cells().places());
+        }
+        Some(piece)
+    }
+
+    /// The least or greatest item of a chunk that gives one cell, if that is what is asked for and known.
+    fn extreme(&self, chunk: &Span, kept: &Span) -> Option<Vec<u8>> {
+        let is_min = match self.fold.operation {
+            Operation::Min => true,
+            Operation::Max => false,
+            _ => return None,
+        };
+        if kept.items() != 1 {
+            return None;
+        }
+        let bounds = self.source.bounds(&chunk.start, &chunk.shape)?;
+        // With NaN among them, what `fold` wants of it is decided where it is read.
+        if !bounds.is_exact || bounds.has_nan && !self.fold.skips_nan {
+            return None;
+        }
+        Some(if is_min { bounds.min } else { bounds.max })
+    }
+}
