@@ -166,7 +166,10 @@ def random_indices(rng: Random, size: int, block: tuple[int, ...]) -> object:
         own.pop(0)
     if size == 0 and math.prod(own):
         own = [0]
-    low, dtype = rng.choice(((-size, "i8"), (0, "i8"), (-size, "i1"), (0, "u1"), (0, "u8"), (-size, ">i4")))
+    choices = [(-size, "i8"), (0, "i8"), (0, "u8"), (-size, ">i4")]
+    if size <= 128:  # an int8 has no more indices
+        choices += [(-size, "i1"), (0, "u1")]
+    low, dtype = rng.choice(choices)
     values = [rng.randint(low, size - 1) for _ in range(math.prod(own))]
     array = np.array(values, dtype).reshape(own)
     return array.tolist() if array.ndim and rng.random() < 0.3 else array

@@ -6,6 +6,8 @@
 (32, True)
 """
 
+from typing import TYPE_CHECKING
+
 from coquina._core import (
     CoquinaError,
     CorruptError,
@@ -29,18 +31,82 @@ from coquina.chunks import ChunkInfo, chunk_info
 from coquina.constants import empty, empty_like, full, full_like, nans, ones, ones_like, zeros, zeros_like
 from coquina.creation import asarray, from_slabs
 from coquina.frames import Frame
+from coquina.names import MODULES, SUBMODULES
 from coquina.opening import from_bytes, open
 from coquina.sequences import arange, frombuffer, fromiter, linspace
 from coquina.views import View
 
+if TYPE_CHECKING:
+    # What `__getattr__` finds, for type checkers.
+    from . import fft, hdf5, linalg, namespace_info, strings
+    from .expressions.expression import Expr
+    from .expressions.text import ExpressionError, expr
+    from .functions import (
+        composed,
+        cumulative,
+        data_types,
+        diagonals,
+        einstein,
+        elementwise,
+        exchange,
+        histograms,
+        joining,
+        linear_algebra,
+        manipulation,
+        nan_reductions,
+        quantiles,
+        reductions,
+        reshaping,
+        searching,
+        sets,
+        sorting,
+        traces,
+        tracing,
+        user_functions,
+    )
+    from .functions.composed import *  # noqa: F403
+    from .functions.cumulative import *  # noqa: F403
+    from .functions.data_types import *  # noqa: F403
+    from .functions.diagonals import *  # noqa: F403
+    from .functions.einstein import *  # noqa: F403
+    from .functions.elementwise import *  # noqa: F403
+    from .functions.exchange import *  # noqa: F403
+    from .functions.histograms import *  # noqa: F403
+    from .functions.joining import *  # noqa: F403
+    from .functions.linear_algebra import *  # noqa: F403
+    from .functions.manipulation import *  # noqa: F403
+    from .functions.nan_reductions import *  # noqa: F403
+    from .functions.quantiles import *  # noqa: F403
+    from .functions.reductions import *  # noqa: F403
+    from .functions.reshaping import *  # noqa: F403
+    from .functions.searching import *  # noqa: F403
+    from .functions.sets import *  # noqa: F403
+    from .functions.sorting import *  # noqa: F403
+    from .functions.traces import *  # noqa: F403
+    from .functions.tracing import *  # noqa: F403
+    from .functions.user_functions import *  # noqa: F403
+    from .namespace_info import *  # noqa: F403
+
+#: The newest version of the Array API standard that all of is there.
+__array_api_version__ = "2024.12"
+
 
 def __getattr__(name: str) -> object:
-    """Import `coquina.hdf5` when it is asked for: it needs h5py, which takes longer than all of us."""
-    if name == "hdf5":
-        from importlib import import_module
+    """Import what `names` lists when it is asked for: most functions, and `hdf5`, which needs h5py."""
+    from importlib import import_module
 
-        return import_module("coquina.hdf5")
-    raise AttributeError(f"module 'coquina' has no attribute {name!r}")
+    if name in SUBMODULES:
+        return import_module(f"coquina.{name}")
+    module = MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'coquina' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(module), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """Return all names, imported or not."""
+    return sorted({*globals(), *MODULES, *SUBMODULES})
 
 
 __all__ = [
@@ -56,6 +122,7 @@ __all__ = [
     "TruncatedError",
     "UnsupportedError",
     "View",
+    "__array_api_version__",
     "__version__",
     "append",
     "arange",
@@ -89,3 +156,30 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+if TYPE_CHECKING:
+    __all__ += ["Expr", "ExpressionError", "expr", "fft", "hdf5", "linalg", "strings"]
+    __all__ += composed.__all__
+    __all__ += cumulative.__all__
+    __all__ += data_types.__all__
+    __all__ += diagonals.__all__
+    __all__ += einstein.__all__
+    __all__ += elementwise.__all__
+    __all__ += exchange.__all__
+    __all__ += histograms.__all__
+    __all__ += joining.__all__
+    __all__ += linear_algebra.__all__
+    __all__ += manipulation.__all__
+    __all__ += namespace_info.__all__
+    __all__ += nan_reductions.__all__
+    __all__ += quantiles.__all__
+    __all__ += reductions.__all__
+    __all__ += reshaping.__all__
+    __all__ += searching.__all__
+    __all__ += sets.__all__
+    __all__ += sorting.__all__
+    __all__ += traces.__all__
+    __all__ += tracing.__all__
+    __all__ += user_functions.__all__
+else:
+    __all__ += [*MODULES, *SUBMODULES]

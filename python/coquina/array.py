@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from coquina.array_indexer import Indexer
 from coquina.array_info import ArrayInfo, Damage
 from coquina.array_regions import boxes, chunk_regions
 from coquina.attrs import Attrs, Meta
+from coquina.expressions.operators import Operators
 from coquina.indexing import (
     Selection,
     broadcast_values,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
 
-class Array(_core.ArrayBase):
+class Array(Operators, _core.ArrayBase):
     """A compressed n-dimensional array, in memory or in a file.
 
     `a[key]` reads and `a[key] = values` writes, for every key that NumPy takes; results are NumPy arrays and
@@ -55,22 +56,7 @@ class Array(_core.ArrayBase):
 
     __slots__ = ("__weakref__",)
 
-    @property
-    def ndim(self) -> int:
-        """How many axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """How many items."""
-        return prod(self.shape)
-
     itemsize = _core.ArrayBase.typesize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the items, decoded."""
-        return self.size * self.typesize
 
     @property
     def cbytes(self) -> int:
@@ -138,7 +124,7 @@ class Array(_core.ArrayBase):
         items = self.get_selection(selection)
         return items[()] if selection.is_scalar else items
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Any, value: Any, /) -> None:
         """Assign as NumPy does; one commit. Raises what NumPy raises, ValueError if open for reading only."""
         if self.dtype.names is not None and (names := field_names(key)) is not None:
             write_fields(self, names, value)
@@ -317,12 +303,6 @@ class Array(_core.ArrayBase):
             threads=threads,
         )
 
-    def __len__(self) -> int:
-        """Return the length of the first axis."""
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
-
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first axis; some rows are read at a time."""
         if not self.shape:
@@ -330,41 +310,6 @@ class Array(_core.ArrayBase):
         row_bytes = prod(self.shape[1:]) * self.typesize
         steps = boxes(self.shape[:1], self.chunks[:1], row_bytes, _ROWS_BYTES)
         return (row for box in steps for row in self[box])
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """Return all items. Raises ValueError for `copy=False`, MemoryError where there is none for them."""
-        if copy is False:
-            raise ValueError("copy=False: the items are decoded into new memory")
-        check_memory(self.nbytes, "the array")
-        return cast("npt.NDArray[Any]", self[...]).astype(self.dtype if dtype is None else dtype, copy=False)
-
-    def __bool__(self) -> bool:
-        """Return the truth of the only item. Raises ValueError if there is not exactly one."""
-        # What NumPy says of sizes is known without reading.
-        return bool(self[...] if self.size == 1 else np.broadcast_to(np.False_, min(self.size, 2)))
-
-    def _only_item(self) -> Any:
-        if self.shape:
-            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        return self[()]
-
-    def __int__(self) -> int:
-        """Return the item of an array without axes as an int."""
-        return int(self._only_item())
-
-    def __float__(self) -> float:
-        """Return the item of an array without axes as a float."""
-        return float(self._only_item())
-
-    def __complex__(self) -> complex:
-        """Return the item of an array without axes as a complex number."""
-        return complex(self._only_item())
-
-    def __index__(self) -> int:
-        """Return the item of an integer array without axes."""
-        if self.shape or self.dtype.kind not in "iu":
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return int(self[()])
 
     def __repr__(self) -> str:
         """Say shape, dtype, how it is cut, and where it is."""

@@ -1,7 +1,8 @@
 """New arrays of one value: `zeros`, `ones`, `full`, `empty`, `nans`, and their `*_like`.
 
-In: a shape or an array to be like, and the options of `asarray`. Out: an `Array` that takes next to no
-space: zeros, NaNs and "empty" are marks in the index, and of any other value each chunk stores one.
+In: a shape or an array to be like, the dtype (float64 if none is given), and the options of `asarray`. Out:
+    an `Array` that takes next to no space: zeros, NaNs and "empty" are marks in the index, and of any other
+    value each chunk stores one.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ Shape = int | tuple[int, ...]
 
 def zeros(
     shape: Shape,
-    dtype: npt.DTypeLike = float,
+    dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -38,15 +40,16 @@ def zeros(
 ) -> Array:
     """Return a new array of zeros. See `asarray` for the options."""
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
     )
     return filled(shape, np.dtype(dtype), options, "zeros")
 
 
 def empty(
     shape: Shape,
-    dtype: npt.DTypeLike = float,
+    dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -63,15 +66,16 @@ def empty(
     See `asarray` for the options.
     """
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
     )
     return filled(shape, np.dtype(dtype), options, "uninit")
 
 
 def ones(
     shape: Shape,
-    dtype: npt.DTypeLike = float,
+    dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -85,15 +89,16 @@ def ones(
 ) -> Array:
     """Return a new array of ones. See `asarray` for the options."""
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
     )
     return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
 
 
 def nans(
     shape: Shape,
-    dtype: npt.DTypeLike = float,
+    dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -107,9 +112,9 @@ def nans(
 ) -> Array:
     """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
     )
-    kind = np.dtype(dtype)
+    kind: np.dtype[Any] = np.dtype(dtype)
     if kind.kind not in "fc":
         raise TypeError(f"nans: dtype {kind} has no NaN")
     is_native = kind.str in ("<f4", "<f8")
@@ -121,6 +126,7 @@ def full(
     fill_value: npt.ArrayLike,
     dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -138,7 +144,7 @@ def full(
     See `asarray` for the options.
     """
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
     )
     value: npt.NDArray[Any] = np.asarray(fill_value)
     kind = value.dtype if dtype is None else np.dtype(dtype)
@@ -153,9 +159,11 @@ def full(
 
 def zeros_like(
     x: Any,
+    /,
     dtype: npt.DTypeLike | None = None,
     shape: Shape | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -175,6 +183,7 @@ def zeros_like(
     return zeros(
         shape,
         dtype,
+        device=device,
         chunks=chunks,
         blocks=blocks,
         access=access,
@@ -190,9 +199,11 @@ def zeros_like(
 
 def empty_like(
     x: Any,
+    /,
     dtype: npt.DTypeLike | None = None,
     shape: Shape | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -212,6 +223,7 @@ def empty_like(
     return empty(
         shape,
         dtype,
+        device=device,
         chunks=chunks,
         blocks=blocks,
         access=access,
@@ -227,9 +239,11 @@ def empty_like(
 
 def ones_like(
     x: Any,
+    /,
     dtype: npt.DTypeLike | None = None,
     shape: Shape | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -249,6 +263,7 @@ def ones_like(
     return ones(
         shape,
         dtype,
+        device=device,
         chunks=chunks,
         blocks=blocks,
         access=access,
@@ -264,10 +279,12 @@ def ones_like(
 
 def full_like(
     x: Any,
+    /,
     fill_value: npt.ArrayLike,
     dtype: npt.DTypeLike | None = None,
     shape: Shape | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -288,6 +305,7 @@ def full_like(
         shape,
         fill_value,
         dtype,
+        device=device,
         chunks=chunks,
         blocks=blocks,
         access=access,

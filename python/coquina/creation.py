@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from coquina import _core
 from coquina.array import Array
 from coquina.array_regions import BOX_BYTES, boxes
 from coquina.dtypes import dtype_text
+from coquina.expressions.operators import Operators
 from coquina.indexing import lower
 
 if TYPE_CHECKING:
@@ -33,15 +34,18 @@ Chunks = tuple[int, ...] | int | Literal["auto"] | None
 Access = str | tuple[int, ...]
 
 #: Texts of dtypes that many arrays have.
-_TEXTS: dict[np.dtype[Any], str] = {
+TEXTS: dict[np.dtype[Any], str] = {
     dtype: dtype_text(dtype) for dtype in map(np.dtype, ("?", *"bhilqBHILQefdFD"))
 }
 
 
 def asarray(
-    x: Any,
+    obj: Any,
+    /,
     dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
+    copy: bool | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -54,12 +58,15 @@ def asarray(
     checksums: bool = True,
     threads: int | None = None,
 ) -> Array:
-    """Return a new compressed array with the items of `x`.
+    """Return a compressed array with the items of `obj`: a new one, unless it is that very array already.
 
-    x: an array or anything that NumPy makes one of (scalars, lists, buffers, what has `__array__` or
-        DLPack); or what has `shape`, `dtype` and gives NumPy arrays for slices, such as datasets of h5py
-        and Zarr, which are read in boxes of some 64 MiB.
-    dtype: that of `x` by default; byte order is kept. Objects raise TypeError.
+    obj: an array or anything that NumPy makes one of (scalars, lists, buffers, what has `__array__` or
+        DLPack); an expression, which is computed; or what has `shape`, `dtype` and gives NumPy arrays for
+        slices, such as datasets of h5py and Zarr, which are read in boxes of some 64 MiB.
+    dtype: that of `obj` by default; byte order is kept. Objects raise TypeError.
+    device: "cpu", the only one.
+    copy: None: an `Array` is returned as it is where neither dtype nor options ask for another. True: never.
+        False: always; ValueError where a new one is needed.
     chunks, blocks: items along each axis of a chunk, the unit that is stored, and of a block, the unit
         that is decoded; by the default rule if None or "auto", which looks at `access`: "any", "rows"
         (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
@@ -71,15 +78,25 @@ def asarray(
 
     Raises ValueError for options out of range, LimitError for more than the format can count.
     """
-    options = _options(chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums)
-    if not isinstance(x, np.ndarray):
-        if is_sliced(x):
-            wanted: Any = x.dtype if dtype is None else dtype
-            return _from_boxes(x, np.dtype(wanted), options, threads)
-        if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
-            x = np.from_dlpack(x)
+    options = _options(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+    )
+    if not isinstance(obj, np.ndarray):
+        if isinstance(obj, Array):
+            is_same = dtype is None or obj.dtype == dtype
+            if is_same and not copy and chunks is None and options == _DEFAULTS:
+                return obj
+        if copy is False:
+            raise ValueError(f"copy=False: the items of {type(obj).__name__} are copied into new chunks")
+        if is_sliced(obj):
+            wanted: Any = obj.dtype if dtype is None else dtype
+            return _from_boxes(obj, np.dtype(wanted), options, threads)
+        if not hasattr(obj, "__array__") and hasattr(obj, "__dlpack__"):
+            obj = np.from_dlpack(cast("Any", obj))
+    elif copy is False:
+        raise ValueError("copy=False: the items of a NumPy array are copied into new chunks")
     array: npt.NDArray[Any] = (
-        np.asarray(x, dtype) if isinstance(x, np.ndarray) else np.asarray(x, dtype, order="C")
+        np.asarray(obj, dtype) if isinstance(obj, np.ndarray) else np.asarray(obj, dtype, order="C")
     )
     if not array.flags.c_contiguous:
         if array.nbytes > BOX_BYTES:
@@ -89,6 +106,8 @@ def asarray(
 
 
 Options = dict[str, Any]
+
+_DEFAULTS: Options = {"codec": "zstd", "level": 5, "filters": "shuffle"}
 
 
 def _options(
@@ -102,8 +121,11 @@ def _options(
     contiguous: bool,
     overwrite: bool,
     checksums: bool,
+    device: str | None = None,
 ) -> Options:
     """Return the options that all new arrays have, as the engine takes them."""
+    if device is not None:
+        check_device(device)
     options: Options = {"codec": codec, "level": level, "filters": filters}
     if chunks is not None and chunks != "auto":
         options["chunks"] = (chunks,) if isinstance(chunks, int) else chunks
@@ -124,6 +146,12 @@ def _options(
 options_of = _options
 
 
+def check_device(device: object) -> None:
+    """Raise ValueError for a device that is not there."""
+    if device is not None and device != "cpu":
+        raise ValueError(f"device {device!r}: the only one is 'cpu'")
+
+
 def new_array(
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
@@ -134,7 +162,7 @@ def new_array(
     threads: int | None = None,
 ) -> Array:
     """Return an array of `values`, or of `fill`; then a file gets its name by `handle.publish()`."""
-    text = _TEXTS.get(dtype) or dtype_text(dtype)
+    text = TEXTS.get(dtype) or dtype_text(dtype)
     if values is None:
         handle = _core.create_array(shape, text, dtype.itemsize, fill=fill, **options)
     else:
@@ -144,6 +172,8 @@ def new_array(
 
 def is_sliced(x: Any) -> bool:
     """Whether `x` is read in slices: it has a shape and a dtype, and its items are not in memory."""
+    if isinstance(x, Operators):  # arrays, views, expressions
+        return len(x.shape) > 0
     return (
         isinstance(getattr(x, "dtype", None), np.dtype)
         and isinstance(getattr(x, "shape", None), tuple)

@@ -276,7 +276,7 @@ def _parsed_item(item: Any, key: Any, shape: Shape) -> Item:
         array: npt.NDArray[Any] = np.asarray(item)
     except ValueError:
         raise _refusal(key, shape) from None
-    if array.size == 0 and not isinstance(item, np.ndarray):
+    if array.size == 0 and not hasattr(cast("Any", item), "dtype"):
         return array.astype(np.int64)  # An empty list says nothing of its type; NumPy takes it for integers.
     if array.dtype.kind not in "biu":
         raise _refusal(key, shape)

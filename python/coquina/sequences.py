@@ -31,10 +31,12 @@ _AT_ONCE = BOX_BYTES // 8
 
 def arange(
     start: Any,
+    /,
     stop: Any = None,
     step: Any = 1,
     dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -51,9 +53,9 @@ def arange(
     Numbers, dates (datetime64) or durations, as `numpy.arange`. See `asarray` for the options.
     """
     if stop is None:
-        start, stop = start * 0, start
+        start, stop = start * 0 + 0, start  # 0, not -0.0
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
     )
     length = _length(start, stop, step)
     if length <= _AT_ONCE:
@@ -76,10 +78,12 @@ def arange(
 def linspace(
     start: Any,
     stop: Any,
+    /,
     num: int = 50,
     endpoint: bool = True,
     dtype: npt.DTypeLike | None = None,
     *,
+    device: str | None = None,
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
@@ -96,7 +100,7 @@ def linspace(
     As `numpy.linspace` for numbers. See `asarray` for the options.
     """
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
     )
     if num <= _AT_ONCE:
         return new_from(np.linspace(start, stop, num, endpoint, dtype=dtype), options)

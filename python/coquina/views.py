@@ -7,11 +7,11 @@ Invariant: a view never nests; a view of a view is a view of the array, its indi
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from coquina.expressions.operators import Operators
 from coquina.index_maps import AxisMap, Shape, as_map, compose, joint_dims, layout
 from coquina.indexing import Kind, Selection, resolve, shaped_values, uniform_value
 
@@ -51,7 +51,7 @@ def view_of(source: Source, key: Any = ...) -> View:
     return View(source, axes, source.shape).view(key)
 
 
-class View:
+class View(Operators):
     """A lazy part of an array: indexing reads, assignment writes through, `view` narrows it further.
 
     It follows the array: what is written to the array is seen in the view. It keeps the shape that it was
@@ -73,24 +73,9 @@ class View:
         return self._shape
 
     @property
-    def ndim(self) -> int:
-        """How many dimensions."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """How many elements."""
-        return prod(self._shape)
-
-    @property
     def dtype(self) -> np.dtype[Any]:
         """Of the elements: that of the array."""
         return self._source.dtype
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements, decoded."""
-        return self.size * self.dtype.itemsize
 
     def view(self, key: Any) -> View:
         """Return the lazy `self[key]`. Raises what NumPy raises. Reads nothing."""
@@ -106,18 +91,6 @@ class View:
         """Assign to the array's elements as NumPy would to `x[key]`."""
         part, kind = self._narrowed(key)
         part._write(value, kind)
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """Return all elements. Raises ValueError for `copy=False`: they are decoded into new memory."""
-        if copy is False:
-            raise ValueError("copy=False: the elements of a view are decoded, which needs memory")
-        return self._read().astype(self.dtype if dtype is None else dtype, copy=False)
-
-    def __len__(self) -> int:
-        """Return the length of the first dimension."""
-        if not self._shape:
-            raise TypeError("len() of unsized object")
-        return self._shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first dimension; many rows are read at a time."""

@@ -1,0 +1,1 @@
+"""Expressions: what is computed of arrays, and when."""

@@ -1,0 +1,154 @@
+"""`Expr`: what would be computed of arrays, until items are asked for.
+
+In: a node. Out: NumPy arrays for keys, a compressed array from `compute`.
+Invariant: an expression never changes; it follows its operands, which are read when items are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coquina.array import Array
+from coquina.creation import new_array, options_of, written
+from coquina.expressions import engine
+from coquina.expressions.explanation import Explanation, explanation_of, summary_html
+from coquina.expressions.gathering import read_key, read_selection, rows
+from coquina.expressions.nodes import Boxes, Leaf, Node
+from coquina.expressions.operators import Operators
+from coquina.expressions.reference import postorder
+from coquina.views import View, view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from coquina._core import Filters, Path
+    from coquina.creation import Access, Chunks
+    from coquina.indexing import Selection
+
+
+class Expr(Operators):
+    """A lazy expression. It has the shape, dtype, operators and methods of arrays.
+
+    `e[key]` computes these items, for every key that NumPy takes, and gives a NumPy array or scalar;
+    `e.compute()` gives a compressed array; `e.sum(axis=0)` and the like compute while they reduce.
+    Functions and operators on expressions make larger ones. `e.explain()` says how it is computed.
+    """
+
+    __slots__ = ("__weakref__", "_node")
+
+    def __init__(self, node: Node) -> None:
+        """Made by operators and functions of arrays, and by `coquina.expr`."""
+        self._node = node
+
+    @property
+    def node(self) -> Node:
+        """The tree of what is computed."""
+        return self._node
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Items along each axis."""
+        return self._node.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the items."""
+        return self._node.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an item."""
+        return self._node.dtype.itemsize
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The arrays that are read, each once, in the order in which they are named."""
+        found: dict[int, Any] = {}
+        for node in postorder(self._node, boxes=True):
+            if isinstance(node, Leaf):
+                found.setdefault(id(node.source), node.source)
+        return tuple(found.values())
+
+    def __getitem__(self, key: Any) -> Any:
+        """Compute the items of a key, any that NumPy takes. Raises what NumPy raises."""
+        return read_key(self._read, key, self.shape, self.dtype, self._chunks())
+
+    def view(self, key: Any) -> View:
+        """Return the lazy `self[key]`: a view that computes when it is indexed itself."""
+        return view_of(self, key)
+
+    def _read(self, region: tuple[slice, ...]) -> npt.NDArray[Any]:
+        return engine.read(self._node, region)
+
+    def _chunks(self) -> tuple[int, ...] | None:
+        """The boxes that are best read at once, if something says so."""
+        return self._node.chunks if isinstance(self._node, Boxes) else None
+
+    def get_selection(self, selection: Selection) -> npt.NDArray[Any]:
+        """Compute the items of a lowered key, in its shape."""
+        items = read_selection(self._read, selection, self.shape, self.dtype, self._chunks())
+        return items.reshape(selection.shape)
+
+    def set_selection(self, selection: Selection, values: npt.NDArray[Any]) -> None:
+        """Raise TypeError: what is computed is not assigned to."""
+        raise TypeError("an expression cannot be assigned to; compute() makes an array of it")
+
+    def compute(
+        self,
+        path: Path | None = None,
+        *,
+        chunks: Chunks = None,
+        blocks: tuple[int, ...] | None = None,
+        access: Access = "any",
+        codec: str = "zstd",
+        level: int = 5,
+        filters: Filters = "shuffle",
+        contiguous: bool = True,
+        overwrite: bool = False,
+        checksums: bool = True,
+        threads: int | None = None,
+    ) -> Array:
+        """Compute all items into a new compressed array, in memory or in a file.
+
+        It is cut as the first operand of the same shape and item size is, unless the options say otherwise;
+        they are those of `asarray`. Memory: blocks in work. A file appears when it is complete.
+        """
+        if chunks is None and blocks is None and access == "any":
+            chunks, blocks = self._partition()
+        options = options_of(
+            chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        )
+        array = new_array(self.shape, self.dtype, options)
+        with written(array):
+            engine.store(self._node, array, threads)
+        return array
+
+    def _partition(self) -> tuple[Chunks, tuple[int, ...] | None]:
+        for source in self.operands:
+            if isinstance(source, Array) and source.shape == self.shape and source.itemsize == self.itemsize:
+                return source.chunks, source.blocks
+        return None, None
+
+    def explain(self) -> Explanation:
+        """Return how it is computed: its tree, and what of that the engine does. Computes nothing."""
+        return explanation_of(self._node)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the first axis; some rows are computed at a time."""
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (row for region in rows(self.shape, self.itemsize) for row in self[region])
+
+    def __repr__(self) -> str:
+        """Say shape and dtype, and what it is."""
+        return f"<Expr {self.shape} {self.dtype}: {explanation_of(self._node).formula}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts, for notebooks."""
+        return summary_html(self._node)
+
+
+__all__ = ["Expr"]

@@ -1,0 +1,145 @@
+"""The table of the functions of items, and how NumPy types them.
+
+In: the dtypes of operands. Out: the dtypes that a function takes and returns.
+Source: NumPy's ufuncs and its promotion (NEP 50): the dtypes are those that `ufunc.resolve_dtypes` answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    #: A dtype, or the type of a Python number, which takes on the dtype of what it meets.
+    Operand = np.dtype[Any] | type
+    Resolve = Callable[[tuple[Operand, ...]], tuple[np.dtype[Any], ...]]
+
+WEAK_TYPES = frozenset((int, float, complex))
+SCALAR_TYPES = frozenset((bool, int, float, complex, str, bytes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function of items.
+
+    name: as NumPy calls it. arity: how many operands. apply: NumPy's function of arrays.
+    kernel: what the engine calls its own loops of it; None if there are none.
+    resolve: the dtypes of the operands, or types of Python numbers, to those of the loop: what it takes, and
+        last what it returns. Raises what NumPy raises.
+    """
+
+    name: str
+    apply: Callable[..., Any]
+    kernel: str | None
+    arity: int
+    resolve: Resolve
+
+
+def of_ufunc(ufunc: np.ufunc, *, output: int = 0, name: str | None = None) -> Function:
+    """Return the row of a ufunc, or of one of its outputs, which then has its own name."""
+    nin, missing = ufunc.nin, (None,) * ufunc.nout
+
+    def resolve(types: tuple[Operand, ...]) -> tuple[np.dtype[Any], ...]:
+        found = cast("Any", ufunc).resolve_dtypes((*types, *missing))
+        return (*found[:nin], found[nin + output])
+
+    if ufunc.nout == 1:
+        return Function(ufunc.__name__, ufunc, ufunc.__name__, nin, resolve)
+    return Function(name or ufunc.__name__, lambda *args: ufunc(*args)[output], None, nin, resolve)
+
+
+def of_strings(name: str, arity: int) -> Function:
+    """Return the row of a function of strings, whose dtype is what it gives for nothing."""
+
+    def apply(*args: Any) -> Any:
+        # `numpy.strings` is imported when it is used: it takes a while.
+        strings: Any = np.strings
+        return strings.find(*args) >= 0 if name == "contains" else getattr(strings, name)(*args)
+
+    def resolve(types: tuple[Operand, ...]) -> tuple[np.dtype[Any], ...]:
+        dtypes = tuple(map(np.dtype, types))
+        return (*dtypes, apply(*[np.empty(0, dtype) for dtype in dtypes]).dtype)
+
+    return Function(name, apply, None, arity, resolve)
+
+
+def _resolve_where(types: tuple[Operand, ...]) -> tuple[np.dtype[Any], ...]:
+    dtype = result_type(*types[1:])
+    return (np.dtype(np.bool_), dtype, dtype, dtype)
+
+
+def _resolve_part(types: tuple[Operand, ...]) -> tuple[np.dtype[Any], ...]:
+    (dtype,) = map(np.dtype, types)
+    parts: Any = np.empty(0, dtype)
+    return (dtype, parts.real.dtype)
+
+
+def result_type(*types: Operand) -> np.dtype[Any]:
+    """Return NumPy's common dtype, where types of Python numbers are weak."""
+    return np.result_type(*[kind(0) if kind in WEAK_TYPES else kind for kind in cast("Iterable[Any]", types)])
+
+
+#: ufuncs that have other names, which are taken too.
+ALIASES = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_not": "invert",
+    "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
+    "mod": "remainder",
+    "pow": "power",
+    "true_divide": "divide",
+}
+
+_UFUNCS = """
+add subtract multiply divide floor_divide remainder fmod power float_power negative positive absolute fabs
+square sqrt cbrt reciprocal sign heaviside gcd lcm conjugate
+equal not_equal less less_equal greater greater_equal
+logical_and logical_or logical_xor logical_not
+bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count
+floor ceil trunc rint maximum minimum fmax fmin
+exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2
+sin cos tan arcsin arccos arctan arctan2 hypot sinh cosh tanh arcsinh arccosh arctanh
+deg2rad rad2deg radians degrees
+isnan isinf isfinite isnat signbit copysign nextafter spacing ldexp
+"""
+
+#: Functions of strings, of one operand and of two.
+_OF_STRINGS = """
+str_len lower upper capitalize swapcase title strip lstrip rstrip
+isalnum isalpha isdecimal isdigit islower isnumeric isspace istitle isupper
+"""
+_OF_TWO_STRINGS = "startswith endswith contains find rfind count"
+
+
+def _rows() -> Iterable[Function]:
+    for name in _UFUNCS.split():
+        yield of_ufunc(getattr(np, name))
+    yield of_ufunc(np.modf, name="modf_fraction")
+    yield of_ufunc(np.modf, output=1, name="modf_whole")
+    yield of_ufunc(np.frexp, name="frexp_mantissa")
+    yield of_ufunc(np.frexp, output=1, name="frexp_exponent")
+    for name in _OF_STRINGS.split():
+        yield of_strings(name, 1)
+    for name in _OF_TWO_STRINGS.split():
+        yield of_strings(name, 2)
+    yield Function("where", np.where, "where", 3, _resolve_where)
+    yield Function("real", np.real, "real", 1, _resolve_part)
+    yield Function("imag", np.imag, "imag", 1, _resolve_part)
+
+
+#: All functions, by the names that NumPy has for them.
+FUNCTIONS: dict[str, Function] = {row.name: row for row in _rows()}
+FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})

@@ -1,0 +1,336 @@
+"""Expressions as text: `expr("sqrt(u**2 + v**2)", u=u, v=v)`.
+
+In: text of a person or a program, hostile for all we know, and operands. Out: an expression.
+Source: Python's grammar, by Python's own parser; what may stand in it is a list, and everything else is an
+    error that shows the place. Nothing of the text is ever run.
+Invariant: the result is what Python and NumPy make of the same text, where both know its names.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.array import Array
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import FUNCTIONS, Function, as_node, call
+from coquina.expressions.grammar import (
+    BINARY,
+    BITS_MAX,
+    COMPARISONS,
+    CONSTANTS,
+    DEPTH_MAX,
+    OPTIONS,
+    TEXT_MAX,
+    UNARY,
+    ExpressionError,
+    both,
+    described,
+    either,
+    is_number,
+)
+from coquina.expressions.methods import namespace
+from coquina.expressions.nodes import Leaf, Node
+from coquina.views import View, view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def expr(text: str, /, **operands: Any) -> Expr:
+    """Return the expression that `text` says, of `operands` by their names; nothing is computed yet.
+
+    text: names, numbers, strings, Python's operators of items (`and`, `or`, `not` are logical functions, and
+        comparisons chain), functions by NumPy's names (`sqrt(x)`, `where(m, x, y)`, `startswith(s, "a")`),
+        constants (pi, e, inf, nan), parts by constant keys (`x[2:5, ::-1]`), `.real`, `.imag`, `.T`, and
+        reductions (`mean(x, axis=0)`), which are computed at once.
+    operands: arrays, expressions, views, datasets, NumPy arrays, Python and NumPy scalars.
+
+    Raises ExpressionError, a ValueError, for anything else; no part of the text is run. What NumPy raises for
+    operands that do not fit is raised with a note of the place.
+    """
+    if not isinstance(cast("Any", text), str):
+        raise TypeError(f"expr: the text is a {type(text).__name__}, not a str")
+    if not text.strip():
+        raise ExpressionError("the text is empty")
+    if len(text) > TEXT_MAX:
+        raise ExpressionError(f"{len(text)} characters: at most {TEXT_MAX} are read")
+    value = _Reader(text, operands).read()
+    return Expr(value if isinstance(value, Node) else as_node(value))
+
+
+class _Reader:
+    """Makes nodes of a text. Values are nodes, or Python numbers, which stay weak as in NumPy."""
+
+    def __init__(self, text: str, operands: dict[str, Any]) -> None:
+        self.text = text
+        self.operands = operands
+        self.indent = len(text) - len(text.lstrip())
+        self.found: dict[str, Any] = {}
+
+    def read(self) -> Any:
+        source = self.text[self.indent :]
+        if "#" not in source:
+            source = source.replace("\n", " ").replace("\r", " ")
+        try:
+            tree = ast.parse(source, mode="eval")
+        except SyntaxError as error:
+            column = max(0, (error.offset or 1) - 1) + self.indent if (error.lineno or 1) == 1 else 0
+            raise ExpressionError(f"{error.msg}", self.text, column) from None
+        except (RecursionError, MemoryError):
+            raise ExpressionError("too deeply nested", self.text) from None
+        except ValueError as error:
+            raise ExpressionError(str(error), self.text) from None
+        return self.value(tree.body, 0)
+
+    def error(self, node: ast.expr | ast.keyword, message: str) -> ExpressionError:
+        column, width = self.place(node)
+        return ExpressionError(message, self.text, column, width)
+
+    def place(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
+        """Return the column and the width of a node; the parser counts bytes."""
+        if node.lineno != 1:
+            return self.indent, 1
+        raw = self.text[self.indent :].encode()
+        start = len(raw[: node.col_offset].decode(errors="ignore"))
+        end = node.end_col_offset if node.end_lineno == 1 and node.end_col_offset else node.col_offset + 1
+        return start + self.indent, len(raw[node.col_offset : end].decode(errors="ignore"))
+
+    def value(self, node: ast.expr, depth: int) -> Any:
+        if depth > DEPTH_MAX:
+            raise self.error(node, f"more than {DEPTH_MAX} levels within each other")
+        match node:
+            case ast.Constant():
+                return self.constant(node)
+            case ast.Name():
+                return self.name(node)
+            case ast.BinOp():
+                return self.chain(node, depth)
+            case ast.UnaryOp():
+                return self.unary(node, depth)
+            case ast.BoolOp():
+                return self.logical(node, depth)
+            case ast.Compare():
+                return self.comparison(node, depth)
+            case ast.Call():
+                return self.function(node, depth)
+            case ast.Subscript():
+                return self.part(node, depth)
+            case ast.Attribute():
+                return self.attribute(node, depth)
+            case ast.IfExp():
+                raise self.error(
+                    node, "'if' and 'else' choose once; where(condition, x, y) chooses for each item"
+                )
+            case _:
+                raise self.error(node, f"{described(node)}: not a part of expressions")
+
+    def constant(self, node: ast.Constant) -> Any:
+        value: Any = node.value
+        if type(value) in (bool, int, float, complex, str, bytes):
+            return value
+        raise self.error(node, f"{value!r}: not a part of expressions")
+
+    def name(self, node: ast.Name) -> Any:
+        if node.id in self.found:
+            return self.found[node.id]
+        if node.id in self.operands:
+            value = self.operands[node.id]
+            if type(value) not in (bool, int, float, complex, str, bytes):
+                value = as_node(value)
+        elif node.id in CONSTANTS:
+            value = CONSTANTS[node.id]
+        else:
+            known = ", ".join(sorted(self.operands)) or "none"
+            what = "a function, which needs brackets" if node.id in FUNCTIONS else f"not an operand ({known})"
+            raise self.error(node, f"{node.id!r} is {what}")
+        self.found[node.id] = value
+        return value
+
+    def chain(self, node: ast.BinOp, depth: int) -> Any:
+        """Read `x + y + z ...`, however long: what is on the left of an operator is no level of its own."""
+        spine = [node]
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        value = self.value(spine[-1].left, depth + 1)
+        for one in reversed(spine):
+            if type(one.op) not in BINARY:
+                raise self.error(one, "'@' is not an operator of items")
+            name, apply = BINARY[type(one.op)]
+            other = self.value(one.right, depth + 1)
+            if is_number(value) and is_number(other):
+                self.check_bits(one, value, other)
+            value = self.call(one, name, apply, value, other)
+        return value
+
+    def check_bits(self, node: ast.BinOp, left: Any, right: Any) -> None:
+        """Refuse integers of a size that takes time and memory."""
+        bits = 0
+        if isinstance(left, int) and isinstance(right, int) and right > 0:
+            if isinstance(node.op, ast.Pow):
+                bits = left.bit_length() * right
+            elif isinstance(node.op, ast.LShift):
+                bits = left.bit_length() + right
+        if bits > BITS_MAX:
+            raise self.error(node, f"an integer of {bits} bits: at most {BITS_MAX} are taken")
+
+    def call(self, node: ast.expr, name: str, apply: Callable[..., Any], *values: Any) -> Any:
+        """Call a function: Python's on numbers alone, which stay Python numbers."""
+        try:
+            if all(map(is_number, values)):
+                return apply(*values)
+            return self.call_node(FUNCTIONS[name], values)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise self.noted(node, error) from None
+
+    def call_node(self, function: Function, values: tuple[Any, ...]) -> Node:
+        if function is FUNCTIONS["power"] and type(values[1]) in (int, float) and isinstance(values[0], Node):
+            from coquina.expressions.operators import power_function
+
+            short = power_function(values[0].dtype, values[1])
+            if short is not None:
+                return call(short, values[0])
+        return call(function, *values)
+
+    def noted(self, node: ast.expr, error: Exception) -> Exception:
+        """Return an error of NumPy's with a note of the place."""
+        if not isinstance(error, ExpressionError):
+            column, width = self.place(node)
+            shown = str(ExpressionError("in the expression", self.text, column, width))
+            error.add_note(shown)
+        return error
+
+    def unary(self, node: ast.UnaryOp, depth: int) -> Any:
+        name, apply = UNARY[type(node.op)]
+        return self.call(node, name, apply, self.value(node.operand, depth + 1))
+
+    def logical(self, node: ast.BoolOp, depth: int) -> Any:
+        name, apply = ("logical_and", both) if isinstance(node.op, ast.And) else ("logical_or", either)
+        value = self.value(node.values[0], depth + 1)
+        for one in node.values[1:]:
+            value = self.call(node, name, apply, value, self.value(one, depth + 1))
+        return value
+
+    def comparison(self, node: ast.Compare, depth: int) -> Any:
+        left = self.value(node.left, depth + 1)
+        result: Any = None
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            if type(op) not in COMPARISONS:
+                raise self.error(node, "'in' and 'is' are not operators of items")
+            right = self.value(right_node, depth + 1)
+            name, apply = COMPARISONS[type(op)]
+            found = self.call(node, name, apply, left, right)
+            result = found if result is None else self.call(node, "logical_and", both, result, found)
+            left = right
+        return result
+
+    def function(self, node: ast.Call, depth: int) -> Any:
+        if not isinstance(node.func, ast.Name):
+            raise self.error(node.func, "only functions are called, by their names")
+        name = node.func.id
+        if name not in FUNCTIONS and name not in OPTIONS:
+            raise self.error(node.func, f"{name!r} is not a function of expressions")
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                raise self.error(arg, "'*': not a part of expressions")
+        if name in OPTIONS:
+            return self.with_options(node, name, depth)
+        if node.keywords:
+            raise self.error(node.keywords[0], f"{name} takes no options")
+        function = FUNCTIONS[name]
+        if len(node.args) != function.arity:
+            raise self.error(node, f"{name} takes {function.arity} operands, not {len(node.args)}")
+        values = tuple([self.value(arg, depth + 1) for arg in node.args])
+        try:
+            return self.call_node(function, values)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise self.noted(node, error) from None
+
+    def with_options(self, node: ast.Call, name: str, depth: int) -> Any:
+        options: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg not in OPTIONS[name]:
+                known = ", ".join(OPTIONS[name]) or "none"
+                raise self.error(keyword, f"{name} has no option {keyword.arg!r} here; it has {known}")
+            options[keyword.arg] = self.literal(keyword.value, 0)
+        if not node.args:
+            raise self.error(node, f"{name} needs an operand")
+        first = self.value(node.args[0], depth + 1)
+        if name in ("clip", "isclose"):
+            rest = [self.operand(arg, depth + 1) for arg in node.args[1:]]
+        else:
+            rest = [self.literal(arg, 0) for arg in node.args[1:]]
+        if rest and name not in ("astype", "clip", "isclose", "round"):
+            rest, options["axis"] = [], rest[0] if len(rest) == 1 else self.refuse(node, name)
+        try:
+            function = getattr(namespace(), name)
+            return as_node(function(Expr(as_node(first)), *rest, **options))
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise self.noted(node, error) from None
+
+    def refuse(self, node: ast.Call, name: str) -> Any:
+        raise self.error(node, f"{name} takes an operand, an axis, and options by their names")
+
+    def operand(self, node: ast.expr, depth: int) -> Any:
+        if isinstance(node, ast.Constant) and node.value is None:
+            return None
+        value = self.value(node, depth)
+        return Expr(value) if isinstance(value, Node) else value
+
+    def literal(self, node: ast.expr, depth: int) -> Any:
+        """Return a constant: a number, a string, a truth value, None, or a tuple of these."""
+        match node:
+            case ast.Constant():
+                return None if node.value is None else self.constant(node)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)) if is_number(value):
+                return -cast("Any", value)
+            case ast.Tuple() if depth == 0:
+                return tuple([self.literal(part, 1) for part in node.elts])
+            case ast.Name() if node.id in CONSTANTS and depth == 0:
+                return CONSTANTS[node.id]
+            case _:
+                raise self.error(node, "only a constant can stand here")
+
+    def part(self, node: ast.Subscript, depth: int) -> Any:
+        value = self.value(node.value, depth + 1)
+        if not isinstance(value, Node):
+            raise self.error(node, "a number has no parts")
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        keys = [self.key(part) for part in parts]
+        key = tuple(keys) if isinstance(node.slice, ast.Tuple) else keys[0]
+        source: Any = value.source if isinstance(value, Leaf) else Expr(value)
+        try:
+            if isinstance(source, np.ndarray):
+                return as_node(cast("Any", source)[key])
+            if isinstance(source, (Array, View)):
+                return as_node(source.view(key))
+            return as_node(view_of(source if isinstance(source, Expr) else Expr(value), key))
+        except (IndexError, TypeError, ValueError) as error:
+            raise self.noted(node, error) from None
+
+    def key(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Slice():
+                ends = (node.lower, node.upper, node.step)
+                return slice(*[None if end is None else self.integer(end) for end in ends])
+            case ast.Constant() if node.value is None or node.value is Ellipsis:
+                return node.value
+            case _:
+                return self.integer(node)
+
+    def integer(self, node: ast.expr) -> int | None:
+        found = self.literal(node, 1)
+        if found is None or type(found) is int:
+            return found
+        raise self.error(node, "parts are named by constant integers and slices")
+
+    def attribute(self, node: ast.Attribute, depth: int) -> Any:
+        if node.attr not in ("real", "imag", "T"):
+            raise self.error(node, f"'.{node.attr}': of attributes there are .real, .imag and .T")
+        value = as_node(self.value(node.value, depth + 1))
+        return as_node(Expr(value).T) if node.attr == "T" else call(FUNCTIONS[node.attr], value)
+
+
+__all__ = ["ExpressionError", "expr"]

@@ -1,0 +1,1 @@
+"""Functions of arrays: what `coquina` has under the names of NumPy and of the array API standard."""

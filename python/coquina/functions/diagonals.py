@@ -1,0 +1,98 @@
+"""Arrays that are known by their diagonals: `eye`, and `tril` and `triu` of other arrays.
+
+In: lengths, or an array of two axes or more. Out: an `Array`; `tril` and `triu` of what is not tiny are lazy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.creation import Access, Chunks, options_of
+from coquina.results import is_tiny, source_of, stored
+from coquina.sequences import made, new_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from coquina._core import Filters, Path
+    from coquina.array import Array
+    from coquina.array_regions import Region
+    from coquina.expressions.expression import Expr
+
+#: Fewer items are made by NumPy at once.
+_AT_ONCE = 1 << 20
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    k: int = 0,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+) -> Array:
+    """Return a new array of two axes with ones along diagonal `k`, and zeros elsewhere.
+
+    n_cols: as many as rows by default. k: 0 is the main diagonal, positive ones are above it. See `asarray`
+    for the options.
+    """
+    options = options_of(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+    )
+    kind: np.dtype[Any] = np.dtype(dtype)
+    shape = (n_rows, n_rows if n_cols is None else n_cols)
+    if shape[0] * shape[1] <= _AT_ONCE:
+        return new_from(np.eye(*shape, k, kind), options)
+
+    def part(region: Region) -> npt.NDArray[Any]:
+        rows, columns = region
+        lengths = (rows.stop - rows.start, columns.stop - columns.start)
+        return np.eye(*lengths, k + rows.start - columns.start, kind)
+
+    return made(shape, kind, options, part)
+
+
+def tril(x: Any, /, *, k: int = 0) -> Array | Expr:
+    """Return the lower triangle of the last two axes: zeros above diagonal `k`."""
+    return _triangle("tril", np.tril, x, k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Array | Expr:
+    """Return the upper triangle of the last two axes: zeros below diagonal `k`."""
+    return _triangle("triu", np.triu, x, k)
+
+
+def _triangle(name: str, cut: Callable[[Any, int], npt.NDArray[Any]], x: Any, k: int) -> Array | Expr:
+    source = source_of(x)
+    if len(source.shape) < 2:
+        raise ValueError(f"{name}: an array of shape {source.shape}, where two axes or more are needed")
+    if is_tiny(source):
+        return stored(cut(np.asarray(source), k))
+    from coquina.expressions.expression import Expr
+    from coquina.expressions.nodes import Boxes
+    from coquina.results import as_node
+
+    def read(region: Region) -> npt.NDArray[Any]:
+        rows, columns = region[-2:]
+        return cut(np.asarray(source[region]), k + rows.start - columns.start)
+
+    node = Boxes(name, read, source.shape, source.dtype, args=(as_node(source),))
+    return Expr(node)
+
+
+__all__ = ["eye", "tril", "triu"]

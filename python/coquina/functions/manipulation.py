@@ -1,0 +1,243 @@
+"""Functions that move items, under the names of the Array API standard and NumPy's: axes, places along them.
+
+In: arrays of any kind. Out: a small compressed array at once, else a lazy expression that reads what is asked
+    of it.
+Source: the standard, 2024.12, "Manipulation functions"; NumPy decides results and errors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from coquina.functions.layouts import gathered, rearranged, repeated
+from coquina.functions.reshaping import ravel, reshape
+from coquina.results import source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from coquina.array import Array
+    from coquina.expressions.expression import Expr
+    from coquina.expressions.nodes import Region
+    from coquina.functions.layouts import Indices, Places
+
+Axes = int | tuple[int, ...]
+
+
+def broadcast_to(x: Any, /, shape: int | tuple[int, ...]) -> Array | Expr:
+    """Return `x` with axes of length 1, and new ones in front, repeated up to `shape`."""
+    return rearranged("broadcast_to", x, lambda values: np.broadcast_to(values, shape))
+
+
+def broadcast_arrays(*arrays: Any) -> tuple[Array | Expr, ...]:
+    """Return all arrays in the one shape that they broadcast to."""
+    sources = [source_of(x) for x in arrays]
+    shape = np.broadcast_shapes(*[source.shape for source in sources])
+    return tuple([broadcast_to(source, shape) for source in sources])
+
+
+def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that arrays of these shapes broadcast to. Raises ValueError if there is none."""
+    return np.broadcast_shapes(*shapes)
+
+
+def expand_dims(x: Any, /, axis: Axes) -> Array | Expr:
+    """Return `x` with new axes of length 1, at these places of the result."""
+    source = source_of(x)
+    places = (axis,) if not isinstance(axis, (tuple, list)) else tuple(axis)
+    ndim = len(places) + len(source.shape)
+    new = normalize_axis_tuple(places, ndim)
+    key = tuple([None if axis in new else slice(None) for axis in range(ndim)])
+    return rearranged("expand_dims", source, lambda values: values[key])
+
+
+def squeeze(x: Any, /, axis: Axes | None = None) -> Array | Expr:
+    """Return `x` without these axes, which have length 1; without all such axes for None."""
+    return rearranged("squeeze", x, lambda values: np.squeeze(values, axis))
+
+
+def flip(x: Any, /, *, axis: Axes | None = None) -> Array | Expr:
+    """Return `x` backwards along these axes; all for None."""
+    return rearranged("flip", x, lambda values: np.flip(values, axis))
+
+
+def flipud(x: Any, /) -> Array | Expr:
+    """Return `x` backwards along the first axis."""
+    return rearranged("flipud", x, np.flipud)
+
+
+def fliplr(x: Any, /) -> Array | Expr:
+    """Return `x` backwards along the second axis."""
+    return rearranged("fliplr", x, np.fliplr)
+
+
+def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array | Expr:
+    """Return `x` turned `k` times by 90 degrees, from the first of two axes towards the second."""
+    return rearranged("rot90", x, lambda values: np.rot90(values, k, axes))
+
+
+def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Array | Expr:
+    """Return `x` with the axes `source` at the places `destination`, and the others in their order."""
+    return rearranged("moveaxis", x, lambda values: np.moveaxis(values, source, destination))
+
+
+def rollaxis(x: Any, /, axis: int, start: int = 0) -> Array | Expr:
+    """Return `x` with one axis moved in front of the axis `start`."""
+    return rearranged("rollaxis", x, lambda values: np.rollaxis(values, axis, start))
+
+
+def swapaxes(x: Any, /, axis1: int, axis2: int) -> Array | Expr:
+    """Return `x` with two axes exchanged."""
+    return rearranged("swapaxes", x, lambda values: np.swapaxes(values, axis1, axis2))
+
+
+def permute_dims(x: Any, /, axes: Sequence[int] | None = None) -> Array | Expr:
+    """Return `x` with its axes in this order; reversed for None."""
+    return rearranged("permute_dims", x, lambda values: np.transpose(values, axes))
+
+
+transpose = permute_dims
+
+
+def matrix_transpose(x: Any, /) -> Array | Expr:
+    """Return `x` with its last two axes exchanged. Raises ValueError if there are less."""
+    return rearranged("matrix_transpose", x, np.matrix_transpose)
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """Return each array with at least one axis; a tuple unless there is one."""
+    return _each("atleast_1d", 1, arrays)
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """Return each array with at least two axes, new ones in front; a tuple unless there is one."""
+    return _each("atleast_2d", 2, arrays)
+
+
+def atleast_3d(*arrays: Any) -> Any:
+    """Return each array with at least three axes, new ones around or behind; a tuple unless there is one."""
+    return _each("atleast_3d", 3, arrays)
+
+
+def _each(name: str, count: int, arrays: tuple[Any, ...]) -> Any:
+    changed = tuple(
+        [rearranged(name, x, lambda values: values[_new_axes(values.ndim, count)]) for x in arrays]
+    )
+    return changed[0] if len(changed) == 1 else changed
+
+
+def _new_axes(ndim: int, count: int) -> tuple[Any, ...]:
+    """Return the key that adds the axes that are missing, where NumPy adds them."""
+    if count == 3 and ndim:
+        return (*(None,) * (2 - ndim), *(slice(None),) * ndim, *(None,) * (ndim < 3))
+    return (*(None,) * (count - ndim), ...)
+
+
+def roll(x: Any, /, shift: Axes, *, axis: Axes | None = None) -> Array | Expr:
+    """Return `x` with its items moved `shift` places along `axis`, from the end to the beginning.
+
+    axis: several with a shift for each, or one for all. None: the flat array is rolled.
+    """
+    source = source_of(x)
+    if axis is None:
+        return reshape(roll(ravel(source), shift, axis=0), source.shape)
+    axes = normalize_axis_tuple(axis, len(source.shape), allow_duplicate=True)
+    pairs = np.broadcast(shift, axes)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    shifts = [0] * len(source.shape)
+    for distance, number in pairs:
+        shifts[number] += int(distance)
+    places = [
+        repeated(-distance, size) if size and distance % size else None
+        for distance, size in zip(shifts, source.shape, strict=True)
+    ]
+    return gathered("roll", source, source.shape, places)
+
+
+PadMode = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+
+
+def pad(x: Any, pad_width: Any, mode: PadMode = "constant", *, constant_values: Any = 0) -> Array | Expr:
+    """Return `x` with more items around it.
+
+    pad_width: how many before and after each axis: a number, a pair for all axes, or a pair for each.
+    mode: what they are: "constant_values" (as `pad_width`, one, two or two for each axis), the "edge", or
+        `x` again: "reflect" mirrors it at its outermost items, "symmetric" behind them, "wrap" starts anew.
+    """
+    source = source_of(x)
+    ndim = len(source.shape)
+    widths = np.asarray(pad_width)
+    if widths.dtype.kind != "i":
+        raise TypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    around: list[list[int]] = np.broadcast_to(widths, (ndim, 2)).tolist()
+    shape = tuple([size + before + after for size, (before, after) in zip(source.shape, around, strict=True)])
+    if mode not in _MODES:
+        raise ValueError(f"pad: mode {mode!r}, where one of {', '.join(map(repr, _MODES))} is needed")
+    places: list[Places | None] = []
+    for axis, (size, (before, after)) in enumerate(zip(source.shape, around, strict=True)):
+        if not size and before + after and mode != "constant":
+            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+        places.append(_padded(mode, before, size) if before + after else None)
+    constants = np.broadcast_to(np.asarray(constant_values), (ndim, 2))
+
+    def fill(region: Region, out: npt.NDArray[Any]) -> None:
+        # Later axes win in the corners, as in NumPy.
+        for axis, (part, (before, _)) in enumerate(zip(region, around, strict=True)):
+            items = np.moveaxis(out, axis, 0)
+            items[: max(0, before - part.start)] = constants[axis, 0]
+            items[max(0, before + source.shape[axis] - part.start) :] = constants[axis, 1]
+
+    return gathered("pad", source, shape, places, fill=fill if mode == "constant" else None)
+
+
+def _padded(mode: PadMode, before: int, size: int) -> Places:
+    find = _MODES[mode]
+    return lambda start, stop: find(np.arange(start - before, stop - before), size)
+
+
+def _mirrored(places: Indices, size: int, period: int) -> Indices:
+    around = places % max(period, 1)
+    return np.where(around < size, around, period - around - (period == 2 * size))
+
+
+_MODES: dict[str, Callable[[Indices, int], Indices]] = {
+    "constant": lambda places, size: np.where(places < size, np.maximum(places, -1), -1),
+    "edge": lambda places, size: np.clip(places, 0, size - 1),
+    "reflect": lambda places, size: _mirrored(places, size, 2 * size - 2),
+    "symmetric": lambda places, size: _mirrored(places, size, 2 * size),
+    "wrap": lambda places, size: places % size,
+}
+
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "expand_dims",
+    "flip",
+    "fliplr",
+    "flipud",
+    "matrix_transpose",
+    "moveaxis",
+    "pad",
+    "permute_dims",
+    "ravel",
+    "reshape",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "squeeze",
+    "swapaxes",
+    "transpose",
+]

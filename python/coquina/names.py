@@ -1,0 +1,63 @@
+"""Where the names of `coquina` are that it does not import at once: most functions on arrays.
+
+A module's names are those of its `__all__`. They stand here too, so that no module is imported to know them.
+"""
+
+from __future__ import annotations
+
+_NAMES = {
+    "expressions.expression": "Expr",
+    "expressions.text": "ExpressionError expr",
+    "functions.composed": "allclose angle array_equal isclose iscomplex isreal nan_to_num",
+    "functions.cumulative": "cumprod cumsum cumulative_prod cumulative_sum nancumprod nancumsum",
+    "functions.data_types": """
+        FloatInfo IntegerInfo bool can_cast complex128 complex64 e finfo float32 float64 iinfo inf int16
+        int32 int64 int8 isdtype nan newaxis pi result_type uint16 uint32 uint64 uint8
+    """,
+    "functions.diagonals": "eye tril triu",
+    "functions.einstein": "einsum",
+    "functions.elementwise": """
+        abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh around asin asinh
+        atan atan2 atanh bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or
+        bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
+        divide divmod equal exp exp2 expm1 fabs fix float_power floor floor_divide fmax fmin fmod frexp gcd
+        greater greater_equal heaviside hypot imag invert isfinite isinf isnan isnat lcm ldexp left_shift
+        less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
+        logical_xor maximum minimum mod modf multiply negative nextafter not_equal positive pow power
+        rad2deg radians real reciprocal remainder right_shift rint round sign signbit sin sinh spacing sqrt
+        square subtract tan tanh true_divide trunc where
+    """,
+    "functions.exchange": "astype from_dlpack",
+    "functions.histograms": "bincount digitize histogram histogram_bin_edges",
+    "functions.joining": """
+        column_stack concat concatenate diff dstack hstack meshgrid repeat split stack tile unstack vstack
+    """,
+    "functions.linear_algebra": "dot inner kron matmul outer tensordot vdot vecdot",
+    "functions.manipulation": """
+        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip
+        fliplr flipud matrix_transpose moveaxis pad permute_dims roll rollaxis rot90 squeeze swapaxes
+        transpose
+    """,
+    "functions.nan_reductions": "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "functions.quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
+    "functions.reductions": "all any argmax argmin average count_nonzero max mean min prod ptp std sum var",
+    "functions.reshaping": "ravel reshape",
+    "functions.searching": "argwhere extract flatnonzero nonzero take take_along_axis",
+    "functions.sets": """
+        UniqueAllResult UniqueCountsResult UniqueInverseResult isin unique unique_all unique_counts
+        unique_inverse unique_values
+    """,
+    "functions.sorting": "argsort searchsorted sort",
+    "functions.traces": "diagonal trace",
+    "functions.tracing": "TraceError traced",
+    "functions.user_functions": "vectorize",
+    "namespace_info": "NamespaceInfo __array_namespace_info__",
+}
+
+#: The module of each name.
+MODULES: dict[str, str] = {
+    name: f"coquina.{module}" for module, names in _NAMES.items() for name in names.split()
+}
+
+#: Modules that are used by their own name, and imported when they are.
+SUBMODULES = frozenset({"fft", "hdf5", "linalg", "strings"})
