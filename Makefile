@@ -16,6 +16,7 @@ demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
 	$(BIN)/python demo/array_demo.py
 	$(BIN)/python demo/hdf5_demo.py
+	$(BIN)/python demo/compute_demo.py
 
 test: lint rust-tests python-tests
 	@echo "make test: all passed"
@@ -31,11 +32,13 @@ bench: $(VENV)/.built
 	$(BIN)/python bench/small.py
 	$(BIN)/python bench/slices.py
 	$(BIN)/python bench/hdf5.py
+	$(BIN)/python bench/compute.py
 
 bench-quick: $(VENV)/.built
 	$(BIN)/python bench/codecs.py --quick
 	$(BIN)/python bench/slices.py --quick
 	$(BIN)/python bench/hdf5.py --quick
+	$(BIN)/python bench/compute.py --quick
 
 lint: $(VENV)/.built
 	cargo fmt --all --check

@@ -29,6 +29,8 @@ COLOURS = {
     "h5py": "#CC79A7",
     "NPZ": "#CC79A7",
     "NPY": "#555555",
+    "NumPy": "#555555",
+    "numexpr": "#009E73",
     "PyTables": "#D55E00",
     "PyTables fresh": "#E69F00",
     "PyTables direct": "#F0E442",

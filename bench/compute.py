@@ -1,0 +1,265 @@
+"""How fast are reductions and expressions over compressed arrays, beside NumPy, numexpr and python-blosc2?
+
+    python bench/compute.py            cubes of 0.5 GB; about ten minutes
+    python bench/compute.py --quick    cubes of 64 MB, one codec; about a minute
+
+Reductions: the experiment of the post on n-dimensional reductions, smaller: a cube of float64 (a linear ramp,
+random numbers) and of float32 (ERA5-like wind), summed along each axis and altogether; automatic and cubic
+chunks. NumPy reads plain memory. python-blosc2 has chunks of its own choice ("auto"), or our cubic ones.
+
+Expressions: `x*y+z`, `(x > 0.5) & (y < 0.3)` and `sin(x)**2 + cos(y)**2`, to plain memory and to a compressed
+array. numexpr and NumPy read and write plain memory in both cases.
+
+All have two threads. Every result is compared with NumPy's before it is timed. Contenders take turns.
+Speed-up (x) is a library's time over coquina's: above 1, coquina is faster. Results: compute.json and .md,
+compute-reductions.png and compute-expressions.png in bench/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+
+import harness
+import numpy as np
+import synthetic
+from harness import Call, Effort
+from peers import THREADS, blosc2, optional
+from plots import grouped_bars
+
+import coquina as cq
+
+numexpr = optional("numexpr")
+EFFORT = Effort(1.5, 3, 9)
+EXPRESSIONS = {
+    "x*y+z": lambda m, x, y, z: x * y + z,
+    "(x>0.5)&(y<0.3)": lambda m, x, y, z: (x > 0.5) & (y < 0.3),
+    "sin(x)**2+cos(y)**2": lambda m, x, y, z: m.sin(x) ** 2 + m.cos(y) ** 2,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One case: what was computed, of what, and what each contender took in seconds."""
+
+    kind: str
+    data: str
+    codec: str
+    chunks: str
+    case: str
+    megabytes: float
+    ratio: float
+    seconds: dict[str, float]
+    speedups: dict[str, float]
+
+
+def cubes(side: int) -> Iterator[tuple[str, np.ndarray]]:
+    """The cubes of the reductions."""
+    yield "linear", np.linspace(0, 1, side**3).reshape(side, side, side)
+    yield "random", np.random.default_rng(1).random((side, side, side))
+    wind = synthetic.era5("wind", (side, side, side))
+    yield "era5 wind", np.ascontiguousarray(wind)
+
+
+def cubic(shape: tuple[int, ...], dtype: np.dtype) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Cubic chunks of about 4 MB in cubic blocks of about 64 KB."""
+    chunk = min(shape[0], round((4e6 / dtype.itemsize) ** (1 / 3)))
+    block = round((65536 / dtype.itemsize) ** (1 / 3))
+    return (chunk,) * 3, (block,) * 3
+
+
+def ours(x: np.ndarray, codec: str, grid: str) -> cq.Array:
+    """The array as coquina holds it, nothing decoded kept."""
+    chunks, blocks = cubic(x.shape, x.dtype) if grid == "cubic" else (None, None)
+    array = cq.asarray(x, chunks=chunks, blocks=blocks, codec=codec, level=5, filters="shuffle")
+    array.cache_bytes = 0
+    return array
+
+
+def theirs(x: np.ndarray, codec: str, grid: str) -> object:
+    """The array as python-blosc2 holds it."""
+    chunks, blocks = cubic(x.shape, x.dtype) if grid == "cubic" else (None, None)
+    cparams = {"codec": getattr(blosc2.Codec, codec.upper()), "clevel": 5, "nthreads": THREADS}
+    return blosc2.asarray(x, chunks=chunks, blocks=blocks, cparams=cparams, dparams={"nthreads": THREADS})
+
+
+def measured(
+    calls: dict[str, Call], check: Callable[[object], None]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds of each contender, and their ratios to ours."""
+    for call in calls.values():
+        check(call())
+    times = harness.take_turns(calls, EFFORT)
+    seconds = {name: harness.statistics.median(values) for name, values in times.items()}
+    return seconds, {
+        name: harness.versus(times["coquina"], values).speedup
+        for name, values in times.items()
+        if name != "coquina"
+    }
+
+
+def reductions(side: int, codecs: tuple[str, ...]) -> Iterator[Cell]:
+    """Sums (and a maximum) of each cube along each axis and altogether."""
+    for name, x in cubes(side):
+        for codec in codecs:
+            for grid in ("auto", "cubic"):
+                a, b = ours(x, codec, grid), theirs(x, codec, grid)
+                for case in ("sum 0", "sum 1", "sum 2", "sum all", "max 0", "mean all", "std 1"):
+                    yield reduced(name, x, a, b, codec, grid, case)
+
+
+def reduced(name: str, x: np.ndarray, a: cq.Array, b: object, codec: str, grid: str, case: str) -> Cell:
+    """One reduction."""
+    operation, where = case.split()
+    axis = None if where == "all" else int(where)
+    expected = getattr(x.astype(np.float64), operation)(axis=axis)
+
+    def check(found: object) -> None:
+        np.testing.assert_allclose(np.asarray(found), expected, rtol=2e-4 if x.itemsize == 4 else 1e-9)
+
+    calls: dict[str, Call] = {
+        "coquina": lambda: getattr(a, operation)(axis=axis),
+        "NumPy": lambda: getattr(x, operation)(axis=axis),
+        "python-blosc2": lambda: getattr(b, operation)(axis=axis),
+    }
+    seconds, speedups = measured(calls, check)
+    return Cell("reduction", name, codec, grid, case, x.nbytes / 1e6, a.cratio, seconds, speedups)
+
+
+def operands(side: int) -> Iterator[tuple[str, tuple[np.ndarray, ...]]]:
+    """Three operands for the expressions."""
+    shape = (side, side, side)
+    ramp = np.linspace(0, 1, side**3).reshape(shape)
+    yield "linear", (ramp, np.ascontiguousarray(ramp[::-1]), ramp * 3)
+    generator = np.random.default_rng(2)
+    yield "random", tuple(generator.random(shape) for _ in range(3))
+    wind = synthetic.era5("wind", shape)
+    wind = (wind - wind.min()) / np.ptp(wind)
+    yield "era5 wind", (wind, np.ascontiguousarray(wind[::-1]), wind * np.float32(3))
+
+
+def expressions(side: int, codecs: tuple[str, ...]) -> Iterator[Cell]:
+    """Each expression to memory and to a compressed array."""
+    for name, (x, y, z) in operands(side):
+        for codec in codecs:
+            held = [ours(v, codec, "auto") for v in (x, y, z)]
+            peer = [theirs(v, codec, "auto") for v in (x, y, z)]
+            for text, formula in EXPRESSIONS.items():
+                for target in ("memory", "compressed"):
+                    yield expressed(name, (x, y, z), held, peer, codec, (text, formula, target))
+
+
+def expressed(
+    name: str, plain: tuple[np.ndarray, ...], held: list, peer: list, codec: str, what: tuple
+) -> Cell:
+    """One expression."""
+    text, formula, target = what
+    x, y, z = plain
+    expected = formula(np, x, y, z)
+
+    def check(found: object) -> None:
+        rtol = 1e-5 if x.itemsize == 4 else 1e-12
+        np.testing.assert_allclose(np.asarray(found[...]), expected, rtol=rtol)
+
+    lazy, other = formula(cq, *held), formula(blosc2, *peer)
+    cparams = {"codec": getattr(blosc2.Codec, codec.upper()), "clevel": 5, "nthreads": THREADS}
+    calls: dict[str, Call] = {
+        "coquina": (lambda: lazy[...]) if target == "memory" else (lambda: lazy.compute(codec=codec)),
+        "NumPy": lambda: formula(np, x, y, z),
+        "python-blosc2": (lambda: other[...])
+        if target == "memory"
+        else (lambda: other.compute(cparams=cparams)),
+    }
+    if numexpr:
+        local = {"x": x, "y": y, "z": z}
+        calls["numexpr"] = lambda: numexpr.evaluate(text, local_dict=local)
+    seconds, speedups = measured(calls, check)
+    ratio = held[0].cratio
+    return Cell("expression", name, codec, target, text, x.nbytes / 1e6, ratio, seconds, speedups)
+
+
+def peak_memory(side: int) -> tuple[float, float]:
+    """MB of the operands, and MB that Python and NumPy take at most while an expression is summed."""
+    x = cq.asarray(np.random.default_rng(3).random((side, side, side)), codec="lz4")
+    total = (x * 2 + 1).sum()
+    tracemalloc.start()
+    found = (x * 2 + 1).sum()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == total
+    return x.nbytes / 1e6, peak / 1e6
+
+
+def report(cells: list[Cell], about: dict[str, str]) -> str:
+    """Tables: medians by kind, and every case."""
+    parts = ["# Computing on compressed arrays", harness.describe(about)]
+    for kind in ("reduction", "expression"):
+        some = [cell for cell in cells if cell.kind == kind]
+        groups = sorted({(cell.data, cell.codec, cell.chunks) for cell in some})
+        peers = sorted({peer for cell in some for peer in cell.speedups})
+        rows = []
+        for group in groups:
+            inside = [c for c in some if (c.data, c.codec, c.chunks) == group]
+            means = [harness.geometric_mean(c.speedups[peer] for c in inside) for peer in peers]
+            worst = [min(c.speedups[peer] for c in inside) for peer in peers]
+            mixed = [f"{harness.short(m)} ({harness.short(w)})" for m, w in zip(means, worst, strict=True)]
+            rows.append([*group, f"{inside[0].ratio:.1f}", *mixed])
+        header = ["data", "codec", "chunks" if kind == "reduction" else "result", "ratio", *peers]
+        parts += [f"## {kind.capitalize()}s: time of the other over ours, geometric mean (worst)"]
+        parts += [harness.markdown(header, rows)]
+        listed = [
+            [
+                c.data,
+                c.codec,
+                c.chunks,
+                c.case,
+                *[1e3 * c.seconds.get(p, float("nan")) for p in ("coquina", *peers)],
+            ]
+            for c in some
+        ]
+        parts += ["Milliseconds:", harness.markdown([*header[:3], "case", "coquina", *peers], listed)]
+    return "\n\n".join(parts)
+
+
+def save_plots(cells: list[Cell], about: dict[str, str]) -> None:
+    """Milliseconds of the reductions by data and chunks, and of the expressions by data and result."""
+    note = f"{about['cpu']}, {THREADS} threads; NumPy and numexpr on plain memory; logarithmic"
+    for kind, columns in (("reduction", 2), ("expression", 2)):
+        panels: dict[str, dict[str, dict[str, float]]] = {}
+        for cell in cells:
+            if cell.kind == kind:
+                panel = panels.setdefault(f"{cell.data}, {cell.codec}, {cell.chunks}", {})
+                panel[cell.case] = {name: 1e3 * value for name, value in cell.seconds.items()}
+        path = harness.RESULTS / f"compute-{kind}s.png"
+        title = f"{kind.capitalize()}s of {cells[0].megabytes:.0f} MB and less"
+        grouped_bars(panels, path, title=title, note=note, unit="milliseconds", columns=columns)
+
+
+def main(arguments: list[str]) -> None:
+    """Runs all of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small cubes, one codec")
+    options = parser.parse_args(arguments)
+    cq.set_num_threads(THREADS)
+    blosc2.set_nthreads(THREADS)
+    if numexpr:
+        numexpr.set_num_threads(THREADS)
+    side, codecs = (200, ("lz4",)) if options.quick else (400, ("lz4", "zstd"))
+    cells: list[Cell] = []
+    for cell in (*reductions(side, codecs), *expressions(side, codecs)):
+        cells.append(cell)
+        ratios = ", ".join(f"{peer} {speedup:.2f}x" for peer, speedup in cell.speedups.items())
+        print(f"{cell.kind} {cell.data} {cell.codec} {cell.chunks} {cell.case}: {ratios}", file=sys.stderr)
+    about = harness.circumstances("blosc2", "numexpr")
+    harness.save_json("compute", about, [asdict(cell) for cell in cells])
+    held, peak = peak_memory(side)
+    memory = f"Memory: Python and NumPy take {peak:.2f} MB at most to sum `x*2+1` over {held:.0f} MB."
+    harness.save_text("compute.md", report(cells, about) + "\n\n" + memory)
+    save_plots(cells, about)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
