@@ -51,6 +51,11 @@ class FieldSource:
             raise TypeError(f"field {name!r} has axes of its own ({self.dtype}); read it with a[{name!r}]")
 
     @property
+    def place(self) -> tuple[Array, int]:
+        """The array, and the byte of its items at which the field begins."""
+        return self._array, self._offset
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Items along each axis."""
         return self._array.shape

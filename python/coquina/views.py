@@ -77,6 +77,18 @@ class View(Operators):
         """Of the elements: that of the array."""
         return self._source.dtype
 
+    @property
+    def whole(self) -> Source | None:
+        """What this is a view of, if it is a view of all of it, as it stands there."""
+        if self._shape != self._source.shape:
+            return None
+        ranges = [as_map((axis,), (0, 1, size)) for axis, size in enumerate(self._shape)]
+        is_all = all(
+            isinstance(one.indices, tuple) and one == wanted
+            for one, wanted in zip(self._maps, ranges, strict=True)
+        )
+        return self._source if is_all else None
+
     def view(self, key: Any) -> View:
         """Return the lazy `self[key]`. Raises what NumPy raises. Reads nothing."""
         return self._narrowed(key)[0]

@@ -17,9 +17,11 @@ import numpy as np
 
 from coquina import _core
 from coquina.array import Array
+from coquina.array_fields import FieldSource
 from coquina.expressions.functions import cast_items, quietly
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Leaf
 from coquina.expressions.reference import block_items, postorder, region_of
+from coquina.views import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,11 +138,13 @@ def _lowered(node: Node) -> _core.Lazy:
 
 def _lower_leaf(node: Leaf) -> _core.Lazy:
     source: Any = node.source
-    dtype = node.dtype
+    dtype, offset = node.dtype, 0
+    if isinstance(source, View) and (whole := source.whole) is not None:
+        source, offset = whole.place if isinstance(whole, FieldSource) else (whole, 0)
     if isinstance(source, Array):
         number_bytes = dtype.itemsize // (2 if dtype.kind == "c" else 1)
         swapped = 1 if dtype.isnative or type_name(dtype) is None else number_bytes
-        return _core.lazy_array(source, 0, dtype.itemsize, swapped)
+        return _core.lazy_array(source, offset, dtype.itemsize, swapped)
     if isinstance(source, np.ndarray) and dtype.isnative:
         values = cast("npt.NDArray[Any]", source)
         if values.flags.c_contiguous:

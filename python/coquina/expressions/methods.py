@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Axis = int | tuple[int, ...] | None
+    DType = npt.DTypeLike | None
 
 _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
@@ -192,41 +193,109 @@ class Methods:
 
     conjugate = conj
 
-    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    def all(self, axis: Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = True) -> Any:
         """Return whether all items are true."""
-        return namespace().all(self, axis=axis, keepdims=keepdims)
+        return namespace().all(self, axis=axis, out=out, keepdims=keepdims, where=where)
 
-    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    def any(self, axis: Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = True) -> Any:
         """Return whether any item is true."""
-        return namespace().any(self, axis=axis, keepdims=keepdims)
+        return namespace().any(self, axis=axis, out=out, keepdims=keepdims, where=where)
 
-    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    def max(
+        self,
+        axis: Axis = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
         """Return the largest item."""
-        return namespace().max(self, axis=axis, keepdims=keepdims)
+        return namespace().max(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
 
-    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    def min(
+        self,
+        axis: Axis = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
         """Return the smallest item."""
-        return namespace().min(self, axis=axis, keepdims=keepdims)
+        return namespace().min(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
 
-    def sum(self, axis: Axis = None, dtype: npt.DTypeLike | None = None, *, keepdims: bool = False) -> Any:
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
         """Return the sum."""
-        return namespace().sum(self, axis=axis, keepdims=keepdims, **_given(dtype=dtype))
+        return namespace().sum(
+            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
 
-    def prod(self, axis: Axis = None, dtype: npt.DTypeLike | None = None, *, keepdims: bool = False) -> Any:
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
         """Return the product."""
-        return namespace().prod(self, axis=axis, keepdims=keepdims, **_given(dtype=dtype))
+        return namespace().prod(
+            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
 
-    def mean(self, axis: Axis = None, dtype: npt.DTypeLike | None = None, *, keepdims: bool = False) -> Any:
+    def mean(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        where: Any = True,
+    ) -> Any:
         """Return the mean."""
-        return namespace().mean(self, axis=axis, keepdims=keepdims, **_given(dtype=dtype))
+        return namespace().mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
 
-    def std(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = True,
+    ) -> Any:
         """Return the standard deviation; `ddof` is what the count is reduced by."""
-        return namespace().std(self, axis=axis, correction=ddof, keepdims=keepdims)
+        return namespace().std(
+            self, axis=axis, dtype=dtype, out=out, correction=ddof, keepdims=keepdims, where=where
+        )
 
-    def var(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = True,
+    ) -> Any:
         """Return the variance; `ddof` is what the count is reduced by."""
-        return namespace().var(self, axis=axis, correction=ddof, keepdims=keepdims)
+        return namespace().var(
+            self, axis=axis, dtype=dtype, out=out, correction=ddof, keepdims=keepdims, where=where
+        )
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Any:
         """Return the first index of the largest item."""
