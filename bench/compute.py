@@ -1,6 +1,6 @@
 """How fast are reductions and expressions over compressed arrays, beside NumPy, numexpr and python-blosc2?
 
-    python bench/compute.py            cubes of 0.5 GB; about ten minutes
+    python bench/compute.py            cubes of 262 MB; about eight minutes
     python bench/compute.py --quick    cubes of 64 MB, one codec; about a minute
 
 Reductions: the experiment of the post on n-dimensional reductions, smaller: a cube of float64 (a linear ramp,
@@ -33,7 +33,7 @@ from plots import grouped_bars
 import coquina as cq
 
 numexpr = optional("numexpr")
-EFFORT = Effort(1.5, 3, 9)
+EFFORT = Effort(1.0, 3, 9)
 EXPRESSIONS = {
     "x*y+z": lambda m, x, y, z: x * y + z,
     "(x>0.5)&(y<0.3)": lambda m, x, y, z: (x > 0.5) & (y < 0.3),
@@ -118,7 +118,9 @@ def reduced(name: str, x: np.ndarray, a: cq.Array, b: object, codec: str, grid: 
     expected = getattr(x.astype(np.float64), operation)(axis=axis)
 
     def check(found: object) -> None:
-        np.testing.assert_allclose(np.asarray(found), expected, rtol=2e-4 if x.itemsize == 4 else 1e-9)
+        # Sums of single precision, item after item, lose that much: NumPy's and python-blosc2's do.
+        rtol = 1e-4 if x.itemsize == 4 else 1e-9
+        np.testing.assert_allclose(np.asarray(found), expected, rtol=rtol, atol=rtol * np.abs(expected).max())
 
     calls: dict[str, Call] = {
         "coquina": lambda: getattr(a, operation)(axis=axis),
@@ -247,7 +249,7 @@ def main(arguments: list[str]) -> None:
     blosc2.set_nthreads(THREADS)
     if numexpr:
         numexpr.set_num_threads(THREADS)
-    side, codecs = (200, ("lz4",)) if options.quick else (400, ("lz4", "zstd"))
+    side, codecs = (200, ("lz4",)) if options.quick else (320, ("lz4", "zstd"))
     cells: list[Cell] = []
     for cell in (*reductions(side, codecs), *expressions(side, codecs)):
         cells.append(cell)

@@ -113,8 +113,9 @@ class Expr(Operators):
     ) -> Array:
         """Compute all items into a new compressed array, in memory or in a file.
 
-        It is cut as the first operand of the same shape and item size is, unless the options say otherwise;
-        they are those of `asarray`. Memory: blocks in work. A file appears when it is complete.
+        It has the chunks of the first operand of the same shape, and its blocks if items have the same size,
+        unless the options say otherwise; they are those of `asarray`. Memory: blocks in work. A file appears
+        when it is complete.
         """
         if chunks is None and blocks is None and access == "any":
             chunks, blocks = self._partition()
@@ -128,8 +129,8 @@ class Expr(Operators):
 
     def _partition(self) -> tuple[Chunks, tuple[int, ...] | None]:
         for source in self.operands:
-            if isinstance(source, Array) and source.shape == self.shape and source.itemsize == self.itemsize:
-                return source.chunks, source.blocks
+            if isinstance(source, Array) and source.shape == self.shape:
+                return source.chunks, source.blocks if source.itemsize == self.itemsize else None
         return None, None
 
     def explain(self) -> Explanation:

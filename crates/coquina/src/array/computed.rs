@@ -7,6 +7,7 @@ use coquina_kernels::boxes::{Axis, Steps, copy_box};
 use coquina_kernels::items::Aligned;
 
 use super::boxes::{BoxSource, Walk};
+use super::gather::gather;
 use super::plan::{Plan, Touched};
 use super::selection::{Selection, Window};
 use super::write::{Made, Values, Write};
@@ -58,7 +59,8 @@ pub(super) fn made_at_once(
     let bytes = shape.iter().product::<u64>().checked_mul(write.window.bytes as u64)?;
     let bytes = usize::try_from(bytes).ok()?;
     let made = with_room(bytes, |room| {
-        source.fill(&starts, &shape, room)?;
+        // Block by block of the source: what lies between two steps of a program stays in the cache.
+        gather(source, &starts, &shape, room, job)?;
         let (origin, _) = write.selection.as_box().unwrap_or_default();
         let ends = starts.iter().zip(&shape).map(|(start, len)| start + len);
         let ranges: Vec<_> =
