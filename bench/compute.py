@@ -18,8 +18,8 @@ compute-reductions.png and compute-expressions.png in bench/results.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
-import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
@@ -183,18 +183,6 @@ def expressed(
     return Cell("expression", name, codec, target, text, x.nbytes / 1e6, ratio, seconds, speedups)
 
 
-def peak_memory(side: int) -> tuple[float, float]:
-    """MB of the operands, and MB that Python and NumPy take at most while an expression is summed."""
-    x = cq.asarray(np.random.default_rng(3).random((side, side, side)), codec="lz4")
-    total = (x * 2 + 1).sum()
-    tracemalloc.start()
-    found = (x * 2 + 1).sum()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert found == total
-    return x.nbytes / 1e6, peak / 1e6
-
-
 def report(cells: list[Cell], about: dict[str, str]) -> str:
     """Tables: medians by kind, and every case."""
     parts = ["# Computing on compressed arrays", harness.describe(about)]
@@ -251,15 +239,13 @@ def main(arguments: list[str]) -> None:
         numexpr.set_num_threads(THREADS)
     side, codecs = (200, ("lz4",)) if options.quick else (320, ("lz4", "zstd"))
     cells: list[Cell] = []
-    for cell in (*reductions(side, codecs), *expressions(side, codecs)):
+    for cell in itertools.chain(reductions(side, codecs), expressions(side, codecs)):
         cells.append(cell)
         ratios = ", ".join(f"{peer} {speedup:.2f}x" for peer, speedup in cell.speedups.items())
         print(f"{cell.kind} {cell.data} {cell.codec} {cell.chunks} {cell.case}: {ratios}", file=sys.stderr)
     about = harness.circumstances("blosc2", "numexpr")
     harness.save_json("compute", about, [asdict(cell) for cell in cells])
-    held, peak = peak_memory(side)
-    memory = f"Memory: Python and NumPy take {peak:.2f} MB at most to sum `x*2+1` over {held:.0f} MB."
-    harness.save_text("compute.md", report(cells, about) + "\n\n" + memory)
+    harness.save_text("compute.md", report(cells, about))
     save_plots(cells, about)
 
 
