@@ -27,7 +27,7 @@ def namespace() -> Any:
     return coquina
 
 
-def _given(**options: Any) -> dict[str, Any]:
+def given(**options: Any) -> dict[str, Any]:
     """Return the options that are not None: those of functions, whose own defaults stand for the others."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -158,7 +158,7 @@ class Methods:
     def reshape(self, *shape: Any, copy: bool | None = None) -> Any:
         """Return the items in another shape, in C order."""
         wanted = shape[0] if len(shape) == 1 else shape
-        return namespace().reshape(self, wanted, **_given(copy=copy))
+        return namespace().reshape(self, wanted, **given(copy=copy))
 
     def ravel(self) -> Any:
         """Return the items along one axis, in C order."""
@@ -307,11 +307,11 @@ class Methods:
 
     def cumsum(self, axis: int | None = None, dtype: npt.DTypeLike | None = None) -> Any:
         """Return the sums of the items up to each, along an axis or in C order."""
-        return namespace().cumsum(self, axis=axis, **_given(dtype=dtype))
+        return namespace().cumsum(self, axis=axis, **given(dtype=dtype))
 
     def cumprod(self, axis: int | None = None, dtype: npt.DTypeLike | None = None) -> Any:
         """Return the products of the items up to each, along an axis or in C order."""
-        return namespace().cumprod(self, axis=axis, **_given(dtype=dtype))
+        return namespace().cumprod(self, axis=axis, **given(dtype=dtype))
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """Return the array with two axes exchanged."""

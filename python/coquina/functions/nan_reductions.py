@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
+from coquina.expressions.methods import given
 from coquina.functions import reductions
 from coquina.functions.reducing import Reduction, by_numpy, is_kernel_type, is_small
 from coquina.results import as_node, as_numpy, source_of
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
     from coquina.functions.reducing import Axis
 
     DType = npt.DTypeLike | None
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """Return the options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _has_nan(x: Any) -> bool:
@@ -48,7 +44,7 @@ def _sum_or_product(
     name: str, x: Any, axis: Axis, dtype: DType, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> Any:
     function = getattr(np, name)
-    options = _given(dtype=dtype, initial=initial)
+    options = given(dtype=dtype, initial=initial)
     if is_small(x, where):
         return by_numpy(function, x, out, axis=axis, keepdims=keepdims, where=where, **options)
     plain = reductions.sum if name == "nansum" else reductions.prod
@@ -91,7 +87,7 @@ def nanprod(
 
 def _extreme(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     function = getattr(np, name)
-    options = _given(initial=initial)
+    options = given(initial=initial)
     if is_small(x, where):
         masks = {} if where is True else {"where": where}
         return by_numpy(function, x, out, axis=axis, keepdims=keepdims, **options, **masks)
@@ -183,11 +179,11 @@ def nanmean(
 ) -> Any:
     """Return the means of the numbers along axes; NaN, with a warning, of none. As `numpy.nanmean`."""
     if is_small(x, where):
-        options = _given(dtype=dtype)
+        options = given(dtype=dtype)
         return by_numpy(np.nanmean, x, out, axis=axis, keepdims=keepdims, where=where, **options)
     if not _has_nan(x):
         return reductions.mean(x, axis, dtype, out, keepdims, where=where)
-    reduction = Reduction(np.nanmean, x, axis, keepdims=keepdims, **_given(dtype=dtype))
+    reduction = Reduction(np.nanmean, x, axis, keepdims=keepdims, **given(dtype=dtype))
     total, count = _total(reduction, where)
     if (count == 0).any():
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
@@ -253,12 +249,12 @@ def nanvar(
 ) -> Any:
     """Return the variances of the numbers along axes. As `numpy.nanvar`; see `var` for the options."""
     if is_small(x, where, mean):
-        options = _given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
+        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
         return by_numpy(np.nanvar, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
     less = reductions.less_of(ddof, correction)
     if not _has_nan(x):
         return reductions.var(x, axis, dtype, out, less, keepdims, where=where, mean=mean)
-    reduction = Reduction(np.nanvar, x, axis, keepdims=keepdims, **_given(dtype=dtype))
+    reduction = Reduction(np.nanvar, x, axis, keepdims=keepdims, **given(dtype=dtype))
     return reduction.finish(_variance(reduction, less, where, mean), out)
 
 
@@ -277,12 +273,12 @@ def nanstd(
 ) -> Any:
     """Return the standard deviations of the numbers along axes. As `numpy.nanstd`; see `std`."""
     if is_small(x, where, mean):
-        options = _given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
+        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
         return by_numpy(np.nanstd, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
     less = reductions.less_of(ddof, correction)
     if not _has_nan(x):
         return reductions.std(x, axis, dtype, out, less, keepdims, where=where, mean=mean)
-    reduction = Reduction(np.nanstd, x, axis, keepdims=keepdims, **_given(dtype=dtype))
+    reduction = Reduction(np.nanstd, x, axis, keepdims=keepdims, **given(dtype=dtype))
     found = np.sqrt(_variance(reduction, less, where, mean))
     return reduction.finish(found.astype(reduction.dtype, copy=False), out)
 

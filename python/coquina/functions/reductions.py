@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
+from coquina.expressions.methods import given
 from coquina.functions.reducing import Reduction, by_numpy, is_kernel_type, is_small
 from coquina.results import as_node, as_numpy, source_of
 
@@ -32,19 +33,14 @@ _EXACT_BYTES = 8
 _EXACT_COUNT = 1 << 31
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    """Return the options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _sum_or_product(
     name: str, x: Any, axis: Axis, dtype: DType, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> Any:
     function = getattr(np, name)
     if is_small(x, where):
-        options = _given(dtype=dtype, initial=initial)
+        options = given(dtype=dtype, initial=initial)
         return by_numpy(function, x, out, axis=axis, keepdims=keepdims, where=where, **options)
-    reduction = Reduction(function, x, axis, keepdims=keepdims, **_given(dtype=dtype))
+    reduction = Reduction(function, x, axis, keepdims=keepdims, **given(dtype=dtype))
     found = reduction.total(name, reduction.dtype, where)
     if initial is not None:
         combine = np.add if name == "sum" else np.multiply
@@ -82,7 +78,7 @@ def prod(
 
 def _extreme(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     function = getattr(np, name)
-    options = _given(initial=initial)
+    options = given(initial=initial)
     if is_small(x, where):
         return by_numpy(function, x, out, axis=axis, keepdims=keepdims, where=where, **options)
     mask: dict[str, Any] = {} if where is True else {"where": np.True_}
@@ -191,8 +187,8 @@ def mean(
 ) -> Any:
     """Return the means along axes, of integers as float64. As `numpy.mean`."""
     if is_small(x, where):
-        return by_numpy(np.mean, x, out, axis=axis, keepdims=keepdims, where=where, **_given(dtype=dtype))
-    reduction = Reduction(np.mean, x, axis, keepdims=keepdims, **_given(dtype=dtype))
+        return by_numpy(np.mean, x, out, axis=axis, keepdims=keepdims, where=where, **given(dtype=dtype))
+    reduction = Reduction(np.mean, x, axis, keepdims=keepdims, **given(dtype=dtype))
     return reduction.finish(mean_of(reduction, where), out)
 
 
@@ -236,9 +232,9 @@ def var(
     correction, ddof: what the count is reduced by. mean: the means, if they are known.
     """
     if is_small(x, where, mean):
-        options = _given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
+        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
         return by_numpy(np.var, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
-    reduction = Reduction(np.var, x, axis, keepdims=keepdims, **_given(dtype=dtype))
+    reduction = Reduction(np.var, x, axis, keepdims=keepdims, **given(dtype=dtype))
     return reduction.finish(_variance(reduction, less_of(ddof, correction), where, mean, dtype), out)
 
 
@@ -260,9 +256,9 @@ def std(
     correction, ddof: what the count is reduced by. mean: the means, if they are known.
     """
     if is_small(x, where, mean):
-        options = _given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
+        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
         return by_numpy(np.std, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
-    reduction = Reduction(np.std, x, axis, keepdims=keepdims, **_given(dtype=dtype))
+    reduction = Reduction(np.std, x, axis, keepdims=keepdims, **given(dtype=dtype))
     found = _variance(reduction, less_of(ddof, correction), where, mean, dtype)
     return reduction.finish(np.sqrt(found).astype(reduction.dtype, copy=False), out)
 
@@ -295,11 +291,11 @@ def _squares(reduction: Reduction, where: Any, mean: Any, dtype: DType) -> npt.N
     """Return the sums of the squares of the distances from the mean, in two passes as NumPy takes them."""
     node = reduction.node
     if mean is None:
-        total = Reduction(np.mean, node, axes_of(reduction), **_given(dtype=dtype))
+        total = Reduction(np.mean, node, axes_of(reduction), **given(dtype=dtype))
         mean = mean_quietly(total, where).reshape(reduction.full)
     apart = call(FUNCTIONS["subtract"], node, mean)
     square = squared(apart)
-    inner = Reduction(np.sum, square, axes_of(reduction), **_given(dtype=dtype))
+    inner = Reduction(np.sum, square, axes_of(reduction), **given(dtype=dtype))
     wide = np.dtype(np.float32) if inner.dtype == np.float16 else inner.dtype
     return inner.total("sum", wide, where)
 

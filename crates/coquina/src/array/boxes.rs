@@ -67,21 +67,11 @@ pub fn default_walk(shape: &[u64], item_bytes: usize) -> Walk {
     }
 }
 
-/// Copies a box out of `items`, which are in C order of `full`, to `out`, which has no gaps.
+/// Whether a box lies inside of the shape `full`, and its items of `item` bytes have so many bytes.
 ///
 /// # Errors
-/// `OutOfBounds` for a box that leaves the shape, `Invalid` for an `out` of another size.
-pub fn copy_region(items: &[u8], full: &[u64], start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
-    let small = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let count = shape.iter().fold(1, |total: usize, &len| total.saturating_mul(small(len)));
-    let size = full.iter().fold(1, |total: usize, &len| total.saturating_mul(small(len)));
-    if count == 0 && out.is_empty() {
-        return Ok(());
-    }
-    let item = out.len() / count.max(1);
-    if item == 0 || item.saturating_mul(count) != out.len() || item.saturating_mul(size) != items.len() {
-        return Err(Error::invalid(format!("{} bytes for a box of {shape:?} of {full:?}", out.len())));
-    }
+/// `OutOfBounds` for a box that leaves the shape, `Invalid` for another number of bytes.
+pub fn check_box(full: &[u64], start: &[u64], shape: &[u64], item: usize, bytes: usize) -> Result<()> {
     let is_inside = start.len() == full.len()
         && shape.len() == full.len()
         && start
@@ -92,6 +82,28 @@ pub fn copy_region(items: &[u8], full: &[u64], start: &[u64], shape: &[u64], out
     if !is_inside {
         return Err(Error::out_of_bounds(format!("the box of {shape:?} at {start:?} of {full:?}")));
     }
+    let items = shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
+    let wanted = items.and_then(|items| usize::try_from(items).ok()?.checked_mul(item));
+    if wanted != Some(bytes) {
+        return Err(Error::invalid(format!("{bytes} bytes for a box of {shape:?}")));
+    }
+    Ok(())
+}
+
+/// Copies a box out of `items` of `item` bytes each, which are in C order of `full`, to `out`, which has no gaps.
+///
+/// # Errors
+/// As [`check_box`], and `Invalid` for other `items` than the shape has.
+pub fn copy_region(
+    (items, item): (&[u8], usize),
+    full: &[u64],
+    start: &[u64],
+    shape: &[u64],
+    out: &mut [u8],
+) -> Result<()> {
+    check_box(full, start, shape, item, out.len())?;
+    check_box(full, &vec![0; full.len()], full, item, items.len())?;
+    let small = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let (mut to, mut from) = (item, item);
     let mut axes = Vec::with_capacity(full.len());
     for ((&at, &len), &full) in start.iter().zip(shape).zip(full).rev() {

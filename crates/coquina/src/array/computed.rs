@@ -1,10 +1,7 @@
 //! Writing what is computed: the blocks of a new chunk are asked for one by one where the source is walked over as
 //! the array is cut; else the source gives all of the chunk at once, so that it computes nothing twice.
 
-use std::cell::Cell;
-
 use coquina_kernels::boxes::{Axis, Steps, copy_box};
-use coquina_kernels::items::Aligned;
 
 use super::boxes::{BoxSource, Walk};
 use super::gather::gather;
@@ -13,23 +10,7 @@ use super::selection::{Selection, Window};
 use super::write::{Made, Values, Write};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
-
-thread_local! {
-    static ROOM: Cell<Aligned> = const { Cell::new(Aligned::new()) };
-}
-
-/// More room than this is given back.
-const ROOM_BYTES_KEPT: usize = 40 << 20;
-
-/// Runs `work` with room for so many bytes, of any content, that begins where every type may.
-pub(super) fn with_room<T>(bytes: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
-    let mut room = ROOM.take();
-    let result = work(room.room(bytes));
-    if room.all().len() <= ROOM_BYTES_KEPT {
-        ROOM.set(room);
-    }
-    result
-}
+use crate::base::room::with_room;
 
 /// Whether what a source computes can be written to these items.
 pub(super) fn check(source: &dyn BoxSource, selection: &Selection, window: Window) -> Result<()> {

@@ -5,14 +5,14 @@
 
 use coquina_kernels::boxes::{AXES_MAX, SharedOutput, Steps};
 
-use super::boxes::{BoxSource, Walk};
-use super::computed::with_room;
+use super::boxes::{BoxSource, Walk, check_box};
 use super::grid::Grid;
 use super::plan::{Plan, Touched};
 use super::read::{TASK_BYTES_MAX, TASK_BYTES_MIN, cut};
 use super::selection::Selection;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::pool::Job;
+use crate::base::room::with_room;
 
 /// Fills `out` with the items of the box of `shape` at `start`.
 ///
@@ -25,21 +25,15 @@ pub fn gather(
     out: &mut [u8],
     job: &Job<'_>,
 ) -> Result<()> {
-    let Walk { chunks, blocks } = source.walk();
-    let grid = Grid::new(&source.shape(), &chunks, &blocks, source.item_bytes())?;
-    let ends = start.iter().zip(shape).map(|(&start, &len)| start.saturating_add(len));
-    let ranges: Vec<_> = start.iter().zip(ends).map(|(&start, end)| start..end).collect();
-    let selection = Selection::region(&ranges);
-    selection.check(&grid)?;
-    let items = shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
-    let bytes = items.and_then(|items| usize::try_from(items).ok()?.checked_mul(grid.typesize()));
-    if bytes != Some(out.len()) {
-        return Err(Error::invalid(format!("{} bytes for a box of {shape:?}", out.len())));
-    }
+    let full = source.shape();
+    check_box(&full, start, shape, source.item_bytes(), out.len())?;
     if out.is_empty() {
         return Ok(());
     }
-    let plan = Plan::new(&selection, &grid);
+    let Walk { chunks, blocks } = source.walk();
+    let grid = Grid::new(&full, &chunks, &blocks, source.item_bytes())?;
+    let ranges: Vec<_> = start.iter().zip(shape).map(|(&start, &len)| start..start + len).collect();
+    let plan = Plan::new(&Selection::region(&ranges), &grid);
     let output = SharedOutput::new(out, grid.typesize(), plan.cuts());
     let block_bytes = grid.block_bytes();
     let blocks = usize::try_from(plan.nblocks()).unwrap_or(usize::MAX);

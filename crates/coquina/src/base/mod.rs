@@ -6,4 +6,5 @@ pub(crate) mod io;
 pub(crate) mod limits;
 pub(crate) mod ordered;
 pub(crate) mod pool;
+pub(crate) mod room;
 pub(crate) mod settings;

@@ -236,7 +236,7 @@ impl BoxSource for Bound {
     }
 
     fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
-        check_box(start, shape, self, out.len())?;
+        array::check_box(&self.shape, start, shape, self.item_bytes(), out.len())?;
         self.check_operands()?;
         if out.is_empty() {
             return Ok(());
@@ -292,24 +292,6 @@ fn check_shape(operand: &[u64], shape: &[u64]) -> Result<()> {
     Err(Error::invalid(format!(
         "shape {operand:?} does not broadcast to {shape:?}: has the operand changed?"
     )))
-}
-
-/// Whether a box lies inside, and has so many bytes.
-fn check_box(start: &[u64], shape: &[u64], source: &dyn BoxSource, bytes: usize) -> Result<()> {
-    let full = source.shape();
-    let ends = start.iter().zip(shape).map(|(&start, &len)| start.checked_add(len));
-    if start.len() != full.len()
-        || shape.len() != full.len()
-        || !ends.zip(&full).all(|(end, &len)| end <= Some(len) && end.is_some())
-    {
-        return Err(Error::out_of_bounds(format!("the box of {shape:?} at {start:?} of {full:?}")));
-    }
-    let items = shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
-    let wanted = items.and_then(|items| usize::try_from(items).ok()?.checked_mul(source.item_bytes()));
-    if wanted != Some(bytes) {
-        return Err(Error::invalid(format!("{bytes} bytes for a box of {shape:?}")));
-    }
-    Ok(())
 }
 
 /// The walk of the stored operand with the most items, if it is as large as the result; else by the default rule.

@@ -22,6 +22,7 @@ use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
+use crate::base::room::with_aligned;
 use cells::Piece;
 use walk::{Span, Task, Tasks};
 
@@ -128,13 +129,6 @@ struct Reduction<'r> {
     shortcut: AtomicU64,
 }
 
-thread_local! {
-    static ROOM: std::cell::Cell<Aligned> = const { std::cell::Cell::new(Aligned::new()) };
-}
-
-/// More room than this is given back.
-const ROOM_BYTES_KEPT: usize = 40 << 20;
-
 impl Reduction<'_> {
     /// What a task gives.
     fn run(&self, task: &Task) -> Result<Vec<Piece>> {
@@ -146,12 +140,7 @@ impl Reduction<'_> {
             self.shortcut.fetch_add(1, Ordering::Relaxed);
             return Ok(vec![piece]);
         }
-        let mut room = ROOM.take();
-        let pieces = self.read(task, &mut room);
-        if room.all().len() <= ROOM_BYTES_KEPT {
-            ROOM.set(room);
-        }
-        pieces
+        with_aligned(|room| self.read(task, room))
     }
 
     fn read(&self, task: &Task, room: &mut Aligned) -> Result<Vec<Piece>> {
