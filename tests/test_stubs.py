@@ -11,7 +11,9 @@ import pytest
 import coquina
 from coquina import _core
 
-STUB = ast.parse(Path(coquina.__file__).with_name("_core.pyi").read_text())
+#: The stub of one module, in some files.
+FILES = sorted(Path(coquina.__file__).parent.glob("_core*.pyi"))
+STUB = [node for file in FILES for node in ast.parse(file.read_text()).body]
 Kind = inspect.Parameter
 
 
@@ -19,12 +21,12 @@ def functions_of(body: list[ast.stmt]) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
 
 
-FUNCTIONS = functions_of(STUB.body)
-CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+FUNCTIONS = functions_of(STUB)
+CLASSES = {node.name: node for node in STUB if isinstance(node, ast.ClassDef)}
 #: Names with a type, less the aliases, which exist for type checkers alone.
 VALUES = {
     node.target.id
-    for node in STUB.body
+    for node in STUB
     if isinstance(node, ast.AnnAssign)
     and isinstance(node.target, ast.Name)
     and ast.unparse(node.annotation) != "TypeAlias"

@@ -17,6 +17,7 @@ pub mod lz4;
 mod pages;
 pub mod reduce;
 mod runs;
+mod select;
 mod shuffle;
 #[cfg(test)]
 mod testing;
@@ -31,6 +32,7 @@ pub use bytedelta::{bytedelta_decode, bytedelta_encode};
 pub use level::{Level, best_level, levels};
 pub use pages::advise_huge_pages;
 pub use runs::run_value;
+pub use select::{compress, count_picked, each_picked};
 pub use shuffle::{shuffle, unshuffle};
 pub use types::Type;
 pub use xor::{xor_chain_decode, xor_chain_encode, xor_into};

@@ -38,11 +38,11 @@ type Bound_<'py, T> = pyo3::Bound<'py, T>;
 pub(crate) struct Lazy {
     pub(crate) source: Arc<dyn BoxSource>,
     bound: Option<Arc<Bound>>,
-    is_stored: bool,
+    pub(crate) is_stored: bool,
 }
 
 impl Lazy {
-    fn of(source: Arc<dyn BoxSource>, is_stored: bool) -> Self {
+    pub(crate) fn of(source: Arc<dyn BoxSource>, is_stored: bool) -> Self {
         Self { source, bound: None, is_stored }
     }
 }

@@ -9,12 +9,15 @@ mod compression;
 mod errors;
 mod files;
 mod frames;
+mod group;
 mod h5py;
 mod hdf5;
 mod lazy;
 mod opening;
 mod options;
+mod predicates;
 mod progress;
+mod query;
 mod reduce;
 mod watch;
 
@@ -31,6 +34,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     opening::add_to(module)?;
     hdf5::add_to(module)?;
     lazy::add_to(module)?;
+    predicates::add_to(module)?;
+    group::add_to(module)?;
+    query::add_to(module)?;
     reduce::add_to(module)?;
     module.add_class::<progress::ProgressBar>()
 }

@@ -16,6 +16,7 @@ pub mod expr;
 pub mod filter;
 pub mod frame;
 pub mod hdf5;
+pub mod query;
 pub mod store;
 
 pub use base::error::{Error, ErrorKind, Result};

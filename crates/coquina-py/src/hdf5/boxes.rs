@@ -147,6 +147,25 @@ impl<'a, 'py> Boxes<'a, 'py> {
             file.call_method1("select_hyperslab", (PyTuple::new(py, start)?, &shape))?;
             py.import("h5py.h5s")?.call_method1("create_simple", (shape,))?
         };
-        self.id.call_method1(method, (memory, file, array, &self.datatype)).map(drop)
+        let done = self.id.call_method1(method, (memory, file, array, &self.datatype));
+        done.map(drop).map_err(|error| self.missing_filter().unwrap_or(error))
+    }
+
+    /// What to say of a call that failed, if libhdf5 lacks a filter of the dataset: itself it speaks of plugins that
+    /// it looked for.
+    fn missing_filter(&self) -> Option<PyErr> {
+        let plist = self.id.call_method0("get_create_plist").ok()?;
+        let count: usize = plist.call_method0("get_nfilters").ok()?.extract().ok()?;
+        let known = self.id.py().import("h5py.h5z").ok()?;
+        for at in 0..count {
+            let (code, _, _, name): (i64, Bound<'_, PyAny>, Bound<'_, PyAny>, Vec<u8>) =
+                plist.call_method1("get_filter", (at,)).ok()?.extract().ok()?;
+            if !known.call_method1("filter_avail", (code,)).ok()?.extract::<bool>().ok()? {
+                let name = String::from_utf8_lossy(&name);
+                let sentence = format!("filter {code} ({name}): neither coquina nor libhdf5 has it here");
+                return Some(UnsupportedError::new_err(sentence));
+            }
+        }
+        None
     }
 }

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use coquina::hdf5::{
-    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, known_filters, read_index as read_rows,
+    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, known_filters, read_index as read_rows,
 };
 use coquina::{Error, Job, Limits};
+use coquina_kernels::Type;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -45,24 +46,40 @@ fn hdf5_filters() -> Vec<(u16, &'static str, bool, bool)> {
     known_filters().map(|filter| (filter.id, filter.name, true, filter.can_encode)).collect()
 }
 
-/// Runs the filters of a dataset over the items of a chunk of `dims` items.
+/// A number in every item: where it starts, and the name of its type.
+pub(super) type ZoneTuple = (usize, String);
+
+pub(super) fn zone_fields(zones: Vec<ZoneTuple>) -> Result<Vec<ZoneField>, Error> {
+    let field = |(offset, name): ZoneTuple| {
+        let ty = Type::by_name(&name);
+        let ty = ty.ok_or_else(|| Error::invalid(format!("zones: type {name:?}: none of ours")))?;
+        Ok(ZoneField { offset, ty })
+    };
+    zones.into_iter().map(field).collect()
+}
+
+/// Runs the filters of a dataset over the items of a chunk of `dims` items. Where it can have one, the chunk gets a
+/// zone map of `zones`, for which those before `rows` count along the first axis.
 #[pyfunction]
-#[pyo3(signature = (filters, dims, itemsize, data, /))]
+#[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX))]
+#[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn filter_encode<'py>(
     py: Python<'py>,
     filters: Vec<FilterTuple>,
     dims: Vec<u64>,
     itemsize: usize,
     data: &Bound<'py, PyAny>,
+    zones: Vec<ZoneTuple>,
+    rows: u64,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
-    let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?;
+    let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?.with_zones(&zone_fields(zones)?)?;
     let data = Input::of(data)?;
     let bytes = data.bytes();
     if bytes.len() != pipeline.chunk_bytes() {
         let (given, wanted) = (bytes.len(), pipeline.chunk_bytes());
         return Err(Error::invalid(format!("data: {given} bytes, a chunk has {wanted}")).into());
     }
-    let stored = py.detach(|| pipeline.encode(bytes, &Job::default()))?;
+    let stored = py.detach(|| pipeline.encode_rows(bytes, rows, &Job::default()))?;
     Ok(PyBytes::new(py, &stored))
 }
 

@@ -12,7 +12,7 @@ use coquina::store::hdf5::{Hdf5Spec, Library};
 use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 
-use super::bytes::{FilterTuple, slots};
+use super::bytes::{FilterTuple, ZoneTuple, slots, zone_fields};
 use super::library::Hdf5Library;
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;
@@ -70,10 +70,11 @@ fn identity(_file: &File) -> io::Result<(u64, u64)> {
 }
 
 /// Opens a dataset. With gear "direct" the file at `path` is read besides, if it has these numbers of device and
-/// inode; `OSError` if not.
+/// inode; `OSError` if not. Chunks that are written get a zone map of `zones`.
 #[pyfunction]
 #[pyo3(signature = (library, /, *, shape, chunks, rank, dtype, typesize, fill, filters, gear, writable=false,
-    blocks=None, place=None, path=None, device=None, inode=None, header=None, contiguous=None))]
+    blocks=None, place=None, path=None, device=None, inode=None, header=None, contiguous=None,
+    zones=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn open_dataset(
     py: Python<'_>,
@@ -94,6 +95,7 @@ fn open_dataset(
     inode: Option<u64>,
     header: Option<u64>,
     contiguous: Option<u64>,
+    zones: Vec<ZoneTuple>,
 ) -> Result<ArrayHandle, Raised> {
     let gear = gear_of(gear)?;
     let library = Arc::clone(&library.get().dataset) as Arc<dyn Library>;
@@ -116,6 +118,7 @@ fn open_dataset(
         typesize,
         fill,
         slots: slots(filters),
+        zones: zone_fields(zones)?,
         gear,
         writable,
         library,

@@ -14,6 +14,7 @@ mod create;
 mod gather;
 mod grid;
 mod handle;
+mod memo;
 mod partition;
 mod plan;
 mod read;
@@ -32,7 +33,10 @@ pub use create::{ArraySpec, Fill, OpenOptions, Target};
 pub use gather::gather;
 pub use grid::Grid;
 pub use handle::{Array, Stats};
+pub use memo::with_memo;
 pub use partition::{Access, partition};
 pub use selection::{AxisSelection, Points, Selection, Window};
 pub use source::Part;
 pub use write::Values;
+
+pub use crate::store::at_once;

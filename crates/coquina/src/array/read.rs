@@ -12,6 +12,7 @@ use coquina_kernels::boxes::{AXES_MAX, SharedOutput, Steps};
 
 use super::cache::Cache;
 use super::grid::Grid;
+use super::memo;
 use super::plan::{Plan, Touched};
 use super::selection::{AxisSelection, Selection, Window};
 use crate::base::error::{Error, Result};
@@ -102,9 +103,19 @@ impl Source<'_> {
         let total = blocks.saturating_mul(self.grid.block_bytes());
         // What fills the cache at once is not worth keeping.
         let keeps_blocks = total <= self.cache.block_bytes() / 2;
+        // Nor is a whole block that is kept as long as it is needed.
+        let keeps_whole = keeps_blocks && !memo::is_open();
         let whole_items = window.bytes == self.grid.typesize();
         let output = SharedOutput::new(out, window.bytes, plan.cuts());
-        let read = Read { source: self, output: &output, whole_items, plan: &plan, window, keeps_blocks };
+        let read = Read {
+            source: self,
+            output: &output,
+            whole_items,
+            plan: &plan,
+            window,
+            keeps_blocks,
+            keeps_whole,
+        };
         let Access::Fetched(count) = access else {
             return read.run_all(plan.chunks(), total, job);
         };
@@ -237,6 +248,8 @@ struct Read<'r> {
     window: Window,
     whole_items: bool,
     keeps_blocks: bool,
+    /// Whether those are kept too that are decoded straight to where they are wanted.
+    keeps_whole: bool,
 }
 
 const NO_STEPS: Steps<'static> = Steps::Even { start: 0, step: 0 };
@@ -292,19 +305,20 @@ impl Read<'_> {
             cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
             return Ok(());
         }
+        if self.whole_items
+            && !self.keeps_whole
+            && self.plan.is_block_in_order(groups, self.source.grid)
+            && let Some(out) = cell.as_slice_mut()
+            && out.len() == block_bytes
+        {
+            return self.source.decode(&**chunk, block, out);
+        }
         if self.keeps_blocks {
             let mut bytes = vec![0; block_bytes];
             self.source.decode(&**chunk, block, &mut bytes)?;
             cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
             self.source.cache.keep_block(id, block, &Arc::new(bytes));
             return Ok(());
-        }
-        if self.whole_items
-            && self.plan.is_block_in_order(groups, self.source.grid)
-            && let Some(out) = cell.as_slice_mut()
-            && out.len() == block_bytes
-        {
-            return self.source.decode(&**chunk, block, out);
         }
         // What stands behind the last item that is wanted need not be decoded.
         let wanted = self.plan.block_end(groups, &steps) + self.source.grid.typesize();

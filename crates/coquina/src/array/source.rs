@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use super::boxes::{Bounds, BoxSource, Walk};
 use super::handle::{Array, State};
+use super::memo;
+use super::read::{Content, Source};
 use super::selection::{Selection, Window};
+use super::statistics::{checked, of_item};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
-use crate::store::{Access, Stored};
+use crate::store::{Access, OpenChunk, Stored};
 
 impl BoxSource for Array {
     fn shape(&self) -> Vec<u64> {
-        self.grid().shape().to_vec()
+        self.state().grid.shape().to_vec()
     }
 
     fn item_bytes(&self) -> usize {
@@ -34,27 +37,104 @@ impl BoxSource for Array {
     }
 
     fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
-        let state = self.state();
-        let number = only_chunk(&state, start, shape)?;
-        match state.chunks.chunk(number).ok()? {
-            Stored::Special(special) => special.item(state.grid.typesize()).ok(),
-            Stored::Item(item) => Some(item.to_vec()),
-            Stored::At { .. } | Stored::Other { .. } => only_item(self.chunk_bounds(number)?),
-        }
+        self.uniform_part(start, shape, Window { offset: 0, bytes: self.typesize() })
     }
 
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
-        let state = self.state();
-        let number = only_chunk(&state, start, shape)?;
-        let bounds = self.chunk_bounds(number)?;
-        let region = state.grid.region(number);
-        let is_all = region.iter().zip(shape).all(|(range, &len)| range.end - range.start == len);
-        Some(Bounds { is_exact: bounds.is_exact && is_all, ..bounds })
+        self.bounds_of_part(start, shape, Window { offset: 0, bytes: self.typesize() })
     }
 }
 
+/// What stands in a chunk, as far as it can be told without decoding any of it.
+enum Glance {
+    /// This item over and over.
+    Item(Vec<u8>),
+    /// Blocks of a Blosc chunk, of which only the index may tell something.
+    Blocks,
+    /// A chunk of another format, opened.
+    Opened(Arc<dyn OpenChunk>),
+}
+
 impl Array {
+    fn glance(&self, state: &State, number: u64) -> Option<Glance> {
+        if !state.chunks.may_know_items() {
+            return None;
+        }
+        let fetched;
+        let chunks = match state.chunks.access(1).ok()? {
+            Access::Free => &*state.chunks,
+            Access::Fetched(_) => {
+                fetched = state.chunks.fetch(&[number]).ok()?;
+                &*fetched
+            }
+        };
+        match chunks.chunk(number).ok()? {
+            Stored::Special(special) => Some(Glance::Item(special.item(state.grid.typesize()).ok()?)),
+            Stored::Item(item) => Some(Glance::Item(item.to_vec())),
+            Stored::At { .. } => Some(Glance::Blocks),
+            // A chunk that is damaged says so when it is read.
+            Stored::Other { .. } => match (Source { chunks, ..self.source(state) }).content(number).ok()? {
+                Content::Item(item) => Some(Glance::Item(item.to_vec())),
+                Content::Blocks(_, chunk) => {
+                    Some(chunk.item().map_or_else(|| Glance::Opened(chunk), Glance::Item))
+                }
+            },
+        }
+    }
+
+    /// The bytes of the window that all items of a box have.
+    fn uniform_part(&self, start: &[u64], shape: &[u64], window: Window) -> Option<Vec<u8>> {
+        let state = self.state();
+        let number = only_chunk(&state, start, shape)?;
+        let glance = self.glance(&state, number)?;
+        if let Glance::Item(item) = &glance {
+            return Some(item.get(window.offset..window.offset.checked_add(window.bytes)?)?.to_vec());
+        }
+        only_item(self.glanced_bounds(&state, number, &glance, (start, shape), window)?)
+    }
+
+    /// What is known of the numbers that the bytes of the window are.
+    fn bounds_of_part(&self, start: &[u64], shape: &[u64], window: Window) -> Option<Bounds> {
+        let state = self.state();
+        let number = only_chunk(&state, start, shape)?;
+        let glance = self.glance(&state, number)?;
+        self.glanced_bounds(&state, number, &glance, (start, shape), window)
+    }
+
+    fn glanced_bounds(
+        &self,
+        state: &State,
+        number: u64,
+        glance: &Glance,
+        (start, shape): (&[u64], &[u64]),
+        window: Window,
+    ) -> Option<Bounds> {
+        // Of all of an item the dtype says what number it is; of a part of it only the chunk does.
+        let whole = Some(window) == Some(Window { offset: 0, bytes: self.typesize() });
+        let ty = self.item_type.filter(|_| whole);
+        let region = state.grid.region(number);
+        match glance {
+            Glance::Item(item) => checked(ty?, &of_item(ty?, item)?),
+            Glance::Blocks => {
+                let bounds = self.chunk_bounds(number).filter(|_| whole)?;
+                let is_all = region.iter().zip(shape).all(|(range, &len)| range.end - range.start == len);
+                Some(Bounds { is_exact: bounds.is_exact && is_all, ..bounds })
+            }
+            Glance::Opened(chunk) => {
+                let (&[at], &[len], [range]) = (start, shape, &region[..]) else { return None };
+                let first = at - range.start;
+                let (found, known) = chunk.bounds(first..first + len, window.offset, window.bytes)?;
+                checked(found, &known).filter(|_| ty.is_none_or(|ty| ty == found))
+            }
+        }
+    }
+
     fn read_region(&self, start: &[u64], shape: &[u64], window: Window, out: &mut [u8]) -> Result<()> {
+        if memo::is_open()
+            && let Some(done) = memo::read(self, start, shape, window, out)
+        {
+            return done;
+        }
         let end = |(&start, &len): (&u64, &u64)| {
             start.checked_add(len).ok_or_else(|| Error::out_of_bounds(format!("{len} items from {start} on")))
         };
@@ -117,16 +197,14 @@ impl BoxSource for Part {
     }
 
     fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
-        let item = self.array.uniform(start, shape)?;
-        let end = self.window.offset.checked_add(self.window.bytes)?;
-        let mut part = item.get(self.window.offset..end)?.to_vec();
+        let mut part = self.array.uniform_part(start, shape, self.window)?;
         self.turn(&mut part);
         Some(part)
     }
 
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
-        let is_whole = self.window.bytes == self.array.typesize() && self.swapped_bytes == 1;
-        if is_whole { self.array.bounds(start, shape) } else { None }
+        // Bounds of numbers in the other byte order are none.
+        if self.swapped_bytes > 1 { None } else { self.array.bounds_of_part(start, shape, self.window) }
     }
 }
 

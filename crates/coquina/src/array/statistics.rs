@@ -12,7 +12,7 @@ use coquina_kernels::boxes::{Axis, Steps, copy_box};
 use coquina_kernels::{Bounds as Found, Type, best_level, bounds};
 
 use super::before::old_number;
-use super::boxes::Bounds;
+use super::boxes::{Bounds, BoxSource};
 use super::grid::Grid;
 use super::handle::Array;
 use super::read::{Source, with_scratch};
@@ -65,7 +65,7 @@ fn merged(ty: Type, a: &Statistics, b: &Statistics) -> Option<Statistics> {
 }
 
 /// The bounds that statistics say; `None` for what none of ours say.
-fn checked(ty: Type, statistics: &Statistics) -> Option<Bounds> {
+pub(super) fn checked(ty: Type, statistics: &Statistics) -> Option<Bounds> {
     let size = ty.bytes();
     let &Statistics { min, max, is_exact, has_nan } = statistics;
     let ends = [&min[..size], &max[..size]].concat();
@@ -87,7 +87,13 @@ impl Array {
         let statistics = match state.chunks.chunk(number).ok()? {
             Stored::Special(special) => of_item(ty, &special.item(state.grid.typesize()).ok()?),
             Stored::Item(item) => of_item(ty, &item),
-            Stored::At { .. } | Stored::Other { .. } => None,
+            Stored::At { .. } => None,
+            Stored::Other { .. } => {
+                let region = state.grid.region(number);
+                let (start, shape): (Vec<_>, Vec<_>) =
+                    region.iter().map(|range| (range.start, range.end - range.start)).unzip();
+                return self.bounds(&start, &shape);
+            }
         };
         checked(ty, &statistics?)
     }
@@ -112,7 +118,8 @@ impl Gather<'_> {
         // What passes must be what is decoded again.
         let is_kept = encoder.is_none() && !params.pipeline.is_lossy();
         let Some(ty) = self.old.statistics.filter(|_| is_kept) else {
-            return encoded(blocks, self.grid, params, encoder, job);
+            let rows = self.grid.region(self.number).first().map_or(1, |rows| rows.end - rows.start);
+            return encoded(blocks, self.grid, params, encoder.map(|encoder| (encoder, rows)), job);
         };
         let lens = self.grid.region(self.number).into_iter().map(|range| range.end - range.start);
         let seen = Seen { blocks: vec![false; self.grid.blocks_per_chunk()], statistics: None };

@@ -205,16 +205,17 @@ pub(super) fn uniform(item: &[u8], chunk_bytes: usize, params: &Params) -> Resul
     Ok(Made::Bytes(chunk::encode_repeated(item, chunk_bytes, params)?, None))
 }
 
-/// Encodes a chunk of blocks as they are made. Zeros need not be stored.
+/// Encodes a chunk of blocks as they are made. Zeros need not be stored. Beside an encoder stands how many items of
+/// the chunk along the first axis are inside the shape.
 pub(super) fn encoded(
     blocks: &dyn BlockSource,
     grid: &Grid,
     params: &Params,
-    encoder: Option<&dyn EncodeChunk>,
+    encoder: Option<(&dyn EncodeChunk, u64)>,
     job: &Job<'_>,
 ) -> Result<Made> {
-    if let Some(encoder) = encoder {
-        return Ok(Made::Bytes(encoder.encode(blocks, job)?, None));
+    if let Some((encoder, rows)) = encoder {
+        return Ok(Made::Bytes(encoder.encode(blocks, rows, job)?, None));
     }
     let mut room = ENCODED.take();
     let cbytes = chunk::encode_blocks_of(blocks, grid.chunk_bytes(), params, &mut room, job)?;

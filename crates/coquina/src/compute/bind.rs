@@ -241,14 +241,16 @@ impl BoxSource for Bound {
         if out.is_empty() {
             return Ok(());
         }
-        if self.program.is_condition()
-            && let Some(item) = self.decided(start, shape)
-        {
-            self.counters.known.fetch_add(1, Ordering::Relaxed);
-            out.chunks_mut(item.len().max(1)).for_each(|out| out.copy_from_slice(&item));
-            return Ok(());
-        }
-        with_scratch(|scratch| self.compute(start, shape, out, scratch))
+        array::at_once(|| {
+            if self.program.is_condition()
+                && let Some(item) = self.decided(start, shape)
+            {
+                self.counters.known.fetch_add(1, Ordering::Relaxed);
+                out.chunks_mut(item.len().max(1)).for_each(|out| out.copy_from_slice(&item));
+                return Ok(());
+            }
+            with_scratch(|scratch| self.compute(start, shape, out, scratch))
+        })
     }
 
     fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {

@@ -108,8 +108,8 @@ impl Program {
         out: &mut [u8],
         space: &mut Workspace,
     ) {
-        self.prepare(operands, space);
         let width = self.output.bytes();
+        self.prepare(operands, self.batch_items.min(out.len() / width), space);
         let is_aligned = out.as_ptr().addr().is_multiple_of(width.min(8));
         let mut start = 0;
         for out in out.chunks_mut(self.batch_items * width) {
@@ -130,17 +130,17 @@ impl Program {
         }
     }
 
-    /// Repeats what is one item for all.
-    fn prepare(&self, operands: &[Operand<'_>], space: &mut Workspace) {
+    /// Repeats what is one item for all, as often as a batch needs it.
+    fn prepare(&self, operands: &[Operand<'_>], items: usize, space: &mut Workspace) {
         rooms(&mut space.registers, self.registers);
         rooms(&mut space.constants, self.constants.len());
         rooms(&mut space.operands, self.operands.len());
         for (room, item) in space.constants.iter_mut().zip(&self.constants) {
-            repeat(item, room.room(item.len() * self.batch_items));
+            repeat(item, room.room(item.len() * items));
         }
         for (room, operand) in space.operands.iter_mut().zip(operands) {
             if let Operand::One(item) = operand {
-                repeat(item, room.room(item.len() * self.batch_items));
+                repeat(item, room.room(item.len() * items));
             }
         }
     }

@@ -7,8 +7,10 @@
 
 use std::num::NonZeroU64;
 
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
 use super::fingerprint::FINGERPRINT_BYTES;
-use super::header::{Counts, Header};
+use super::header::{Counts, FIXED_BYTES, Header};
 use super::load::{Loaded, Origin};
 use super::offsets::{encode_index, special, special_raw};
 use super::slots::{Slot, Slots};
@@ -18,6 +20,9 @@ use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::chunk::{self, HEADER_BYTES, Place, Special};
+
+/// In front of the content of a sealed metalayer: a sum.
+pub(crate) const SEAL_BYTES: usize = 8;
 
 /// What a frame says of itself.
 pub(crate) struct Inside {
@@ -67,6 +72,13 @@ impl Inside {
         self.header.metalayers().find(|(known, _)| *known == name).map(|(_, content)| content)
     }
 
+    /// The content of a sealed metalayer, if it is as it was written in the frame as it was written: a program that
+    /// changes chunks changes the header, if only by the numbers of threads in it.
+    pub(crate) fn sealed(&self, name: &str) -> Option<&[u8]> {
+        let (seal, content) = self.metalayer(name)?.split_first_chunk()?;
+        (*seal == sum(&self.header, content)).then_some(content)
+    }
+
     /// Where chunk `number` is, and how many bytes it must decode to, if the frame says it.
     pub(crate) fn chunk(&self, number: u64) -> Result<(InsideChunk, Option<usize>)> {
         let slot = self.slots.get(number);
@@ -87,8 +99,15 @@ impl Inside {
     }
 }
 
-/// A contiguous frame of this one chunk.
-pub(crate) fn wrap_chunk(spec: &Spec, chunk: &[u8]) -> Result<Vec<u8>> {
+/// The sum over the fixed part of a header and the content of a metalayer.
+fn sum(header: &Header, content: &[u8]) -> [u8; SEAL_BYTES] {
+    let fixed = header.raw().get(..FIXED_BYTES).unwrap_or_default();
+    xxh3_64_with_seed(content, xxh3_64(fixed)).to_le_bytes()
+}
+
+/// A contiguous frame of this one chunk. The content of a metalayer that is to be sealed begins with
+/// [`SEAL_BYTES`] bytes for the sum.
+pub(crate) fn wrap_chunk(spec: &Spec, chunk: &[u8], sealed: Option<&str>) -> Result<Vec<u8>> {
     let known = chunk::Header::read(chunk, &Limits::default())?;
     if known.cbytes != chunk.len() || !known.is_extended() || known.nbytes != spec.chunk_bytes {
         let (bytes, wanted) = (chunk.len(), spec.chunk_bytes);
@@ -106,5 +125,11 @@ pub(crate) fn wrap_chunk(spec: &Spec, chunk: &[u8]) -> Result<Vec<u8>> {
     let frame_len = header.len() + (stored.len() + index.len() + end.len()) as u64;
     let (nbytes, cbytes) = (known.nbytes as u64, stored.len() as u64);
     header.set_counts(Counts { frame_len, nbytes, cbytes, has_vlmetalayers: false });
+    if let Some(name) = sealed {
+        let layer = spec.metalayers.iter().find(|(known, _)| known == name);
+        let content = layer.and_then(|(_, layer)| layer.get(SEAL_BYTES..)).unwrap_or_default();
+        let content = [&sum(&header, content), content].concat();
+        header.set_metalayer(name, &content)?;
+    }
     Ok([header.raw(), stored, &index, &end].concat())
 }

@@ -7,7 +7,7 @@
 
 use std::cell::Cell;
 
-use super::blosc2::Blosc2Spec;
+use super::blosc2::{Blosc2Spec, ZoneField, encode_zoned};
 use super::filters::{BLOSC, BLOSC2, Filter, by_id};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
@@ -39,6 +39,7 @@ pub struct Pipeline {
     filters: Vec<Option<&'static dyn Filter>>,
     chunk_bytes: usize,
     blosc2: Option<Blosc2Spec>,
+    zones: Vec<ZoneField>,
 }
 
 /// What of a stored chunk can be decoded in part.
@@ -82,7 +83,21 @@ impl Pipeline {
             _ => None,
         };
         let filters = slots.iter().map(|slot| by_id(slot.id)).collect();
-        Ok(Self { slots, filters, chunk_bytes, blosc2 })
+        Ok(Self { slots, filters, chunk_bytes, blosc2, zones: Vec::new() })
+    }
+
+    /// The same, but chunks that it encodes have a zone map of these fields where they can have one: those of one
+    /// axis whose only filter is Blosc2.
+    ///
+    /// # Errors
+    /// `Invalid` for a field that is not within the items, or whose type has no order.
+    pub fn with_zones(mut self, fields: &[ZoneField]) -> Result<Self> {
+        let Some(spec) = self.blosc2.as_ref().filter(|spec| spec.dims.len() == 1) else { return Ok(self) };
+        fields.iter().try_for_each(|field| field.check(spec.itemsize))?;
+        if cfg!(target_endian = "little") {
+            self.zones = fields.to_vec();
+        }
+        Ok(self)
     }
 
     /// The filters, in the order of writing.
@@ -160,9 +175,20 @@ impl Pipeline {
     /// `Unsupported` for a filter that cannot be written here, `Invalid` for parameters that it cannot have or
     /// another length of `plain`, `Limit` for too much for a filter, `Cancelled`.
     pub fn encode(&self, plain: &[u8], job: &Job<'_>) -> Result<Vec<u8>> {
+        self.encode_rows(plain, u64::MAX, job)
+    }
+
+    /// As [`Pipeline::encode`]; of the items only those that have an index below `rows` along the first axis count.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode`].
+    pub fn encode_rows(&self, plain: &[u8], rows: u64, job: &Job<'_>) -> Result<Vec<u8>> {
         if plain.len() != self.chunk_bytes {
             let wanted = self.chunk_bytes;
             return Err(Error::invalid(format!("input: {} bytes for a chunk of {wanted}", plain.len())));
+        }
+        if let (Some(spec), false) = (&self.blosc2, self.zones.is_empty()) {
+            return encode_zoned(spec, plain, &self.zones, rows, job).map_err(|e| e.at("filter blosc2"));
         }
         let mut now: Option<Vec<u8>> = None;
         for (filter, slot) in self.steps(0) {

@@ -7,8 +7,11 @@ mod frame;
 pub mod hdf5;
 mod memory;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use coquina_kernels::Type;
 
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
@@ -18,7 +21,7 @@ use crate::chunk::{BlockSource, Params, Place, Special};
 pub use crate::frame::{Statistics, SumState};
 
 pub(crate) use frame::FrameStore;
-pub use hdf5::{Gear, GearStats};
+pub use hdf5::{Gear, GearStats, at_once};
 pub(crate) use memory::MemoryStore;
 
 /// Where to get a chunk.
@@ -58,17 +61,29 @@ pub trait OpenChunk: Send + Sync {
     /// As [`OpenChunk::read_block`].
     fn lend(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>>;
 
+    /// The item that all of its items are, if that is known without decoding any.
+    fn item(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// What is known, without decoding any, of `width` bytes at `offset` of the items that have these indices along
+    /// the only axis: numbers of this type.
+    fn bounds(&self, _rows: Range<u64>, _offset: usize, _width: usize) -> Option<(Type, Statistics)> {
+        None
+    }
+
     /// Bytes of memory that keeping it takes.
     fn memory_bytes(&self) -> usize;
 }
 
 /// Makes chunks that are not Blosc chunks.
 pub trait EncodeChunk: Send + Sync {
-    /// The stored bytes of a chunk with these blocks.
+    /// The stored bytes of a chunk with these blocks. What has an index of `rows` and more along the first axis is
+    /// outside of the array.
     ///
     /// # Errors
     /// `Unsupported` where there is no encoder for the format, `Limit`, `Cancelled`.
-    fn encode(&self, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>>;
+    fn encode(&self, blocks: &dyn BlockSource, rows: u64, job: &Job<'_>) -> Result<Vec<u8>>;
 }
 
 /// What the threads of a read need before they can get at chunks.
@@ -108,6 +123,11 @@ pub trait Chunks: Send + Sync {
     /// Reads a box of the array at once, from `start` on and of this shape; `None` where chunks are the way.
     fn read_box(&self, _start: &[u64], _shape: &[u64], _out: &mut [u8]) -> Option<Result<()>> {
         None
+    }
+
+    /// Whether something may be known of items without decoding any: then chunks may be fetched only to find out.
+    fn may_know_items(&self) -> bool {
+        true
     }
 
     /// The same chunks, got in another way, for a read that has failed.

@@ -7,7 +7,7 @@ use super::walk::Span;
 
 /// Cells of a box of the kept axes, in C order.
 #[derive(Default)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// Which box.
     pub(super) span: Span,
     memory: Aligned,
@@ -16,7 +16,7 @@ pub(super) struct Piece {
 
 impl Piece {
     /// Cells of no items yet.
-    pub(super) fn new(span: Span, kernel: &Kernel) -> Self {
+    pub(crate) fn new(span: Span, kernel: &Kernel) -> Self {
         let mut piece = Self::default();
         piece.reset(span, kernel);
         piece
@@ -30,12 +30,17 @@ impl Piece {
         kernel.clear(&mut self.cells());
     }
 
-    pub(super) fn cells(&mut self) -> Cells<'_> {
+    /// The bytes of the cells.
+    pub(crate) fn bytes(&self, kernel: &Kernel) -> &[u8] {
+        &self.memory.all()[..self.len * kernel.cell_bytes()]
+    }
+
+    pub(crate) fn cells(&mut self) -> Cells<'_> {
         Cells::new(self.memory.all_mut(), self.len)
     }
 
     /// Folds these cells into those of the same box.
-    pub(super) fn merge(&mut self, kernel: &Kernel, other: &mut Self) {
+    pub(crate) fn merge(&mut self, kernel: &Kernel, other: &mut Self) {
         let run = Run { from: 0, to: 0, len: self.len };
         kernel.merge(&mut self.cells(), &mut other.cells(), run);
     }

@@ -18,13 +18,14 @@ use coquina_kernels::items::Aligned;
 use coquina_kernels::reduce::{Cells, Fold, Kernel, Operation};
 use coquina_kernels::{Type, best_level};
 
-use crate::array::BoxSource;
+use crate::array::{BoxSource, at_once};
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
 use crate::base::room::with_aligned;
-use cells::Piece;
-use walk::{Span, Task, Tasks};
+pub(crate) use cells::Piece;
+pub(crate) use walk::Span;
+use walk::{Task, Tasks};
 
 /// What a reduction gives.
 pub struct Reduced {
@@ -132,6 +133,10 @@ struct Reduction<'r> {
 impl Reduction<'_> {
     /// What a task gives.
     fn run(&self, task: &Task) -> Result<Vec<Piece>> {
+        at_once(|| self.run_at_once(task))
+    }
+
+    fn run_at_once(&self, task: &Task) -> Result<Vec<Piece>> {
         if let Some(piece) = self.known(&task.chunk) {
             // All tasks of the chunk find this, and the first one tells it.
             if task.first > 0 {

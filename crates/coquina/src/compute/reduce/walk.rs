@@ -17,7 +17,7 @@ pub(super) fn pick(of_axes: &[u64], is_reduced: &[bool], reduced: bool) -> Vec<u
 
 /// A box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     pub(super) start: Vec<u64>,
     pub(super) shape: Vec<u64>,
 }

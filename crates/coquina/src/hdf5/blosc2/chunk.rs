@@ -3,14 +3,19 @@
 //! In: a file, and the place of a stored chunk in it. Out: any bytes of the one chunk in the frame.
 //! Invariant: what is read is what decoding the whole frame gives.
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use coquina_kernels::Type;
 
 use super::boxes::Tiles;
 use super::contents::{Contents, read_tiles, repeat, with_block};
+use super::zones::{self, Zones};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::chunk::LazyChunk;
+use crate::frame::Statistics;
 use crate::frame::inside::InsideChunk;
 
 /// Frames up to this size are read at once, and kept.
@@ -25,6 +30,7 @@ pub struct FrameChunk {
     nbytes: usize,
     plain: usize,
     array: Option<(Tiles, Vec<u64>)>,
+    zones: Option<Box<Zones>>,
 }
 
 enum Inner {
@@ -86,7 +92,13 @@ impl FrameChunk {
                 Inner::Lazy(chunk)
             }
         };
-        Ok(Self { inner, nbytes, plain, array })
+        let zones = match (dims, &array, contents.inside.sealed(zones::METALAYER)) {
+            (&[rows], None, Some(content)) => {
+                Zones::read(content, usize::try_from(rows).unwrap_or(usize::MAX), itemsize).map(Box::new)
+            }
+            _ => None,
+        };
+        Ok(Self { inner, nbytes, plain, array, zones })
     }
 
     /// The shape of a block, if it holds an n-dimensional array: blocks then stand one after another, each padded
@@ -115,6 +127,12 @@ impl FrameChunk {
             Inner::Repeated(value) => Some(value),
             Inner::Lazy(_) => None,
         }
+    }
+
+    /// What is known, without decoding, of `width` bytes at `offset` of each of these items, and their type.
+    pub fn bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<(Type, Statistics)> {
+        let (start, end) = (usize::try_from(rows.start).ok()?, usize::try_from(rows.end).ok()?);
+        self.zones.as_ref()?.bounds(start..end, offset, width)
     }
 
     /// Decodes the bytes from `start` on that fill `out`, counted in the inner chunk.
@@ -160,7 +178,8 @@ impl FrameChunk {
             Inner::Repeated(value) => value.len(),
         };
         let axes = self.array.as_ref().map_or(0, |(_, blocks)| blocks.len());
-        size_of::<Self>() + inner + axes * 6 * size_of::<usize>()
+        let zones = self.zones.as_ref().map_or(0, |zones| zones.memory_bytes());
+        size_of::<Self>() + inner + zones + axes * 6 * size_of::<usize>()
     }
 }
 

@@ -9,12 +9,14 @@ mod chunk;
 mod contents;
 mod spec;
 mod write;
+mod zones;
 
 pub use chunk::FrameChunk;
 pub(super) use contents::{decode_frame, decoded_bytes};
 pub use spec::{Blosc2Spec, default_blocks};
-pub(super) use write::encode_frame;
 pub use write::wrap;
+pub(super) use write::{encode_frame, encode_zoned};
+pub use zones::ZoneField;
 
 #[cfg(test)]
 mod tests;

@@ -5,13 +5,14 @@
 
 use super::boxes::Tiles;
 use super::spec::Blosc2Spec;
+use super::zones::{self, ZoneField, Zones};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{BlockSource, Header, encode, encode_blocks_of};
+use crate::chunk::{BlockSource, Header, Kind, Special, encode, encode_blocks_of};
 use crate::frame::Spec;
 use crate::frame::b2nd::{METALAYER, Meta};
-use crate::frame::inside::wrap_chunk;
+use crate::frame::inside::{SEAL_BYTES, wrap_chunk};
 
 /// What the header of a frame can say of the size of items that are not those of an array.
 const TYPESIZE_MAX: usize = 255;
@@ -21,8 +22,13 @@ const TYPESIZE_MAX: usize = 255;
 /// # Errors
 /// `Invalid` for a chunk that is not one of the spec.
 pub fn wrap(spec: &Blosc2Spec, chunk: Vec<u8>) -> Result<Vec<u8>> {
-    let nbytes = Header::read(&chunk, &Limits::default())?.nbytes;
-    let metalayers = match &spec.blocks {
+    wrap_with(spec, &chunk, None)
+}
+
+/// As [`wrap`], with a zone map.
+fn wrap_with(spec: &Blosc2Spec, chunk: &[u8], zones: Option<Zones>) -> Result<Vec<u8>> {
+    let nbytes = Header::read(chunk, &Limits::default())?.nbytes;
+    let mut metalayers = match &spec.blocks {
         None => Vec::new(),
         Some(blocks) => {
             let meta = meta(&spec.dims, blocks, spec.itemsize)?;
@@ -33,6 +39,10 @@ pub fn wrap(spec: &Blosc2Spec, chunk: Vec<u8>) -> Result<Vec<u8>> {
             vec![(METALAYER.to_owned(), meta.write())]
         }
     };
+    let zones = zones.and_then(|zones| zones.fitted(chunk.len())?.write());
+    let sealed = zones.as_ref().map(|_| zones::METALAYER);
+    metalayers
+        .extend(zones.map(|zones| (zones::METALAYER.to_owned(), [&[0; SEAL_BYTES], &zones[..]].concat())));
     let params = &spec.params;
     let frame = Spec {
         typesize: if params.typesize > TYPESIZE_MAX { 1 } else { params.typesize },
@@ -48,7 +58,7 @@ pub fn wrap(spec: &Blosc2Spec, chunk: Vec<u8>) -> Result<Vec<u8>> {
         with_sums: false,
         with_statistics: false,
     };
-    wrap_chunk(&frame, &chunk)
+    wrap_chunk(&frame, chunk, sealed)
 }
 
 /// Encodes the items of a chunk as a frame.
@@ -70,6 +80,28 @@ pub(crate) fn encode_frame(spec: &Blosc2Spec, plain: &[u8], job: &Job<'_>) -> Re
     let cbytes = encode_blocks_of(&gather, sizes.chunk_bytes, &spec.params, &mut chunk, job)?;
     chunk.truncate(cbytes);
     wrap(spec, chunk)
+}
+
+/// Encodes the items of a chunk of one axis as a frame with a zone map of these fields, for which the first `rows`
+/// items count.
+pub(crate) fn encode_zoned(
+    spec: &Blosc2Spec,
+    plain: &[u8],
+    fields: &[ZoneField],
+    rows: u64,
+    job: &Job<'_>,
+) -> Result<Vec<u8>> {
+    let chunk = encode(plain, &spec.params, job)?;
+    // What stands in the frame's index alone, or comes out as something else, needs no map or cannot have one.
+    let is_told = matches!(Header::read(&chunk, &Limits::default())?.kind()?, Kind::Special(special) if special != Special::Value);
+    let is_plain = !is_told && spec.blocks.is_none() && !spec.params.pipeline.is_lossy();
+    let zones = is_plain.then(|| {
+        let bytes = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(spec.itemsize);
+        let items = &plain[..bytes.min(plain.len())];
+        let zone_rows = spec.params.block_bytes(plain.len()) / spec.itemsize.max(1);
+        Zones::gather(fields, spec.itemsize, items, zone_rows)
+    });
+    wrap_with(spec, &chunk, zones)
 }
 
 /// Makes the blocks of an array of its items in C order.

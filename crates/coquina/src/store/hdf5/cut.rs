@@ -61,6 +61,11 @@ impl Cut {
         self.axis.is_none()
     }
 
+    /// Bytes of an item.
+    pub(super) fn item_bytes(&self) -> usize {
+        self.typesize
+    }
+
     /// Bytes of a chunk, without the padding of tiles.
     pub(super) fn chunk_bytes(&self) -> usize {
         product(&self.chunks).saturating_mul(self.typesize)

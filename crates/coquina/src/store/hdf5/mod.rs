@@ -22,9 +22,10 @@ use std::sync::Arc;
 
 use crate::base::error::Result;
 use crate::base::io::ReadAt;
-use crate::hdf5::{ChunkRow, Slot};
+use crate::hdf5::{ChunkRow, Slot, ZoneField};
 
 pub use counters::GearStats;
+pub use fetched::at_once;
 pub(crate) use store::Hdf5Store;
 
 /// The bytes of a chunk as it is stored, and its filter mask.
@@ -126,6 +127,8 @@ pub struct Hdf5Spec {
     pub fill: Vec<u8>,
     /// The filters, in the order of writing.
     pub slots: Vec<Slot>,
+    /// Numbers in the items of which chunks that are written get a zone map, if they can have one.
+    pub zones: Vec<ZoneField>,
     /// File and name of the dataset, for errors.
     pub place: Option<PathBuf>,
     /// How to get at chunks.

@@ -1,6 +1,9 @@
 //! Chunks of HDF5, opened: each gives blocks as the array is cut.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+use coquina_kernels::Type;
 
 use super::cut::Cut;
 use super::stored::StoredBytes;
@@ -8,7 +11,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::chunk::{LazyChunk, Params, Place};
 use crate::hdf5::{FrameChunk, Inner, Pipeline};
-use crate::store::OpenChunk;
+use crate::store::{OpenChunk, Statistics};
 
 /// How a dataset is decoded.
 pub(super) struct Format {
@@ -142,6 +145,17 @@ impl OpenChunk for Flat {
 
     fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None)
+    }
+
+    fn item(&self) -> Option<Vec<u8>> {
+        let Bytes::Frame(frame) = &self.bytes else { return None };
+        let (value, size) = (frame.repeated()?, self.cut.item_bytes());
+        (!value.is_empty() && size.is_multiple_of(value.len())).then(|| value.repeat(size / value.len()))
+    }
+
+    fn bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<(Type, Statistics)> {
+        let Bytes::Frame(frame) = &self.bytes else { return None };
+        frame.bounds(rows, offset, width)
     }
 
     fn memory_bytes(&self) -> usize {

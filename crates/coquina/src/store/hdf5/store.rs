@@ -62,6 +62,7 @@ impl Hdf5Store {
         let itemsize =
             itemsize.ok_or_else(|| Error::limit(format!("items of {inner} times {typesize} bytes")))?;
         let pipeline = Pipeline::new(spec.slots.clone(), &chunks[..rank], itemsize)?;
+        let pipeline = if chunks.len() == 1 { pipeline.with_zones(&spec.zones)? } else { pipeline };
         let dims = chunks[..rank].to_vec();
         let places = Places { shape: spec.shape.clone(), chunks: chunks.clone() };
         let probe = Probe { spec: &spec, gear, pipeline: &pipeline, dims: &dims, itemsize, limits: &limits };
@@ -172,7 +173,9 @@ impl Probe<'_> {
                     blocks.extend_from_slice(&chunks[self.spec.rank..]);
                     return Ok(Cut::tiles(chunks, &blocks, typesize));
                 }
-                frame.map(|frame| frame.block_bytes())
+                // Where nothing is stored yet: what chunks to come will have.
+                let own = || self.pipeline.blosc2()?.params.blocksize;
+                frame.map(|frame| frame.block_bytes()).or_else(own)
             }
             Inner::Blosc => self.first(places).and_then(|stored| {
                 let mut front = [0; HEADER_BYTES];
@@ -236,7 +239,7 @@ pub(super) struct Encoder {
 }
 
 impl EncodeChunk for Encoder {
-    fn encode(&self, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>> {
+    fn encode(&self, blocks: &dyn BlockSource, rows: u64, job: &Job<'_>) -> Result<Vec<u8>> {
         if let Some(spec) = &self.tiles {
             return self.encode_tiles(spec, blocks, job);
         }
@@ -250,7 +253,7 @@ impl EncodeChunk for Encoder {
                 self.cut.put(&block, number, &mut plain);
             }
         }
-        if self.is_plain { Ok(plain) } else { self.pipeline.encode(&plain, job) }
+        if self.is_plain { Ok(plain) } else { self.pipeline.encode_rows(&plain, rows, job) }
     }
 }
 

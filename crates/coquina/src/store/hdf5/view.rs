@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::counters::{Counters, add};
 use super::cut::copy_front;
-use super::fetched::{Batch, Fetched};
+use super::fetched::{Batch, Fetched, kept_or};
 use super::opened::{Format, plain};
 use super::store::Encoder;
 use super::stored::StoredBytes;
@@ -244,6 +244,18 @@ impl Reader {
     fn fetched(&self, number: u64) -> Result<Arc<dyn Chunks>> {
         self.fetch(&[number])
     }
+
+    /// Has the library fetch these.
+    fn fetch_all(&self, numbers: &[u64]) -> Result<Batch> {
+        let chunks = match self.gear() {
+            Gear::Whole => {
+                let read = |&number: &u64| Ok((number, self.view.read_items(number)?));
+                numbers.iter().map(read).collect::<Result<HashMap<_, _>>>()?
+            }
+            _ => self.view.fetch_stored(numbers)?,
+        };
+        Ok(Batch { view: Arc::clone(&self.view), chunks })
+    }
 }
 
 impl Chunks for Reader {
@@ -267,14 +279,14 @@ impl Chunks for Reader {
     }
 
     fn fetch(&self, numbers: &[u64]) -> Result<Arc<dyn Chunks>> {
-        let chunks = match self.gear() {
-            Gear::Whole => {
-                let read = |&number: &u64| Ok((number, self.view.read_items(number)?));
-                numbers.iter().map(read).collect::<Result<HashMap<_, _>>>()?
-            }
-            _ => self.view.fetch_stored(numbers)?,
-        };
-        Ok(Arc::new(Batch { view: Arc::clone(&self.view), chunks }))
+        match numbers {
+            &[number] => Ok(kept_or(&self.view, number, || self.fetch_all(numbers))?),
+            _ => Ok(Arc::new(self.fetch_all(numbers)?)),
+        }
+    }
+
+    fn may_know_items(&self) -> bool {
+        self.gear() != Gear::Whole
     }
 
     fn shape(&self) -> Option<&[u64]> {

@@ -1,0 +1,112 @@
+//! Queries of columns: the rows that match a condition, gathered or folded.
+
+use coquina::query::{Column, Part, Query, Report, Rows, Scanned, scan as scan_rows, scan_fold as fold_rows};
+use coquina::{Error, Result};
+use coquina_kernels::Type;
+use coquina_kernels::reduce::Fold;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::errors::Raised;
+use crate::lazy::Lazy;
+use crate::watch;
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(scan, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_fold, module)?)
+}
+
+/// A column: items of one size, or offsets and bytes of strings.
+#[derive(FromPyObject)]
+enum Wanted<'py> {
+    Strings(PyRef<'py, Lazy>, PyRef<'py, Lazy>),
+    #[pyo3(transparent)]
+    Items(PyRef<'py, Lazy>),
+}
+
+/// How many rows match, what was gathered of each column, their numbers, and the report.
+type Found<'py> = (u64, Bound<'py, PyList>, Option<Bound<'py, PyArray1<i64>>>, Bound<'py, PyDict>);
+
+/// Finds the rows that match, and gathers columns of them.
+#[pyfunction]
+#[pyo3(signature = (condition, columns, start, stop, step=1, *, numbers=false, limit=None, threads=None))]
+#[expect(clippy::too_many_arguments, reason = "they are the keywords of a Python function")]
+fn scan<'py>(
+    py: Python<'py>,
+    condition: Option<&Lazy>,
+    columns: Vec<Wanted<'py>>,
+    start: u64,
+    stop: u64,
+    step: u64,
+    numbers: bool,
+    limit: Option<u64>,
+    threads: Option<i64>,
+) -> Result<Found<'py>, Raised> {
+    let columns: Vec<Column<'_>> = columns
+        .iter()
+        .map(|column| match column {
+            Wanted::Items(items) => Column::Items(&*items.source),
+            Wanted::Strings(offsets, bytes) => {
+                Column::Strings { offsets: &*offsets.source, bytes: &*bytes.source }
+            }
+        })
+        .collect();
+    let condition = condition.map(|condition| &*condition.source);
+    let query = Query { condition, columns: &columns, rows: Rows { start, stop, step }, numbers, limit };
+    let found = watch::run(py, usize::MAX, threads, None, |job| scan_rows(&query, job))?;
+    let Scanned { matched, parts, numbers, report } = found;
+    let list = PyList::empty(py);
+    for part in parts {
+        match part {
+            Part::Items(items) => list.append(PyArray1::from_vec(py, items))?,
+            Part::Strings { offsets, bytes } => {
+                list.append((PyArray1::from_vec(py, offsets), PyArray1::from_vec(py, bytes)))?;
+            }
+        }
+    }
+    let numbers = numbers.map(|numbers| PyArray1::from_vec(py, numbers));
+    Ok((matched, list, numbers, report_of(py, report)?))
+}
+
+/// The bytes of the result, its columns one after another, how many rows match, and the report.
+type Folded<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyDict>);
+
+/// Folds the items of a column, numbers of the type of this name, of the rows that match.
+#[pyfunction]
+#[pyo3(signature = (condition, column, type_name, fold_name, start, stop, step=1, *, threads=None))]
+#[expect(clippy::too_many_arguments, reason = "they are the keywords of a Python function")]
+fn scan_fold<'py>(
+    py: Python<'py>,
+    condition: Option<&Lazy>,
+    column: &Lazy,
+    type_name: &str,
+    fold_name: &str,
+    start: u64,
+    stop: u64,
+    step: u64,
+    threads: Option<i64>,
+) -> Result<Folded<'py>, Raised> {
+    let ty = Type::by_name(type_name)
+        .ok_or_else(|| Error::invalid(format!("type {type_name:?}: none of ours")))?;
+    let fold = Fold::by_name(fold_name)
+        .ok_or_else(|| Error::invalid(format!("fold {fold_name:?}: none of ours")))?;
+    let condition = condition.map(|condition| &*condition.source);
+    let column = &*column.source;
+    let rows = Rows { start, stop, step };
+    let folded =
+        watch::run(py, usize::MAX, threads, None, |job| fold_rows(condition, (column, ty), fold, rows, job))?;
+    Ok((PyBytes::new(py, &folded.bytes), folded.matched, report_of(py, folded.report)?))
+}
+
+/// What was done for a query.
+pub(crate) fn report_of(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyDict>> {
+    let Report { boxes, skipped, whole, decoded, rows_scanned } = report;
+    let dict = PyDict::new(py);
+    dict.set_item("boxes", boxes)?;
+    dict.set_item("boxes_skipped", skipped)?;
+    dict.set_item("boxes_whole", whole)?;
+    dict.set_item("boxes_decoded", decoded)?;
+    dict.set_item("rows_scanned", rows_scanned)?;
+    Ok(dict)
+}

@@ -1,0 +1,166 @@
+//! What a thread has decoded of arrays, for as long as it works on one box of a result.
+//!
+//! A condition over several fields of records asks one array for the same box again and again, and so does whoever
+//! wants the columns of the rows that it found. Inside of [`with_memo`] such a box is decoded once, as whole items,
+//! and each field is copied out of it. Nothing outlives the outermost scope of a thread but empty memory.
+//! Invariant: a box is known by the state of its array, so items that were written meanwhile are seen.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use coquina_kernels::boxes::{Axis, Steps, copy_box};
+
+use super::boxes::check_box;
+use super::handle::{Array, State};
+use super::selection::{Selection, Window};
+use crate::base::error::Result;
+use crate::base::pool::Job;
+use crate::store::at_once;
+
+/// A scope keeps so many bytes; what is beyond is decoded as often as it is asked for.
+const SCOPE_BYTES_MAX: usize = 16 << 20;
+/// More memory than this is given back at the end of a scope.
+const SPARE_BYTES_KEPT: usize = 4 << 20;
+
+/// A box of whole items.
+struct Decoded {
+    state: Arc<State>,
+    start: Vec<u64>,
+    shape: Vec<u64>,
+    items: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Memo {
+    depth: usize,
+    decoded: Vec<Decoded>,
+    spare: Vec<Vec<u8>>,
+}
+
+thread_local! {
+    static MEMO: RefCell<Memo> = RefCell::default();
+}
+
+/// Closes a scope, also where its work panics.
+struct Scope;
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        let done = MEMO.with_borrow_mut(|memo| {
+            memo.depth -= 1;
+            if memo.depth > 0 { Vec::new() } else { std::mem::take(&mut memo.decoded) }
+        });
+        // What is dropped here may be the last of a state, and run code of a store.
+        for Decoded { items, .. } in done {
+            MEMO.with_borrow_mut(|memo| {
+                let kept: usize = memo.spare.iter().map(Vec::len).sum();
+                if kept + items.len() <= SPARE_BYTES_KEPT {
+                    memo.spare.push(items);
+                }
+            });
+        }
+    }
+}
+
+/// Runs `work`; boxes of arrays that it asks for on this thread are decoded once. Scopes within are this one.
+pub fn with_memo<T>(work: impl FnOnce() -> T) -> T {
+    MEMO.with_borrow_mut(|memo| memo.depth += 1);
+    let _scope = Scope;
+    at_once(work)
+}
+
+/// Whether this thread is in a scope.
+pub(super) fn is_open() -> bool {
+    MEMO.with_borrow(|memo| memo.depth > 0)
+}
+
+/// Reads a box of an array, from what is known or so that it will be; `None` where it is too large for that.
+pub(super) fn read(
+    array: &Array,
+    start: &[u64],
+    shape: &[u64],
+    window: Window,
+    out: &mut [u8],
+) -> Option<Result<()>> {
+    let state = array.state();
+    let item = state.grid.typesize();
+    let checked = window
+        .check(item)
+        .and_then(|()| check_box(state.grid.shape(), start, shape, window.bytes, out.len()));
+    if let Err(error) = checked {
+        return Some(Err(error));
+    }
+    if out.is_empty() {
+        return Some(Ok(()));
+    }
+    if MEMO.with_borrow(|memo| memo.copy(&state, (start, shape), window, out)) {
+        return Some(Ok(()));
+    }
+    let bytes = shape.iter().try_fold(item as u64, |bytes, &len| bytes.checked_mul(len));
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok())?;
+    let mut items = MEMO.with_borrow_mut(|memo| memo.room(bytes))?;
+    let ranges: Vec<_> = start.iter().zip(shape).map(|(&at, &len)| at..at + len).collect();
+    let whole = Window { offset: 0, bytes: item };
+    if let Err(error) = array.read(&Selection::region(&ranges), whole, &mut items, &Job::inline()) {
+        return Some(Err(error));
+    }
+    MEMO.with_borrow_mut(|memo| {
+        memo.decoded.push(Decoded {
+            state: Arc::clone(&state),
+            start: start.into(),
+            shape: shape.into(),
+            items,
+        });
+        memo.copy(&state, (start, shape), window, out).then_some(Ok(()))
+    })
+}
+
+impl Memo {
+    /// Memory for a box of so many bytes, of any content, if there may be one more.
+    fn room(&mut self, bytes: usize) -> Option<Vec<u8>> {
+        let kept: usize = self.decoded.iter().map(|decoded| decoded.items.len()).sum();
+        if kept.checked_add(bytes)? > SCOPE_BYTES_MAX {
+            return None;
+        }
+        let mut room = self.spare.pop().unwrap_or_default();
+        room.resize(bytes, 0);
+        Some(room)
+    }
+
+    /// Copies a box out of one that holds it, if there is one.
+    fn copy(
+        &self,
+        state: &Arc<State>,
+        (start, shape): (&[u64], &[u64]),
+        window: Window,
+        out: &mut [u8],
+    ) -> bool {
+        let holding = self.decoded.iter().find(|decoded| {
+            let ends = decoded.start.iter().zip(&decoded.shape).map(|(at, len)| at + len);
+            let mut axes = decoded.start.iter().zip(ends).zip(start.iter().zip(shape));
+            Arc::ptr_eq(&decoded.state, state)
+                && axes.all(|((own, own_end), (at, len))| own <= at && at + len <= own_end)
+        });
+        let Some(Decoded { start: own_start, shape: own_shape, items, .. }) = holding else { return false };
+        let item = state.grid.typesize();
+        // All of these lie in memory, so they fit.
+        let small = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let (mut to, mut from) = (window.bytes, item);
+        let mut axes = Vec::with_capacity(shape.len());
+        for axis in (0..shape.len()).rev() {
+            axes.push(Axis {
+                len: small(shape[axis]),
+                to: Steps::Even { start: 0, step: to.cast_signed() },
+                from: Steps::Even {
+                    start: small(start[axis] - own_start[axis]) * from,
+                    step: from.cast_signed(),
+                },
+            });
+            to *= small(shape[axis]);
+            from *= small(own_shape[axis]);
+        }
+        axes.reverse();
+        copy_box(out, &items[window.offset..], &axes, window.bytes);
+        true
+    }
+}

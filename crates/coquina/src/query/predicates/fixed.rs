@@ -1,0 +1,161 @@
+//! Conditions on texts of a fixed width, as NumPy stores them: bytes ("S") or code points of 4 bytes ("U").
+//!
+//! In: a source of such items. Out: a truth byte for each. Zeros at the end of items and constants are no part of
+//! them. Plain version: the item without them, tested; where zeros at the end change nothing they are left there.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use coquina_kernels::items::items;
+
+use super::super::numbers::numbers;
+use super::len_of;
+use super::text::{Comparison, Test, TextTest, Unit};
+use crate::array::{BoxSource, Walk, check_box};
+use crate::base::error::{Error, Result};
+use crate::base::room::with_room;
+
+/// Which texts of a fixed width pass a test.
+pub struct FixedText {
+    source: Arc<dyn BoxSource>,
+    item_bytes: usize,
+    test: Kind,
+}
+
+enum Kind {
+    Bytes(Fixed<u8>),
+    Points(Fixed<u32>),
+}
+
+impl FixedText {
+    /// Tests items of bytes.
+    ///
+    /// # Errors
+    /// `Invalid` for a source of more than one axis.
+    pub fn bytes(source: Arc<dyn BoxSource>, test: TextTest) -> Result<Self> {
+        len_of(&*source)?;
+        let item_bytes = source.item_bytes();
+        let test = Test::new(test, |constant| Ok(trimmed(&constant).to_vec()))?;
+        Ok(Self { source, item_bytes, test: Kind::Bytes(Fixed::new(test, item_bytes)) })
+    }
+
+    /// Tests items of code points, and so are the constants of the test: 4 bytes each, in the machine's order.
+    ///
+    /// # Errors
+    /// `Invalid` for a source of more than one axis, and for items or constants that are no whole code points.
+    pub fn points(source: Arc<dyn BoxSource>, test: TextTest) -> Result<Self> {
+        len_of(&*source)?;
+        let item_bytes = source.item_bytes();
+        let check = |bytes: usize| {
+            let is_whole = bytes.is_multiple_of(4);
+            is_whole.then_some(()).ok_or_else(|| Error::invalid(format!("{bytes} bytes of code points of 4")))
+        };
+        check(item_bytes)?;
+        let test = Test::new(test, |constant| {
+            check(constant.len())?;
+            Ok(trimmed(&numbers::<u32>(&constant)).to_vec())
+        })?;
+        Ok(Self { source, item_bytes, test: Kind::Points(Fixed::new(test, item_bytes / 4)) })
+    }
+
+    fn run(&self, items_: &[u8], out: &mut [u8]) {
+        match &self.test {
+            Kind::Bytes(test) => test.run(items_, out),
+            Kind::Points(test) => test.run(items(items_), out),
+        }
+    }
+}
+
+impl BoxSource for FixedText {
+    fn shape(&self) -> Vec<u64> {
+        self.source.shape()
+    }
+
+    fn item_bytes(&self) -> usize {
+        1
+    }
+
+    fn walk(&self) -> Walk {
+        self.source.walk()
+    }
+
+    fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
+        check_box(&self.shape(), start, shape, 1, out.len())?;
+        let bytes = out.len().checked_mul(self.item_bytes);
+        let bytes = bytes.ok_or_else(|| Error::limit(format!("a box of {} texts", out.len())))?;
+        with_room(bytes, |room| {
+            self.source.fill(start, shape, room)?;
+            self.run(room, out);
+            Ok(())
+        })
+    }
+
+    fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
+        let item = self.source.uniform(start, shape).filter(|item| item.len() == self.item_bytes)?;
+        with_room(item.len(), |room| {
+            let mut out = vec![0];
+            room.copy_from_slice(&item);
+            self.run(room, &mut out);
+            Some(out)
+        })
+    }
+}
+
+/// A text without the zeros at its end.
+#[inline(always)]
+fn trimmed<T: Unit>(text: &[T]) -> &[T] {
+    let len = text.iter().rposition(|&unit| unit != T::default()).map_or(0, |last| last + 1);
+    &text[..len]
+}
+
+/// A test of items of `width` units.
+struct Fixed<T> {
+    test: Test<T>,
+    width: usize,
+    /// The constant of a comparison as an item.
+    padded: Vec<T>,
+    /// How an item that is the padded constant compares with all of it: it has no room for more of it.
+    at_end: Ordering,
+}
+
+impl<T: Unit> Fixed<T> {
+    fn new(test: Test<T>, width: usize) -> Self {
+        let (mut padded, mut at_end) = (Vec::new(), Ordering::Equal);
+        if let Test::Compare(_, constant) = &test {
+            padded.clone_from(constant);
+            at_end = if constant.len() > width { Ordering::Less } else { Ordering::Equal };
+        }
+        padded.resize(width, T::default());
+        Self { test, width, padded, at_end }
+    }
+
+    fn run(&self, items: &[T], out: &mut [u8]) {
+        if self.width == 0 {
+            return out.fill(u8::from(self.test.is_passed_by(&[])));
+        }
+        let (padded, at_end) = (&self.padded[..], self.at_end);
+        match &self.test {
+            Test::Compare(Comparison::Equal, _) => {
+                self.each(items, out, |item| item == padded && at_end.is_eq())
+            }
+            Test::Compare(Comparison::NotEqual, _) => {
+                self.each(items, out, |item| item != padded || at_end.is_ne());
+            }
+            Test::Compare(comparison, _) => {
+                self.each(items, out, |item| comparison.holds(item.cmp(padded).then(at_end)));
+            }
+            // The last unit of what they look for is no zero.
+            Test::Starts(_) | Test::Contains(_) => self.each(items, out, |item| self.test.is_passed_by(item)),
+            Test::Ends(_) | Test::Among(_) => {
+                self.each(items, out, |item| self.test.is_passed_by(trimmed(item)));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn each(&self, items: &[T], out: &mut [u8], passes: impl Fn(&[T]) -> bool) {
+        for (out, item) in out.iter_mut().zip(items.chunks_exact(self.width)) {
+            *out = u8::from(passes(item));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a text may be asked for: comparisons, its beginning and end, parts of it, and whether it is one of some.
+//!
+//! A text is a slice of units: bytes, or code points. Texts are in order as their units are.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, Hasher};
+use std::ops::RangeInclusive;
+
+use coquina_kernels::items::{Number, bytes_of};
+
+use super::super::hashing::Hashing;
+use super::search::Needle;
+use crate::base::error::{Error, Result};
+
+/// How a text is compared with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// They are the same.
+    Equal,
+    /// They differ.
+    NotEqual,
+    /// It comes before the other.
+    Less,
+    /// It comes before it, or is the same.
+    LessEqual,
+    /// It comes after the other.
+    Greater,
+    /// It comes after it, or is the same.
+    GreaterEqual,
+}
+
+impl Comparison {
+    /// Whether it holds for texts in this order.
+    #[inline(always)]
+    pub(super) fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterEqual => order.is_ge(),
+        }
+    }
+}
+
+/// What a text is asked for, in units of its kind: bytes, or bytes of code points in the machine's order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextTest {
+    /// How it compares.
+    Compare(Comparison, Vec<u8>),
+    /// Whether it begins so.
+    Starts(Vec<u8>),
+    /// Whether it ends so.
+    Ends(Vec<u8>),
+    /// Whether this is a part of it.
+    Contains(Vec<u8>),
+    /// Whether it is one of these.
+    Among(Vec<Vec<u8>>),
+}
+
+impl TextTest {
+    /// The test of this name: one of NumPy's names of comparisons, `startswith`, `endswith` or `contains`.
+    ///
+    /// # Errors
+    /// `Invalid` for another name.
+    pub fn by_name(name: &str, constant: Vec<u8>) -> Result<Self> {
+        Ok(match name {
+            "equal" => Self::Compare(Comparison::Equal, constant),
+            "not_equal" => Self::Compare(Comparison::NotEqual, constant),
+            "less" => Self::Compare(Comparison::Less, constant),
+            "less_equal" => Self::Compare(Comparison::LessEqual, constant),
+            "greater" => Self::Compare(Comparison::Greater, constant),
+            "greater_equal" => Self::Compare(Comparison::GreaterEqual, constant),
+            "startswith" => Self::Starts(constant),
+            "endswith" => Self::Ends(constant),
+            "contains" => Self::Contains(constant),
+            _ => return Err(Error::invalid(format!("test {name:?}: none of ours"))),
+        })
+    }
+}
+
+/// A unit of a text.
+pub(super) trait Unit: Number + Ord + Default {}
+
+impl Unit for u8 {}
+impl Unit for u32 {}
+
+/// A test of texts of units of one type.
+#[derive(Debug)]
+pub(super) enum Test<T> {
+    Compare(Comparison, Vec<T>),
+    Starts(Vec<T>),
+    Ends(Vec<T>),
+    Contains(Needle<T>),
+    Among(Set),
+}
+
+impl<T: Unit> Test<T> {
+    /// Makes one of a test in bytes; `units` tells the units that bytes are.
+    pub(super) fn new(test: TextTest, units: impl Fn(Vec<u8>) -> Result<Vec<T>>) -> Result<Self> {
+        Ok(match test {
+            TextTest::Compare(comparison, constant) => Self::Compare(comparison, units(constant)?),
+            TextTest::Starts(constant) => Self::Starts(units(constant)?),
+            TextTest::Ends(constant) => Self::Ends(units(constant)?),
+            TextTest::Contains(constant) => Self::Contains(Needle::new(units(constant)?)),
+            TextTest::Among(constants) => {
+                let constants = constants.into_iter().map(units).collect::<Result<Vec<_>>>()?;
+                Self::Among(Set::new(&constants))
+            }
+        })
+    }
+
+    /// Whether a text passes.
+    #[inline(always)]
+    pub(super) fn is_passed_by(&self, text: &[T]) -> bool {
+        match self {
+            Self::Compare(Comparison::Equal, constant) => text == constant,
+            Self::Compare(Comparison::NotEqual, constant) => text != constant,
+            Self::Compare(comparison, constant) => comparison.holds(text.cmp(constant)),
+            Self::Starts(constant) => text.starts_with(constant),
+            Self::Ends(constant) => text.ends_with(constant),
+            Self::Contains(needle) => needle.is_in(text),
+            Self::Among(set) => set.has(text),
+        }
+    }
+
+    /// The numbers of units that a text must be looked at for, and what is true of texts of other numbers.
+    pub(super) fn lens(&self) -> (RangeInclusive<usize>, bool) {
+        match self {
+            Self::Compare(Comparison::Equal, constant) => (constant.len()..=constant.len(), false),
+            Self::Compare(Comparison::NotEqual, constant) => (constant.len()..=constant.len(), true),
+            Self::Compare(..) => (0..=usize::MAX, false),
+            Self::Starts(constant) | Self::Ends(constant) => (constant.len()..=usize::MAX, false),
+            Self::Contains(needle) => (needle.len()..=usize::MAX, false),
+            Self::Among(set) => (set.lens.clone(), false),
+        }
+    }
+}
+
+/// Texts that are looked up by their bytes.
+#[derive(Debug)]
+pub(super) struct Set {
+    texts: HashSet<Vec<u8>, Seeded>,
+    lens: RangeInclusive<usize>,
+}
+
+impl Set {
+    fn new<T: Unit>(texts: &[Vec<T>]) -> Self {
+        let lens = || texts.iter().map(Vec::len);
+        // The lengths of none are none.
+        let lens = lens().min().unwrap_or(1)..=lens().max().unwrap_or(0);
+        let mut set = Self { texts: HashSet::with_hasher(Seeded(Hashing::new())), lens };
+        set.texts.extend(texts.iter().map(|text| bytes_of(text).to_vec()));
+        set
+    }
+
+    fn has<T: Unit>(&self, text: &[T]) -> bool {
+        self.lens.contains(&text.len()) && self.texts.contains(bytes_of(text))
+    }
+}
+
+/// Our hashes for the collections of the standard library.
+#[derive(Clone, Copy, Debug)]
+struct Seeded(Hashing);
+
+struct Hashed(Hashing, u64);
+
+impl BuildHasher for Seeded {
+    type Hasher = Hashed;
+
+    fn build_hasher(&self) -> Hashed {
+        Hashed(self.0, 0)
+    }
+}
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        self.1 ^= self.0.bytes(bytes);
+    }
+
+    /// The length of a slice, which the hash of its bytes has in it.
+    fn write_usize(&mut self, _len: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.1
+    }
+}

@@ -1,0 +1,109 @@
+//! Scans of arrays: what of them is decoded, and what is known without that.
+
+use std::sync::Arc;
+
+use coquina_kernels::Type;
+
+use super::{Column, Part, Query, Rows, scan};
+use crate::array::{
+    Access, Array, ArraySpec, BoxSource, Fill, Part as Field, Selection, Target, Values, Window,
+};
+use crate::base::pool::Job;
+use crate::chunk::{Params, Special};
+use crate::compute::{Bound, Input};
+use crate::expr::{Node, Program, Tree};
+
+fn job(threads: usize) -> Job<'static> {
+    Job::default().threads(Some(threads))
+}
+
+/// An array of zeroed records of four numbers.
+fn records(rows: u64) -> ArraySpec {
+    ArraySpec {
+        shape: vec![rows],
+        chunks: Some(vec![16_000]),
+        blocks: Some(vec![4000]),
+        access: Access::Any,
+        dtype: "|V32".into(),
+        fill: Fill::Special(Special::Zeros),
+        params: Params { typesize: 32, ..Params::default() },
+        checksums: true,
+        statistics: true,
+    }
+}
+
+#[test]
+fn fields_of_records_are_decoded_once() {
+    let rows = 64_000_u64;
+    let array = Array::create(&records(rows), &Target::Memory).unwrap();
+    let items: Vec<u8> =
+        (0..rows).flat_map(|row| [row % 10, row % 7, row % 5, row]).flat_map(u64::to_le_bytes).collect();
+    let whole = Window { offset: 0, bytes: 32 };
+    array.write(&Selection::all(&[rows]), whole, Values::Bytes(&items), &job(1)).unwrap();
+    let array = Arc::new(array);
+    let field = |offset| -> Arc<dyn BoxSource> {
+        Arc::new(Field { array: Arc::clone(&array), window: Window { offset, bytes: 8 }, swapped_bytes: 1 })
+    };
+    let zero = || Node::Constant(Type::U64, vec![0; 8]);
+    let nodes = vec![
+        Node::Load(0, Type::U64),
+        Node::Load(1, Type::U64),
+        Node::Load(2, Type::U64),
+        zero(),
+        Node::Call("equal".into(), vec![0, 3]),
+        Node::Call("equal".into(), vec![1, 3]),
+        Node::Call("equal".into(), vec![2, 3]),
+        Node::Call("logical_and".into(), vec![4, 5]),
+        Node::Call("logical_and".into(), vec![7, 6]),
+    ];
+    let program = Program::new(&Tree::new(nodes).unwrap()).unwrap();
+    let inputs = [0, 8, 16].map(|offset| Input { source: field(offset), is_stored: true }).to_vec();
+    let condition = Bound::new(program, inputs, vec![rows]).unwrap();
+    let number = field(24);
+    let columns = [Column::Items(&*number)];
+    let all = Rows { start: 0, stop: rows, step: 1 };
+    let query =
+        Query { condition: Some(&condition), columns: &columns, rows: all, numbers: false, limit: None };
+    for threads in [1, 2, 7] {
+        let before = array.stats();
+        let found = scan(&query, &job(threads)).unwrap();
+        let wanted: Vec<u8> = (0..rows).step_by(70).flat_map(u64::to_le_bytes).collect();
+        assert_eq!(found.parts, [Part::Items(wanted)]);
+        let after = array.stats();
+        assert_eq!(after.blocks_decoded - before.blocks_decoded, 16);
+        assert_eq!(after.blocks_cached, before.blocks_cached);
+    }
+}
+
+#[test]
+fn a_trillion_rows_of_special_chunks_are_settled_without_reading() {
+    let spec = ArraySpec {
+        shape: vec![1_000_000_000_000],
+        chunks: Some(vec![1_000_000]),
+        blocks: Some(vec![10_000]),
+        dtype: "<u8".into(),
+        params: Params { typesize: 8, ..Params::default() },
+        ..records(0)
+    };
+    let array = Arc::new(Array::create(&spec, &Target::Memory).unwrap());
+    let nodes = |name: &str| {
+        let constant = Node::Constant(Type::U64, vec![0; 8]);
+        vec![Node::Load(0, Type::U64), constant, Node::Call(name.into(), vec![0, 1])]
+    };
+    let count = |name: &str, threads| {
+        let program = Program::new(&Tree::new(nodes(name)).unwrap()).unwrap();
+        let source: Arc<dyn BoxSource> = Arc::<Array>::clone(&array);
+        let inputs = vec![Input { source, is_stored: true }];
+        let condition = Bound::new(program, inputs, spec.shape.clone()).unwrap();
+        let rows = Rows { start: 5, stop: 1_000_000_000_000, step: 1 };
+        let query = Query { condition: Some(&condition), columns: &[], rows, numbers: false, limit: None };
+        scan(&query, &job(threads)).unwrap()
+    };
+    for threads in [1, 2] {
+        let none = count("greater", threads);
+        assert_eq!((none.matched, none.report.skipped, none.report.rows_scanned), (0, 100_000_000, 0));
+        let all = count("equal", threads);
+        assert_eq!((all.matched, all.report.whole), (999_999_999_995, 100_000_000));
+    }
+    assert_eq!(array.stats().blocks_decoded, 0);
+}

@@ -1,0 +1,78 @@
+"""The part of the stub of `_core` that is about what is computed: lazies, reductions, queries.
+
+At run time there is `_core` alone.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from ._core import ArrayBase
+
+_Items: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+_Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+_Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_Ints: TypeAlias = Iterable[int]
+_Read: TypeAlias = Callable[[tuple[int, ...], tuple[int, ...]], _Items]
+
+@final
+class Lazy:
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def walk(self) -> tuple[list[int], list[int]]: ...
+    def read(self, start: _Ints, shape: _Ints, out: _Items, threads: int | None = None) -> None: ...
+    def write_to(self, array: ArrayBase, threads: int | None = None) -> None: ...
+    def report(self) -> dict[str, int]: ...
+
+def lazy_array(array: ArrayBase, offset: int, item_bytes: int, swapped_bytes: int = 1) -> Lazy: ...
+def lazy_memory(values: _Items) -> Lazy: ...
+def lazy_function(
+    read: _Read, shape: _Ints, item_bytes: int, chunks: _Ints, blocks: _Ints, *, is_stored: bool = True
+) -> Lazy: ...
+def lazy_program(nodes: list[tuple[Any, ...]], inputs: Iterable[Lazy], shape: Iterable[int]) -> Lazy: ...
+def has_kernel(name: str, types: Iterable[str]) -> str | None: ...
+def default_walk(shape: Iterable[int], item_bytes: int) -> tuple[list[int], list[int]]: ...
+def reduce(
+    lazy: Lazy, type_name: str, fold_name: str, axes: Iterable[bool], /, threads: int | None = None
+) -> tuple[bytes, int, int]: ...
+def scan(
+    condition: Lazy | None,
+    columns: Iterable[Lazy | tuple[Lazy, Lazy]],
+    start: int,
+    stop: int,
+    step: int = 1,
+    *,
+    numbers: bool = False,
+    limit: int | None = None,
+    threads: int | None = None,
+) -> tuple[int, list[_Bytes | tuple[_Numbers, _Bytes]], _Numbers | None, dict[str, int]]: ...
+def scan_fold(
+    condition: Lazy | None,
+    column: Lazy,
+    type_name: str,
+    fold_name: str,
+    start: int,
+    stop: int,
+    step: int = 1,
+    *,
+    threads: int | None = None,
+) -> tuple[bytes, int, dict[str, int]]: ...
+def group_by(
+    condition: Lazy | None,
+    keys: Iterable[Lazy],
+    key_kinds: Iterable[str],
+    values: Iterable[tuple[Lazy, str, str]],
+    start: int,
+    stop: int,
+    *,
+    bytes_max: int = ...,
+    threads: int | None = None,
+) -> tuple[int, list[_Bytes], list[_Bytes], dict[str, int]]: ...
+def lazy_lookup(codes: Lazy, type_name: str, table: bytes, item_bytes: int, missing: bytes) -> Lazy: ...
+def lazy_isin(lazy: Lazy, type_name: str, values: bytes) -> Lazy: ...
+def lazy_match(lazy: Lazy, kind: str, op: str, constant: bytes) -> Lazy: ...
+def lazy_isin_bytes(lazy: Lazy, kind: str, constants: Iterable[bytes]) -> Lazy: ...
+def lazy_match_strings(offsets: Lazy, data: Lazy, op: str, constant: bytes) -> Lazy: ...
+def lazy_isin_strings(offsets: Lazy, data: Lazy, constants: Iterable[bytes]) -> Lazy: ...
