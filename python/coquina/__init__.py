@@ -86,6 +86,10 @@ if TYPE_CHECKING:
     from .functions.tracing import *  # noqa: F403
     from .functions.user_functions import *  # noqa: F403
     from .namespace_info import *  # noqa: F403
+    from .tables.files import read_csv, read_parquet
+    from .tables.opening import create_table, open_table
+    from .tables.selection import Selection
+    from .tables.table import Table
 
 #: The newest version of the Array API standard that all of is there.
 __array_api_version__ = "2024.12"
@@ -159,6 +163,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     __all__ += ["Expr", "ExpressionError", "expr", "fft", "hdf5", "linalg", "strings"]
+    __all__ += ["Selection", "Table", "create_table", "open_table", "read_csv", "read_parquet"]
     __all__ += composed.__all__
     __all__ += cumulative.__all__
     __all__ += data_types.__all__

@@ -41,14 +41,13 @@ def _field(array: Array, name: str) -> tuple[np.dtype[Any], int]:
 
 
 class FieldSource:
-    """A field of an array, with what a view needs of its source."""
+    """Some bytes of each item of an array, a field for one, with what a view needs of its source."""
 
-    def __init__(self, array: Array, name: str) -> None:
-        """Raises what NumPy raises if there is no field of that name."""
+    def __init__(self, array: Array, dtype: np.dtype[Any], offset: int = 0) -> None:
+        """What is `dtype` at a byte of each item of `array`."""
         self._array = array
-        self.dtype, self._offset = _field(array, name)
-        if self.dtype.subdtype is not None:
-            raise TypeError(f"field {name!r} has axes of its own ({self.dtype}); read it with a[{name!r}]")
+        self.dtype = dtype
+        self._offset = offset
 
     @property
     def place(self) -> tuple[Array, int]:
@@ -82,7 +81,10 @@ class Fields(Mapping[str, View]):
         """Return the view of a field. Raises KeyError if there is none of that name."""
         if name not in (self._array.dtype.names or ()):
             raise KeyError(name)
-        return view_of(FieldSource(self._array, name))
+        dtype, offset = _field(self._array, name)
+        if dtype.subdtype is not None:
+            raise TypeError(f"field {name!r} has axes of its own ({dtype}); read it with a[{name!r}]")
+        return view_of(FieldSource(self._array, dtype, offset))
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names, in the order of the dtype."""

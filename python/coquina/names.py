@@ -51,6 +51,10 @@ _NAMES = {
     "functions.traces": "diagonal trace",
     "functions.tracing": "TraceError traced",
     "functions.user_functions": "vectorize",
+    "tables.files": "read_csv read_parquet",
+    "tables.opening": "create_table open_table",
+    "tables.selection": "Selection",
+    "tables.table": "Table",
     "namespace_info": "NamespaceInfo __array_namespace_info__",
 }
 

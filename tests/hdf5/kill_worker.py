@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 from coquina.hdf5 import fast
+from coquina.hdf5.appending import AppendGroup
 from tests.crash_worker import nursery
 
 COLUMNS = 5
@@ -60,6 +61,30 @@ def append(path: str, seed: int, case: int) -> None:
                 os.write(1, b"flushed %d\n" % session.rows)
 
 
+#: Chunks and filter of each dataset of a group.
+GROUP = [((17, 3), "gzip"), ((4, COLUMNS), "gzip"), ((40, 2), None)]
+
+
+def append_group(path: str, seed: int, is_new: int) -> None:
+    """Append to several datasets until somebody ends this, as `append` does; all have the same rows."""
+    rng = np.random.default_rng(seed)
+    with h5py.File(path, "w", libver="latest" if is_new else "earliest") as file:
+        datasets: list[Any] = []
+        for number, (chunks, compression) in enumerate(GROUP):
+            options = {"chunks": chunks, "maxshape": (None, COLUMNS), "compression": compression}
+            made = file.create_dataset(f"x{number}", (0, COLUMNS), "u8", fillvalue=7, **options)
+            datasets.append(fast(made))
+        with AppendGroup(datasets, None) as group:
+            os.write(1, b"flushed 0\n")
+            while True:
+                for _ in range(int(rng.integers(1, 30))):
+                    rows = rows_of(group.lengths[0], int(rng.integers(1, 60)))
+                    group.append([rows] * len(GROUP))
+                os.write(1, b"flushing %d\n" % group.lengths[0])
+                group.flush()
+                os.write(1, b"flushed %d\n" % group.lengths[0])
+
+
 def _warm_up() -> None:
     """Import what is imported on first use, here and not in each program."""
     with tempfile.TemporaryDirectory() as folder, h5py.File(f"{folder}/x.h5", "w") as file:
@@ -70,5 +95,5 @@ def _warm_up() -> None:
 
 if __name__ == "__main__":
     _warm_up()
-    nursery({"append": append})
+    nursery({"append": append, "append_group": append_group})
     sys.exit()

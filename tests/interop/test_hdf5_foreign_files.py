@@ -33,12 +33,14 @@ def made(request, tmp_path_factory):
 
 
 def datasets(group: cq.hdf5.Group) -> Iterator[Dataset]:
-    """Walk over all datasets that are arrays."""
-    for node in group.values():
+    """Walk over all datasets that are arrays, the records of tables among them."""
+    for name, node in group.items():
         if isinstance(node, cq.hdf5.Group):
             yield from datasets(node)
         elif isinstance(node, Dataset):
             yield node
+        elif isinstance(node, cq.Table):
+            yield group.dataset(name)
 
 
 def flat(items: np.ndarray) -> list[np.ndarray]:

@@ -19,7 +19,7 @@ from coquina import _core
 from coquina.array import Array
 from coquina.array_fields import FieldSource
 from coquina.expressions.functions import cast_items, quietly
-from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Leaf
+from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Engine, Leaf
 from coquina.expressions.reference import block_items, postorder, region_of
 from coquina.views import View
 
@@ -125,6 +125,8 @@ def _args_in_program(node: Node) -> tuple[Node, ...]:
 def _lowered(node: Node) -> _core.Lazy:
     if isinstance(node, Leaf):
         return _lower_leaf(node)
+    if isinstance(node, Engine):
+        return node.lazy()
     if isinstance(node, Boxes):
         chunks = node.chunks or _core.default_walk(list(node.shape), node.dtype.itemsize)[0]
         return _function(node.shape, node.dtype, node.read, list(chunks), list(chunks))

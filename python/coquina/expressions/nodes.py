@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from coquina import _core
     from coquina.expressions.functions import Function
 
 Shape = tuple[int, ...]
@@ -153,3 +154,22 @@ class Boxes(Node):
     def args(self) -> tuple[Node, ...]:
         """What it is computed of."""
         return self._args
+
+
+class Engine(Boxes):
+    """What the engine computes as a source of its own: strings that match, codes that are looked up."""
+
+    __slots__ = ("lazy",)
+
+    def __init__(
+        self,
+        name: str,
+        lazy: Callable[[], _core.Lazy],
+        read: Callable[[Region], npt.NDArray[Any]],
+        shape: Shape,
+        dtype: np.dtype[Any],
+        args: tuple[Node, ...] = (),
+    ) -> None:
+        """`lazy()` makes the engine's source; `read` is the same by plain NumPy, to hold it against."""
+        super().__init__(name, read, shape, dtype, args=args)
+        self.lazy = lazy

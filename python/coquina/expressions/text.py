@@ -53,31 +53,35 @@ def expr(text: str, /, **operands: Any) -> Expr:
     """
     if not isinstance(cast("Any", text), str):
         raise TypeError(f"expr: the text is a {type(text).__name__}, not a str")
-    if not text.strip():
-        raise ExpressionError("the text is empty")
-    if len(text) > TEXT_MAX:
-        raise ExpressionError(f"{len(text)} characters: at most {TEXT_MAX} are read")
-    value = _Reader(text, operands).read()
+    value = Reader(text, operands).read()
     return Expr(value if isinstance(value, Node) else as_node(value))
 
 
-class _Reader:
+class Reader:
     """Makes nodes of a text. Values are nodes, or Python numbers, which stay weak as in NumPy."""
 
     def __init__(self, text: str, operands: dict[str, Any]) -> None:
+        """The reader of a text. Raises ExpressionError if it is empty or too long."""
+        if not text.strip():
+            raise ExpressionError("the text is empty")
+        if len(text) > TEXT_MAX:
+            raise ExpressionError(f"{len(text)} characters: at most {TEXT_MAX} are read")
         self.text = text
         self.operands = operands
         self.indent = len(text) - len(text.lstrip())
         self.found: dict[str, Any] = {}
 
     def read(self) -> Any:
+        """Return the value of the whole text."""
         source = self.text[self.indent :]
         if "#" not in source:
             source = source.replace("\n", " ").replace("\r", " ")
         try:
             tree = ast.parse(source, mode="eval")
         except SyntaxError as error:
-            column = max(0, (error.offset or 1) - 1) + self.indent if (error.lineno or 1) == 1 else 0
+            # Python says 0 for the end of the text.
+            at = error.offset - 1 if error.offset else len(source)
+            column = max(0, at) + self.indent if (error.lineno or 1) == 1 else 0
             raise ExpressionError(f"{error.msg}", self.text, column) from None
         except (RecursionError, MemoryError):
             raise ExpressionError("too deeply nested", self.text) from None
@@ -86,6 +90,7 @@ class _Reader:
         return self.value(tree.body, 0)
 
     def error(self, node: ast.expr | ast.keyword, message: str) -> ExpressionError:
+        """Return an error that shows the place of a node."""
         column, width = self.place(node)
         return ExpressionError(message, self.text, column, width)
 
@@ -99,6 +104,7 @@ class _Reader:
         return start + self.indent, len(raw[node.col_offset : end].decode(errors="ignore"))
 
     def value(self, node: ast.expr, depth: int) -> Any:
+        """Return the value of a part: a node, or a number or string of Python's."""
         if depth > DEPTH_MAX:
             raise self.error(node, f"more than {DEPTH_MAX} levels within each other")
         match node:
@@ -128,12 +134,14 @@ class _Reader:
                 raise self.error(node, f"{described(node)}: not a part of expressions")
 
     def constant(self, node: ast.Constant) -> Any:
+        """Return a number, a truth value or a string."""
         value: Any = node.value
         if type(value) in (bool, int, float, complex, str, bytes):
             return value
         raise self.error(node, f"{value!r}: not a part of expressions")
 
     def name(self, node: ast.Name) -> Any:
+        """Return what a name stands for."""
         if node.id in self.found:
             return self.found[node.id]
         if node.id in self.operands:
@@ -186,6 +194,7 @@ class _Reader:
             raise self.noted(node, error) from None
 
     def call_node(self, function: Function, values: tuple[Any, ...]) -> Node:
+        """Call a function of items."""
         if function is FUNCTIONS["power"] and type(values[1]) in (int, float) and isinstance(values[0], Node):
             from coquina.expressions.operators import power_function
 
@@ -203,10 +212,12 @@ class _Reader:
         return error
 
     def unary(self, node: ast.UnaryOp, depth: int) -> Any:
+        """Read `-x` and its like."""
         name, apply = UNARY[type(node.op)]
         return self.call(node, name, apply, self.value(node.operand, depth + 1))
 
     def logical(self, node: ast.BoolOp, depth: int) -> Any:
+        """Read `x and y`."""
         name, apply = ("logical_and", both) if isinstance(node.op, ast.And) else ("logical_or", either)
         value = self.value(node.values[0], depth + 1)
         for one in node.values[1:]:
@@ -214,6 +225,7 @@ class _Reader:
         return value
 
     def comparison(self, node: ast.Compare, depth: int) -> Any:
+        """Read `x < y < z ...`."""
         left = self.value(node.left, depth + 1)
         result: Any = None
         for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -227,6 +239,7 @@ class _Reader:
         return result
 
     def function(self, node: ast.Call, depth: int) -> Any:
+        """Read `f(x, y)`."""
         if not isinstance(node.func, ast.Name):
             raise self.error(node.func, "only functions are called, by their names")
         name = node.func.id
@@ -249,6 +262,7 @@ class _Reader:
             raise self.noted(node, error) from None
 
     def with_options(self, node: ast.Call, name: str, depth: int) -> Any:
+        """Read a function that takes options."""
         options: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg not in OPTIONS[name]:
@@ -257,7 +271,7 @@ class _Reader:
             options[keyword.arg] = self.literal(keyword.value, 0)
         if not node.args:
             raise self.error(node, f"{name} needs an operand")
-        first = self.value(node.args[0], depth + 1)
+        first = self.operand(node.args[0], depth + 1)
         if name in ("clip", "isclose"):
             rest = [self.operand(arg, depth + 1) for arg in node.args[1:]]
         else:
@@ -271,9 +285,11 @@ class _Reader:
             raise self.noted(node, error) from None
 
     def refuse(self, node: ast.Call, name: str) -> Any:
+        """Raise the error for operands that a function does not take."""
         raise self.error(node, f"{name} takes an operand, an axis, and options by their names")
 
     def operand(self, node: ast.expr, depth: int) -> Any:
+        """Return a value as functions with options take it."""
         if isinstance(node, ast.Constant) and node.value is None:
             return None
         value = self.value(node, depth)
@@ -294,6 +310,7 @@ class _Reader:
                 raise self.error(node, "only a constant can stand here")
 
     def part(self, node: ast.Subscript, depth: int) -> Any:
+        """Read `x[key]`."""
         value = self.value(node.value, depth + 1)
         if not isinstance(value, Node):
             raise self.error(node, "a number has no parts")
@@ -311,6 +328,7 @@ class _Reader:
             raise self.noted(node, error) from None
 
     def key(self, node: ast.expr) -> Any:
+        """Return one part of a constant key."""
         match node:
             case ast.Slice():
                 ends = (node.lower, node.upper, node.step)
@@ -321,16 +339,18 @@ class _Reader:
                 return self.integer(node)
 
     def integer(self, node: ast.expr) -> int | None:
+        """Return a constant integer."""
         found = self.literal(node, 1)
         if found is None or type(found) is int:
             return found
         raise self.error(node, "parts are named by constant integers and slices")
 
     def attribute(self, node: ast.Attribute, depth: int) -> Any:
+        """Read `x.name`."""
         if node.attr not in ("real", "imag", "T"):
             raise self.error(node, f"'.{node.attr}': of attributes there are .real, .imag and .T")
         value = as_node(self.value(node.value, depth + 1))
         return as_node(Expr(value).T) if node.attr == "T" else call(FUNCTIONS[node.attr], value)
 
 
-__all__ = ["ExpressionError", "expr"]
+__all__ = ["ExpressionError", "Reader", "expr"]

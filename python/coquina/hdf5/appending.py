@@ -1,12 +1,12 @@
-"""Append sessions: rows at the end of an HDF5 dataset, so that a killed program leaves what was flushed last.
+"""Append sessions: rows at the end of HDF5 datasets, so that a killed program leaves what was flushed last.
 
-In: rows, a few or many at a time. Out: whole chunks, encoded by the engine, and a flush now and then.
+In: rows, a few or many at a time. Out: whole chunks, and a flush now and then, one for all datasets.
 
 libhdf5 has no commits; three rules stand in for them. Between two flushes none of the file's metadata is
-written: libhdf5 is told to keep it in memory. Between two flushes space is only added: libhdf5 gives the
-space of a chunk that is overwritten to whatever comes next, so chunks that a flush left partly filled are
-written again in a flush only. And that flush has two steps: first the file forgets those chunks, then it
-gets them anew. So a kill leaves no rows that are not those which were appended.
+written: libhdf5 is told to keep it in memory. Between two flushes space is only added (`tails.py`): chunks
+that a flush left partly filled are written again in a flush only. And that flush has two steps: first the
+file forgets those chunks, then it gets them anew. So a kill leaves no rows that are not those which were
+appended.
 """
 
 from __future__ import annotations
@@ -14,24 +14,198 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
-from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
-import numpy as np
-
-from coquina import _core
-from coquina.array_regions import chunk_regions
+from coquina.hdf5.tails import Tail
 from coquina.hdf5.untyped import h5o
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import numpy.typing as npt
 
     from coquina.hdf5.datasets import Dataset
 
 
 _WAITING_BYTES_MAX = 64 << 20
-_Chunk = tuple[tuple[int, ...], bytes]
+
+
+class AppendGroup:
+    """Rows that are appended to several datasets of one file, with one flush for all of them.
+
+    lengths: how many rows each dataset has with what was appended. flushed: how many of them a kill leaves.
+    The promises are those of `AppendSession`, for all datasets together: between two flushes a kill leaves
+    each as long as the last flush did. Within a flush the datasets may differ in what they hold of the rows
+    that it writes.
+    """
+
+    def __init__(
+        self, datasets: Sequence[Dataset], buffer_bytes: int | None = 1 << 20, durable: bool = False
+    ) -> None:
+        """Begin. A new file that has no name yet gets it now: who would find it after a kill?
+
+        buffer_bytes: flush in the `append` that makes it more bytes since the last flush; so a kill takes
+            back so much at most. A flush writes a chunk of each dataset again that was partly filled. None
+            flushes where you say so, when more than 64 MiB wait behind such chunks, and at the end.
+        durable: each flush waits for the disk.
+
+        Raises ValueError for datasets that cannot grow or be written, or that are not of one file.
+        """
+        self._tails = [Tail(dataset) for dataset in datasets]
+        if not datasets:
+            raise ValueError("append: there are no datasets to append to")
+        self._file = self._tails[0].file
+        if any(tail.file != self._file for tail in self._tails):
+            raise ValueError("append: the datasets are in different files, which are not flushed together")
+        if len({dataset.h5 for dataset in datasets}) < len(datasets):
+            raise ValueError("append: a dataset is there twice")
+        self._descriptor = _descriptor(self._file) if durable else None
+        self._buffer_bytes = buffer_bytes
+        self._gathered_bytes = 0
+        self._lock = threading.RLock()
+        self._evictions: _Evictions | None = _Evictions.off(self._file)
+        try:
+            # What was changed before is part of the first state that a kill leaves.
+            datasets[0].file.publish()
+            self._flush_file()
+        except BaseException:
+            self._evictions.release()
+            raise
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The rows of each dataset, with those that were appended."""
+        return tuple(tail.rows for tail in self._tails)
+
+    @property
+    def flushed(self) -> tuple[int, ...]:
+        """The rows of each dataset that a kill leaves."""
+        return tuple(tail.flushed for tail in self._tails)
+
+    def append(self, parts: Sequence[npt.ArrayLike]) -> None:
+        """Add rows to each dataset: an array with its axes, or one row, with an axis less.
+
+        Whole chunks are written, the rest waits in memory; flushes where more than `buffer_bytes` have
+        gathered. Raises ValueError or TypeError for parts that do not fit, OSError if the disk is full: then
+        no dataset gets any row, or (where it was a flush that failed) all get theirs; `lengths` tell. When
+        there is room again, `flush` and `append` go on.
+        """
+        with self._lock:
+            self._check_open()
+            if len(parts) != len(self._tails):
+                raise ValueError(f"append: {len(parts)} parts to {len(self._tails)} datasets")
+            self._take([tail.fitting(rows) for tail, rows in zip(self._tails, parts, strict=True)])
+            if self._is_due():
+                self._flush()
+
+    def flush(self) -> None:
+        """Write all rows so far, and all metadata: once it returns, a kill does not take them back.
+
+        `durable` groups wait for the disk too, so that not even a power cut does. Raises OSError if the disk
+        is full: a kill then leaves what the flush before left, and of some datasets whole chunks behind it.
+        """
+        with self._lock:
+            self._check_open()
+            if self.lengths != self.flushed:
+                self._flush()
+
+    def close(self) -> None:
+        """Flush, and let libhdf5 write metadata when it likes again."""
+        with self._lock:
+            if self._evictions is None:
+                return
+            try:
+                self.flush()
+            finally:
+                self._evictions.release()
+                self._evictions = None
+
+    def __enter__(self) -> AppendGroup:
+        """Return the group; it is closed at the end of the `with` block, however that ends."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it: what was appended until then stays."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Say how much there is."""
+        return f"<AppendGroup of {len(self._tails)} datasets, {self.lengths} rows, {self.flushed} flushed>"
+
+    def _check_open(self) -> None:
+        if self._evictions is None:
+            raise ValueError("the append session is closed")
+        if not self._file.id.valid:
+            lost = sum(tail.rows - tail.flushed for tail in self._tails)
+            raise ValueError(f"the file was closed within an append session; {lost} rows are lost")
+
+    def _take(self, parts: list[npt.NDArray[Any]]) -> None:
+        """Add rows to those that wait; write the chunks that are whole."""
+        for tail in self._tails:
+            tail.check_extent()
+        try:
+            for tail, values in zip(self._tails, parts, strict=True):
+                tail.write_whole(values)
+        except BaseException:
+            _try_each([tail.give_up for tail in self._tails])
+            raise
+        for tail, values in zip(self._tails, parts, strict=True):
+            tail.take(values)
+            self._gathered_bytes += values.nbytes
+
+    def _is_due(self) -> bool:
+        if self._buffer_bytes is not None:
+            return self._gathered_bytes > self._buffer_bytes
+        return sum(tail.waiting_bytes for tail in self._tails if tail.is_long) > _WAITING_BYTES_MAX
+
+    def _flush(self) -> None:
+        for tail in self._tails:
+            tail.check_extent()
+        again = [tail for tail in self._tails if tail.is_to_be_forgotten]
+        encoded = [tail.encoded() for tail in again]
+        is_kept = not again
+        try:
+            if again:
+                self._forget(again)
+                for tail, chunks in zip(again, encoded, strict=True):
+                    tail.write_again(chunks)
+                if any(tail.is_long for tail in self._tails):
+                    # What comes now takes its time; a kill in it leaves all rows of the last flush.
+                    self._flush_file()
+                    is_kept = True
+            for tail in self._tails:
+                tail.write_rest()
+            self._flush_file()
+        except BaseException:
+            _try_each([tail.go_back for tail in self._tails])
+            if not is_kept:
+                with suppress(Exception):
+                    self._restore(again)
+            raise
+        for tail in self._tails:
+            tail.settle()
+        self._gathered_bytes = 0
+
+    def _forget(self, again: list[Tail]) -> None:
+        """Take chunks out of the file: it must not refer to them when their space is used for others."""
+        for tail in again:
+            tail.forget()
+        self._flush_file()
+
+    def _restore(self, again: list[Tail]) -> None:
+        """Make the file what the last flush left: if the disk is full, there is room for what was there."""
+        for tail in again:
+            tail.forget()
+        _try_each([tail.write_old for tail in again])
+        self._flush_file()
+
+    def _flush_file(self) -> None:
+        """Write all metadata."""
+        self._file.flush()
+        if self._descriptor is not None:
+            # H5Fflush hands all to the system; it does not wait for the disk.
+            os.fsync(self._descriptor)
 
 
 class AppendSession:
@@ -69,70 +243,44 @@ class AppendSession:
         """
         if flush_every is not None and flush_every < 1:
             raise ValueError(f"flush_every: {flush_every} is not a number of rows")
-        self._file = _file_of_one_that_grows(dataset)
-        self._descriptor = _descriptor(self._file) if durable else None
-        self._dataset = dataset
+        self._name = dataset.name
         self._flush_every = flush_every
         self._lock = threading.RLock()
-        self._chunk_rows: int = dataset.chunks[0]
-        self._row_shape, self._dtype = dataset.shape[1:], dataset.dtype
-        self._row_axes = [(0, 1, length) for length in self._row_shape]
-        self._rows_max = dataset.maxshape[0]
-        self.rows: int = dataset.shape[0]
-        self.flushed = self.rows
-        # How many rows libhdf5 takes the dataset to have.
-        self._extent = self.rows
-        # The rows since the last whole chunk stand in the buffer. Where some of them are flushed, their
-        # chunks are in the file, to be written again in a flush only; until then all that comes waits in the
-        # buffer.
-        self._filled = self.rows % self._chunk_rows
-        self._is_pinned = self._filled > 0
-        self._has_filters = bool(dataset.filters)
-        tail = dataset[self.rows - self._filled :] if self._filled else np.empty((0, *self._row_shape))
-        self._buffer = self._new_buffer(self._chunk_rows, tail)
-        self._evictions: _Evictions | None = _Evictions.off(self._file)
-        try:
-            # What was changed before is part of the first state that a kill leaves.
-            dataset.file.publish()
-            self._flush_file(self.rows)
-        except BaseException:
-            self._evictions.release()
-            raise
+        self._group = AppendGroup([dataset], None, durable)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the dataset has with what was appended."""
+        return self._group.lengths[0]
+
+    @property
+    def flushed(self) -> int:
+        """How many rows a kill leaves."""
+        return self._group.flushed[0]
 
     def append(self, rows: npt.ArrayLike) -> None:
         """Add rows: an array with the axes of the dataset, or one row, with an axis less.
 
         Whole chunks are written, the rest waits in memory; flushes where `flush_every` rows have gathered.
         Raises ValueError or TypeError for rows that do not fit: none of them is added then. Raises OSError
-        if the disk is full: `rows` tells how many were added, and when there is room again, `flush` and
+        if the disk is full: `rows` tells whether they were added, and when there is room again, `flush` and
         `append` go on.
         """
         with self._lock:
-            self._check_open()
-            self._take(self._fitting(rows))
+            self._group.append([rows])
             if self._flush_every is not None and self.rows - self.flushed >= self._flush_every:
-                self._flush(self.rows)
+                self._group.flush()
 
     def flush(self) -> None:
         """Write all rows so far, and all metadata: once it returns, a kill does not take them back.
 
         `durable` sessions wait for the disk too, so that not even a power cut does.
         """
-        with self._lock:
-            self._check_open()
-            if self.rows > self.flushed:
-                self._flush(self.rows)
+        self._group.flush()
 
     def close(self) -> None:
         """Flush, and let libhdf5 write metadata when it likes again."""
-        with self._lock:
-            if self._evictions is None:
-                return
-            try:
-                self.flush()
-            finally:
-                self._evictions.release()
-                self._evictions = None
+        self._group.close()
 
     def __enter__(self) -> AppendSession:
         """Return the session; it is closed at the end of the `with` block, however that ends."""
@@ -144,153 +292,7 @@ class AppendSession:
 
     def __repr__(self) -> str:
         """Say how much there is."""
-        return f"<AppendSession of {self._dataset.name!r}, {self.rows} rows, {self.flushed} flushed>"
-
-    def _check_open(self) -> None:
-        if self._evictions is None:
-            raise ValueError("the append session is closed")
-        if not self._file.id.valid:
-            lost = self.rows - self.flushed
-            raise ValueError(f"the file was closed within an append session; {lost} rows are lost")
-
-    def _fitting(self, rows: npt.ArrayLike) -> npt.NDArray[Any]:
-        values: npt.NDArray[Any] = np.asarray(rows)
-        if values.shape == self._row_shape:
-            values = values[np.newaxis]
-        if not values.ndim or values.shape[1:] != self._row_shape:
-            raise ValueError(f"append: shape {values.shape} to rows of shape {self._row_shape}")
-        if values.dtype != self._dtype:
-            if not np.can_cast(values.dtype, self._dtype, "same_kind"):
-                raise TypeError(f"append: items of {values.dtype} to a dataset of {self._dtype}")
-            values = values.astype(self._dtype)
-        if self._rows_max is not None and self.rows + len(values) > self._rows_max:
-            raise ValueError(f"append: {self.rows} + {len(values)} rows; maxshape allows {self._rows_max}")
-        return values
-
-    def _take(self, values: npt.NDArray[Any]) -> None:
-        """Add rows to those that wait; write the chunks that are whole."""
-        if self._is_pinned:
-            self._wait(values)
-            return
-        taken = 0
-        while taken < len(values):
-            left = len(values) - taken
-            if not self._filled and left >= self._chunk_rows:
-                count = left - left % self._chunk_rows
-                self._write(self.rows, values[taken : taken + count])
-            else:
-                count = min(left, self._chunk_rows - self._filled)
-                self._buffer[self._filled : self._filled + count] = values[taken : taken + count]
-                if self._filled + count == self._chunk_rows:
-                    self._write(self.rows - self._filled, self._buffer)
-                self._filled = (self._filled + count) % self._chunk_rows
-            self.rows += count
-            taken += count
-
-    def _wait(self, values: npt.NDArray[Any]) -> None:
-        """Add rows behind chunks that are not to be written before the next flush."""
-        filled = self._filled + len(values)
-        if filled > len(self._buffer):
-            self._buffer = self._new_buffer(max(filled, 2 * len(self._buffer)), self._buffer[: self._filled])
-        self._buffer[self._filled : filled] = values
-        self._filled = filled
-        self.rows += len(values)
-        if filled > self._chunk_rows and self._buffer[:filled].nbytes > _WAITING_BYTES_MAX:
-            self._flush(self.rows - self.rows % self._chunk_rows)
-
-    def _new_buffer(self, capacity: int, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        buffer = np.empty((capacity, *self._row_shape), self._dtype)
-        buffer[: len(rows)] = rows
-        return buffer
-
-    def _flush(self, stop: int) -> None:
-        """Write all metadata, and the rows before `stop`: all of them, or those of whole chunks."""
-        pending = self._buffer[: self._filled]
-        first = start = self.rows - len(pending)
-        if self._is_pinned:
-            start = min(first + self._chunk_rows, stop)
-            self._write_again(first, pending[: start - first])
-        if start < stop:
-            self._write(start, pending[start - first : stop - first])
-        self._flush_file(stop)
-        left = pending[stop - stop % self._chunk_rows - first :]
-        self._buffer = self._new_buffer(self._chunk_rows, left)
-        self._filled, self._is_pinned = len(left), stop % self._chunk_rows > 0
-
-    def _write_again(self, start: int, values: npt.NDArray[Any]) -> None:
-        """Write the rows from `start` on, of which the file has `flushed` ones, with more behind them."""
-        if not self._has_filters or self._file.swmr_mode:
-            # The same bytes come to the same place; or the old place is kept.
-            self._write(start, values)
-            return
-        encoded = self._encoded(start, values)
-        before = self.flushed - start
-        # The space of these chunks is about to be used for others: the file must not refer to them any more.
-        self._set_rows(start)
-        self._flush_file(start)
-        try:
-            self._write(start, values, encoded)
-            self._flush_file(start + len(values))
-        except BaseException:
-            # If the disk is full, there is room for the chunks that were there.
-            if before > 0:
-                with suppress(Exception):
-                    self._write(start, values[:before])
-                    self._flush_file(start + before)
-            raise
-
-    def _write(self, start: int, values: npt.NDArray[Any], encoded: list[_Chunk] | None = None) -> None:
-        """Write rows that begin with a chunk, which `start` is the first row of."""
-        if self._dataset.shape[0] != self._extent:
-            raise ValueError(f"{self._dataset.name!r} was resized within an append session")
-        stop = start + len(values)
-        if stop > self._extent:
-            self._set_rows(stop)
-        try:
-            if encoded is not None:
-                for at, stored in encoded:
-                    self._dataset.write_chunk(at, stored)
-            elif values.size:
-                # What an assignment comes to; this is the part of an append that takes the longest.
-                axes: list[Any] = [(start, 1, len(values)), *self._row_axes]
-                self._dataset.write_selection(axes, None, 0, np.ascontiguousarray(values))
-        except BaseException:
-            # Rows that were not written do not belong to the dataset.
-            with suppress(Exception):
-                self._set_rows(max(start, self.flushed))
-            raise
-
-    def _set_rows(self, rows: int) -> None:
-        if self._dataset.shape[0] != rows:
-            self._dataset.resize_axes([rows, *self._row_shape])
-        self._extent = rows
-
-    def _encoded(self, start: int, values: npt.NDArray[Any]) -> list[_Chunk] | None:
-        """Encode rows ahead of time; None if only libhdf5 can."""
-        dataset = self._dataset
-        known = {code for code, _, _, encodes in _core.hdf5_filters() if encodes}
-        if dataset.gear == "whole" or any(code not in known for code, _, _ in dataset.filters):
-            return None
-        rank = len(dataset.h5.shape)
-        filters = [(code, False, list(options)) for code, _, options in dataset.filters]
-        itemsize = self._dtype.itemsize * prod(dataset.chunks[rank:])
-        chunks: list[_Chunk] = []
-        for region in chunk_regions(values.shape, dataset.chunks):
-            items = np.zeros(dataset.chunks, self._dtype)
-            part = values[region]
-            items[tuple(slice(0, length) for length in part.shape)] = part
-            at = (start, *(one.start for one in region[1:rank]))
-            stored = _core.filter_encode(filters, dataset.chunks[:rank], itemsize, items)
-            chunks.append((at, stored))
-        return chunks
-
-    def _flush_file(self, rows: int) -> None:
-        """Write all metadata; from then on a kill leaves so many rows."""
-        self._file.flush()
-        if self._descriptor is not None:
-            # H5Fflush hands all to the system; it does not wait for the disk.
-            os.fsync(self._descriptor)
-        self.flushed = rows
+        return f"<AppendSession of {self._name!r}, {self.rows} rows, {self.flushed} flushed>"
 
 
 class _Evictions:
@@ -329,15 +331,11 @@ class _Evictions:
                 self._file.id.set_mdc_config(self._before)
 
 
-def _file_of_one_that_grows(dataset: Dataset) -> Any:
-    """Return the h5py file of a dataset that can be appended to. Raises ValueError for another one."""
-    h5: Any = dataset.h5
-    if not h5.shape or h5.chunks is None or h5.maxshape[0] == h5.shape[0]:
-        raise ValueError(f"{dataset.name!r} cannot grow: chunks {h5.chunks}, maxshape {h5.maxshape}")
-    file = h5.file
-    if file.mode == "r":
-        raise ValueError(f"{dataset.name!r} is open for reading only")
-    return file
+def _try_each(steps: list[Callable[[], None]]) -> None:
+    """Take each step, also where another one fails: an exception is on its way already."""
+    for step in steps:
+        with suppress(Exception):
+            step()
 
 
 def _descriptor(file: Any) -> int:

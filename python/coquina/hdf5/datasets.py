@@ -8,6 +8,7 @@ Invariant: values are those that h5py reads, whichever way the chunks come.
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from coquina.array import Array
 from coquina.array_fields import field_names, write_fields
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
+from coquina.hdf5.describing import describe
 from coquina.hdf5.untyped import h5f
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Filters, Hdf5Library, Path
     from coquina.hdf5.appending import AppendSession
-    from coquina.hdf5.describing import Facts, Gear
+    from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.hdf5.nodes import Nodes
@@ -46,12 +48,13 @@ class Dataset(Array):
     (libhdf5 hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
     """
 
-    __slots__ = ("_facts", "_h5", "_library", "_nodes", "is_closed")
+    __slots__ = ("_facts", "_h5", "_library", "_nodes", "is_closed", "zones")
     _facts: Facts
     _h5: Any
     _library: Hdf5Library
     _nodes: Nodes
     is_closed: bool
+    zones: Zones
 
     def __new__(
         cls,
@@ -61,16 +64,18 @@ class Dataset(Array):
         *,
         gear: Gear | None = None,
         blocks: tuple[int, ...] | None = None,
+        zones: Zones = (),
     ) -> Dataset:
         """Made by a file, a group or `fast`."""
         library = facts.library_of(h5)
         facts = facts.with_edges_of(library)
-        self = super().__new__(cls, facts.open(library, gear, blocks), facts.dtype)
+        self = super().__new__(cls, facts.open(library, gear, blocks, zones), facts.dtype)
         self._library = library
         self._facts = facts
         self._h5 = h5
         self._nodes = nodes
         self.is_closed = False
+        self.zones = tuple(zones)
         return self
 
     @property
@@ -162,6 +167,17 @@ class Dataset(Array):
             return
         super().__setitem__(key, value)
 
+    def with_zones(self, zones: Zones) -> Dataset:
+        """Return the dataset, opened so that chunks get a zone map of `zones` when they are written.
+
+        zones: offset in an item and type name ("int32") of numbers, little-endian; their least and greatest
+        are kept for each block, in the chunk, for conditions to skip it. Without effect on datasets of more
+        than one axis, and on those whose only filter is not Blosc2. Raises ValueError for what is no number
+        in an item.
+        """
+        facts = describe(self._h5) or self._facts
+        return type(self)(self._h5, facts, self._nodes, zones=zones)
+
     def resize(
         self, shape: int | tuple[int, ...], axis: int | None = None, *, threads: int | None = None
     ) -> None:
@@ -181,6 +197,11 @@ class Dataset(Array):
                 new = (*new, *self.shape[self._facts.rank :])
         self._check_shape(new)
         super().resize(new, threads=threads)
+
+    def shortened(self, rows: int) -> Dataset:
+        """Return the first `rows` rows as a dataset of its own, to be read only."""
+        lengths = (rows, *self._facts.shape[1:])
+        return Dataset(self._h5, replace(self._facts, shape=lengths, is_writable=False), self._nodes)
 
     def truncate(self, size: int) -> None:
         """Give the first axis that can grow without end, or axis 0, another length; a longer one too."""

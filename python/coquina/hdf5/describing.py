@@ -10,6 +10,7 @@ Invariant: nothing is decided by trying: a gear is legal by what is known before
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +29,8 @@ Gear = Literal["direct", "fetched", "whole"]
 #: From the fastest to the one that is always legal.
 GEARS: tuple[Gear, ...] = ("direct", "fetched", "whole")
 Filter = tuple[int, str, bool, tuple[int, ...]]
+#: Numbers in an item: where each starts, and the name of its type.
+Zones = Sequence[tuple[int, str]]
 
 #: The first version whose chunk addresses count from the start of the file, user block included.
 _ADDRESSES_COUNT_USERBLOCK = (1, 14, 4)
@@ -85,11 +88,16 @@ class Facts:
         return replace(self, gear="whole", reason="chunks at the edge have no filters: libhdf5 writes them")
 
     def open(
-        self, library: Hdf5Library, gear: Gear | None = None, blocks: tuple[int, ...] | None = None
+        self,
+        library: Hdf5Library,
+        gear: Gear | None = None,
+        blocks: tuple[int, ...] | None = None,
+        zones: Zones = (),
     ) -> ArrayHandle:
         """Return the engine's array of the dataset.
 
-        gear: a slower one than the legal one. blocks: of chunks to come, where there is none yet.
+        gear: a slower one than the legal one. blocks: of chunks to come, where there is none yet. zones: what
+        chunks that are written get a zone map of, if they can have one; see `docs/formats/hdf5-filters.md`.
         """
         gear = gear or self.gear
         is_direct = gear == "direct"
@@ -111,6 +119,7 @@ class Facts:
             inode=self.inode if is_direct else None,
             header=self.header if is_direct else None,
             contiguous=self.contiguous if is_direct else None,
+            zones=zones,
         )
 
 
@@ -195,13 +204,17 @@ def item_dtype(dataset: Any) -> tuple[np.dtype[Any], bool] | None:
 
     This is the one place that decides which datasets are arrays; None for those that are not.
     """
-    exact = stored_dtype(dataset.id.get_type())
+    tid = dataset.id.get_type()
+    exact = stored_dtype(tid)
     if exact is not None:
         return (exact, True) if exact.itemsize else None
     try:
         converted = bare(dataset.dtype)
     except TypeError:
         return None
+    except ValueError:
+        # Numbers that are more exact than all that NumPy has here; libhdf5 rounds them.
+        return (np.dtype(np.longdouble), False) if isinstance(tid, h5t.TypeFloatID) else None
     is_opaque = converted.kind == "V" and converted.base.names is None
     return None if converted.hasobject or is_opaque or not converted.itemsize else (converted, False)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from weakref import finalize
 
@@ -18,6 +19,8 @@ from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.untyped import h5fd, h5py
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from coquina._core import Path
 
 Mode = Literal["r", "r+", "a", "w", "x"]
@@ -121,10 +124,23 @@ class File(Group):
         if durable:
             _sync_of(self._h5)
 
+    def hold(self, node: Any, is_held: bool) -> None:
+        """Keep a node until the file is closed, or no longer: one that has something left to write."""
+        self._nodes.hold(node, is_held)
+
     def publish(self) -> None:
         """Give a new file its name now; it stays open. From then on it is as any other file."""
         if self._new is not None:
             self._new.publish()
+
+    @contextmanager
+    def filling(self) -> Generator[None]:
+        """Put off `publish` until the end of the block: what begins there is one thing, all or nothing."""
+        if self._new is None:
+            yield
+        else:
+            with self._new.filling():
+                yield
 
     def close(self) -> None:
         """Close the file and all of its nodes; a new file gets its name."""
@@ -163,14 +179,30 @@ class _NewFile:
         self._made = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
         self.h5 = h5py.File(self._made, "x", **options)
         self._is_published = False
+        self._fillings = 0
+        self._is_wanted = False
 
     def publish(self) -> None:
         """Give the file its name, once the disk has it."""
+        if self._fillings:
+            self._is_wanted = True
+            return
         if self._is_published or not self.h5:
             return
         self.h5.flush()
         _sync_of(self.h5)
         self._rename()
+
+    @contextmanager
+    def filling(self) -> Generator[None]:
+        """Give no name before the end of the block, and none if an exception ends it."""
+        self._fillings += 1
+        try:
+            yield
+        finally:
+            self._fillings -= 1
+        if self._is_wanted and not self._fillings:
+            self.publish()
 
     def finish(self) -> None:
         """Close the file and give it its name."""

@@ -7,7 +7,7 @@ work: names, links, attributes; what is here opens nodes when they are asked for
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina.creation import fill_boxes
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, first_missing, link
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Filters
+    from coquina.hdf5.describing import Zones
     from coquina.hdf5.files import File
     from coquina.hdf5.nodes import Nodes
+    from coquina.tables.table import Table
 
 
 class Group(MutableMapping[str, Any]):
     """A group of an HDF5 file: a mapping from names to groups and datasets, opened as they are asked for.
 
-    A dataset is a `Dataset`, an array. Where no array can have the items (strings and sequences of variable
-    length, references, opaque bytes) it is h5py's own, as are named datatypes.
+    A dataset is a `Dataset`, an array; what says that it is a table is a `Table`. Where no array can have
+    the items (strings and sequences of variable length, references, opaque bytes) it is h5py's own, as are
+    named datatypes.
     """
 
     __slots__ = ("__weakref__", "_h5", "_nodes")
@@ -153,6 +156,7 @@ class Group(MutableMapping[str, Any]):
         filters: Filters = "shuffle",
         fletcher32: bool = False,
         fillvalue: Any = None,
+        zones: Zones = (),
         threads: int | None = None,
     ) -> Any:
         """Return a new dataset; if it cannot be filled, there is none.
@@ -168,6 +172,7 @@ class Group(MutableMapping[str, Any]):
         blocks: of Blosc2, the unit that is decoded; their number of bytes is kept, and their shape here.
         fletcher32: chunks get a checksum, which h5py checks too.
         fillvalue: what items are until they are written.
+        zones: numbers whose least and greatest are kept for each block; see `Dataset.with_zones`.
 
         Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
         if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
@@ -187,8 +192,8 @@ class Group(MutableMapping[str, Any]):
         first = None if name is None else first_missing(self._h5, name)
         if name is not None:
             link(self._h5, name, h5)
-        dataset = self._nodes.node(h5, cut)
         try:
+            dataset = self._nodes.node(h5, cut, zones)
             if made.values is not None:
                 fill_boxes(dataset, made.values.__getitem__, threads)
         except BaseException:
@@ -220,6 +225,45 @@ class Group(MutableMapping[str, Any]):
             filters=filters,
             threads=threads,
         )
+
+    def create_table(
+        self,
+        name: str,
+        data: Any,
+        *,
+        layout: Literal["columns", "rows"] = "columns",
+        title: str = "",
+        expected_rows: int | None = None,
+        chunk_rows: int | None = None,
+        filter: str = "blosc2",
+        codec: str | None = None,
+        level: int = 5,
+        filters: Filters = "shuffle",
+        fletcher32: bool = False,
+    ) -> Table:
+        """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
+        from coquina.tables.making import Storing, create_in
+
+        storing = Storing(layout, title, expected_rows, chunk_rows, filter, codec, level, filters, fletcher32)
+        return create_in(self, name, data, storing)
+
+    def table(self, name: str) -> Table:
+        """Return a table: a group or dataset that says so, or any dataset that is one axis of records.
+
+        Raises UnsupportedError, which says why, if it is none.
+        """
+        from coquina.tables.opening import open_in
+
+        return open_in(self, name)
+
+    def dataset(self, name: str) -> Any:
+        """Return a dataset as an array, also where it is a table; h5py's own where no array can have it."""
+        return self._nodes.array(self._h5[name])
+
+    def adopt(self, table: Table) -> Table:
+        """Give out this table for its name from now on."""
+        self._nodes.adopt(table)
+        return table
 
     def move(self, source: str, dest: str) -> None:
         """Give a node another name, and no longer the old one."""

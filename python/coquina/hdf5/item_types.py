@@ -16,6 +16,15 @@ from coquina.hdf5.untyped import h5py, h5t
 if TYPE_CHECKING:
     Dtype = np.dtype[Any]
 
+
+def _swapped(tid: Any) -> Any:
+    """Return a datatype with its bytes the other way round."""
+    found = tid.copy()
+    found.set_order(h5t.ORDER_BE if tid.get_order() == h5t.ORDER_LE else h5t.ORDER_LE)
+    return found
+
+
+_LONG = np.dtype(np.longdouble)
 _FLOATS: list[tuple[Any, str]] = [
     (h5t.IEEE_F64LE, "<f8"),
     (h5t.IEEE_F32LE, "<f4"),
@@ -23,7 +32,8 @@ _FLOATS: list[tuple[Any, str]] = [
     (h5t.IEEE_F32BE, ">f4"),
     (h5t.IEEE_F16LE, "<f2"),
     (h5t.IEEE_F16BE, ">f2"),
-    (h5t.NATIVE_LDOUBLE, np.dtype(np.longdouble).str),
+    (h5t.NATIVE_LDOUBLE, _LONG.str),
+    (_swapped(h5t.NATIVE_LDOUBLE), _LONG.newbyteorder("S").str),
 ]
 #: Integers without arithmetic: bits, and times as they are stored.
 _BITS: list[tuple[Any, str]] = [

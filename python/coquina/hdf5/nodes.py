@@ -14,10 +14,12 @@ from weakref import WeakValueDictionary
 
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, place_of
-from coquina.hdf5.untyped import h5fd, h5py
+from coquina.hdf5.untyped import h5fd, h5py, h5t
 
 if TYPE_CHECKING:
+    from coquina.hdf5.describing import Zones
     from coquina.hdf5.files import File
+    from coquina.tables.table import Table
 
 NODES_MAX = 256
 
@@ -33,11 +35,12 @@ class Nodes:
         # the node is open.
         self._alive: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()
         self._recent: OrderedDict[tuple[int, int], Any] = OrderedDict()
+        self._held: dict[int, Any] = {}
 
-    def node(self, h5: Any, blocks: tuple[int, ...] | None = None) -> Any:
+    def node(self, h5: Any, blocks: tuple[int, ...] | None = None, zones: Zones = ()) -> Any:
         """Return our node for an object of h5py; that object itself where we have none.
 
-        blocks: of a dataset that is new.
+        blocks, zones: of a dataset that is new.
         """
         if not isinstance(h5, h5py.Group | h5py.Dataset):
             return h5
@@ -45,15 +48,37 @@ class Nodes:
         with self._lock:
             found = self._alive.get(place)
         if found is None or not _is_current(found, h5):
-            found = self._made(h5, blocks)
+            found = self._made(h5, blocks, zones)
             if found is h5:
                 return h5
+        self._keep(place, found)
+        return found
+
+    def array(self, h5: Any) -> Any:
+        """Return a dataset as an array, whether or not it is a table; h5py's own where we have none."""
+        if not isinstance(h5, h5py.Dataset):
+            raise TypeError(f"{h5.name}: a group, and no dataset")
+        found = self.node(h5)
+        return found if isinstance(found, Dataset) or found is h5 else self._array(h5, None, ())
+
+    def adopt(self, table: Table) -> None:
+        """Give out this table for its place from now on."""
+        self._keep(place_of(table.h5.id), table)
+
+    def hold(self, node: Any, is_held: bool) -> None:
+        """Keep a node until the file is closed, or no longer."""
         with self._lock:
-            self._alive[place] = self._recent[place] = found
+            if is_held:
+                self._held[id(node)] = node
+            else:
+                self._held.pop(id(node), None)
+
+    def _keep(self, place: tuple[int, int], node: Any) -> None:
+        with self._lock:
+            self._alive[place] = self._recent[place] = node
             self._recent.move_to_end(place)
             while len(self._recent) > NODES_MAX:
                 self._recent.popitem(last=False)
-        return found
 
     def file_of(self, h5: Any) -> File:
         """Return the file that an object of h5py is in: another one, if an external link led there."""
@@ -69,23 +94,61 @@ class Nodes:
         """Close all datasets that are still held."""
         with self._lock:
             nodes = list(self._alive.values())
+        # Tables first: they may have rows left to write.
+        for node in nodes:
+            if is_table(node):
+                node.close()
+        with self._lock:
             self._recent.clear()
             self._alive.clear()
+            self._held.clear()
         for node in nodes:
             if isinstance(node, Dataset):
                 node.close()
 
-    def _made(self, h5: Any, blocks: tuple[int, ...] | None) -> Any:
+    def _made(self, h5: Any, blocks: tuple[int, ...] | None, zones: Zones) -> Any:
         from coquina.hdf5.groups import Group
 
-        if isinstance(h5, h5py.Group):
-            return Group(h5, self)
+        found = Group(h5, self) if isinstance(h5, h5py.Group) else self._array(h5, blocks, zones)
+        if found is h5 or not _may_be_table(h5):
+            return found
+        from coquina.tables.opening import table_at
+
+        return table_at(found) or found
+
+    def _array(self, h5: Any, blocks: tuple[int, ...] | None, zones: Zones) -> Any:
         facts = describe(h5)
-        return h5 if facts is None else Dataset(h5, facts, self, blocks=blocks)
+        if facts is not None:
+            return Dataset(h5, facts, self, blocks=blocks, zones=zones)
+        found = self._variable(h5)
+        return h5 if found is None else found
+
+    def _variable(self, h5: Any) -> Any:
+        if not isinstance(h5.id.get_type(), h5t.TypeVlenID):
+            return None
+        from coquina.tables.vlarrays import vlarray
+
+        return vlarray(h5, self)
+
+
+def _may_be_table(h5: Any) -> bool:
+    """Whether it is worth while to import what knows tables."""
+    if isinstance(h5, h5py.Group):
+        return "encoding-type" in h5.attrs
+    # h5py has no dtype for times.
+    is_compound = isinstance(h5.id.get_type(), h5t.TypeCompoundID)
+    return is_compound and len(h5.shape or ()) == 1 and "CLASS" in h5.attrs
+
+
+def is_table(node: Any) -> bool:
+    """Whether a node is a table."""
+    return hasattr(node, "layout") and hasattr(node, "is_closed") and not isinstance(node, Dataset)
 
 
 def _is_current(node: Any, h5: Any) -> bool:
     """Whether an open node still shows what is there: another handle may have given it another shape."""
+    if is_table(node):
+        return not node.is_closed
     if not isinstance(node, Dataset):
         return True
     return not node.is_closed and node.shape[: len(h5.shape)] == h5.shape

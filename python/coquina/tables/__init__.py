@@ -1,0 +1,1 @@
+"""Tables: rows of named columns, compressed, queried where they are stored."""

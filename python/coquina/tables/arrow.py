@@ -1,0 +1,57 @@
+"""Tables and selections as Arrow: streams, tables, DataFrames of pandas and Polars.
+
+In: the rows of a plan. Out: record batches, a window of rows at a time, so that whoever takes them needs no
+    more memory than it wants itself. The condition runs in the engine, and only the columns asked for are
+    decoded.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from coquina.tables import gathering
+from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_out import ArrowColumn, struct_of, struct_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coquina.tables.reading import Names
+    from coquina.tables.selection import Queries
+
+
+def reader(rows: Queries, columns: Names = None) -> Any:
+    """Return the rows as a `pyarrow.RecordBatchReader`, which scans as it is read."""
+    pa = pyarrow()
+    plan = rows.plan
+    picked, found = plan.picked([columns] if isinstance(columns, str) else columns)
+    arrow_columns = {path: ArrowColumn(column) for path, column in found.items()}
+    schema = pa.schema([(one.name, struct_type(one.path, one.spec, arrow_columns)) for one in picked])
+
+    def batches() -> Iterator[Any]:
+        for piece in gathering.pieces(plan, cast("Any", arrow_columns)):
+            arrays = [struct_of(one.path, one.spec, piece.values) for one in picked]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def stream(rows: Queries, requested_schema: Any = None) -> Any:
+    """Return the capsule of Arrow's C stream interface."""
+    return reader(rows).__arrow_c_stream__(requested_schema)
+
+
+def to_arrow(rows: Queries, columns: Names = None) -> Any:
+    """Return the rows as a `pyarrow.Table`."""
+    return reader(rows, columns).read_all()
+
+
+def to_pandas(rows: Queries, columns: Names = None) -> Any:
+    """Return the rows as a `pandas.DataFrame`."""
+    return to_arrow(rows, columns).to_pandas()
+
+
+def to_polars(rows: Queries, columns: Names = None) -> Any:
+    """Return the rows as a `polars.DataFrame`. Raises ImportError where Polars is not installed."""
+    return import_module("polars").from_arrow(to_arrow(rows, columns))

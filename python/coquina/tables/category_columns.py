@@ -1,0 +1,242 @@
+"""Columns of codes: categories, whose values stand beside the codes, and PyTables' enumerations.
+
+In: codes, and what they stand for. Out: a column of the values; of an enumeration of the numbers, with names
+    in conditions.
+Invariant: a condition is decided for each category once, and then looked up by code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.expressions.nodes import Node
+from coquina.tables.casting import cast_values, is_array, is_masked, is_missing, mask_of
+from coquina.tables.column import Column, items_of
+from coquina.tables.number_columns import OnePart, compared_numbers, representable
+from coquina.tables.predicates import MATCHES, among_numbers, looked_up, plain_text, where_valid
+from coquina.tables.values import Coded, Utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from coquina.tables.column import Part, Source
+    from coquina.tables.stored import Stored
+
+_TEXT: Any = np.dtypes.StringDType(na_object=None)
+
+
+class EnumColumn(OnePart):
+    """Numbers that have names: values are the numbers; names stand for them where values are given."""
+
+    kind = "enum"
+
+    def __init__(self, name: str, stored: Stored, members: dict[str, int]) -> None:
+        """The column of a stored part. members: the numbers by their names."""
+        super().__init__(name, stored, stored.dtype_out.base, stored.dtype.shape)
+        self.members = dict(members)
+
+    def number(self, value: Any) -> Any:
+        """Return the number of a name, or what is no name itself. Raises ValueError for an unknown name."""
+        if isinstance(value, bytes):
+            value = value.decode()
+        if not isinstance(value, str):
+            return value
+        if value not in self.members:
+            raise ValueError(f"{self.described()}: {value!r} is not one of {', '.join(self.members)}")
+        return self.members[value]
+
+    def encode(self, values: Any) -> list[Part]:
+        """Return numbers or names as numbers."""
+        items: Any = np.asarray(values)
+        if items.dtype.kind in "SUTO":
+            numbers = [self.number(one) for one in items.reshape(-1).tolist()]
+            values = np.array(numbers, object).reshape(items.shape)
+        found = super().encode(values)
+        unknown = np.setdiff1d(np.asarray(found[0]), list(self.members.values()))
+        if len(unknown):
+            raise ValueError(f"{self.described()}: {unknown[0]} is the number of no name")
+        return found
+
+    def node(self) -> Node:
+        """Return the numbers as an operand."""
+        return self._scalars().leaf()
+
+    def element(self, index: tuple[int, ...]) -> Column:
+        """Return one of the values of each row."""
+        if not self.shape:
+            return super().element(index)
+        name = f"{self.name}[{', '.join(map(str, index))}]"
+        return EnumColumn(name, self._part.element(index), self.members)
+
+    def _compared(self, op: str, value: Any) -> Node:
+        if isinstance(value, str | bytes) and op not in ("equal", "not_equal"):
+            raise self.refused(op, f"the name {value!r}: names have no order")
+        return compared_numbers(self, op, self.number(value))
+
+    def among(self, values: Iterable[Any]) -> Node:
+        """Return where the value is one of these numbers and names."""
+        stored = self._scalars()
+        return among_numbers(stored, representable([self.number(one) for one in values], self.dtype, self))
+
+
+class CategoricalColumn(Column):
+    """Values out of a few categories. Code -1 is none; text that is none is None, else values are masked."""
+
+    kind = "categorical"
+
+    def __init__(self, name: str, codes: Stored, categories: npt.NDArray[Any], ordered: bool = False) -> None:
+        """The column of codes, places in `categories`. ordered: they stand in an order of their own."""
+        categories = np.asarray(categories)
+        if categories.dtype.kind in "SUTO" and not _is_numbers(categories):
+            categories = plain_text(categories)[0].astype(_TEXT)
+        elif categories.dtype.kind == "O":
+            categories = np.array(categories.tolist())
+        super().__init__(name, categories.dtype, is_nullable=True)
+        self._codes = codes
+        self.categories = categories
+        self.ordered = bool(ordered)
+        self._places = {value: at for at, value in enumerate(categories.tolist())}
+
+    def __len__(self) -> int:
+        """Return how many rows there are now."""
+        return len(self._codes)
+
+    @property
+    def stored(self) -> tuple[Stored, ...]:
+        """The codes."""
+        return (self._codes,)
+
+    def sources(self) -> list[Source]:
+        """Return what is to be gathered: codes."""
+        return [self._codes.lazy()]
+
+    def values(self, parts: Sequence[Part]) -> npt.NDArray[Any]:
+        """Return the categories of gathered codes."""
+        (part,) = parts
+        assert not isinstance(part, tuple)
+        return self._of_codes(items_of(part, self._codes))
+
+    def codes_of(self, parts: Sequence[Part]) -> npt.NDArray[Any]:
+        """Return gathered codes themselves."""
+        (part,) = parts
+        assert not isinstance(part, tuple)
+        return items_of(part, self._codes)
+
+    def read(self, key: Any) -> npt.NDArray[Any]:
+        """Return the values of rows."""
+        return self._of_codes(self._codes[key])
+
+    def _of_codes(self, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        missing = (codes < 0) | (codes >= len(self.categories))
+        places = np.where(missing, 0, codes) if missing.any() else codes
+        values = self.categories[places] if len(self.categories) else np.zeros(codes.shape, self.dtype)
+        if self.text_kind:
+            if missing.any():
+                values[missing] = None
+            return values
+        return np.ma.MaskedArray(values, missing)
+
+    def encode(self, values: Any) -> list[Part]:
+        """Return values as codes. Raises ValueError for one that is no category."""
+        if isinstance(values, Utf8):
+            values = np.asarray(values)
+        if isinstance(values, Coded):
+            codes = np.asarray(values.codes)
+            known = self._coded(values.categories.tolist()) if (codes >= 0).any() else np.empty(0, np.int64)
+            places = np.append(known, [-1])[np.where(codes < 0, -1, codes)]
+        elif is_masked(values):
+            mask = mask_of(values)
+            places = np.full(len(mask), -1)
+            places[~mask] = self._coded(values.data[~mask].tolist())
+        else:
+            places = self._coded(list(values.tolist() if is_array(values) else values))
+        dtype = self._codes.dtype_out
+        return [cast_values(np.asarray(places, np.int64), dtype, (), self.described())]
+
+    def _coded(self, values: list[Any]) -> npt.NDArray[Any]:
+        places = self._places
+        try:
+            found = [places.get(value, -1) for value in values]
+        except TypeError as error:
+            raise TypeError(f"{self.described()}: {error}") from None
+        for at, place in enumerate(found):
+            if place < 0 and not is_missing(values[at]):
+                value = values[at].decode() if isinstance(values[at], bytes) else values[at]
+                if value not in places:
+                    known = ", ".join(map(str, list(places)[:8])) + (", ..." if len(places) > 8 else "")
+                    raise ValueError(f"{self.described()}: {value!r} is none of its categories ({known})")
+                found[at] = places[value]
+        return np.array(found, np.int64)
+
+    def node(self) -> Node:
+        """Return the values of numeric categories as an operand: NaN or NaT where there is none."""
+        if self.text_kind:
+            raise TypeError(f"{self.described()}: text is compared and matched, not computed with")
+        kind = self.dtype.kind
+        table: npt.NDArray[Any] = self.categories
+        if kind in "iu":
+            table = table.astype(np.float64)
+        if kind == "b":
+            return looked_up(self._codes, table, False)
+        missing = np.array("NaT", table.dtype) if kind in "mM" else np.nan
+        return looked_up(self._codes, table, missing)
+
+    def nulls(self) -> Node:
+        """Return where the code is no category's."""
+        return looked_up(self._codes, np.zeros(len(self.categories), np.bool_), True)
+
+    def _table(self, decided: Any) -> Node:
+        """Return the condition of categories, decided for each of them, for the rows."""
+        table = np.broadcast_to(np.asarray(decided, np.bool_), self.categories.shape)
+        return looked_up(self._codes, table, False)
+
+    def _compared(self, op: str, value: Any) -> Node:
+        if (isinstance(value, Node) or is_array(value)) and value.shape:
+            return where_valid(compared_numbers(self, op, value), self.nulls())
+        if isinstance(value, bytes):
+            value = value.decode()
+        if self.ordered and op not in ("equal", "not_equal"):
+            if value not in self._places:
+                raise ValueError(f"{self.described()}: {value!r} is none of its ordered categories")
+            return self._table(getattr(np, op)(np.arange(len(self.categories)), self._places[value]))
+        if self.text_kind:
+            if not isinstance(value, str):
+                raise self.refused(op, repr(value))
+            value = np.array(value, _TEXT)
+        elif isinstance(value, str) and self.dtype.kind not in "mM":
+            raise self.refused(op, f"text, {value!r}")
+        elif isinstance(value, str):
+            value = np.array(value, self.dtype.str[1:2] + "8")
+        return self._table(getattr(np, op)(self.categories, value))
+
+    def among(self, values: Iterable[Any]) -> Node:
+        """Return where the value is one of these."""
+        wanted = [one.decode() if isinstance(one, bytes) else one for one in _listed(values)]
+        if any(one is None for one in wanted):
+            raise self.refused("in", "nothing, None; 'is null' asks for it")
+        places = [self._places[one] for one in wanted if one in self._places]
+        decided = np.zeros(len(self.categories), np.bool_)
+        decided[places] = True
+        return self._table(decided)
+
+    def matching(self, op: str, text: Any) -> Node:
+        """Return where text starts with, ends with or contains another."""
+        if not self.text_kind or op not in MATCHES:
+            return super().matching(op, text)
+        wanted = np.array(text.decode() if isinstance(text, bytes) else text, _TEXT)
+        if op == "contains":
+            return self._table(np.strings.find(self.categories, wanted) >= 0)
+        return self._table(getattr(np.strings, op)(self.categories, wanted))
+
+
+def _listed(values: Iterable[Any]) -> list[Any]:
+    return list(cast("Any", values).tolist() if is_array(values) else values)
+
+
+def _is_numbers(values: npt.NDArray[Any]) -> bool:
+    """Whether objects are numbers or the like, and no text."""
+    return values.dtype.kind == "O" and not any(isinstance(one, str | bytes) for one in values.tolist())

@@ -1,0 +1,186 @@
+"""What all columns of tables have in common, whichever layout stores them.
+
+In: stored parts. Out: the engine's sources of them, values for people, and conditions.
+Invariant: a comparison, a match or `among` is false where a value is missing, `!=` too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.expressions.functions import FUNCTIONS, as_node, call
+from coquina.expressions.nodes import Node
+from coquina.tables.casting import is_array
+from coquina.tables.predicates import MATCHES, SIGNS, compared_values, filled, read_rows, where_valid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from coquina import _core
+    from coquina.tables.predicates import Strings
+    from coquina.tables.stored import Stored
+
+    Part = npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]
+    Source = _core.Lazy | tuple[_core.Lazy, _core.Lazy]
+
+
+class Column(ABC):
+    """One column without columns below it.
+
+    name: its path from the table. kind: what its values are, "number" (also bool, complex and strings of
+        fixed width), "bits", "enum", "time", "datetime", "categorical", "nullable" or "string".
+    dtype, shape: of the values that people get, and the axes of one. is_nullable: whether one can be missing.
+    """
+
+    kind: str
+
+    def __init__(
+        self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] = (), *, is_nullable: bool = False
+    ) -> None:
+        """Made by what each kind of column is made of."""
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.is_nullable = is_nullable
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return how many rows there are now."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> tuple[Stored, ...]:
+        """The parts that are stored; of strings the offsets and the bytes are two."""
+
+    @abstractmethod
+    def sources(self) -> list[Source]:
+        """Return what is to be gathered: a pair is offsets, one more than rows, and bytes of text."""
+
+    @abstractmethod
+    def values(self, parts: Sequence[Part]) -> npt.NDArray[Any]:
+        """Return the values of gathered parts: a masked array where they can be missing, but for text."""
+
+    @abstractmethod
+    def encode(self, values: Any) -> list[Part]:
+        """Return values as the parts that are stored. Raises ValueError or TypeError for others."""
+
+    @abstractmethod
+    def node(self) -> Node:
+        """Return the values as an operand of expressions. Raises TypeError where they are none."""
+
+    @abstractmethod
+    def read(self, key: Any) -> npt.NDArray[Any]:
+        """Return the values of rows, by any key that NumPy takes and that leaves an axis."""
+
+    @abstractmethod
+    def _compared(self, op: str, value: Any) -> Node:
+        """Return where values compare so with a constant, or with a node of numbers."""
+
+    @abstractmethod
+    def among(self, values: Iterable[Any]) -> Node:
+        """Return where the value is one of these."""
+
+    def array(self) -> Any:
+        """Return what `table[name]` is: an array with keys, operators and functions."""
+        from coquina.tables.column_arrays import array_of
+
+        return array_of(self)
+
+    def nulls(self) -> Node | None:
+        """Return where there is no value; None if that is never."""
+        return None
+
+    def is_null(self) -> Node:
+        """Return where there is no value; NaN and NaT are none."""
+        nulls = self.nulls()
+        return filled(False, len(self)) if nulls is None else nulls
+
+    def compared(self, op: str, value: Any) -> Node:
+        """Return where values compare so with `value`, a constant, a node, or another column.
+
+        op: the name of NumPy's function. Raises TypeError or ValueError for what cannot be compared.
+        """
+        self.check_scalar()
+        if isinstance(value, Column):
+            value.check_scalar()
+            return self._compared_with(op, value)
+        if value is None:
+            raise TypeError(f"{self.described()}: nothing is compared with None; 'is null' asks for it")
+        texts = self._texts_of(value)
+        return (
+            self._compared(op, value) if texts is None else compared_values(op, self.read, texts, len(self))
+        )
+
+    def _texts_of(self, value: Any) -> Strings | None:
+        """Return how a text for each row is read that is not stored as ours are; None if it is not that."""
+        is_lasting = isinstance(value, Node) or (is_array(value) and value.ndim)
+        if not self.text_kind or not is_lasting or value.dtype.kind not in "SUT":
+            return None
+        if self.kind == "number" and value.dtype.kind == self.dtype.kind:
+            return None
+        node = as_node(
+            value if isinstance(value, Node) or value.dtype.kind != "T" else np.array(value.tolist())
+        )
+        return partial(read_rows, node)
+
+    def _compared_with(self, op: str, other: Column) -> Node:
+        """Return where values of two columns compare so."""
+        if "U" in (self.text_kind, other.text_kind):
+            if self.text_kind != other.text_kind:
+                raise self.refused(op, f"those of {other.described()}")
+            return compared_values(op, self.read, other.read, len(self))
+        node = call(FUNCTIONS[op], self.node(), other.node())
+        return where_valid(where_valid(node, self.nulls()), other.nulls())
+
+    def matching(self, op: str, text: Any) -> Node:
+        """Return where text starts with, ends with or contains another."""
+        del text
+        if op not in MATCHES:
+            raise ValueError(f"{op!r}: one of {', '.join(MATCHES)}")
+        raise TypeError(f"{self.described()}: {op} takes text")
+
+    def element(self, index: tuple[int, ...]) -> Column:
+        """Return one of the values that each row has along axes of its own, as a column."""
+        raise TypeError(
+            f"{self.described()} has no axes of its own: [{', '.join(map(str, index))}] names no part"
+        )
+
+    @property
+    def text_kind(self) -> str | None:
+        """Whether values are text: "U" if they are, else None."""
+        return "U" if self.dtype.kind in "SUT" else None
+
+    def described(self) -> str:
+        """Return what to call the column in a sentence."""
+        return f"column {self.name!r} ({self.kind} of {self.dtype}{self.shape if self.shape else ''})"
+
+    def check_scalar(self) -> None:
+        """Raise TypeError if a row has more than one value."""
+        if self.shape:
+            index = ", ".join("0" * len(self.shape))
+            raise TypeError(
+                f"{self.described()}: rows have values of shape {self.shape}; {self.name}[{index}] is one"
+            )
+
+    def refused(self, op: str, value: Any) -> TypeError:
+        """Return the error for a comparison that there is not."""
+        return TypeError(f"{self.described()} is not compared by {SIGNS.get(op, op)} with {value}")
+
+    def __repr__(self) -> str:
+        """Name it and its rows."""
+        return f"<{type(self).__name__} {self.described()}, {len(self)} rows>"
+
+
+def items_of(part: npt.NDArray[Any], stored: Stored) -> npt.NDArray[Any]:
+    """Return a gathered part, bytes or items, as values of `stored` in the machine's byte order."""
+    dtype = stored.dtype_out
+    items = np.asarray(part)
+    if items.dtype != dtype.base:
+        items = np.ascontiguousarray(items).view(np.uint8).reshape(-1).view(dtype.base)
+    return items.reshape(-1, *dtype.shape)

@@ -1,0 +1,260 @@
+"""Columns that grow in step: how a columns table is opened, and how rows are put behind its last.
+
+In: batches of columns. Out: items of each column's arrays, flushed together.
+Invariant: `nrows` rows of every column are there, whatever a killed writer left; what is longer is cut off
+    before anything is put behind it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from coquina._core import UnsupportedError
+from coquina.tables import columns_names as names
+from coquina.tables.categories import extended, fits, new_values, widen
+from coquina.tables.column_encodings import open_column
+from coquina.tables.columns_filling import set_length
+from coquina.tables.layout import Layout
+from coquina.tables.stored_columns import LoadedColumn
+
+if TYPE_CHECKING:
+    from coquina.tables.homes import Appender, Home
+    from coquina.tables.layout import Batch
+    from coquina.tables.stored_columns import StoredColumn
+
+#: What was appended is flushed when there are more bytes of it, or of a chunk of all columns if that is more.
+BUFFER_BYTES = 1 << 20
+
+
+class GrowingColumns(Layout):
+    """The part of `ColumnsLayout` that opens columns and puts rows behind them."""
+
+    kind = "columns"
+
+    def __init__(self, home: Home) -> None:
+        """The table in a home."""
+        self.home = home
+        self.skipped: dict[str, str] = {}
+        self._all: dict[str, StoredColumn] = {}
+        self._appender: Appender | None = None
+        self._appended = self._appended_bytes = 0
+        for name in names.names_of(home):
+            self._reopen(name)
+        self._rows = self._whole_rows()
+        if any(one.rows() > self._rows for one in self._all.values()):
+            # A writer was killed; all columns are shown with what is there of all.
+            self._limit(self._rows)
+        self._changed()
+        self.cut = names.cut_of(home, self._rows)
+        self.buffer_bytes: int | None = self._default_buffer()
+
+    @property
+    def nrows(self) -> int:
+        """How many rows can be read: without those that wait in memory."""
+        return self._rows
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether rows can be changed."""
+        return self.home.is_writable
+
+    @property
+    def name(self) -> str | None:
+        """Its name in the file."""
+        return self.home.name
+
+    @property
+    def file(self) -> Any:
+        """The file that it is in; None for a directory."""
+        return self.home.file
+
+    @property
+    def attrs(self) -> Any:
+        """The attributes. Those of the encoding are among them."""
+        return self.home.attrs
+
+    @property
+    def title(self) -> str:
+        """What the table is about; empty if nothing says it."""
+        return str(self.home.attrs.get("title", ""))
+
+    def append(self, batch: Batch) -> None:
+        """Put rows behind the last: values for every column.
+
+        They are written chunk by chunk; the rest waits in memory until a flush, which comes by itself when
+        `buffer_bytes` have gathered. Values that are no category of theirs yet become one, unless categories
+        are ordered. Raises ValueError or TypeError for values that do not fit: no row is added then.
+        """
+        self._check_writable()
+        rows = self._check_batch(batch, list(self._all))
+        missing = [name for name in self._all if name not in batch]
+        if missing:
+            raise ValueError(f"append to {self.name}: no values for {', '.join(map(repr, missing))}")
+        if not rows:
+            return
+        self._extend_categories(batch)
+        encoded = {name: one.encoded(batch[name]) for name, one in self._all.items()}
+        appender = self._opened_appender()
+        items = {name: self._all[name].added(parts) for name, parts in encoded.items()}
+        parts = [part for one in items.values() for part in one]
+        try:
+            appender.append(parts)
+        except BaseException:
+            # Columns may be of unequal lengths now: the next append finds out.
+            self._let_go()
+            raise
+        for name, one in items.items():
+            self._all[name].took(one)
+        self._appended += rows
+        self._appended_bytes += sum(part.nbytes for part in parts)
+        if self.buffer_bytes is not None and self._appended_bytes > self.buffer_bytes:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits in memory: once it returns, a kill does not take it back."""
+        if self.buffer_bytes is None:
+            self.buffer_bytes = self._default_buffer()
+        if self._appender is None or not self._appended:
+            return
+        rows = self._rows + self._appended
+        for one in self._all.values():
+            set_length(self.home, one.path, rows)
+        try:
+            self._appender.flush()
+        except BaseException:
+            self._let_go()
+            raise
+        self._rows, self._appended, self._appended_bytes = rows, 0, 0
+
+    def close(self) -> None:
+        """Flush, and let go of the arrays."""
+        self._end_appending()
+        self.home.close()
+
+    def info(self) -> dict[str, Any]:
+        """How it is stored: the rows of chunks and blocks, and for each column its encoding and sizes."""
+        columns: dict[str, dict[str, Any]] = {}
+        for name, one in self._all.items():
+            columns[name] = {
+                "kind": one.column.kind,
+                "dtype": str(one.column.dtype),
+                "encoding": names.text(self.home.attrs_of(name).get("encoding-type")),
+                "nbytes": sum(array.nbytes for array in one.arrays),
+                "cbytes": sum(array.cbytes for array in one.arrays),
+            }
+        totals = {key: sum(one[key] for one in columns.values()) for key in ("nbytes", "cbytes")}
+        first = next((array for one in self._all.values() for array in one.arrays), None)
+        return {
+            "layout": self.kind,
+            "nrows": self._rows,
+            "chunk_rows": None if first is None else first.chunks[0],
+            "block_rows": None if first is None else first.blocks[0],
+            **totals,
+            "columns": columns,
+            "skipped": dict(self.skipped),
+        }
+
+    def _reopen(self, name: str) -> None:
+        try:
+            self._all[name] = open_column(self.home, name)
+        except UnsupportedError as error:
+            self.skipped[name] = str(error)
+
+    def _changed(self) -> None:
+        """Show the columns that there are now."""
+        self.columns = {name: one.column for name, one in self._all.items()}
+        self.schema = tuple(one.spec for one in self._all.values())
+
+    def _whole_rows(self) -> int:
+        return min((one.rows() for one in self._all.values()), default=0)
+
+    def _default_buffer(self) -> int:
+        row_bytes = sum(array.typesize for one in self._all.values() for array in one.arrays)
+        return max(BUFFER_BYTES, self.cut.chunk_rows * row_bytes)
+
+    def _check_writable(self) -> None:
+        if not self.is_writable:
+            raise ValueError(f"{self.name}: the file is open for reading only")
+
+    def _check_known(self, name: str) -> None:
+        if name not in self._all and name not in self.skipped:
+            raise KeyError(f"{self.name} has no column {name!r}; it has {', '.join(self._all)}")
+
+    def _check_batch(self, batch: Batch, wanted: list[str]) -> int:
+        """Return the number of rows of a batch, all of whose columns are wanted ones."""
+        for name in batch:
+            if name not in wanted:
+                self._check_known(name)
+                raise UnsupportedError(f"column {name!r}: {self.skipped[name]}")
+        lengths = {name: len(values) for name, values in batch.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of unequal lengths: {lengths}")
+        return next(iter(lengths.values()), 0)
+
+    def _extend_categories(self, batch: Batch) -> None:
+        """Make categories of values that are none yet."""
+        for name, values in batch.items():
+            unknown = new_values(self._all[name].column, values)
+            if not unknown:
+                continue
+            if not fits(self.home, self._all[name], unknown):
+                self._settle()
+                self._all[name] = widen(self.home, self._all[name], len(unknown), self.cut)
+            self._all[name] = extended(self.home, self._all[name], unknown, self.cut)
+            self._changed()
+
+    def _end_appending(self) -> None:
+        """Flush, and let go of the arrays: what else is changed in a file must not come between."""
+        self.flush()
+        appender, self._appender = self._appender, None
+        if appender is not None:
+            appender.close()
+
+    def _settle(self) -> None:
+        """End appending, and cut off what a killed writer left."""
+        self._end_appending()
+        if self.home.rows_max is not None:
+            self._cut_off(self._rows)
+
+    def _let_go(self) -> None:
+        """End appending after an error, and see what there is."""
+        appender, self._appender = self._appender, None
+        self._appended = self._appended_bytes = 0
+        if appender is not None:
+            with suppress(Exception):
+                appender.close()
+        self._rows = self._whole_rows()
+        self._limit(self._rows)
+
+    def _opened_appender(self) -> Appender:
+        if self._appender is None:
+            self._cut_off(self._rows)
+            arrays = [array for one in self._all.values() for array in one.arrays]
+            self._appender = self.home.appender(arrays)
+        return self._appender
+
+    def _limit(self, rows: int | None) -> None:
+        self.home.rows_max = rows
+        for name in list(self._all):
+            self._reopen(name)
+        self._changed()
+
+    def _cut_off(self, rows: int) -> None:
+        self._check_sizable()
+        if self.home.rows_max is not None:
+            self._limit(None)
+        for one in self._all.values():
+            one.truncate(rows)
+            set_length(self.home, one.path, rows)
+        self._rows = rows
+
+    def _check_sizable(self) -> None:
+        """Raise UnsupportedError if there is a column that can neither grow nor shrink."""
+        for name, one in self._all.items():
+            if isinstance(one, LoadedColumn) or not all(map(self.home.can_grow, one.arrays)):
+                raise UnsupportedError(
+                    f"column {name!r} was made with a fixed number of rows; copy the table to change that"
+                )
+        for name in self.skipped:
+            raise UnsupportedError(f"column {name!r} is not understood: {self.skipped[name]}")

@@ -1,0 +1,221 @@
+"""The columns layout: a table as one 1-d array for each column, in a group by AnnData's dataframe encoding.
+
+In: batches of columns. Out: arrays of each column, that are made, changed, moved and removed.
+Source: anndata, on-disk format, "dataframes"; docs/formats/columns.md.
+Invariant: a name is among the table's columns only while all of the column is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.tables import columns_names as names
+from coquina.tables.column_encodings import make_column
+from coquina.tables.columns_filling import fill, missing_values, written_anew
+from coquina.tables.columns_growing import GrowingColumns
+from coquina.tables.homes import Cut, Hdf5Home, Home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from coquina._core import Filters
+    from coquina.hdf5.groups import Group
+    from coquina.tables.layout import Batch, ColumnSpec, Schema
+    from coquina.tables.stored_columns import Items, StoredColumn
+
+
+def create_columns(
+    group: Group,
+    name: str,
+    schema: Schema,
+    *,
+    title: str = "",
+    expected_rows: int | None = None,
+    chunk_rows: int | None = None,
+    block_rows: int | None = None,
+    filter: str = "blosc2",
+    codec: str | None = None,
+    level: int = 5,
+    filters: Filters = "shuffle",
+    fletcher32: bool = False,
+) -> ColumnsLayout:
+    """Make a table without rows, and return its layout. Groups on the way are made.
+
+    filter, codec, level, filters, fletcher32: as in `Group.create_dataset`. chunk_rows: of all columns; by
+    default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`. block_rows: 16384 by
+    default.
+
+    Raises ValueError if there is something of this name, or for options and names that do not fit;
+    UnsupportedError for columns that have no place here: nested ones, and values with axes.
+    """
+    if name in group:
+        raise ValueError(f"create_table: there is something of the name {name!r}")
+    rows = Cut.for_rows(expected_rows) if chunk_rows is None else chunk_rows
+    cut = Cut(rows, block_rows or Cut().block_rows, filter, codec, level, filters, fletcher32)
+    made = group.create_group(name)
+    try:
+        return ColumnsLayout.create(Hdf5Home(made), schema, cut, title=title)
+    except BaseException:
+        del group[name]
+        raise
+
+
+class ColumnsLayout(GrowingColumns):
+    """A table each of whose columns has arrays of its own. Made by `open` and `create_columns`.
+
+    buffer_bytes: an `append` that makes it more bytes since the last flush flushes, and so much a kill takes
+    back. None, until the first flush of a new table: it is filled at once.
+    skipped: what is in the group as a column and is not understood here, with the reason.
+    """
+
+    @classmethod
+    def open(cls, group: Any) -> ColumnsLayout:
+        """Open a group, or another `Home`, as a table, whoever made it.
+
+        Raises UnsupportedError if it is no dataframe by AnnData's encoding.
+        """
+        home: Home = group if isinstance(group, Home) else Hdf5Home(group)
+        names.check_table(home)
+        return cls(home)
+
+    @classmethod
+    def create(cls, home: Home, schema: Schema, cut: Cut, *, title: str = "") -> ColumnsLayout:
+        """Make a table without rows in an empty home."""
+        if not schema:
+            raise ValueError("create_table: a table needs a column")
+        order = [spec.name for spec in schema]
+        for at, name in enumerate(order):
+            names.check_name(name, order[:at])
+        for spec in schema:
+            make_column(home, spec.name, spec, cut)
+        names.put_table(home, cut, title)
+        names.put_order(home, order, order[0])
+        made = cls(home)
+        made.buffer_bytes = None
+        return made
+
+    def write(self, start: int, batch: Batch) -> None:
+        """Overwrite rows from `start` on, in the columns that `batch` has.
+
+        Text of other lengths than before has all text behind it written again. Raises IndexError for rows
+        that there are not, ValueError or TypeError for values that do not fit.
+        """
+        rows = self._prepare_write(batch)
+        if not 0 <= start <= start + rows <= self._rows:
+            raise IndexError(f"write: rows {start}:{start + rows} of {self._rows}")
+        encoded = {name: self._all[name].encoded(values) for name, values in batch.items()}
+        for name, items in encoded.items():
+            self._all[name].write(start, items, self._write_anew)
+
+    def write_at(self, rows: npt.NDArray[Any], batch: Batch) -> None:
+        """Overwrite these rows, in the columns that `batch` has; see `write`."""
+        count = self._prepare_write(batch)
+        places = np.asarray(rows, np.intp)
+        places = np.where(places < 0, places + self._rows, places)
+        if batch and len(places) != count:
+            raise ValueError(f"write: {count} values for {len(places)} rows")
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < self._rows:
+            raise IndexError(f"write: rows {places.min()} to {places.max()} of {self._rows}")
+        encoded = {name: self._all[name].encoded(values) for name, values in batch.items()}
+        for name, items in encoded.items():
+            self._all[name].write_at(places, items, self._write_anew)
+
+    def resize(self, nrows: int) -> None:
+        """Keep the first `nrows` rows. Raises ValueError for more than there are."""
+        self._check_writable()
+        self._settle()
+        if not 0 <= nrows <= self._rows:
+            raise ValueError(f"resize: {nrows} rows of {self._rows}; rows are added by append")
+        self._cut_off(nrows)
+
+    def delete(self, rows: npt.NDArray[Any]) -> None:
+        """Remove these rows, and close the gaps: one pass over what lies behind the first of them."""
+        self._check_writable()
+        self._check_sizable()
+        self._settle()
+        gone = np.unique(np.asarray(rows, np.intp))
+        if len(gone) and not 0 <= int(gone[0]) <= int(gone[-1]) < self._rows:
+            raise IndexError(f"delete: rows {gone[0]} to {gone[-1]} of {self._rows}")
+
+        def kept(start: int, stop: int) -> npt.NDArray[np.bool_]:
+            stays = np.ones(stop - start, np.bool_)
+            first, last = np.searchsorted(gone, [start, stop])
+            stays[gone[first:last] - start] = False
+            return stays
+
+        if len(gone):
+            for one in self._all.values():
+                one.keep(kept, self._rows)
+            self._cut_off(self._rows - len(gone))
+
+    def add_column(self, spec: ColumnSpec, values: Any = None) -> None:
+        """Put a column behind the last. values: one for each row; without them the default, or none at all.
+
+        Raises ValueError for a name that is taken or cannot be one, and for values that are too few or too
+        many: the table stays as it was.
+        """
+        self._check_writable()
+        names.check_name(spec.name, [*self._all, *self.skipped])
+        self._settle()
+        self._clear(spec.name)
+        made = make_column(self.home, spec.name, spec, self.cut)
+        try:
+            fill(self.home, made, missing_values(spec) if values is None else values, self._rows, self.cut)
+        except BaseException:
+            self.home.remove(spec.name)
+            raise
+        order, index = names.order_of(self.home)
+        names.put_order(self.home, [*order, spec.name], index)
+        self._reopen(spec.name)
+        self._changed()
+
+    def drop_column(self, name: str) -> None:
+        """Remove a column. Raises KeyError if there is none, ValueError if it is the only one."""
+        self._check_writable()
+        self._check_known(name)
+        self._settle()
+        order, index = names.order_of(self.home)
+        order = [one for one in order if one != name]
+        if not order:
+            raise ValueError(f"drop_column: {name!r} is the last one, and a table needs a column")
+        names.put_order(self.home, order, order[0] if index == name else index)
+        self.home.remove(name)
+        self.skipped.pop(name, None)
+        self._all.pop(name, None)
+        self._changed()
+
+    def rename_column(self, old: str, new: str) -> None:
+        """Give a column another name. Raises KeyError if there is none, ValueError for one that is taken."""
+        self._check_writable()
+        self._check_known(old)
+        names.check_name(new, [*self._all, *self.skipped])
+        self._settle()
+        self._clear(new)
+        self.home.move(old, new)
+        order, index = names.order_of(self.home)
+        order = [new if one == old else one for one in order]
+        names.put_order(self.home, order, new if index == old else index)
+        self._all, before = {}, list(self._all)
+        for name in before:
+            self._reopen(new if name == old else name)
+        self._changed()
+
+    def _prepare_write(self, batch: Batch) -> int:
+        self._check_writable()
+        rows = self._check_batch(batch, list(self._all))
+        self._settle()
+        self._extend_categories(batch)
+        return rows
+
+    def _write_anew(self, column: StoredColumn, items: Iterator[Items]) -> None:
+        self._all[column.path] = written_anew(self.home, column, items, self.cut)
+        self._changed()
+
+    def _clear(self, name: str) -> None:
+        """Remove what a killed writer left where a column is to be."""
+        if self.home.kind(name) is not None:
+            self.home.remove(name)

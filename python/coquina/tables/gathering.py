@@ -1,0 +1,101 @@
+"""The rows of a plan, in pieces of bounded memory or all at once, in the order that it wants.
+
+In: a plan, and columns. Out: values by column, and the rows' numbers. Rows in an order are read by their
+numbers; all others come out of scans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.tables.ordering import ordered_rows
+from coquina.tables.scanning import Found, scan, windows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from coquina.tables.columns import Column
+    from coquina.tables.layout import Batch
+    from coquina.tables.plan import Plan
+
+
+def take(columns: dict[str, Column], rows: npt.NDArray[Any]) -> Batch:
+    """Return the values of rows by their numbers, in any order, also repeated."""
+    return {path: column.read(rows) for path, column in columns.items()}
+
+
+def whole(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Found:
+    """Return all rows of a plan at once."""
+    if not plan.order:
+        return plan.scan(columns, numbers=numbers)
+    rows = ordered_rows(plan)
+    return Found(len(rows), take(columns, rows), rows)
+
+
+def pieces(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Iterator[Found]:
+    """Yield the rows of a plan, as many at a time as take some memory; never none."""
+    if plan.order:
+        rows = ordered_rows(plan)
+        for window in windows(range(len(rows)), list(columns.values())):
+            part = rows[window.start : window.stop]
+            yield Found(len(part), take(columns, part), part)
+        return
+    node, left = plan.node(), plan.limit
+    # A limit is met by the first rows; conditions that match few rows should not be asked for few at a time.
+    most = left if left is not None and node is None else None
+    for window in windows(plan.span, list(columns.values()), most):
+        if left == 0:
+            return
+        found = scan(node, columns, window, numbers=numbers, limit=left)
+        if left is not None:
+            left -= found.matched
+        if found.matched:
+            yield found
+
+
+def cut(plan: Plan, columns: dict[str, Column], rows: int | None) -> Iterator[tuple[int, Batch]]:
+    """Yield the rows of a plan, `rows` at a time, the last ones fewer; as `pieces` does if that is None."""
+    if rows is None:
+        yield from ((found.matched, found.values) for found in pieces(plan, columns))
+        return
+    if rows < 1:
+        raise ValueError(f"{rows} is not a number of rows")
+    from coquina.tables.reading import joined
+
+    waiting: list[Batch] = []
+    count = 0
+    for found in pieces(plan, columns):
+        waiting.append(found.values)
+        count += found.matched
+        if count < rows:
+            continue
+        values = {path: joined([one[path] for one in waiting], column) for path, column in columns.items()}
+        at = 0
+        while count - at >= rows:
+            yield rows, {path: one[at : at + rows] for path, one in values.items()}
+            at += rows
+        count -= at
+        waiting = [{path: one[at:] for path, one in values.items()}] if count else []
+    if count:
+        yield (
+            count,
+            {path: joined([one[path] for one in waiting], column) for path, column in columns.items()},
+        )
+
+
+def row_numbers(plan: Plan) -> npt.NDArray[np.int64]:
+    """Return the numbers of a plan's rows."""
+    if plan.order:
+        return ordered_rows(plan)
+    found = plan.scan({}, numbers=True).numbers
+    return np.empty(0, np.int64) if found is None else found
+
+
+def count_of(plan: Plan) -> int:
+    """Return how many rows a plan has."""
+    return replace(plan, order=()).scan({}).matched

@@ -1,0 +1,236 @@
+"""What is known of groups while rows come in: counts, sums, extremes, means, first and last values.
+
+In: for each row the number of its group, and a value. Out: for each group the aggregate, masked where a group
+had no value that is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.tables.ordering import argsort, split_missing
+from coquina.tables.reading import plain
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+
+class State:
+    """One aggregate of all groups so far. `counts`: values of each group, without those that are missing."""
+
+    def __init__(self, kind: str) -> None:
+        """Made by `state_of`."""
+        self.kind = kind
+        self.counts: Integers = np.zeros(0, np.int64)
+
+    def add(self, groups: Integers, values: Any, ngroups: int) -> None:
+        """Take rows; `values` is None where rows are counted."""
+        if values is not None:
+            groups, values = _present(groups, values)
+        old = _grown(self.counts, ngroups, 0)
+        order = np.argsort(groups, kind="stable")
+        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+        named = groups[order][starts]
+        more = np.diff(starts, append=len(groups))
+        with np.errstate(all="ignore"):
+            if values is not None and len(groups):
+                self._take(named, starts, groups, order, values, old, more)
+        self.counts = old.copy()
+        self.counts[named] += more
+
+    def _take(
+        self,
+        named: Integers,
+        starts: Any,
+        groups: Integers,
+        order: Any,
+        values: Any,
+        old: Integers,
+        more: Any,
+    ) -> None:
+        """Take values; `order` sorts the rows by group, whose parts begin at `starts`; old and new counts."""
+
+    def result(self, dtype: np.dtype[Any]) -> Any:
+        """Return the aggregates, of values of `dtype`."""
+        del dtype
+        return self.counts
+
+
+class _Merged(State):
+    """Aggregates of which two make one: sums, extremes, truth, first and last values."""
+
+    total: Any = None
+
+    def _take(
+        self,
+        named: Integers,
+        starts: Any,
+        groups: Integers,
+        order: Any,
+        values: Any,
+        old: Integers,
+        more: Any,
+    ) -> None:
+        del more
+        part = self._part(starts, groups, order, values)
+        self.total = part[:0].copy() if self.total is None else self.total
+        self.total = _grown(self.total, len(old), part[0])
+        was = old[named] > 0
+        self.total[named[~was]] = part[~was]
+        here, there = self.total[named[was]], part[was]
+        self.total[named[was]] = self._both(here, there)
+
+    def _part(self, starts: Any, groups: Integers, order: Any, values: Any) -> Any:
+        kind = self.kind
+        if kind in ("min", "max") and values.dtype.kind in "SUTO":
+            ordered = argsort([groups, values], [False, kind == "max"])
+            return plain(values[ordered[starts]])
+        if kind in ("first", "last"):
+            ends = np.append(starts[1:], len(order)) - 1
+            return plain(values[order[starts if kind == "first" else ends]])
+        if kind in ("any", "all"):
+            values = values.astype(bool)
+        elif kind == "sum":
+            values = values.astype(np.sum(np.ones(1, values.dtype)).dtype)
+        return _UFUNCS[kind].reduceat(values[order], starts)
+
+    def _both(self, here: Any, there: Any) -> Any:
+        if self.kind in ("first", "last"):
+            return here if self.kind == "first" else there
+        if here.dtype.kind in "SUO":
+            is_better = there < here if self.kind == "min" else there > here
+            return cast("Any", np.where(is_better, there, here))
+        return _UFUNCS[self.kind](here, there)
+
+    def result(self, dtype: np.dtype[Any]) -> Any:
+        empty = self.counts == 0
+        if self.total is None:
+            made = np.zeros(1, object if dtype.kind == "T" else dtype)
+            if self.kind in ("sum", "any", "all"):
+                made = np.atleast_1d(getattr(np, self.kind)(made[:0].astype(dtype)))
+            self.total = made[:0]
+        total = _grown(self.total, len(self.counts), self.total[0] if len(self.total) else 0)
+        if not empty.any():
+            return total
+        if self.kind in ("sum", "any", "all"):
+            total[empty] = self.kind == "all"
+            return total
+        return cast("Any", np.ma.MaskedArray(total, empty))
+
+
+class _Moments(State):
+    """Means, and sums of the squares of the distances from them."""
+
+    def __init__(self, kind: str) -> None:
+        """Made by `state_of`."""
+        super().__init__(kind)
+        self.means: Any = np.zeros(0)
+        self.squares: Any = np.zeros(0)
+
+    def _take(
+        self,
+        named: Integers,
+        starts: Any,
+        groups: Integers,
+        order: Any,
+        values: Any,
+        old: Integers,
+        more: Any,
+    ) -> None:
+        del groups
+        values = values[order].astype(complex if values.dtype.kind == "c" else float)
+        means = np.add.reduceat(values, starts) / more
+        apart = np.abs(values - np.repeat(means, more)) ** 2
+        squares = np.add.reduceat(apart, starts)
+        self.means = _grown(self.means.astype(values.dtype), len(old), 0)
+        self.squares = _grown(self.squares, len(old), 0)
+        before = old[named]
+        gap = means - self.means[named]
+        self.means[named] += gap * (more / (before + more))
+        self.squares[named] += squares + np.abs(gap) ** 2 * (before * more / (before + more))
+
+    def result(self, dtype: np.dtype[Any]) -> Any:
+        empty = self.counts == 0
+        found = _grown(self.means if self.kind == "mean" else self.squares, len(self.counts), 0)
+        if self.kind != "mean":
+            found = found / np.maximum(self.counts, 1)
+        if self.kind == "std":
+            found = np.sqrt(found)
+        return np.ma.MaskedArray(found, empty) if empty.any() else found
+
+
+class _Different(State):
+    """How many different values there are."""
+
+    def __init__(self, kind: str) -> None:
+        """Made by `state_of`."""
+        super().__init__(kind)
+        self.seen: list[set[Any]] = []
+
+    def _take(
+        self,
+        named: Integers,
+        starts: Any,
+        groups: Integers,
+        order: Any,
+        values: Any,
+        old: Integers,
+        more: Any,
+    ) -> None:
+        del named, starts, order, more
+        self.seen += [set[Any]() for _ in range(len(old) - len(self.seen))]
+        plains, missing = split_missing(values)
+        labels = plains.tolist()
+        if missing is not None:
+            labels = [None if gone else label for label, gone in zip(labels, missing, strict=True)]
+        for group, label in zip(groups.tolist(), labels, strict=True):
+            self.seen[int(group)].add(label)
+
+    def result(self, dtype: np.dtype[Any]) -> Any:
+        del dtype
+        return _grown(np.array([len(one) for one in self.seen], np.int64), len(self.counts), 0)
+
+
+_UFUNCS: dict[str, np.ufunc] = {
+    "sum": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "any": np.logical_or,
+    "all": np.logical_and,
+}
+
+
+def state_of(kind: str) -> State:
+    """Return the state of an aggregate without rows."""
+    if kind == "count":
+        return State(kind)
+    if kind == "nunique":
+        return _Different(kind)
+    return _Moments(kind) if kind in ("mean", "std", "var") else _Merged(kind)
+
+
+def _present(groups: Integers, values: Any) -> tuple[Integers, Any]:
+    """Leave out what is missing, but not NaN, which is a number."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = cast("Any", values)
+        keep = ~np.ma.getmaskarray(masked)
+        return groups[keep], masked.data[keep]
+    if values.dtype.kind in "TO":
+        _, missing = split_missing(values)
+        if missing is not None:
+            return groups[~missing], values[~missing]
+    return groups, values
+
+
+def _grown(values: Any, count: int, fill: Any) -> Any:
+    """Return an array with `count` items, the new ones `fill`."""
+    if len(values) >= count:
+        return values
+    made = np.empty(count, values.dtype)
+    made[: len(values)] = values
+    made[len(values) :] = fill
+    return made

@@ -1,0 +1,362 @@
+"""Where the arrays of a columns table live: a group of an HDF5 file, or a directory of frames.
+
+In: paths of arrays below the table, one or two names with "/" between. Out: arrays, their attributes, short
+    lists of text, and appenders, which put rows behind several arrays at once.
+Invariant: nothing here knows what a column is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+import numpy as np
+
+from coquina._core import UnsupportedError
+from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.untyped import h5py
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping, Sequence
+
+    import numpy.typing as npt
+
+    from coquina._core import Filters
+    from coquina.array import Array
+    from coquina.hdf5.groups import Group
+
+#: Rows of a block: the unit that is decoded, skipped and walked, the same in all columns.
+BLOCK_ROWS = 1 << 14
+#: Rows of a chunk where nobody says how many rows are to come; between these two where somebody does.
+CHUNK_ROWS = 1 << 16
+_CHUNK_ROWS_MIN, _CHUNK_ROWS_MAX = 1 << 12, 1 << 19
+_TEXTS_PER_CHUNK = 1 << 10
+_TEXT_WIDTH_MIN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How new arrays are cut and compressed; see `Group.create_dataset` for all but the numbers of rows."""
+
+    chunk_rows: int = CHUNK_ROWS
+    block_rows: int = BLOCK_ROWS
+    filter: str = "blosc2"
+    codec: str | None = None
+    level: int = 5
+    filters: Filters = "shuffle"
+    fletcher32: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the numbers of rows. Raises ValueError for those that no chunk can have."""
+        if self.chunk_rows < 1 or self.block_rows < 1:
+            raise ValueError(f"chunks of {self.chunk_rows} rows, blocks of {self.block_rows}: at least 1")
+
+    @classmethod
+    def for_rows(cls, rows: int | None) -> int:
+        """Return how many rows of a chunk suit a table of about `rows` rows: a power of two."""
+        if rows is None:
+            return CHUNK_ROWS
+        wanted = 1 << max(rows // 8, 1).bit_length()
+        return min(max(wanted, _CHUNK_ROWS_MIN), _CHUNK_ROWS_MAX)
+
+    def for_bytes(self) -> Cut:
+        """Return what suits the bytes of text, of which rows have several."""
+        return replace(self, chunk_rows=min(8 * self.chunk_rows, 1 << 22), block_rows=4 * self.block_rows)
+
+    def for_few(self) -> Cut:
+        """Return what suits short lists, that are read at once."""
+        # Not compressed: a chunk that is longer than before would leave its place while rows are appended.
+        rows = _TEXTS_PER_CHUNK
+        return Cut(rows, rows, "none", None, 0, "nofilter", self.fletcher32)
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, stored: Any, rows: int) -> Cut:
+        """Return what `stored` made; for a table of `rows` rows if it is nothing of that kind."""
+        if isinstance(stored, dict):
+            known: dict[str, Any] = {"fletcher32": False, **cast("dict[str, Any]", stored)}
+            kinds = {"chunk_rows": int, "block_rows": int, "level": int, "fletcher32": bool}
+            if set(known) == {one.name for one in fields(cls)} and all(
+                isinstance(known[name], kind) for name, kind in kinds.items()
+            ):
+                return cls(**known)
+        return cls(chunk_rows=cls.for_rows(rows))
+
+
+class Appender(Protocol):
+    """Puts rows behind arrays, of which a kill leaves what was flushed."""
+
+    def append(self, parts: Sequence[npt.NDArray[Any]], /) -> None:
+        """Add items to each array, which may differ in number."""
+
+    def flush(self) -> None:
+        """Write what waits in memory."""
+
+    def close(self) -> None:
+        """Flush, and let go of the arrays."""
+
+
+class Home(ABC):
+    """A place for arrays; `attrs` are the table's own.
+
+    rows_max: columns are shown with so many rows at most; None if all have as many.
+    """
+
+    rows_max: int | None = None
+
+    @property
+    @abstractmethod
+    def is_writable(self) -> bool:
+        """Whether anything can be changed."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str | None:
+        """The table's name."""
+
+    @property
+    @abstractmethod
+    def file(self) -> Any:
+        """The file that the table is in; None for a directory."""
+
+    @property
+    @abstractmethod
+    def attrs(self) -> MutableMapping[str, Any]:
+        """The attributes of the table."""
+
+    @abstractmethod
+    def kind(self, path: str) -> Literal["array", "texts", "group"] | None:
+        """Return what there is at a path; None for nothing that can be read."""
+
+    @abstractmethod
+    def attrs_of(self, path: str) -> MutableMapping[str, Any]:
+        """Return the attributes of what is at a path."""
+
+    @abstractmethod
+    def create_group(self, path: str) -> None:
+        """Make a place for arrays of one column."""
+
+    @abstractmethod
+    def create(
+        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+    ) -> Array:
+        """Return a new array without items, which can grow. `h5py.enum_dtype` makes one of named numbers.
+
+        zoned: least and greatest numbers are kept for its blocks, for conditions to skip them.
+        """
+
+    @abstractmethod
+    def array(self, path: str, *, zoned: bool = True) -> Array:
+        """Return the array at a path. zoned: what is written to it gets such bounds."""
+
+    @abstractmethod
+    def limited(self, array: Array, length: int) -> Array:
+        """Return the front of a longer array, for reading."""
+
+    @abstractmethod
+    def members(self, path: str) -> dict[str, int] | None:
+        """Return the names of the numbers in an array; None if they have none."""
+
+    @abstractmethod
+    def texts(self, path: str) -> npt.NDArray[Any]:
+        """Return all text at a path: str, None for what is not text."""
+
+    @abstractmethod
+    def texts_count(self, path: str) -> int:
+        """Return how many texts there are at a path."""
+
+    @abstractmethod
+    def put_texts(self, path: str, texts: Sequence[str], cut: Cut) -> None:
+        """Keep a short list of text, which begins with what is there."""
+
+    @abstractmethod
+    def takes_texts(self, path: str, texts: Sequence[str]) -> bool:
+        """Return whether such texts can be put behind those that are there without these being moved."""
+
+    @abstractmethod
+    def remove(self, path: str) -> None:
+        """Remove what is at a path."""
+
+    @abstractmethod
+    def move(self, old: str, new: str) -> None:
+        """Give it another path; attributes follow."""
+
+    @abstractmethod
+    def appender(self, arrays: Sequence[Array]) -> Appender:
+        """Return what puts rows behind these arrays."""
+
+    @abstractmethod
+    def can_grow(self, array: Array) -> bool:
+        """Whether rows can be put behind an array."""
+
+    @abstractmethod
+    def set_number(self, path: str, name: str, number: int) -> None:
+        """Change a number among the attributes in place, as it may be done while rows are appended."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the arrays."""
+
+
+class Hdf5Home(Home):
+    """A group of an HDF5 file; arrays are its datasets."""
+
+    def __init__(self, group: Group) -> None:
+        """Made of an open group."""
+        self._group = group
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether the file is open for writing."""
+        return self._group.h5.file.mode != "r"
+
+    @property
+    def name(self) -> str | None:
+        """The name of the group."""
+        return self._group.name
+
+    @property
+    def file(self) -> Any:
+        """The file of the group."""
+        return self._group.file
+
+    @property
+    def attrs(self) -> MutableMapping[str, Any]:
+        """The attributes of the group: h5py's mapping."""
+        return self._group.attrs
+
+    def kind(self, path: str) -> Literal["array", "texts", "group"] | None:
+        """Return what there is: an array of ours, h5py's text of variable length, or a group."""
+        found = self._group.get(path)
+        if found is None:
+            return None
+        if isinstance(found, Dataset):
+            return "array"
+        if isinstance(found, h5py.Dataset):
+            return "texts" if h5py.check_string_dtype(found.dtype) and found.ndim == 1 else None
+        return "group" if hasattr(found, "create_group") else None
+
+    def attrs_of(self, path: str) -> MutableMapping[str, Any]:
+        """Return h5py's mapping."""
+        return self._group[path].attrs
+
+    def create_group(self, path: str) -> None:
+        """Make a group."""
+        self._group.create_group(path)
+
+    def create(
+        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+    ) -> Array:
+        """Return a new dataset without items, chunked."""
+        return self._group.create_dataset(
+            path,
+            (0,),
+            np.dtype(dtype),
+            chunks=(cut.chunk_rows,),
+            maxshape=(None,),
+            blocks=(min(cut.block_rows, cut.chunk_rows),),
+            filter=cut.filter,
+            codec=cut.codec,
+            level=cut.level,
+            filters=cut.filters,
+            fletcher32=cut.fletcher32,
+            fillvalue=fillvalue,
+            zones=_zones(np.dtype(dtype)) if zoned else (),
+        )
+
+    def array(self, path: str, *, zoned: bool = True) -> Array:
+        """Return the dataset."""
+        dataset: Dataset = self._group[path]
+        zones = _zones(dataset.dtype) if zoned and self.is_writable and len(dataset.shape) == 1 else ()
+        return dataset if dataset.zones == zones else dataset.with_zones(zones)
+
+    def limited(self, array: Array, length: int) -> Array:
+        """Return the dataset as if it were shorter."""
+        return cast("Dataset", array).shortened(length)
+
+    def members(self, path: str) -> dict[str, int] | None:
+        """Return the members of an enumeration; h5py's booleans are none."""
+        return h5py.check_enum_dtype(self._group[path].h5.dtype)
+
+    def texts(self, path: str) -> npt.NDArray[Any]:
+        """Return strings that h5py reads. Raises UnicodeDecodeError for bytes that are not UTF-8."""
+        from coquina.hdf5.variable_items import read_items, row_regions
+
+        h5: Any = self._group[path]
+        items: Any = np.empty(h5.shape, object)
+        for region in row_regions(h5):
+            found = read_items(h5, region)
+            items[region] = [one.decode() if isinstance(one, bytes) else one for one in found.tolist()]
+        return items
+
+    def texts_count(self, path: str) -> int:
+        """Return the length of the dataset."""
+        return len(self._group[path])
+
+    def takes_texts(self, path: str, texts: Sequence[str]) -> bool:
+        """Return whether they are not longer than those that are there, and theirs can grow."""
+        h5: Any = self._group[path]
+        h5 = getattr(h5, "h5", h5)
+        width = 0 if h5.dtype.kind != "S" or h5.maxshape[0] is not None else h5.dtype.itemsize
+        return max((len(one.encode()) for one in texts), default=0) <= width
+
+    def put_texts(self, path: str, texts: Sequence[str], cut: Cut) -> None:
+        """Put strings of a fixed width behind those that are there, or make a dataset of them.
+
+        Not of variable length: where a kill leaves these beyond the length of the dataset, libhdf5 refuses
+        for ever to write in their place.
+        """
+        encoded = [one.encode() for one in texts]
+        if any(b"\0" in one for one in encoded):
+            raise ValueError(f"{path}: HDF5 has no strings with NUL in them")
+        if path in self._group and not self.takes_texts(path, texts):
+            del self._group[path]
+        if path not in self._group:
+            longest = max((len(one) for one in encoded), default=0)
+            width = max(_TEXT_WIDTH_MIN, 1 << max(longest - 1, 0).bit_length())
+            self.create(path, h5py.string_dtype("utf-8", width), cut.for_few())
+        array = self.array(path)
+        array.append(np.array(encoded[array.shape[0] :], array.dtype))
+
+    def remove(self, path: str) -> None:
+        """Remove a dataset or a group."""
+        del self._group[path]
+
+    def move(self, old: str, new: str) -> None:
+        """Give it another name."""
+        self._group.move(old, new)
+
+    def appender(self, arrays: Sequence[Array]) -> Appender:
+        """Return an `AppendGroup`, which flushes where it is told."""
+        from coquina.hdf5.appending import AppendGroup
+
+        datasets = cast("Sequence[Dataset]", arrays)
+        fixed = [dataset.name for dataset in datasets if not self.can_grow(dataset)]
+        if fixed:
+            raise UnsupportedError(
+                f"{', '.join(map(str, fixed))}: made with a fixed length; copy the table to append to it"
+            )
+        return AppendGroup(datasets, buffer_bytes=None)
+
+    def can_grow(self, array: Array) -> bool:
+        """Whether a dataset is chunked and without a greatest length."""
+        dataset = cast("Dataset", array)
+        return dataset.layout == "chunked" and dataset.maxshape[0] is None
+
+    def set_number(self, path: str, name: str, number: int) -> None:
+        """Write it where it stands."""
+        self._group[path].attrs.modify(name, np.int64(number))
+
+    def close(self) -> None:
+        """Nothing: the nodes are those of the file."""
+
+
+def _zones(dtype: np.dtype[Any]) -> tuple[tuple[int, str], ...]:
+    """Return what bounds are kept of: numbers that have an order, as they are stored."""
+    is_little = dtype.newbyteorder("<") == dtype
+    is_ordered = dtype.kind in "biuf" and dtype.name not in ("float16", "longdouble", "float128")
+    return ((0, dtype.name),) if is_little and is_ordered else ()

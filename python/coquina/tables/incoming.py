@@ -1,0 +1,337 @@
+"""Data of any shape that people have, as a schema and batches: what tables are made of and grow by.
+
+In: NumPy dtypes and arrays, mappings of columns, rows as tuples or mappings, DataFrames, Arrow data, tables.
+Out: how the columns are to be stored, and the values in batches by the path of their column.
+Invariant: columns go by their names, never by their places, but for rows that are tuples. With a schema
+    given, what it does not name is an error, and so is what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.tables.layout import ColumnSpec, leaves_of
+from coquina.tables.values import TEXT
+
+if TYPE_CHECKING:
+    from coquina.tables.layout import Batch, Schema
+
+BATCH_ROWS = 1 << 18
+#: Of the rows that come one by one.
+_STREAM_ROWS = 1 << 14
+_Batches = Iterator["Batch"]
+
+
+def batches(data: Any, schema: Schema | None = None, rows: int = BATCH_ROWS) -> tuple[Schema, _Batches]:
+    """Return the schema of `data`, or the one given, and its rows in batches of at most about `rows`.
+
+    data: a dtype with fields, a mapping of names to dtypes (no rows then) or to columns, an array of records,
+    a list of them, rows as tuples, records or mappings one by one, a pandas DataFrame, a table or selection,
+    or what speaks Arrow's C interface (pyarrow, Polars, DuckDB). Raises TypeError for anything else,
+    ValueError for columns that are missing, too many, of unequal lengths, or not what the schema says.
+    """
+    found, made = _dispatch(data, schema, rows)
+    if schema is None:
+        return found, made
+    return schema, (_matched(batch, schema) for batch in made)
+
+
+def _dispatch(data: Any, schema: Schema | None, rows: int) -> tuple[Schema, _Batches]:
+    described = _described(data)
+    if described is not None:
+        return described, iter(())
+    if _is_array(data) or isinstance(data, np.void):
+        return _records(np.asanyarray(data), rows)
+    if hasattr(data, "layout") and hasattr(data, "batches"):
+        parts = data.batches(rows)
+        return data.schema, (_of_records(part) for part in parts)
+    if _is_frame(data):
+        from coquina.tables.pandas_frames import frame_batches
+
+        return frame_batches(data, rows)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        from coquina.tables.arrow_in import arrow_batches
+
+        return arrow_batches(data, rows)
+    if isinstance(data, Mapping):
+        return _columns(cast("Mapping[str, Any]", data), rows)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        return _rows(cast("Iterable[Any]", data), schema)
+    raise TypeError(f"rows of a table: not {type(data).__name__}")
+
+
+def _described(data: Any) -> Schema | None:
+    """Return the schema that `data` is a description of, None if it is none."""
+    if isinstance(data, tuple) and data and all(isinstance(one, ColumnSpec) for one in cast("Any", data)):
+        return cast("Schema", data)
+    if isinstance(data, np.dtype):
+        return schema_of(cast("np.dtype[Any]", data))
+    if isinstance(data, Mapping):
+        parts = cast("Mapping[str, Any]", data)
+        if parts and all(map(_is_dtype, parts.values())):
+            return tuple(spec_of(name, _as_dtype(one)) for name, one in parts.items())
+    return None
+
+
+def _is_dtype(one: Any) -> bool:
+    if isinstance(one, str):
+        try:
+            np.dtype(one)
+        except TypeError:
+            return False
+        return True
+    return isinstance(one, type | np.dtype)
+
+
+def _as_dtype(one: Any) -> np.dtype[Any]:
+    """Return a dtype as tables take it: text of any length for `str`."""
+    return TEXT if one is str else np.dtype(one)
+
+
+def _is_array(values: Any) -> bool:
+    """Whether these are NumPy's (and the checker need not know of what)."""
+    return isinstance(values, np.ndarray)
+
+
+def _is_masked(values: Any) -> bool:
+    return isinstance(values, np.ma.MaskedArray)
+
+
+def _is_frame(data: Any) -> bool:
+    module = type(data).__module__.partition(".")[0]
+    return module == "pandas" and hasattr(data, "columns") and hasattr(data, "dtypes")
+
+
+def schema_of(dtype: np.dtype[Any]) -> Schema:
+    """Return the columns that the fields of a dtype are. Raises TypeError for one without fields."""
+    if dtype.names is None:
+        raise TypeError(f"dtype {dtype}: a table needs one with fields")
+    return tuple(spec_of(name, dtype[name]) for name in dtype.names)
+
+
+def spec_of(name: str, dtype: np.dtype[Any]) -> ColumnSpec:
+    """Return the column that items of a dtype make; objects are taken for text."""
+    base, shape = dtype.subdtype or (dtype, ())
+    if base.names is not None:
+        if shape:
+            raise TypeError(f"column {name!r}: records with axes ({dtype}) are not stored in tables")
+        return ColumnSpec(name, base, children=schema_of(base))
+    if base.kind == "O":
+        return ColumnSpec(name, TEXT, shape, nullable=True)
+    if base.kind == "V":
+        raise TypeError(f"column {name!r}: bytes without meaning ({dtype}) are not stored in tables")
+    return ColumnSpec(name, base, shape)
+
+
+def column_spec(name: str, values: Any) -> ColumnSpec:
+    """Return the column that values make, by what they are: objects are looked at one by one."""
+    is_masked = _is_masked(values)
+    array: Any = values if is_masked else np.asarray(values)
+    dtype = cast("np.dtype[Any]", array.dtype)
+    if array.ndim > 1:
+        dtype = np.dtype((dtype, array.shape[1:]))
+    if dtype.kind == "T":
+        has_null = hasattr(dtype, "na_object")
+        return ColumnSpec(name, TEXT, nullable=has_null or is_masked)
+    if dtype.kind != "O":
+        spec = spec_of(name, dtype)
+        return ColumnSpec(name, spec.dtype, spec.shape, nullable=True) if is_masked else spec
+    has_null = any(one is None for one in array)
+    kinds: set[type] = {type(one) for one in array if one is not None}
+    if kinds <= {str, np.str_}:
+        return ColumnSpec(name, TEXT, nullable=has_null)
+    found = np.asarray([one for one in array if one is not None])
+    if found.dtype.kind in "biufcSM":
+        return ColumnSpec(name, found.dtype, nullable=has_null and found.dtype.kind not in "fcM")
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise TypeError(
+        f"column {name!r}: objects ({names}) are not stored in tables; numbers, times and text are"
+    )
+
+
+def without_objects(values: Any, spec: ColumnSpec) -> Any:
+    """Return values as an array of the column's dtype where they came as objects.
+
+    Where None stood they are masked; numbers with a fraction and times have NaN and NaT for that.
+    """
+    if _is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T":
+        mask = np.array([one is None for one in values], bool)
+        if not mask.any():
+            return values.astype(spec.dtype)
+        plain: Any = np.zeros(len(values), spec.dtype)
+        plain[~mask] = values[~mask]
+        if spec.dtype.kind in "fcM":
+            plain[mask] = "NaT" if spec.dtype.kind == "M" else np.nan
+            return plain
+        return np.ma.MaskedArray(plain, mask)
+    return values
+
+
+def _records(records: Any, rows: int) -> tuple[Schema, _Batches]:
+    records = np.atleast_1d(records)
+    if records.dtype.names is None or records.ndim != 1:
+        raise TypeError(
+            f"rows of a table: an array of shape {records.shape}, {records.dtype}; records are needed"
+        )
+    specs = tuple(_field_spec(name, records[name]) for name in records.dtype.names)
+    parts = (records[start : start + rows] for start in range(0, len(records), rows))
+    return specs, (_of_records(part) for part in parts)
+
+
+def _field_spec(name: str, values: Any) -> ColumnSpec:
+    if values.dtype.names is not None:
+        return spec_of(name, values.dtype)
+    if not _is_masked(values) or values.mask.any():
+        return column_spec(name, values)
+    return column_spec(name, values.data)
+
+
+def _of_records(records: Any, above: str = "") -> Batch:
+    """Return the leaf columns of an array of records."""
+    batch: Batch = {}
+    for name in records.dtype.names or ():
+        path = f"{above}/{name}" if above else name
+        values = records[name]
+        if values.dtype.names is None:
+            batch[path] = values
+        else:
+            batch.update(_of_records(values, path))
+    return batch
+
+
+def _columns(columns: Mapping[str, Any], rows: int) -> tuple[Schema, _Batches]:
+    values: dict[str, Any] = {}
+    for name, one in columns.items():
+        is_array = hasattr(one, "dtype") and hasattr(one, "shape")
+        values[name] = one if is_array else _listed(one)
+    lengths = {name: one.shape[0] if one.shape else None for name, one in values.items()}
+    if len(set(lengths.values())) > 1 or None in lengths.values():
+        raise ValueError(f"columns of unequal lengths: {lengths}")
+    specs = tuple(_sliced_spec(name, one) for name, one in values.items())
+    total = next(iter(lengths.values()), 0) or 0
+
+    def part(start: int) -> Batch:
+        made = {name: one[start : start + rows] for name, one in values.items()}
+        return _flat(made, specs)
+
+    return specs, (part(start) for start in range(0, total, rows))
+
+
+def _listed(values: Any) -> Any:
+    """Return a list as an array; text and what has None among it stay objects."""
+    if isinstance(values, Iterable):
+        listed = list(cast("Iterable[Any]", values))
+        if any(one is None or isinstance(one, str) for one in listed):
+            return np.array([*listed, None], object)[:-1]
+        values = listed
+    return cast("Any", np.asarray(values))
+
+
+def _sliced_spec(name: str, values: Any) -> ColumnSpec:
+    """Return the column of values, which may be an array of ours, that need not be read for it."""
+    if _is_array(values):
+        return spec_of(name, values.dtype) if values.dtype.names is not None else column_spec(name, values)
+    dtype: np.dtype[Any] = values.dtype
+    axes = tuple(values.shape[1:])
+    if dtype.kind == "T":
+        return ColumnSpec(name, TEXT, nullable=True)
+    return spec_of(name, np.dtype((dtype, axes)) if axes else dtype)
+
+
+def _flat(columns: dict[str, Any], specs: Schema) -> Batch:
+    batch: Batch = {}
+    for spec in specs:
+        values = columns[spec.name]
+        if spec.children:
+            batch.update(_of_records(np.asarray(values), spec.name))
+        else:
+            batch[spec.name] = without_objects(values, spec)
+    return batch
+
+
+def _rows(rows: Iterable[Any], schema: Schema | None) -> tuple[Schema, _Batches]:
+    """Take rows one by one: tuples in the order of the schema, mappings, records."""
+    stream = iter(rows)
+    first = list(islice(stream, _STREAM_ROWS))
+    if schema is None:
+        if not first:
+            raise TypeError("rows of a table: none, and no schema to say what they are")
+        schema = _schema_of_rows(first)
+    known = schema
+
+    def made() -> _Batches:
+        part = first
+        while part:
+            yield _batch_of_rows(part, known)
+            part = list(islice(stream, _STREAM_ROWS))
+
+    return schema, made()
+
+
+def _schema_of_rows(rows: list[Any]) -> Schema:
+    if isinstance(rows[0], np.void):
+        return schema_of(rows[0].dtype)
+    if isinstance(rows[0], Mapping):
+        names = list(cast("Mapping[str, Any]", rows[0]))
+        return tuple(column_spec(name, _listed([row[name] for row in rows])) for name in names)
+    if isinstance(rows[0], tuple | list):
+        columns = list(zip(*rows, strict=True))
+        return tuple(column_spec(f"f{at}", _listed(list(one))) for at, one in enumerate(columns))
+    raise TypeError(f"a row of a table: not {type(rows[0]).__name__}; takes tuples, mappings and records")
+
+
+def _batch_of_rows(rows: list[Any], schema: Schema) -> Batch:
+    columns: dict[str, Any] = {}
+    for at, spec in enumerate(schema):
+        columns[spec.name] = _listed([_cell(row, at, spec.name, len(schema)) for row in rows])
+    if all(not spec.children for spec in schema):
+        return {spec.name: without_objects(columns[spec.name], spec) for spec in schema}
+    nested = np.dtype([(spec.name, *_field(spec)) for spec in schema])
+    names = [spec.name for spec in schema]
+    records = [tuple(columns[name][at] for name in names) for at in range(len(rows))]
+    return _of_records(np.array(records, nested))
+
+
+def _field(spec: ColumnSpec) -> tuple[Any, ...]:
+    if spec.children:
+        return (np.dtype([(child.name, *_field(child)) for child in spec.children]),)
+    return (object if spec.dtype.kind == "T" else spec.dtype, spec.shape)
+
+
+def _cell(row: Any, at: int, name: str, count: int) -> Any:
+    if isinstance(row, Mapping):
+        known = cast("Mapping[str, Any]", row)
+        if name not in known or len(known) != count:
+            raise ValueError(
+                f"a row has {', '.join(map(str, known))}; {count} columns are needed, {name!r} too"
+            )
+        return known[name]
+    if isinstance(row, np.void):
+        return cast("Any", row)[name]
+    if not isinstance(row, tuple | list):
+        raise TypeError(f"a row of a table: not {type(row).__name__}; takes tuples, mappings and records")
+    cells = cast("tuple[Any, ...]", row)
+    if len(cells) != count:
+        raise ValueError(f"a row of {len(cells)} values for {count} columns")
+    return cells[at]
+
+
+def _matched(batch: Batch, schema: Schema) -> Batch:
+    """Return a batch in the order of the schema. Raises ValueError for other columns than it has."""
+    leaves = leaves_of(schema)
+    missing = [path for path in leaves if path not in batch]
+    unknown = [path for path in batch if path not in leaves]
+    if missing or unknown:
+        parts = [f"{', '.join(missing)} missing"] * bool(missing) + [f"{', '.join(unknown)} unknown"] * bool(
+            unknown
+        )
+        raise ValueError(f"columns: {'; '.join(parts)}; the table has {', '.join(leaves)}")
+    made = {path: without_objects(batch[path], spec) for path, spec in leaves.items()}
+    lengths = {path: len(values) for path, values in made.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns of unequal lengths: {lengths}")
+    return made

@@ -1,0 +1,132 @@
+"""What both layouts of tables have in common: how columns are described, and what a layout does.
+
+In: batches, that is values by the path of their column. Out: columns to read from, and rows that are stored.
+Invariant: all columns have `nrows` items that can be read; appended ones count after `flush`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from coquina.tables.columns import Column
+
+#: Values by the path of their column, all of one length: arrays, masked arrays, lists of str and None.
+Batch = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """How a column is described, whichever layout stores it.
+
+    dtype: of one value without `shape`; `numpy.dtypes.StringDType()` for text of any length. categories: the
+    values of a column of codes. enum: numbers by name. time: "time32" or "time64", PyTables' kinds of times.
+    children: of a column that is nested; its dtype follows from them.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...] = ()
+    nullable: bool = False
+    categories: tuple[Any, ...] | None = None
+    ordered: bool = False
+    enum: dict[str, int] | None = None
+    time: str | None = None
+    default: Any = None
+    children: tuple[ColumnSpec, ...] = ()
+
+    def leaves(self, above: str = "") -> dict[str, ColumnSpec]:
+        """Return the columns without children below, itself if it has none, by path."""
+        path = f"{above}/{self.name}" if above else self.name
+        if not self.children:
+            return {path: self}
+        return {key: leaf for child in self.children for key, leaf in child.leaves(path).items()}
+
+
+Schema = tuple[ColumnSpec, ...]
+
+
+def leaves_of(schema: Schema) -> dict[str, ColumnSpec]:
+    """Return the columns without children, by their paths, in order."""
+    return {path: leaf for spec in schema for path, leaf in spec.leaves().items()}
+
+
+class Layout(ABC):
+    """How a table's columns are stored: as records in one dataset, or each in its own.
+
+    kind: "rows" or "columns". columns: those without children, by path, in order.
+    """
+
+    kind: str
+    columns: dict[str, Column]
+    schema: Schema
+
+    @property
+    @abstractmethod
+    def nrows(self) -> int:
+        """How many rows can be read: without those that wait in memory."""
+
+    @property
+    @abstractmethod
+    def is_writable(self) -> bool:
+        """Whether rows can be changed."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str | None:
+        """Its name in the file."""
+
+    @property
+    @abstractmethod
+    def file(self) -> Any:
+        """The `File` that it is in; None for a directory."""
+
+    @property
+    @abstractmethod
+    def attrs(self) -> Any:
+        """The user's attributes: h5py's mapping."""
+
+    @abstractmethod
+    def append(self, batch: Batch) -> None:
+        """Put rows behind the last. They are written chunk by chunk, the rest at the latest by `flush`."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Write what waits in memory."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Flush, and let go of the file's nodes."""
+
+    @abstractmethod
+    def write(self, start: int, batch: Batch) -> None:
+        """Overwrite rows from `start` on, in the columns that `batch` has."""
+
+    @abstractmethod
+    def write_at(self, rows: npt.NDArray[Any], batch: Batch) -> None:
+        """Overwrite these rows, in the columns that `batch` has."""
+
+    @abstractmethod
+    def resize(self, nrows: int) -> None:
+        """Keep the first `nrows` rows."""
+
+    @abstractmethod
+    def add_column(self, spec: ColumnSpec, values: Any) -> None:
+        """Put a column behind the last, with a value for each row."""
+
+    @abstractmethod
+    def drop_column(self, name: str) -> None:
+        """Remove a column."""
+
+    @abstractmethod
+    def rename_column(self, old: str, new: str) -> None:
+        """Give a column another name."""
+
+    @abstractmethod
+    def info(self) -> dict[str, Any]:
+        """How it is stored: chunks, codec, sizes."""

@@ -1,0 +1,180 @@
+"""Tables that are made: in groups of HDF5 files, and in directories of frames; also as copies of rows.
+
+In: a place, data or a description of columns, and how it is to be stored. Out: open tables with the data.
+Invariant: a table that cannot be filled is not there; a new file appears when the table is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.tables.gathering import cut
+from coquina.tables.incoming import batches
+from coquina.tables.reading import narrowed
+from coquina.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coquina._core import Filters, Path
+    from coquina.hdf5.files import File
+    from coquina.hdf5.groups import Group
+    from coquina.tables.layout import Batch, Layout, Schema
+    from coquina.tables.plan import Plan
+
+SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
+LAYOUTS = ("columns", "rows")
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """How a new table is stored; see `coquina.create_table`."""
+
+    layout: str = "columns"
+    title: str = ""
+    expected_rows: int | None = None
+    chunk_rows: int | None = None
+    filter: str = "blosc2"
+    codec: str | None = None
+    level: int = 5
+    filters: Filters = "shuffle"
+    fletcher32: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a layout that there is not."""
+        if self.layout not in LAYOUTS:
+            raise ValueError(f"layout {self.layout!r}: takes {' or '.join(map(repr, LAYOUTS))}")
+
+    def create(self, group: Group, name: str, schema: Schema) -> Layout:
+        """Return the layout of a new table without rows."""
+        options = {key: value for key, value in asdict(self).items() if key != "layout"}
+        if self.layout == "columns":
+            from coquina.tables.columns_layout import create_columns
+
+            return create_columns(group, name, schema, **options)
+        from coquina.tables.rows import create_rows
+
+        del options["expected_rows"]
+        return create_rows(group, name, schema, **options)
+
+    def create_directory(self, path: Path, schema: Schema, overwrite: bool) -> Layout:
+        """Return the layout of a new table without rows that is a directory."""
+        from coquina.tables.columns_layout import ColumnsLayout
+        from coquina.tables.frames_home import FramesHome
+        from coquina.tables.homes import Cut
+
+        if self.layout != "columns":
+            raise ValueError(f"{os.fspath(path)}: a directory has the layout 'columns', not {self.layout!r}")
+        rows = Cut.for_rows(self.expected_rows) if self.chunk_rows is None else self.chunk_rows
+        kept = Cut(rows, Cut().block_rows, self.filter, self.codec, self.level, self.filters)
+        home = FramesHome.make(path, overwrite=overwrite)
+        try:
+            return ColumnsLayout.create(home, schema, kept, title=self.title)
+        except BaseException:
+            shutil.rmtree(home.path)
+            raise
+
+
+def create_in(group: Group, name: str, data: Any, storing: Storing) -> Table:
+    """Return a new table in a group, with the rows of `data`; without them there is none."""
+    schema, parts = batches(data)
+    return filled_in(group, name, schema, parts, expecting(storing, data))
+
+
+def filled_in(group: Group, name: str, schema: Schema, parts: Iterator[Batch], storing: Storing) -> Table:
+    """Return a new table in a group, with these rows."""
+    with group.file.filling():
+        table = group.adopt(Table(storing.create(group, name, schema)))
+        try:
+            _fill(table, parts)
+        except BaseException:
+            table.close()
+            del group[name]
+            raise
+    return table
+
+
+def create_at(
+    path: Path, mode: Any, name: str, made: tuple[Schema, Iterator[Batch]], storing: Storing
+) -> Table:
+    """Return a new table in a file of its own, or as a directory, with these rows."""
+    from coquina.hdf5.files import File
+
+    schema, parts = made
+    if not is_file_name(path):
+        return _create_directory(path, mode, schema, parts, storing)
+    file = File(path, mode)
+    try:
+        table = filled_in(file, name, schema, parts, storing)
+        file.publish()
+    except BaseException as error:
+        file.__exit__(type(error), error, None)
+        raise
+    return owned(table, file)
+
+
+def _create_directory(
+    path: Path, mode: str, schema: Schema, parts: Iterator[Batch], storing: Storing
+) -> Table:
+    if mode not in ("w", "x"):
+        raise ValueError(f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'w' and 'x'")
+    layout: Any = storing.create_directory(path, schema, mode == "w")
+    table = Table(layout)
+    try:
+        _fill(table, parts)
+    except BaseException:
+        table.close()
+        shutil.rmtree(layout.home.path)
+        raise
+    return table
+
+
+def _fill(table: Table, parts: Iterator[Batch]) -> None:
+    for batch in parts:
+        table.put(batch)
+    table.flush()
+
+
+def is_file_name(path: Path) -> bool:
+    """Whether a table of this path is in an HDF5 file; else it is a directory of frames."""
+    return str(os.fspath(path)).lower().endswith(SUFFIXES)
+
+
+def owned(table: Table, file: File) -> Table:
+    """Return a table that closes its file when it is closed."""
+    table.own(file)
+    return table
+
+
+def expecting(storing: Storing, data: Any) -> Storing:
+    """Return how to store data of which it can be said how many rows they are."""
+    if storing.expected_rows is not None:
+        return storing
+    rows = None
+    given: Any = data
+    if isinstance(data, np.ndarray | Table) or type(given).__module__.startswith("pandas."):
+        rows = len(given)
+    elif isinstance(data, Mapping):
+        first: Any = next(iter(given.values()), None)
+        rows = len(first) if hasattr(first, "__len__") and not isinstance(first, str | type) else None
+    return replace(storing, expected_rows=rows)
+
+
+def copy_plan(plan: Plan, target: Any, name: str | None, storing: Storing, overwrite: bool) -> Table:
+    """Return a new table with the rows of a plan, at a path or in a group."""
+    source = plan.table
+    picked, columns = plan.picked(None)
+    schema = narrowed(source.schema, picked)
+    paths = {path: one.name + path[len(one.path) :] for one in picked for path in one.leaves()}
+    parts = ({paths[path]: one for path, one in values.items()} for _, values in cut(plan, columns, None))
+    name = (source.name if source.file is not None else None) or "/table" if name is None else name
+    storing = replace(storing, title=str(getattr(source.layout, "title", "")), expected_rows=len(plan.span))
+    if isinstance(target, str | os.PathLike):
+        return create_at(cast("Any", target), "w" if overwrite else "x", name, (schema, parts), storing)
+    return filled_in(target, name, schema, parts, storing)

@@ -1,0 +1,143 @@
+"""Tables that are made and opened: in files of their own, and in groups.
+
+In: paths or groups, and data or a description of columns. Out: tables.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from coquina._core import UnsupportedError
+from coquina.tables.incoming import batches
+from coquina.tables.making import Storing, create_at, expecting, is_file_name, owned
+from coquina.tables.table import Table
+
+if TYPE_CHECKING:
+    from coquina._core import Filters, Path
+    from coquina.hdf5.files import File
+    from coquina.hdf5.groups import Group
+    from coquina.tables.layout import Layout
+
+Kind = Literal["columns", "rows"]
+Mode = Literal["w", "x", "a", "r+"]
+
+
+def create_table(
+    path: Path,
+    data: Any,
+    *,
+    name: str = "/table",
+    layout: Kind = "columns",
+    mode: Mode = "w",
+    title: str = "",
+    expected_rows: int | None = None,
+    chunk_rows: int | None = None,
+    filter: str = "blosc2",
+    codec: str | None = None,
+    level: int = 5,
+    filters: Filters = "shuffle",
+    fletcher32: bool = False,
+) -> Table:
+    """Return a new table in a file, open for writing; closing it closes the file.
+
+    path: of an HDF5 file (`.h5`, `.hdf5` and the like); any other makes a directory of frames.
+    data: what it begins with (records, a mapping of columns, a DataFrame, Arrow data, a table or a
+        selection), or a description without rows: a dtype with fields, or a mapping of names to dtypes
+        (`str` for text).
+    name: of the table in the file.
+    layout: "columns", each an array of its own, or "rows", as PyTables has them.
+    mode: "w" makes a new file, "x" too if there is none, "a" and "r+" put the table into one that is there.
+    title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell.
+    chunk_rows: rows of a chunk; by default what suits the layout.
+    filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`.
+    fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
+        Those of frames always have one.
+
+    Raises ValueError if there is something of this name, TypeError for data that tables do not take.
+    """
+    storing = Storing(layout, title, expected_rows, chunk_rows, filter, codec, level, filters, fletcher32)
+    return create_at(path, mode, name, batches(data), expecting(storing, data))
+
+
+def open_table(path: Path, name: str | None = None, mode: Literal["r", "r+", "a"] = "r") -> Table:
+    """Open a table of a file, or one that is a directory; closing it closes the file.
+
+    name: of the table; None for the only one that the file has. Raises KeyError if there is no such table, or
+    more than one and no name, UnsupportedError for what is no table.
+    """
+    from coquina.hdf5.files import File
+
+    if not is_file_name(path) and os.path.isdir(path):
+        from coquina.tables.columns_layout import ColumnsLayout
+        from coquina.tables.frames_home import FramesHome
+
+        return Table(ColumnsLayout.open(FramesHome.open(path, mode)))
+    file = File(path, mode)
+    try:
+        return owned(open_in(file, only_table(file) if name is None else name), file)
+    except BaseException:
+        file.close()
+        raise
+
+
+def open_in(group: Group, name: str) -> Table:
+    """Return the table of this name, also of records that are not marked as a table."""
+    found = group[name]
+    if isinstance(found, Table):
+        return found
+    return group.adopt(Table(layout_of(found)))
+
+
+def layout_of(node: Any) -> Layout:
+    """Return the layout of a group or a dataset. Raises UnsupportedError if it is no table."""
+    from coquina.hdf5.groups import Group
+
+    if isinstance(node, Group):
+        from coquina.tables.columns_layout import ColumnsLayout
+
+        return ColumnsLayout.open(node)
+    from coquina.tables.rows import RowsLayout
+
+    return RowsLayout.open(node)
+
+
+def table_at(node: Any) -> Table | None:
+    """Return the table that a group or a dataset says it is; None if it does not, or is none of ours."""
+    attribute, wanted = (
+        ("encoding-type", "dataframe") if hasattr(node, "create_group") else ("CLASS", "TABLE")
+    )
+    found = node.h5.attrs.get(attribute)
+    if isinstance(found, bytes):
+        found = found.decode(errors="replace")
+    if not isinstance(found, str) or found != wanted:
+        return None
+    try:
+        return Table(layout_of(node))
+    except UnsupportedError:
+        return None
+
+
+def only_table(file: File) -> str:
+    """Return the name of the only table in a file. Raises KeyError if there is none, or several."""
+    found: list[str] = []
+
+    def look(name: str, h5: Any) -> None:
+        marks = (h5.attrs.get("CLASS"), h5.attrs.get("encoding-type"))
+        is_hidden = any(part.startswith("_i_") or part.startswith("_p_") for part in name.split("/"))
+        if not is_hidden and any(mark in ("TABLE", b"TABLE", "dataframe", b"dataframe") for mark in marks):
+            found.append("/" + name)
+
+    file.h5.visititems(look)
+    if len(found) != 1:
+        what = f"has the tables {', '.join(found)}; name one" if found else "has no table"
+        raise KeyError(f"{file.filename} {what}")
+    return found[0]
+
+
+def reopen(path: str, name: str) -> Table:
+    """Open what a pickle refers to, for reading."""
+    return open_table(path, name)
+
+
+__all__ = ["create_table", "open_table"]

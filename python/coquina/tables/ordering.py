@@ -1,0 +1,148 @@
+"""Rows in the order of columns: all of them, or the first few without sorting the others.
+
+In: a plan. Out: row numbers. The columns that are sorted by are in memory, or for the first few a window of
+them at a time.
+Invariant: rows that are equal keep their order; what is missing, and NaN, comes last either way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.tables.reading import joined
+from coquina.tables.scanning import scan, windows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from coquina.tables.columns import Column
+    from coquina.tables.plan import Plan
+
+    Integers = npt.NDArray[np.int64]
+
+#: Candidates that may gather before they are cut down to the first few.
+_CANDIDATES = 1 << 16
+
+
+def ordered_rows(plan: Plan) -> Integers:
+    """Return the numbers of a plan's rows in their order, as many as it wants."""
+    columns = [plan.table.layout.columns[name] for name, _ in plan.order]
+    flags = [is_descending for _, is_descending in plan.order]
+    keyed = {column.name: column for column in columns}
+    if plan.limit is None:
+        found = scan(plan.node(), keyed, plan.span, numbers=True)
+        assert found.numbers is not None
+        return found.numbers[argsort([found.values[column.name] for column in columns], flags)]
+    return _first(plan, columns, flags, plan.limit)
+
+
+def _first(plan: Plan, columns: list[Column], flags: list[bool], count: int) -> Integers:
+    numbers: Integers = np.empty(0, np.int64)
+    keys: list[Any] = [joined([], column) for column in columns]
+    waiting_numbers: list[Integers] = []
+    waiting: list[dict[str, Any]] = []
+    node, left = plan.node(), 0
+
+    def cut() -> None:
+        nonlocal numbers, keys
+        numbers = np.concatenate([numbers, *waiting_numbers])
+        keys = [
+            joined(
+                [key, *[one[column.name] for one in waiting]]
+                if len(key)
+                else [one[column.name] for one in waiting],
+                column,
+            )
+            for key, column in zip(keys, columns, strict=True)
+        ]
+        some = _candidates(keys[0], flags[0], count)
+        if some is not None:
+            numbers, keys = numbers[some], [key[some] for key in keys]
+        best = argsort(keys, flags)[:count]
+        numbers, keys = numbers[best], [key[best] for key in keys]
+        waiting_numbers.clear()
+        waiting.clear()
+
+    keyed = {column.name: column for column in columns}
+    for window in windows(plan.span, columns):
+        found = scan(node, keyed, window, numbers=True)
+        if not found.matched or found.numbers is None:
+            continue
+        waiting_numbers.append(found.numbers)
+        waiting.append(found.values)
+        left += found.matched
+        if left >= max(count, _CANDIDATES):
+            cut()
+            left = 0
+    if waiting:
+        cut()
+    return numbers
+
+
+def _candidates(key: Any, is_descending: bool, count: int) -> npt.NDArray[np.intp] | None:
+    """Return the places of what can be among the first `count` by this key; None for all."""
+    if (
+        len(key) <= 4 * count
+        or not count
+        or isinstance(key, np.ma.MaskedArray)
+        or key.dtype.kind not in "iuf"
+    ):
+        return None
+    values, missing = split_missing(key)
+    there = values if missing is None else values[~missing]
+    if len(there) <= count:
+        return None
+    at = len(there) - count if is_descending else count - 1
+    last = np.partition(there, at)[at]
+    is_first = values >= last if is_descending else values <= last
+    return np.flatnonzero(is_first if missing is None else is_first & ~missing)
+
+
+def argsort(keys: Sequence[Any], flags: Sequence[bool]) -> npt.NDArray[np.intp]:
+    """Return the places of the rows in the order of keys, the first of which weighs most."""
+    order = np.arange(len(keys[0]), dtype=np.intp)
+    for key, is_descending in zip(reversed(keys), reversed(flags), strict=True):
+        values, missing = split_missing(key)
+        order = order[_stable(values[order], is_descending)]
+        if missing is not None:
+            order = order[np.argsort(missing[order], kind="stable")]
+    return order
+
+
+def _stable(values: Any, is_descending: bool) -> npt.NDArray[np.intp]:
+    if not is_descending:
+        return np.argsort(values, kind="stable")
+    # Backwards, so that rows that are equal come out in their order.
+    return (len(values) - 1 - np.argsort(values[::-1], kind="stable"))[::-1]
+
+
+def split_missing(key: Any) -> tuple[Any, Any]:
+    """Return values that can be sorted, and where they are missing; None if nowhere."""
+    if isinstance(key, np.ma.MaskedArray):
+        masked = cast("Any", key)
+        mask = np.ma.getmaskarray(masked)
+        values, inner = split_missing(masked.data)
+        missing: Any = mask if inner is None else mask | inner
+        # What stands behind the mask must not move the rows.
+        if values.dtype.kind != "T":
+            values = cast("Any", np).where(mask, values[:1], values)
+        return values, missing
+    if key.dtype.kind == "f" or key.dtype.kind == "c":
+        return _filled(key, np.isnan(key), 0)
+    if key.dtype.kind in "mM":
+        return _filled(key.view(np.int64), np.isnat(key), 0)
+    if key.dtype.kind == "T" and hasattr(key.dtype, "na_object"):
+        missing = np.array([one is key.dtype.na_object for one in key], bool)
+        plain = np.where(missing, "", key.astype(object)).astype(np.dtypes.StringDType())
+        return plain, missing if missing.any() else None
+    return key, None
+
+
+def _filled(values: Any, missing: npt.NDArray[np.bool_], other: Any) -> tuple[Any, Any]:
+    if not missing.any():
+        return values, None
+    return cast("Any", np).where(missing, other, values), missing

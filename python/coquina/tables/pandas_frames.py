@@ -1,0 +1,73 @@
+"""pandas DataFrames as schemas and batches.
+
+In: a DataFrame. Out: what `incoming` gives: its columns as NumPy arrays, masked where pandas' own dtypes have
+    nulls. Levels of the index that have names are columns too, in front; others are left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.tables.layout import ColumnSpec
+from coquina.tables.values import TEXT, Coded, Utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coquina.tables.layout import Batch, Schema
+
+
+def frame_batches(frame: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
+    """Return schema and batches of a DataFrame. Raises TypeError for what tables do not store."""
+    named = [name for name in frame.index.names if name is not None]
+    if named:
+        frame = frame.reset_index(named)
+    names = list(frame.columns)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise TypeError(f"columns {names}: a table's have names, each its own; see DataFrame.rename")
+    made = {name: _column(name, frame[name]) for name in names}
+    specs = tuple(spec for spec, _ in made.values())
+
+    def part(start: int) -> Batch:
+        return {name: values[start : start + rows] for name, (_, values) in made.items()}
+
+    return specs, (part(start) for start in range(0, len(frame), rows))
+
+
+def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:
+    from coquina.tables.incoming import column_spec
+
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        categories = dtype.categories.to_numpy()
+        text = categories.dtype.kind in "OTU"
+        shown: Any = TEXT if text else categories.dtype
+        codes = series.cat.codes.to_numpy().astype(np.int64)
+        values = Coded(codes, categories.astype(shown))
+        return ColumnSpec(name, shown, categories=(), ordered=bool(dtype.ordered)), values
+    if getattr(dtype, "tz", None) is not None:
+        # The instants, in UTC: a table's times know no zones.
+        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+        dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        values = series.to_numpy()
+        if values.dtype.kind != "O":
+            return column_spec(name, values), values
+        values = np.array([None if one is None or one != one else one for one in values], object)
+        return column_spec(name, values), values
+    null = series.isna().to_numpy()
+    if getattr(dtype, "name", "") in ("string", "str") or str(dtype).startswith(("string", "large_string")):
+        values = Utf8.of([None if is_null else one for one, is_null in zip(series, null, strict=True)])
+        return ColumnSpec(name, TEXT, nullable=values.mask is not None), values
+    plain = np.dtype(getattr(dtype, "numpy_dtype", "O"))
+    if plain.kind not in "biufMm":
+        raise TypeError(f"column {name!r}: pandas' {dtype} is not stored in tables")
+    if not null.any():
+        return ColumnSpec(name, plain), series.to_numpy(plain)
+    if plain.kind in "fMm":
+        missing = np.nan if plain.kind == "f" else np.datetime64("NaT")
+        return ColumnSpec(name, plain), series.to_numpy(plain, na_value=missing)
+    values = np.ma.MaskedArray(series.fillna(0).to_numpy(plain), null)
+    return ColumnSpec(name, plain, nullable=True), values

@@ -1,0 +1,182 @@
+"""What a query asks for, before anything is read: conditions, rows, columns, order, and how many.
+
+In: what the methods of tables and selections got. Out: a `Plan`, which says what to scan.
+Invariant: a plan never changes. It follows its table: rows that are appended later are within it, unless it
+was given a `stop`; conditions that are expressions are the exception, which have the length they were made
+with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from coquina.expressions.functions import FUNCTIONS, as_node, call
+from coquina.tables.reading import columns_of, pick
+from coquina.tables.scanning import Found, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coquina.expressions.nodes import Node
+    from coquina.tables.columns import Column
+    from coquina.tables.reading import Names, Picked
+    from coquina.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition as it was given: text and the values of its parameters, or bools, lazy or not."""
+
+    given: Any
+    params: Mapping[str, Any] | None = None
+
+    def node(self, table: Table) -> Node:
+        """Return it as a node of the table's columns, as these are now."""
+        if isinstance(self.given, str):
+            from coquina.tables.conditions import condition
+
+            return condition(self.given, table.layout.columns, self.params)
+        from coquina.tables.conditions import as_condition
+
+        node = as_node(self.given)
+        if len(node.shape) == 1 and node.shape != (table.nrows,):
+            raise ValueError(
+                f"a condition of {node.shape[0]} items for {table.nrows} rows: expressions keep the length "
+                "that they were made with; text follows the table"
+            )
+        return as_condition(self.given, table.layout.columns)
+
+    def __str__(self) -> str:
+        """The text, or what the expression shows."""
+        if isinstance(self.given, str):
+            return self.given
+        from coquina.expressions.explanation import explanation_of
+        from coquina.expressions.expression import Expr
+
+        return explanation_of(self.given.node).formula if isinstance(self.given, Expr) else repr(self.given)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows of a table: those of `start:stop:step` that meet all conditions, in an order, the first `limit`.
+
+    columns: the names of those that are read where none are asked for; None for all.
+    order: names of columns, and whether each is taken from the greatest to the least.
+    """
+
+    table: Table
+    conditions: tuple[Condition, ...] = ()
+    start: int | None = None
+    stop: int | None = None
+    step: int | None = None
+    columns: tuple[str, ...] | None = None
+    order: tuple[tuple[str, bool], ...] = ()
+    limit: int | None = None
+
+    @property
+    def span(self) -> range:
+        """The rows that are looked at."""
+        return range(*slice(self.start, self.stop, self.step).indices(self.table.nrows))
+
+    @property
+    def is_all(self) -> bool:
+        """Whether these are all rows of the table, in their order."""
+        return (
+            not (self.conditions or self.order) and self.limit is None and len(self.span) == self.table.nrows
+        )
+
+    def node(self) -> Node | None:
+        """Return the node of all conditions together, None if there are none."""
+        found: Node | None = None
+        for one in self.conditions:
+            node = one.node(self.table)
+            found = node if found is None else call(FUNCTIONS["logical_and"], found, node)
+        return found
+
+    def where(self, more: Condition, start: Any, stop: Any, step: Any) -> Plan:
+        """Return the plan of those of these rows that meet one more condition."""
+        if self.order:
+            raise ValueError("where() comes before order_by()")
+        plan = self.bounded()
+        if start is not None or stop is not None or step is not None:
+            if (
+                self.start is not None
+                or self.stop is not None
+                or self.step is not None
+                or self.limit is not None
+            ):
+                raise ValueError(
+                    "start, stop and step have been given: they are rows of the table, and not twice"
+                )
+            plan = replace(plan, start=_whole(start), stop=_whole(stop), step=_step(step))
+        more.node(self.table)  # Its errors are for whoever wrote it, now.
+        return replace(plan, conditions=(*plan.conditions, more))
+
+    def selecting(self, names: Names) -> Plan:
+        """Return the plan that reads only these columns."""
+        picked = pick(self.table.schema, names)
+        return replace(self, columns=tuple([one.path for one in picked]))
+
+    def ordered(self, names: Names, descending: bool | list[bool]) -> Plan:
+        """Return the plan with the rows in the order of some columns; rows that are equal keep theirs."""
+        keys = [names] if isinstance(names, str) else list(names or ())
+        flags = [descending] * len(keys) if isinstance(descending, bool) else list(descending)
+        if not keys or len(flags) != len(keys):
+            raise ValueError(f"order_by: {len(keys)} columns, and {len(flags)} times whether they descend")
+        for one in pick(self.table.schema, keys):
+            if one.spec.children or one.spec.shape:
+                raise TypeError(f"order_by: {one.path!r} has no single value in a row")
+        if self.order and self.limit is not None:
+            raise ValueError("order_by() comes before head()")
+        plan = self.bounded()
+        return replace(plan, order=(*zip(keys, flags, strict=True), *plan.order))
+
+    def first(self, count: int) -> Plan:
+        """Return the plan of the first rows of these."""
+        count = index(count)
+        if count < 0:
+            raise ValueError(f"head: {count} is not a number of rows")
+        return replace(self, limit=count if self.limit is None else min(count, self.limit))
+
+    def bounded(self) -> Plan:
+        """Return a plan of the same rows without a limit, if they have no order. May scan."""
+        if self.limit is None or self.order:
+            return self
+        span = self.span
+        if not self.conditions:
+            span = span[: self.limit]
+        else:
+            numbers = scan(self.node(), {}, span, numbers=True, limit=self.limit).numbers
+            assert numbers is not None
+            if len(numbers) < self.limit:
+                return replace(self, limit=None)
+            span = range(span.start, int(numbers[-1]) + 1 if len(numbers) else span.start, span.step)
+        return replace(self, start=span.start, stop=span.stop, step=span.step, limit=None)
+
+    def picked(self, names: Names) -> tuple[list[Picked], dict[str, Column]]:
+        """Return the fields of the result, and the columns that are read for them."""
+        table = self.table
+        found = pick(table.schema, self.columns if names is None else names)
+        return found, columns_of(table.layout, found)
+
+    @property
+    def records(self) -> Any:
+        """Whole records as one column, if all columns are wanted and are stored as they are shown."""
+        return self.table.records if self.columns is None else None
+
+    def scan(self, columns: dict[str, Column], *, numbers: bool = False) -> Found:
+        """Return all of the rows at once, without their order."""
+        return scan(self.node(), columns, self.span, numbers=numbers, limit=self.limit)
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None else index(value)
+
+
+def _step(value: Any) -> int | None:
+    step = _whole(value)
+    if step is not None and step < 1:
+        raise ValueError(f"step {step}: rows are looked at from the first to the last")
+    return step

@@ -1,0 +1,179 @@
+"""The attributes that PyTables keeps beside a table and on groups, with their exact datatypes.
+
+In: values. Out: attributes as PyTables writes them; and what some of them say.
+Source: docs/formats/tables-rows.md.
+Invariant: nothing that is pickled is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.hdf5.item_types import stored_dtype
+from coquina.hdf5.untyped import h5a, h5py, h5s, h5t
+from coquina.tables.layout import leaves_of
+from coquina.tables.rows_types import breadth_first
+
+if TYPE_CHECKING:
+    from coquina.tables.layout import Schema
+
+_GROUP = {"CLASS": "GROUP", "TITLE": "", "VERSION": "1.0"}
+FORMAT_VERSION = "2.1"
+TABLE_VERSION = "2.7"
+
+
+def put_text(node: Any, name: str, text: str | bytes) -> None:
+    """Set an attribute to a string of fixed size: UTF-8, or ASCII for bytes. Empty ones have no item."""
+    raw = text.encode() if isinstance(text, str) else text
+    tid = h5t.C_S1.copy()
+    tid.set_size(max(len(raw), 1))
+    tid.set_cset(h5t.CSET_UTF8 if isinstance(text, str) else h5t.CSET_ASCII)
+    is_null = not raw and isinstance(text, str)
+    put_raw(node, name, tid, None if is_null else raw or b"\0")
+
+
+def put_raw(node: Any, name: str, tid: Any, value: bytes | None) -> None:
+    """Set an attribute to one item of a datatype, given by its bytes; None for no item."""
+    at = name.encode()
+    if h5a.exists(node.id, at):
+        h5a.delete(node.id, at)
+    made = h5a.create(node.id, at, tid, h5s.create(h5s.NULL if value is None else h5s.SCALAR))
+    if value is not None:
+        made.write(np.frombuffer(value, f"V{len(value)}").reshape(()), tid)
+
+
+def put_number(node: Any, name: str, value: int, tid: Any) -> None:
+    """Set an attribute to an integer, in place if it is one of that datatype already."""
+    at = name.encode()
+    if h5a.exists(node.id, at):
+        found = h5a.open(node.id, at)
+        if found.get_type().equal(tid) and found.get_space().get_simple_extent_type() == h5s.SCALAR:
+            found.write(np.array(value, tid.dtype))
+            return
+    put_raw(node, name, tid, np.array(value, tid.dtype).tobytes())
+
+
+def text_of(node: Any, name: str) -> str | None:
+    """Return an attribute that is a string; None for any other, and for none."""
+    value = raw_of(node, name)
+    if isinstance(value, bytes):
+        return value.decode("utf8", "replace")
+    return None
+
+
+def raw_of(node: Any, name: str) -> Any:
+    """Return an attribute of one number or string (of any length) as NumPy has it; None for any other."""
+    at = name.encode()
+    if not h5a.exists(node.id, at):
+        return None
+    found = h5a.open(node.id, at)
+    tid = found.get_type()
+    if found.get_space().get_simple_extent_type() == h5s.NULL:
+        return b"" if isinstance(tid, h5t.TypeStringID) else None
+    if found.shape != ():
+        return None
+    if isinstance(tid, h5t.TypeStringID) and tid.is_variable_str():
+        value = node.attrs[name]
+        return value.encode() if isinstance(value, str) else value
+    dtype = stored_dtype(tid)
+    if dtype is None or dtype.base.names is not None or dtype.subdtype is not None:
+        return None
+    value = np.empty((), f"V{dtype.itemsize}")
+    found.read(value, tid)
+    return np.frombuffer(value.tobytes(), dtype.newbyteorder("=") if dtype.isnative else dtype)[0]
+
+
+def mark_file(group: Any) -> None:
+    """Give the root of a file what PyTables knows its files by, where it lacks it."""
+    root = group.file["/"]
+    if "PYTABLES_FORMAT_VERSION" not in root.attrs:
+        mark_group(root)
+        put_text(root, "PYTABLES_FORMAT_VERSION", FORMAT_VERSION)
+
+
+def mark_group(group: Any) -> None:
+    """Give a group the attributes that PyTables gives its groups, where it lacks them."""
+    for name, text in _GROUP.items():
+        if name not in group.attrs:
+            put_text(group, name, text)
+
+
+def put_rows(dataset: Any, nrows: int) -> None:
+    """Tell the number of rows; a hint for readers, who go by the dataset's shape."""
+    put_number(dataset, "NROWS", nrows, h5t.STD_I64LE)
+
+
+def times_of(dataset: Any) -> dict[str, np.dtype[Any]]:
+    """Return which columns of integers are dates or spans of time, by path, with their dtype.
+
+    The attribute `dtype` of a column says so; in that of a nested column, a line for each below.
+    """
+    found: dict[str, np.dtype[Any]] = {}
+    for at in range(dataset.id.get_type().get_nmembers()):
+        text, name = text_of(dataset, f"FIELD_{at}_ATTR_dtype"), text_of(dataset, f"FIELD_{at}_NAME")
+        if not text or not name:
+            continue
+        for line in text.splitlines():
+            below, _, spelled = line.rpartition("=")
+            dtype = _time(spelled)
+            if dtype is not None:
+                found[f"{name}/{below}" if below else name] = dtype
+    return found
+
+
+def put_times(dataset: Any, schema: Schema) -> None:
+    """Remember which columns of integers are dates or spans of time."""
+    for at, spec in enumerate(schema):
+        leaves = spec.leaves().items()
+        lines = [
+            f"{path[len(spec.name) + 1 :]}={leaf.dtype.name}" if spec.children else leaf.dtype.name
+            for path, leaf in leaves
+            if leaf.dtype.kind in "mM"
+        ]
+        if lines:
+            put_text(dataset, f"FIELD_{at}_ATTR_dtype", "\n".join(lines))
+
+
+def defaults_of(dataset: Any, schema: Schema) -> dict[str, Any]:
+    """Return the defaults by path, of numbers and strings those that are not zero or empty."""
+    found: dict[str, Any] = {}
+    leaves = leaves_of(schema)
+    for at, path in enumerate(breadth_first(schema)):
+        value, spec = raw_of(dataset, f"FIELD_{at}_FILL"), leaves[path]
+        if value is None:
+            continue
+        if spec.enum is not None:
+            value = next((name for name, number in spec.enum.items() if number == value), None)
+        elif value == np.zeros_like(value):
+            continue
+        elif spec.dtype.kind in "bmM":
+            value = value.astype(spec.dtype)
+        if value is not None:
+            found[path] = value
+    return found
+
+
+def mark_indexes_stale(dataset: Any) -> None:
+    """Tell PyTables that its indexes of a table are out of date, before rows change."""
+    above, _, name = (dataset.name or "").rpartition("/")
+    place = f"{above}/_i_{name}"
+    if not name or not isinstance(dataset.file.get(place), h5py.Group):
+        return
+
+    def mark(_: str, node: Any) -> None:
+        if isinstance(node, h5py.Group) and text_of(node, "CLASS") == "INDEX":
+            put_number(node, "DIRTY", 1, h5t.STD_I32LE)
+
+    dataset.file[place].visititems(mark)
+
+
+def _time(spelled: str) -> np.dtype[Any] | None:
+    """Return the dtype of dates or spans that a text names; None for any other text."""
+    if not spelled.startswith(("datetime64[", "timedelta64[")):
+        return None
+    try:
+        return np.dtype(spelled)
+    except TypeError:
+        return None

@@ -1,0 +1,301 @@
+"""`Selection`: rows of a table that meet conditions, lazily; and the queries that tables share with it.
+
+In: conditions, names of columns, orders. Out: arrays, numbers, other selections; nothing is read before a
+method asks for it.
+Invariant: a selection never changes. It follows its table, so that what is appended later is within it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.tables import aggregates, gathering
+from coquina.tables.plan import Condition, Plan
+from coquina.tables.reading import narrowed, plain, records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from coquina.tables.grouping import Groups
+    from coquina.tables.layout import Layout, Schema
+    from coquina.tables.query_explanation import QueryExplanation
+    from coquina.tables.reading import Names
+    from coquina.tables.table import Table
+
+    Values = npt.NDArray[Any]
+
+
+class Queries:
+    """What can be asked of the rows of a table, or of some of them."""
+
+    __slots__ = ()
+
+    def _query(self) -> Plan:
+        """Return which rows are asked about; what waits in memory is written first."""
+        raise NotImplementedError
+
+    @property
+    def plan(self) -> Plan:
+        """What is asked for; what waits in memory is written first."""
+        return self._query()
+
+    def where(
+        self,
+        condition: Any,
+        params: Mapping[str, Any] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+    ) -> Selection:
+        """Return the rows that meet a condition, lazily.
+
+        condition: text, such as `"(price > 10) & (sym == 'ABC')"`, with `params` for names that are no
+            columns; or an expression of columns, or an array of bool, with an item for each row of the table.
+        start, stop, step: only these rows of the table are looked at.
+
+        Raises ExpressionError, with the place, for text that is no condition.
+        """
+        return Selection(self._query().where(Condition(condition, params), start, stop, step))
+
+    def select(self, columns: Names) -> Selection:
+        """Return the same rows with these columns only."""
+        return Selection(self._query().selecting(columns))
+
+    def order_by(self, columns: str | Sequence[str], descending: bool | list[bool] = False) -> Selection:
+        """Return the rows in the order of columns, the first of which weighs most.
+
+        Rows that are equal keep their order; what is missing, and NaN, comes last. With `head(n)` only the
+        first rows are sorted out.
+        """
+        return Selection(self._query().ordered(columns, descending))
+
+    def head(self, n: int = 5) -> Selection:
+        """Return the first `n` of the rows."""
+        return Selection(self._query().first(n))
+
+    def group_by(self, keys: str | Sequence[str]) -> Groups:
+        """Return the rows grouped by the values of columns; `agg` says what is wanted of each group."""
+        from coquina.tables.grouping import Groups
+
+        return Groups(self._query(), keys)
+
+    def count(self) -> int:
+        """Return how many rows there are."""
+        return gathering.count_of(self._query())
+
+    def any(self) -> bool:
+        """Return whether there is a row."""
+        return gathering.count_of(self._query().first(1)) > 0
+
+    def sum(self, column: Any) -> Any:
+        """Return the sum of a column, or of an expression of columns; nulls do not count, NaN does."""
+        return aggregates.aggregate(self._query(), "sum", column)
+
+    def mean(self, column: Any) -> Any:
+        """Return the mean of a column, or of an expression of columns; nulls do not count."""
+        return aggregates.aggregate(self._query(), "mean", column)
+
+    def min(self, column: Any) -> Any:
+        """Return the least value of a column, or of an expression. Raises ValueError if there is none."""
+        return aggregates.aggregate(self._query(), "min", column)
+
+    def max(self, column: Any) -> Any:
+        """Return the greatest value of a column, or of an expression. Raises ValueError if there is none."""
+        return aggregates.aggregate(self._query(), "max", column)
+
+    def std(self, column: Any, ddof: float = 0) -> Any:
+        """Return the standard deviation of a column, or of an expression of columns."""
+        return aggregates.aggregate(self._query(), "std", column, ddof)
+
+    def var(self, column: Any, ddof: float = 0) -> Any:
+        """Return the variance of a column, or of an expression of columns."""
+        return aggregates.aggregate(self._query(), "var", column, ddof)
+
+    def row_numbers(self) -> npt.NDArray[np.int64]:
+        """Return where the rows are in the table."""
+        return gathering.row_numbers(self._query())
+
+    def to_numpy(self, columns: Names = None) -> Values:
+        """Return the rows as a structured array, or the values of one column if that is given by its name.
+
+        Text is objects. The array is a masked one where values can be missing.
+        """
+        plan = self._query()
+        if columns is None and (whole := plan.records) is not None:
+            return gathering.whole(plan, {"": whole}).values[""]
+        picked, read = plan.picked(columns)
+        if isinstance(columns, str) and not picked[0].spec.children:
+            return gathering.whole(plan, read).values[columns]
+        found = gathering.whole(plan, read)
+        rows = records(read, picked, found.values, found.matched)
+        return rows[picked[0].name] if isinstance(columns, str) else rows
+
+    def to_dict(self, columns: Names = None) -> dict[str, Values]:
+        """Return the values of columns by their names."""
+        plan = self._query()
+        picked, read = plan.picked(columns)
+        found = gathering.whole(plan, read)
+        made: dict[str, Values] = {}
+        for one in picked:
+            is_nest = bool(one.spec.children)
+            made[one.name] = (
+                records(read, [one], found.values, found.matched)[one.name]
+                if is_nest
+                else found.values[one.path]
+            )
+        return made
+
+    def batches(self, rows: int | None = None, columns: Names = None) -> Iterator[Values]:
+        """Iterate over the rows as structured arrays: `rows` at a time, or some 64 MiB."""
+        plan = self._query()
+        if columns is None and (whole := plan.records) is not None:
+            return (values[""] for _, values in gathering.cut(plan, {"": whole}, rows))
+        picked, read = plan.picked([columns] if isinstance(columns, str) else columns)
+        return (records(read, picked, values, count) for count, values in gathering.cut(plan, read, rows))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows, records of NumPy; many are read at a time."""
+        return (row for batch in self.batches(1 << 14) for row in batch)
+
+    def to_arrow(self, columns: Names = None) -> Any:
+        """Return the rows as a `pyarrow.Table`."""
+        from coquina.tables import arrow
+
+        return arrow.to_arrow(self, columns)
+
+    def to_pandas(self, columns: Names = None) -> Any:
+        """Return the rows as a `pandas.DataFrame`."""
+        from coquina.tables import arrow
+
+        return arrow.to_pandas(self, columns)
+
+    def to_polars(self, columns: Names = None) -> Any:
+        """Return the rows as a `polars.DataFrame`."""
+        from coquina.tables import arrow
+
+        return arrow.to_polars(self, columns)
+
+    def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
+        """Write the rows as a CSV file, names in its first line; return how many they were.
+
+        path: of the file, or a binary file. It appears when it is complete.
+        """
+        from coquina.tables import files
+
+        return files.to_csv(self, path, columns, delimiter=delimiter)
+
+    def to_parquet(self, path: Any, columns: Names = None, *, compression: str = "zstd") -> int:
+        """Write the rows as a Parquet file; return how many they were."""
+        from coquina.tables import files
+
+        return files.to_parquet(self, path, columns, compression=compression)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Hand the rows over by Arrow's C stream interface, a window of them at a time."""
+        from coquina.tables import arrow
+
+        return arrow.stream(self, requested_schema)
+
+    def append_to(self, table: Table) -> int:
+        """Append the rows to another table that has these columns; return how many they were."""
+        from coquina.tables.writing import append_plan
+
+        return append_plan(self._query(), table)
+
+    def explain(self) -> QueryExplanation:
+        """Return how the query runs: its condition, which blocks were skipped, decoded, and what matched."""
+        from coquina.tables.query_explanation import explained
+
+        return explained(self._query())
+
+
+class Selection(Queries):
+    """Rows of a table that meet conditions, in an order, perhaps only the first of them; nothing is read yet.
+
+    Made by `where`, `select`, `order_by` and `head` of tables and of selections.
+    """
+
+    __slots__ = ("_plan",)
+
+    def __init__(self, plan: Plan) -> None:
+        """Made by the queries of a table."""
+        self._plan = plan
+
+    def _query(self) -> Plan:
+        self._plan.table.ready()
+        return self._plan
+
+    @property
+    def table(self) -> Table:
+        """The table that the rows are in."""
+        return self._plan.table
+
+    @property
+    def layout(self) -> Layout:
+        """How the table is stored."""
+        return self._plan.table.layout
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that are read."""
+        return narrowed(self.table.schema, self._plan.picked(None)[0])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that are read."""
+        return tuple([one.name for one in self._plan.picked(None)[0]])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a row."""
+        from coquina.tables.reading import row_dtype
+
+        picked, read = self._plan.picked(None)
+        return row_dtype(read, picked)
+
+    def __getitem__(self, column: str | list[str]) -> Values:
+        """Return the values of a column in these rows, or of several as a structured array."""
+        return plain(self.to_numpy(column))
+
+    def delete(self) -> int:
+        """Delete the rows from the table; return how many they were. See `Table.delete`."""
+        from coquina.tables.deleting import delete_plan
+
+        return delete_plan(self._query())
+
+    def modify(self, values: Mapping[str, Any]) -> int:
+        """Overwrite columns in these rows; return how many rows there are.
+
+        values: by column, one for all rows, one for each of these, or an expression with one for each row of
+        the table, such as `{"x": t["x"] * 2}`.
+        """
+        from coquina.tables.writing import modify_plan
+
+        return modify_plan(self._query(), values)
+
+    def __repr__(self) -> str:
+        """Say what is asked for."""
+        plan = self._plan
+        parts = [str(one) for one in plan.conditions]
+        if plan.start is not None or plan.stop is not None or plan.step is not None:
+            parts.append(f"rows {plan.start}:{plan.stop}:{plan.step}")
+        if plan.order:
+            parts.append("by " + ", ".join([name + " descending" * flag for name, flag in plan.order]))
+        if plan.limit is not None:
+            parts.append(f"first {plan.limit}")
+        return (
+            f"<Selection of {plan.table.name!r}: {'; '.join(parts) or 'all rows'}; {', '.join(self.columns)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the first rows, for notebooks."""
+        from coquina.tables.table_html import selection_html
+
+        return selection_html(self)
+
+
+__all__ = ["Selection"]

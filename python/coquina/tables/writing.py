@@ -1,0 +1,230 @@
+"""Rows and values that are put into a table: behind its rows, or in their place.
+
+In: anything that `incoming` takes, and where it goes. Out: batches for the layout.
+Invariant: columns go by their names. What does not fit is refused before anything is written, but for
+streams of batches, of which those before it stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.indexing import lower
+from coquina.tables.gathering import cut, row_numbers
+from coquina.tables.incoming import batches
+from coquina.tables.layout import leaves_of
+from coquina.tables.reading import narrowed, pick, row_bytes
+from coquina.tables.scanning import WINDOW_BYTES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coquina.tables.layout import Batch, ColumnSpec, Schema
+    from coquina.tables.plan import Plan
+    from coquina.tables.table import Table
+
+    Integers = npt.NDArray[np.int64]
+
+
+def length(batch: Batch) -> int:
+    """Return how many rows a batch has."""
+    return len(next(iter(batch.values()), ()))
+
+
+def batch_of(records: Any, above: str = "") -> Batch:
+    """Return the columns of records, by path."""
+    batch: Batch = {}
+    for name in records.dtype.names:
+        path = f"{above}/{name}" if above else name
+        part = records[name]
+        batch.update(batch_of(part, path) if part.dtype.names else {path: part})
+    return batch
+
+
+def append_rows(table: Table, data: Any) -> int:
+    """Append what `incoming` takes; return how many rows that was."""
+    _, parts = batches(data, table.schema)
+    source = getattr(data, "table", data)
+    if source is table:
+        parts = iter(list(parts))
+    count = 0
+    for batch in parts:
+        table.put(batch)
+        count += length(batch)
+    return count
+
+
+def append_plan(plan: Plan, table: Table) -> int:
+    """Append the rows of a plan to a table; return how many there are."""
+    picked, columns = plan.picked(None)
+    paths = {path: one.name + path[len(one.path) :] for one in picked for path in one.leaves()}
+    wanted = leaves_of(table.schema)
+    missing = [name for name in wanted if name not in paths.values()]
+    unknown = [name for name in paths.values() if name not in wanted]
+    if missing or unknown:
+        raise ValueError(f"append_to: columns {missing} are missing, {unknown} are not in {table.name!r}")
+    parts: Iterable[tuple[int, Batch]] = cut(plan, columns, None)
+    if table is plan.table:
+        parts = list(parts)
+    count = 0
+    for rows, values in parts:
+        table.put({paths[path]: one for path, one in values.items()})
+        count += rows
+    return count
+
+
+def rows_of_key(table: Table, key: Any) -> Integers:
+    """Return the numbers of the rows that a key names, any that NumPy takes."""
+    selection = lower(key, (table.nrows,))
+    axis = selection.axes[0] if selection.axes else None
+    if axis is None or len(selection.shape) > 1:
+        raise IndexError(f"rows of a table: a key that gives shape {selection.shape} names none")
+    if isinstance(axis, tuple):
+        return np.arange(axis[2], dtype=np.int64) * axis[1] + axis[0]
+    return axis
+
+
+def write_key(table: Table, key: Any, value: Any) -> None:
+    """Overwrite the rows that a key names with records, or one record for all."""
+    write_rows(table, rows_of_key(table, key), value, table.schema)
+
+
+def write_rows(table: Table, rows: Integers, value: Any, schema: Schema) -> None:
+    """Overwrite the columns of `schema` in these rows."""
+    parts = list(batches(_as_rows(value), schema, max(len(rows), 1))[1])
+    total = sum(map(length, parts))
+    if total == 1 and len(rows) != 1:
+        parts = [_repeated(part, len(rows)) for part in parts if length(part)]
+    elif total != len(rows):
+        raise ValueError(f"{total} rows for {len(rows)} rows of the table")
+    at = 0
+    for part in parts:
+        put_rows(table, rows[at : at + length(part)], part)
+        at += length(part)
+
+
+def put_rows(table: Table, rows: Integers, batch: Batch) -> None:
+    """Write a batch to rows, at once where they follow each other."""
+    if not len(rows):
+        return
+    first, last = int(rows[0]), int(rows[-1])
+    if last - first + 1 == len(rows) and (len(rows) == 1 or bool(np.all(np.diff(rows) == 1))):
+        table.layout.write(first, batch)
+    else:
+        table.layout.write_at(rows, batch)
+
+
+def _as_rows(value: Any) -> Any:
+    """Return one row as rows."""
+    if isinstance(value, np.void | tuple):
+        return [cast("Any", value)]
+    if isinstance(value, np.ndarray) and not cast("Any", value).ndim:
+        return cast("Any", value).reshape(1)
+    if isinstance(value, Mapping):
+        columns = cast("Mapping[str, Any]", value)
+        if all(_is_single(one) for one in columns.values()):
+            return {name: [one] for name, one in columns.items()}
+    return cast("Any", value)
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, str | bytes) or np.ndim(value) == 0
+
+
+def _repeated(batch: Batch, count: int) -> Batch:
+    return {path: np.repeat(_array(one), count, axis=0) for path, one in batch.items()}
+
+
+def _array(values: Any) -> Any:
+    return cast("Any", values) if isinstance(values, np.ndarray) else np.asarray(values)
+
+
+def modify_plan(plan: Plan, values: Mapping[str, Any]) -> int:
+    """Overwrite columns in the rows of a plan; return how many rows there are."""
+    return modify_rows(plan.table, row_numbers(plan), values)
+
+
+def modify_rows(table: Table, rows: Integers, values: Mapping[str, Any]) -> int:
+    """Overwrite columns in some rows; return how many rows there are."""
+    if not values:
+        return 0
+    schema = narrowed(table.schema, pick(table.schema, list(values)))
+    if any(spec.children for spec in schema):
+        raise TypeError("modify: a nest of columns; name the columns in it")
+    given = {name: _Values(name, one, table, len(rows)) for name, one in values.items()}
+    columns = [table.layout.columns[name] for name in values]
+    step = max(1, WINDOW_BYTES // row_bytes(columns))
+    for at in range(0, len(rows), step):
+        part = rows[at : at + step]
+        made = {name: one.part(part, at) for name, one in given.items()}
+        for batch in batches(made, schema, len(part))[1]:
+            put_rows(table, part, batch)
+    return len(rows)
+
+
+class _Values:
+    """Values for some rows: one for all, one for each, or an expression of all rows of the table."""
+
+    def __init__(self, name: str, given: Any, table: Table, count: int) -> None:
+        self._given = given
+        self._is_by_row = False
+        self._is_one = _is_single(given) if not _is_lazy(given) else False
+        shape = table.layout.columns[name].shape
+        if not self._is_one and not _is_lazy(given):
+            self._given = given if hasattr(given, "shape") else list(given)
+            self._is_one = bool(shape) and np.shape(self._given) == shape
+        if self._is_one:
+            return
+        if _is_lazy(given) and given.shape[:1] == (table.nrows,):
+            self._is_by_row = True
+        elif len(self._given) != count:
+            raise ValueError(f"modify: {len(self._given)} values of {name!r} for {count} rows")
+
+    def part(self, rows: Integers, at: int) -> Any:
+        """Return the values of some of the rows, which are the ones from the `at`-th on."""
+        if self._is_by_row:
+            return self._given[rows]
+        if not self._is_one:
+            return self._given[at : at + len(rows)]
+        if isinstance(self._given, str | bytes) or self._given is None:
+            return [self._given] * len(rows)
+        return np.broadcast_to(np.asarray(self._given), (len(rows), *np.shape(self._given)))
+
+
+def _is_lazy(value: Any) -> bool:
+    return not isinstance(value, np.ndarray | list | tuple) and hasattr(value, "shape") and bool(value.shape)
+
+
+def write_columns(table: Table, names: list[str], value: Any) -> None:
+    """Overwrite some columns with records, or one record for all."""
+    schema = narrowed(table.schema, pick(table.schema, names))
+    write_rows(table, np.arange(table.nrows, dtype=np.int64), value, schema)
+
+
+def write_nest(table: Table, name: str, value: Any) -> None:
+    """Overwrite all columns of a nest with records of it."""
+    picked = pick(table.schema, name)
+    made: Any = np.asarray(value)
+    if made.dtype.names is None or not all(
+        child.name in made.dtype.names for child in picked[0].spec.children
+    ):
+        raise TypeError(f"column {name!r} is a nest of columns, and takes records of them, not {made.dtype}")
+    write_rows(table, np.arange(table.nrows, dtype=np.int64), {name: made}, narrowed(table.schema, picked))
+
+
+def add_column(table: Table, name: str, values: Any, spec: ColumnSpec | None) -> None:
+    """Put a column behind the last, with a value for each row, or one for all."""
+    if _is_single(values) and not _is_lazy(values):
+        count = table.nrows
+        values = [values] * count if isinstance(values, str | bytes) else np.full(count, values)
+    elif _is_lazy(values):
+        values = values[...]
+    (found,), parts = batches({name: values}, None if spec is None else (spec,), max(1, table.nrows))
+    batch = next(parts, None)
+    count = 0 if batch is None else length(batch)
+    if count != table.nrows:
+        raise ValueError(f"column {name!r}: {count} values for {table.nrows} rows")
+    table.layout.add_column(found, [] if batch is None else batch[name])
