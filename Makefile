@@ -17,6 +17,7 @@ demo: $(VENV)/.built
 	$(BIN)/python demo/array_demo.py
 	$(BIN)/python demo/hdf5_demo.py
 	$(BIN)/python demo/compute_demo.py
+	$(BIN)/python demo/table_demo.py
 
 test: lint rust-tests python-tests
 	@echo "make test: all passed"
@@ -33,12 +34,14 @@ bench: $(VENV)/.built
 	$(BIN)/python bench/slices.py
 	$(BIN)/python bench/hdf5.py
 	$(BIN)/python bench/compute.py
+	$(BIN)/python bench/table.py
 
 bench-quick: $(VENV)/.built
 	$(BIN)/python bench/codecs.py --quick
 	$(BIN)/python bench/slices.py --quick
 	$(BIN)/python bench/hdf5.py --quick
 	$(BIN)/python bench/compute.py --quick
+	$(BIN)/python bench/table.py --quick
 
 lint: $(VENV)/.built
 	cargo fmt --all --check
@@ -64,7 +67,7 @@ $(VENV)/.dependencies: pyproject.toml | tools
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip 'maturin>=1.9,<2'
 	$(BIN)/python -c 'import subprocess, sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["bench"] + extras["dev"]; \
+	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["arrow"] + extras["bench"] + extras["dev"]; \
 	    subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", *(w for w in wanted if not w.startswith("coquina"))])'
 	touch $@
 

@@ -17,6 +17,7 @@ from coquina.cli import (
     info,
     ls,
     plugin_path,
+    query,
     recover,
     repack,
     repair,
@@ -30,6 +31,7 @@ COMMANDS = (
     info,
     ls,
     cat,
+    query,
     convert,
     verify,
     repair,
@@ -53,6 +55,8 @@ examples:
   coquina append run.blp more.dat
   coquina ls run.h5
   coquina repack --filter blosc2 run.h5 small.h5
+  coquina convert trades.csv trades.h5              a table
+  coquina query trades.h5 "price > 10 and sym == 'ABC'" --agg "count,mean(price)"
 
 exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 130 interrupted
 """
@@ -88,7 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         options.run(options)
-    except (CoquinaError, ValueError, TypeError, IndexError, MemoryError, OSError) as error:
+    except KeyError as error:
+        # Its text would have quotes around the sentence.
+        print(f"coquina: {error.args[0] if error.args else error}", file=sys.stderr)
+        return 1
+    except (CoquinaError, ValueError, TypeError, IndexError, MemoryError, OSError, ImportError) as error:
         print(f"coquina: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""print a part of an array, in NumPy's notation
+"""print a part of an array, in NumPy's notation, or rows of a table
 
 Only the blocks that hold the part are read. Long results are printed in part, unless --all or --json is
 given.
@@ -8,6 +8,8 @@ Examples:
   coquina cat climate.b2nd "[..., 0]" --json
   coquina cat records.b2nd "['id']" --all
   coquina cat "run.h5:/images/raw[0, ::100]"
+  coquina cat trades.h5:/trades "[5:9]"
+  coquina cat "trades.h5:/trades['price']"
 """
 
 from __future__ import annotations
@@ -19,17 +21,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.cli import arguments, hdf5_paths
+from coquina.cli import arguments, hdf5_paths, tables
 from coquina.cli.keys import key
+from coquina.cli.table_text import items_json, rows_text
 
 if TYPE_CHECKING:
     import argparse
+
+_ROWS = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina cat`."""
     parser.add_argument(
-        "file", help="a .b2nd file or directory, a Bloscpack file of an array, or FILE.h5:/path of a dataset"
+        "file",
+        help="a .b2nd file or directory, a Bloscpack file of an array, FILE.h5:/path, or a table's directory",
     )
     parser.add_argument("key", nargs="?", type=key, help="what to print; all of it by default")
     parser.add_argument("-a", "--all", action="store_true", help="print every item")
@@ -39,6 +45,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the part."""
     place = hdf5_paths.place(options.file)
+    is_all = options.all or options.json
+    if place is None and tables.is_directory(options.file):
+        with coquina.open_table(options.file) as table:
+            _show_rows(*rows_of(table, options.key, is_all), options)
+        return
+    if place is not None:
+        place, options.key = key_of(place, options.key)
+        with hdf5_paths.opened(place) as found:
+            if tables.is_table(found):
+                _show_rows(*rows_of(found, options.key, is_all), options)
+                return
     part: Any = part_of_file(options.file, options.key) if place is None else part_of(place, options.key)
     if options.json:
         items = np.asarray(part)
@@ -53,6 +70,31 @@ def run(options: argparse.Namespace) -> None:
         print(part)
 
 
+def _show_rows(rows: Any, left: int, options: argparse.Namespace) -> None:
+    """Print rows of a table, or values of a column. left: how many more there are."""
+    values = np.atleast_1d(rows)
+    if options.json:
+        items = items_json(values)
+        print(json.dumps({"dtype": str(values.dtype), "shape": values.shape, "items": items}))
+    elif values.dtype.names is not None:
+        print(rows_text(values))
+    else:
+        with np.printoptions(threshold=sys.maxsize if options.all else 1000):
+            print(rows)
+    if left:
+        print(f"{left} more; --all prints them")
+
+
+def rows_of(table: Any, key: Any, is_all: bool) -> tuple[Any, int]:
+    """Return rows, or the values of a column; and how many more there are, where no key says which."""
+    if isinstance(key, str):
+        return table[key][:], 0
+    if key is not None and not (isinstance(key, tuple) and not key):
+        return table[key], 0
+    most = len(table) if is_all else min(len(table), _ROWS)
+    return table[:most], len(table) - most
+
+
 def part_of_file(path: str, key: Any) -> Any:
     """Return a part of the array that a file is; all of it for no key."""
     file = coquina.open(path)
@@ -61,12 +103,16 @@ def part_of_file(path: str, key: Any) -> Any:
     return file[() if key is None else key]
 
 
-def part_of(place: hdf5_paths.Place, key: Any) -> Any:
-    """Return a part of a dataset; the key may follow its name in brackets."""
+def key_of(place: hdf5_paths.Place, key: Any) -> tuple[hdf5_paths.Place, Any]:
+    """Return a place without the key in brackets that may follow its name, and the key, from either side."""
     place, inner = hdf5_paths.with_key(place)
     if inner is not None and key is not None:
         raise ValueError(f"{place.file}:{place.path}: two keys, {inner!r} and {key!r}")
-    key = inner if key is None else key
+    return place, inner if key is None else key
+
+
+def part_of(place: hdf5_paths.Place, key: Any) -> Any:
+    """Return a part of a dataset."""
     with hdf5_paths.opened(place) as opened:
         found: Any = opened
         if not hasattr(found, "shape"):

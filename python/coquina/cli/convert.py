@@ -1,6 +1,8 @@
-"""turn an array into a file of another kind, by the extensions: .npy .npz .blp .b2nd .h5, others plain bytes
+"""turn an array or a table into a file of another kind, by the extensions
 
-A dataset of an HDF5 file is FILE.h5:/path; it is added to a file that exists. Without a path it is /data.
+Arrays: .npy .npz .blp .b2nd .h5, others are plain bytes. Tables: .h5, .csv, .parquet, .npy, and directories,
+whose names have no extension. A dataset or table of an HDF5 file is FILE.h5:/path; it is added to a file that
+exists. Without a path it is /data or /table. Records become a table if --layout is given.
 
 Examples:
   coquina convert climate.npy climate.b2nd
@@ -9,6 +11,9 @@ Examples:
   coquina convert --dtype "<f4" --shape 100,200 floats.raw floats.b2nd
   coquina convert run.h5:/images/raw raw.b2nd
   coquina convert raw.b2nd run.h5:/images/raw
+  coquina convert trades.csv trades.h5:/trades
+  coquina convert trades.h5:/trades trades.parquet
+  coquina convert --layout rows records.npy records.h5:/table
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ import numpy as np
 
 import coquina
 from coquina.array_regions import boxes
-from coquina.cli import arguments, hdf5_paths
+from coquina.cli import arguments, convert_tables, hdf5_paths, tables
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=lengths, help="of .b2nd: items of a chunk along each axis")
     parser.add_argument("--blocks", type=lengths, help="of .b2nd: items of a block along each axis")
     parser.add_argument("--access", default="any", help="of .b2nd: how it will be read: any, rows, columns")
+    parser.add_argument(
+        "--layout", choices=("columns", "rows"), help="of a table: a dataset for each column, or records"
+    )
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_json(parser)
@@ -64,7 +72,17 @@ def run(options: argparse.Namespace) -> None:
     if target is None and os.path.exists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
     with ExitStack() as stack:
-        _convert(load(options, stack), target, options)
+        rows = convert_tables.rows_of(options, stack)
+        source = load(options, stack) if rows is None else rows
+        if rows is not None or convert_tables.is_wanted(options):
+            with tables.threads_of(options):
+                said = convert_tables.convert(source, options)
+            if said is not None:
+                sentence = f"{said['output']}: {said['rows']} rows of {said['columns']} columns"
+                arguments.report(said, sentence, as_json=options.json)
+                return
+            source = convert_tables.array_of(source)
+        _convert(source, target, options)
 
 
 def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:

@@ -1,9 +1,10 @@
-"""say what an array, a frame, a Bloscpack file or a Blosc chunk holds, without decoding it
+"""say what an array, a table, a frame, a Bloscpack file or a Blosc chunk holds, without decoding it
 
 Examples:
   coquina info climate.b2nd
   coquina info --json climate.npy.blp
   coquina info run.h5:/images/raw
+  coquina info trades.h5                            (of a file with a table alone, that table)
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import coquina
 
 if TYPE_CHECKING:
     import argparse
 
-from coquina.cli import arguments, hdf5_paths, ls
+from coquina.cli import arguments, hdf5_paths, ls, tables
 
 _MAGIC = b"blpk"
 _FRAME_MAGIC = b"b2frame\0"
@@ -27,7 +28,9 @@ _HEADER_BYTES = 32
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina info`."""
-    parser.add_argument("file", help="an array, a frame, a Bloscpack file, one Blosc chunk, FILE.h5[:/path]")
+    parser.add_argument(
+        "file", help="an array, a table, a frame, a Bloscpack file, a Blosc chunk, FILE.h5[:/path]"
+    )
     arguments.add_json(parser)
 
 
@@ -39,6 +42,9 @@ def run(options: argparse.Namespace) -> None:
         return
     width = max(map(len, facts))
     for name, value in facts.items():
+        if name == "columns" and isinstance(value, dict):
+            print(f"columns\n{tables.columns_text(cast('Any', value))}")
+            continue
         print(f"{name:{width}}  {_text(name, value)}")
 
 
@@ -47,6 +53,9 @@ def describe(path: str) -> dict[str, Any]:
     place = hdf5_paths.place(path)
     if place is not None:
         return _describe_hdf5(place)
+    if tables.is_directory(path):
+        with coquina.open_table(path) as table:
+            return {"file": path, "format": "table", **tables.facts(table)}
     if Path(path).is_dir():
         return _describe_frame(path)
     with Path(path).open("rb") as file:
@@ -78,18 +87,40 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
     """Return the facts of an HDF5 file, or of a group or dataset in it."""
     with hdf5_paths.opened(place) as found:
         top = getattr(found, "h5", found)
+        if place.path == "/" and (only := _only_table(top)) is not None:
+            place, found = hdf5_paths.Place(place.file, only), found[only]
+            top = found.h5
         where = {"file": place.file, "path": place.path}
         attrs = list(top.attrs)
+        if tables.is_table(found):
+            return {**where, "format": "HDF5 table", **tables.facts(found), "attrs": attrs}
         if isinstance(found, coquina.Array):
             facts: dict[str, Any] = found.info.to_dict()
             shown = {name: value for name, value in facts.items() if name not in _NOT_OF_DATASETS}
             return {**where, "format": "HDF5 dataset", **shown, "attrs": attrs}
         if hasattr(found, "keys"):
             kind = "file" if place.path == "/" else "group"
-            return {**where, "format": f"HDF5 {kind}", **totals(top), "attrs": attrs}
+            within = {"tables": names} if (names := tables.of_file(top)) else {}
+            return {**where, "format": f"HDF5 {kind}", **totals(top), **within, "attrs": attrs}
         if not hasattr(found, "shape"):
             return {**where, "format": "HDF5 datatype", "dtype": ls.dtype_name(found), "attrs": attrs}
         return {**where, "format": "HDF5 dataset", **ls.stored(found), "attrs": attrs}
+
+
+def _only_table(top: Any) -> str | None:
+    """Return the name of the table that a file of h5py has and nothing else; None for another file."""
+    names = tables.of_file(top)
+    if len(names) != 1:
+        return None
+    others: list[str] = []
+
+    def look(name: str, h5: Any) -> None:
+        is_within = f"/{name}/".startswith(f"{names[0]}/") or tables.is_hidden(name)
+        if not is_within and not hasattr(h5, "keys"):
+            others.append(name)
+
+    top.visititems(look)
+    return None if others else names[0]
 
 
 _NOT_OF_DATASETS = (

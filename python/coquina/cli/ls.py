@@ -1,6 +1,7 @@
-"""list what an HDF5 file holds: groups, datasets, links, and how they are stored
+"""list what an HDF5 file holds: groups, datasets, tables, links, and how they are stored
 
-Nothing is decoded. The ratio is that of the bytes of the items to the bytes that they take in the file.
+Nothing is decoded. The ratio is that of the bytes of the items to the bytes that they take in the file. What
+a table is made of, and what PyTables hides, is listed with --all.
 
 Examples:
   coquina ls run.h5
@@ -13,15 +14,18 @@ import json
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from coquina.cli import arguments, hdf5_paths
+from coquina.cli import arguments, hdf5_paths, tables
 
 if TYPE_CHECKING:
     import argparse
+
+_NAMES_WIDTH = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina ls`."""
     parser.add_argument("file", help="an HDF5 file, or FILE.h5:/path of a group in it")
+    parser.add_argument("-a", "--all", action="store_true", help="also what tables are made of")
     arguments.add_json(parser)
 
 
@@ -31,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     if place is None:
         raise ValueError(f"{options.file} is no HDF5 file, and has no such names in it")
     with hdf5_paths.opened(place) as top:
-        rows = listed(getattr(top, "h5", top))
+        rows = shown(top, options.all)
     if options.json:
         print(json.dumps({"file": place.file, "path": place.path, "objects": rows}))
         return
@@ -42,6 +46,45 @@ def run(options: argparse.Namespace) -> None:
         *aligned, last = cells
         columns = [f"{cell:{width}}" for cell, width in zip(aligned, widths, strict=True)]
         print("  ".join([*columns, last]).rstrip())
+
+
+def shown(top: Any, is_all: bool) -> list[dict[str, Any]]:
+    """Return a row of facts for each object, table and link below what was found at a place.
+
+    is_all: also what tables are made of, and what PyTables hides.
+    """
+    from coquina.hdf5.trees import Walk
+
+    rows: list[dict[str, Any]] = []
+    inside: list[str] = []  # the columns tables that were met: what is below them
+    h5: Any = getattr(top, "h5", top)
+    if not is_all and tables.is_table(top):
+        return [_table_facts(top, "/" + h5.name.rpartition("/")[2], h5)]
+    for entry in Walk(h5):
+        if not is_all and (entry.name.startswith(tuple(inside)) or tables.is_hidden(entry.name)):
+            continue
+        table = _table_of(top, entry)
+        if table is None:
+            rows.append(_facts(entry))
+            continue
+        rows.append(_table_facts(table, entry.name, entry.object))
+        inside.append(f"{entry.name}/")
+    return rows
+
+
+def _table_of(top: Any, entry: Any) -> Any:
+    """Return the table that an entry is; None if it is none."""
+    if entry.kind not in ("group", "dataset") or not tables.is_marked(entry.object):
+        return None
+    found = top if tables.is_table(top) else top[entry.name.strip("/")]
+    return found if tables.is_table(found) else None
+
+
+def _table_facts(table: Any, path: str, h5: Any) -> dict[str, Any]:
+    about = tables.facts(table)
+    names = ("layout", "rows", "nbytes", "cbytes", "cratio")
+    head = {"path": path, "kind": "table", "attrs": len(h5.attrs)}
+    return {**head, **{name: about[name] for name in names}, "columns": list(table.columns)}
 
 
 def listed(top: Any) -> list[dict[str, Any]]:
@@ -94,7 +137,7 @@ def dtype_name(found: Any) -> str:
 
     try:
         dtype = found.dtype
-    except TypeError:
+    except (TypeError, ValueError):
         return "not known to NumPy"
     if h5py.check_string_dtype(dtype) is not None:
         return "str" if dtype.kind == "O" else str(dtype)
@@ -115,12 +158,20 @@ def _cells(row: dict[str, Any]) -> list[str]:
         return [name, "", "", "", f"{'=' if kind == 'again' else '->'} {row['to']}"]
     if kind == "group":
         return [f"{name}/", "", "", "", ""]
+    if kind == "table":
+        names = ", ".join(row["columns"])
+        names = names if len(names) <= _NAMES_WIDTH else f"{names[:_NAMES_WIDTH]}..."
+        return [name, "table", f"{row['rows']} rows", f"{row['layout']}: {names}", _size(row)]
     if kind == "type":
         return [name, row["dtype"], "", "", "datatype"]
     shape = "no items" if row["shape"] is None else str(tuple(row["shape"]))
     pipeline = " + ".join(row["filters"])
     how = f"chunks {tuple(row['chunks'])} {pipeline}" if row["chunks"] else ""
+    return [name, row["dtype"], shape, how.strip(), _size(row)]
+
+
+def _size(row: dict[str, Any]) -> str:
     size = arguments.human(row["nbytes"])
-    if row["chunks"] and row["cbytes"]:
+    if row.get("chunks", True) and row["cbytes"]:
         size = f"{size} in {arguments.human(row['cbytes'])}, {row['cratio']:.2f}x"
-    return [name, row["dtype"], shape, how.strip(), size]
+    return size

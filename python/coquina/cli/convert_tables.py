@@ -1,0 +1,155 @@
+"""Tables to files of other kinds and back: what `coquina convert` does where rows go in or come out.
+
+In: a table, a CSV or Parquet file, or an array of records. Out: a table, or a CSV, Parquet or NumPy file.
+Invariant: rows go through some at a time, and what was there stays until the new file is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+
+import coquina
+from coquina.cli import hdf5_paths, tables
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Generator
+    from contextlib import ExitStack
+
+    from coquina.tables.table import Table
+
+_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".tsv.bz2")
+_PARQUET = (".parquet", ".pq")
+
+
+def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
+    """Return the rows that are to be converted; None if the input is no table.
+
+    What must be closed goes to `stack`. With --layout an array of records is one too.
+    """
+    path = options.file.lower()
+    if path.endswith(_CSV):
+        from coquina.tables.files import csv_rows
+
+        return csv_rows(options.file, delimiter="\t" if ".tsv" in path else ",")
+    if path.endswith(_PARQUET):
+        from coquina.tables.files import parquet_rows
+
+        return parquet_rows(options.file)
+    if tables.is_directory(options.file):
+        return stack.enter_context(coquina.open_table(options.file))
+    place = hdf5_paths.place(options.file)
+    if place is not None:
+        found = stack.enter_context(hdf5_paths.opened(place))
+        if place.path == "/" and len(names := tables.of_file(found.h5)) == 1:
+            found = found[names[0]]
+        return found if tables.is_table(found) else None
+    return None
+
+
+def is_wanted(options: argparse.Namespace) -> bool:
+    """Whether a table, or a file of rows, is to be written whatever comes in."""
+    return options.layout is not None or options.output.lower().endswith((*_CSV, *_PARQUET))
+
+
+def convert(rows: Any, options: argparse.Namespace) -> dict[str, Any] | None:
+    """Write rows, and return what is said of them; None where the output is for arrays."""
+    output = options.output.lower()
+    if isinstance(rows, coquina.Array):
+        rows = np.asarray(rows)
+    if output.endswith((*_CSV, *_PARQUET)):
+        with _as_table(rows, options) as table:
+            count = _write_rows(table, options.output)
+            return {"output": options.output, "rows": count, "columns": len(table.columns)}
+    if (target := hdf5_paths.new_place(options.output, "/table")) is not None:
+        return _into_file(rows, target, options)
+    if not Path(output).suffix:
+        with coquina.create_table(options.output, rows, **_storing(options)) as table:
+            return _said(table, options)
+    if not tables.is_table(rows):
+        raise ValueError(f"{options.output}: rows become tables (.h5, or a directory), .csv and .parquet")
+    if output.endswith(".npy"):
+        return _into_npy(rows, options)
+    return None
+
+
+def _said(table: Table, options: argparse.Namespace) -> dict[str, Any]:
+    return {"output": options.output, "rows": len(table), "columns": len(table.columns)}
+
+
+def _storing(options: argparse.Namespace) -> dict[str, Any]:
+    """Return how a new table is to be stored."""
+    given = {name: getattr(options, name) for name in ("codec", "level", "filters", "layout")}
+    given["chunk_rows"] = None if options.chunks is None else options.chunks[0]
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace) -> dict[str, Any]:
+    """Write a table in an HDF5 file, which is made if there is none."""
+    from coquina.hdf5 import File
+
+    with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
+        if target.path in file and not options.force:
+            raise FileExistsError(f"{target.file}:{target.path} exists; --force replaces it")
+        # Under another name first, so that what is there is lost only once this is complete.
+        name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
+        with file.create_table(name, rows, **_storing(options)) as table:
+            said = _said(table, options)
+        if target.path in file:
+            del file[target.path]
+        file.move(name, target.path)
+    return said
+
+
+def _write_rows(table: Table, output: str) -> int:
+    if output.lower().endswith(_PARQUET):
+        return table.to_parquet(output)
+    return table.to_csv(output, delimiter="\t" if ".tsv" in output.lower() else ",")
+
+
+@contextmanager
+def _as_table(rows: Any, options: argparse.Namespace) -> Generator[Table]:
+    """Give rows as a table, one for the time being if they are none."""
+    if tables.is_table(rows):
+        yield rows
+        return
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(options.output))) as folder:
+        path = os.path.join(folder, "rows")
+        with coquina.create_table(path, rows, codec="lz4", level=1) as table:
+            yield table
+
+
+def _into_npy(table: Table, options: argparse.Namespace) -> dict[str, Any]:
+    """Write the rows as records, some at a time."""
+    from coquina.cli.convert import new_file
+
+    for path, column in table.layout.columns.items():
+        if column.is_nullable or column.dtype.kind in "TO":
+            what = "can be missing" if column.is_nullable else "are text of any length"
+            raise ValueError(f"{path}: values {what}, which .npy cannot say; .parquet and .csv can")
+    with new_file(options.output) as file:
+        _write_npy(file, table)
+    return _said(table, options)
+
+
+def _write_npy(file: BinaryIO, table: Table) -> None:
+    dtype = table.dtype
+    header = {
+        "descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (len(table),)
+    }  # fmt: skip
+    write_header: Callable[..., None] = np.lib.format.write_array_header_2_0
+    write_header(file, cast("Any", header))
+    for batch in table.batches():
+        file.write(np.ascontiguousarray(batch, dtype).tobytes())
+
+
+def array_of(table: Any) -> Any:
+    """Return a table's records as an array: for outputs that know no tables."""
+    return table.dataset if table.records is not None else table.to_numpy()

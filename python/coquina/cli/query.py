@@ -1,0 +1,173 @@
+"""print the rows of a table that meet a condition, or what they add up to
+
+The condition is text with the names of columns: and, or, not, comparisons, arithmetic, functions,
+x in (1, 2), x is null. Only the blocks that can match are decoded.
+
+Examples:
+  coquina query trades.h5 "price > 10 and sym == 'ABC'" --columns time,price --head 20
+  coquina query trades.h5:/2024/trades "volume > 1e6" --agg "count,mean(price),max(price)"
+  coquina query trades.h5 --by sym --agg "count,sum(volume)" --format json
+  coquina query trades.h5 "price is null" --explain
+  coquina query trades.h5 "price > 10" --order-by price --descending --format csv -o dear.csv
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.cli import arguments, hdf5_paths, tables
+from coquina.cli.table_text import items_json, rows_text, values_json
+
+if TYPE_CHECKING:
+    import argparse
+
+_HEAD = 20
+_CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina query`."""
+    parser.add_argument("file", help="FILE.h5, FILE.h5:/table, or the folder of a table")
+    parser.add_argument("condition", nargs="?", help="which rows; all of them by default")
+    parser.add_argument("--columns", type=_names, help="only these: a,b,c")
+    parser.add_argument("--head", type=int, metavar="N", help=f"only the first N rows (printed: {_HEAD})")
+    parser.add_argument("--order-by", type=_names, metavar="COLUMNS", help="sort by these")
+    parser.add_argument("--descending", action="store_true", help="from the greatest to the least")
+    parser.add_argument("--agg", help="what the rows add up to: count, sum(x), mean(x), min, max, std, var")
+    parser.add_argument(
+        "--by", type=_names, metavar="COLUMNS", help="for each group of these columns' values"
+    )
+    parser.add_argument("--explain", action="store_true", help="say how it runs, and what was skipped")
+    parser.add_argument("--format", choices=("table", "csv", "arrow", "json"), default="table")
+    parser.add_argument("-o", "--output", help="write to this file (arrow and csv)")
+    arguments.add_threads(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the query."""
+    from coquina.tables.opening import open_table
+
+    place = hdf5_paths.place(options.file)
+    file, name = (options.file, None) if place is None else place
+    with tables.threads_of(options), open_table(file, None if name == "/" else name) as table:
+        rows = table if options.condition is None else table.where(options.condition)
+        if options.explain:
+            _explain(rows, options)
+        elif options.agg or options.by:
+            _aggregate(rows, options)
+        else:
+            _print(rows, options)
+
+
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _explain(rows: Any, options: argparse.Namespace) -> None:
+    found = rows.explain()
+    print(json.dumps(found.to_dict(), default=str) if options.format == "json" else found)
+
+
+def _aggregate(rows: Any, options: argparse.Namespace) -> None:
+    wanted = [_aggregate_of(part) for part in _parts(options.agg or "count")]
+    if options.by:
+        named: dict[str, Any] = {
+            name: kind if column is None else (column, kind) for name, column, kind in wanted
+        }
+        groups = rows.group_by(options.by).agg(**named)
+        if options.order_by:
+            groups = np.sort(groups, order=options.order_by)
+            groups = groups[::-1] if options.descending else groups
+        _show(groups[: options.head], len(groups), options)
+        return
+    made = {
+        name: rows.count() if column is None else getattr(rows, kind)(column) for name, column, kind in wanted
+    }
+    if options.format == "json":
+        print(json.dumps({name: values_json(value) for name, value in made.items()}))
+        return
+    if options.format != "table":
+        raise ValueError(f"--format {options.format}: takes rows; --agg without --by gives table or json")
+    width = max(map(len, made))
+    for name, value in made.items():
+        print(f"{name:{width}}  {value}")
+
+
+def _parts(text: str) -> list[str]:
+    """Cut at commas outside of brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _aggregate_of(text: str) -> tuple[str, str | None, str]:
+    """Return name, column and kind of an aggregate such as `mean(price)` or `count`."""
+    from coquina.tables.grouping import AGGREGATES
+
+    if text == "count":
+        return "count", None, "count"
+    match = _CALL.fullmatch(text)
+    if match is None or match[1] not in AGGREGATES:
+        raise ValueError(f"--agg {text!r}: write count, or one of {', '.join(AGGREGATES)} with (column)")
+    return re.sub(r"\W+", "_", f"{match[1]}_{match[2]}").strip("_"), match[2].strip(), match[1]
+
+
+def _print(rows: Any, options: argparse.Namespace) -> None:
+    if options.columns:
+        rows = rows.select(options.columns)
+    if options.order_by:
+        rows = rows.order_by(options.order_by, options.descending)
+    if options.format in ("csv", "arrow"):
+        rows = rows if options.head is None else rows.head(options.head)
+        _write(rows, options)
+        return
+    if options.format == "json":
+        rows = rows if options.head is None else rows.head(options.head)
+        _json_lines(rows)
+        return
+    count = rows.count()
+    most = _HEAD if options.head is None else options.head
+    _show(rows.head(most).to_numpy(), count, options)
+
+
+def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
+    if options.format == "json":
+        print(json.dumps([dict(zip(rows.dtype.names, row, strict=True)) for row in items_json(rows)]))
+        return
+    if options.format != "table":
+        raise ValueError(f"--format {options.format}: groups are printed as table or json")
+    print(rows_text(rows))
+    print(f"{count} rows" + (f", the first {len(rows)} shown" if count > len(rows) else ""))
+
+
+def _json_lines(rows: Any) -> None:
+    """Print one JSON object a line, so that no reader needs all of them."""
+    for batch in rows.batches():
+        names = batch.dtype.names
+        for row in items_json(batch):
+            print(json.dumps(dict(zip(names, row, strict=True))))
+
+
+def _write(rows: Any, options: argparse.Namespace) -> None:
+    from coquina.tables import files
+    from coquina.tables.arrow import reader
+    from coquina.tables.arrow_in import pyarrow
+
+    target = options.output or sys.stdout.buffer
+    if options.format == "csv":
+        files.to_csv(rows, target)
+        return
+    source = reader(rows)
+    with pyarrow("ipc").new_stream(target, source.schema) as writer:
+        for batch in source:
+            writer.write_batch(batch)

@@ -1,0 +1,79 @@
+"""Rows of tables as text: columns that line up, and values as JSON has them.
+
+In: structured arrays, values. Out: text, and what `json` can write.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+_WIDTH = 40
+
+
+def rows_text(rows: Any) -> str:
+    """Return rows as lines under the names of their columns; numbers to the right."""
+    names = rows.dtype.names
+    columns = [[name, *map(cell_text, _list_of(rows[name]))] for name in names]
+    widths = [max(map(len, column)) for column in columns]
+    rights = [rows.dtype[name].kind in "biufc" and not rows.dtype[name].shape for name in names]
+    lines: list[str] = []
+    for cells in zip(*columns, strict=True):
+        parts = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(cells, widths, rights, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def _list_of(values: Any) -> list[Any]:
+    if values.dtype.kind in "mM":
+        return [None if np.isnat(one) else one for one in values]
+    return list(values)
+
+
+def cell_text(value: Any) -> str:
+    """Return a value as a cell; what is missing is null."""
+    if value is None or value is np.ma.masked:
+        return "null"
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    text = str(value).replace("\n", " ")
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+
+
+def items_json(values: Any) -> list[Any]:
+    """Return the items of an array as JSON has them; records as lists."""
+    if values.dtype.names is not None:
+        columns = [items_json(values[name]) for name in values.dtype.names]
+        return [list(row) for row in zip(*columns, strict=True)]
+    if values.dtype.kind in "mM":
+        # `tolist` makes plain integers of nanoseconds.
+        plain: Any = np.ma.getdata(values)
+        texts: Any = plain.astype(str).astype(object)
+        texts[np.isnat(plain) | np.ma.getmaskarray(values)] = None
+        return texts.tolist()
+    return values_json(values.tolist())
+
+
+def values_json(value: Any) -> Any:
+    """Return a value as JSON has it: NaN and what is missing as null, times and bytes as text."""
+    if value is None or value is np.ma.masked:
+        return None
+    if isinstance(value, np.generic):
+        value = cast("Any", value.item())
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    if isinstance(value, np.ndarray | list | tuple):
+        return [values_json(one) for one in cast("Any", value)]
+    return str(value)

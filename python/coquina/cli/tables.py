@@ -1,0 +1,122 @@
+"""Tables as the command sees them: where they are, what is said of them, and their rows.
+
+In: what stands on the command line, or nodes of HDF5 files. Out: tables, facts for people and programs.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Generator
+
+    from coquina.tables.table import Table
+
+_HIDDEN = ("_i_", "_p_")
+_MARKS = ("TABLE", "dataframe")
+
+
+def is_directory(path: str) -> bool:
+    """Whether this is the directory of a table."""
+    return os.path.isfile(os.path.join(path, "table.json"))
+
+
+def is_marked(h5: Any) -> bool:
+    """Whether a group or a dataset of h5py says that it is a table."""
+    marks: list[Any] = [h5.attrs.get("CLASS"), h5.attrs.get("encoding-type")]
+    return any(
+        (mark.decode("utf-8", "replace") if isinstance(mark, bytes) else mark) in _MARKS
+        for mark in marks
+        if isinstance(mark, str | bytes)
+    )
+
+
+def is_hidden(path: str) -> bool:
+    """Whether PyTables does not show what has this path."""
+    return any(part.startswith(_HIDDEN) for part in path.split("/"))
+
+
+def is_table(found: Any) -> bool:
+    """Whether what was found is a table; nothing of tables is imported to know it."""
+    return hasattr(cast("Any", type(found)), "group_by")
+
+
+@contextmanager
+def threads_of(options: argparse.Namespace) -> Generator[None]:
+    """Use as many threads as --threads says, and as before afterwards."""
+    from coquina import num_threads, set_num_threads
+
+    before = num_threads()
+    if options.threads is not None:
+        set_num_threads(options.threads)
+    try:
+        yield
+    finally:
+        if options.threads is not None:
+            set_num_threads(before)
+
+
+def facts(table: Table) -> dict[str, Any]:
+    """Return what is known of a table without reading rows: sizes, and its columns by their paths."""
+    info = table.info
+    stored: dict[str, Any] = info.pop("columns", {})
+    for name in ("path", "name", "nrows", "rows", "skipped"):
+        info.pop(name, None)
+    nbytes, cbytes = info.pop("nbytes"), info.pop("cbytes")
+    columns: dict[str, Any] = {}
+    for path, column in table.layout.columns.items():
+        about: dict[str, Any] = {"kind": column.kind, "dtype": _dtype_name(column.dtype)}
+        if column.shape:
+            about["shape"] = list(column.shape)
+        if column.is_nullable:
+            about["nullable"] = True
+        sizes = stored.get(path, {})
+        columns[path] = about | {key: sizes[key] for key in ("nbytes", "cbytes") if key in sizes}
+    return {
+        "rows": table.nrows,
+        **info,
+        "nbytes": nbytes,
+        "cbytes": cbytes,
+        "cratio": nbytes / cbytes if cbytes else None,
+        "columns": columns,
+    }
+
+
+def _dtype_name(dtype: Any) -> str:
+    return "text" if dtype.kind in "TO" else str(dtype)
+
+
+def columns_text(columns: dict[str, Any]) -> str:
+    """Return columns as lines that line up: name, kind, dtype, sizes."""
+    from coquina.cli.arguments import human
+
+    lines: list[list[str]] = []
+    for name, about in columns.items():
+        dtype = about["dtype"] + str(about.get("shape", "")) + "?" * about.get("nullable", False)
+        kind = "" if about["kind"] == "number" else about["kind"]
+        size = f"{human(about['nbytes'])} in {human(about['cbytes'])}" if about.get("cbytes") else ""
+        lines.append([name, dtype, kind, size])
+    if not lines:
+        return ""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    padded = [
+        "  ".join([f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)]) for line in lines
+    ]
+    return "\n".join([f"  {line}".rstrip() for line in padded])
+
+
+def of_file(top: Any) -> list[str]:
+    """Return the names of the tables in a file or group of h5py, but for hidden ones."""
+    found: list[str] = []
+
+    def look(name: str, h5: Any) -> None:
+        if not is_hidden(name) and is_marked(h5):
+            found.append(f"/{name}")
+
+    if is_marked(top):
+        return []
+    top.visititems(look)
+    return found

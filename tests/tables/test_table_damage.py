@@ -1,0 +1,187 @@
+"""Tables whose files are damaged: rows are right or an error, and never are rows lost or made up unnoticed."""
+
+import numpy as np
+import pytest
+
+import coquina as cq
+from tests.tables.hostile_cases import ALLOWED, chunk_places, columns, flipped, look, records
+from tests.tables.table_cases import LAYOUTS
+from tests.test_crash import SEED
+
+ROWS = 4000
+#: Conditions on columns in order, which bounds of blocks decide for most blocks, and on others.
+CONDITIONS = {
+    "n > 1200": lambda v: v["n"] > 1200,
+    "(n < 77) | (u == 7919 * 3000)": lambda v: (v["n"] < 77) | (v["u"] == 7919 * 3000),
+    "(x > 1.5) & f": lambda v: (v["x"] > 1.5) & v["f"],
+    "s == 'bcd'": lambda v: v["s"] == b"bcd",
+}
+#: Files whose chunks all have checksums.
+CHECKED = {
+    "rows": {"layout": "rows"},
+    "rows gzip": {"layout": "rows", "filter": "gzip"},
+    "columns": {"layout": "columns"},
+    "columns plain": {"layout": "columns", "filter": "none"},
+}
+
+
+def data_of(layout):
+    return records(ROWS) if layout == "rows" else columns(ROWS) | {"k": category_values()}
+
+
+def category_values():
+    from coquina.tables.values import Coded
+
+    return Coded(np.arange(ROWS, dtype="i1") % 3, np.array(["red", "green", "blue"]))
+
+
+def made(path, layout, **options):
+    """Make a table, and return its values and what they are by column."""
+    data = data_of(layout)
+    with cq.create_table(path, data, layout=layout, chunk_rows=500, **options) as table:
+        return table[:], {name: np.asanyarray(table[name][:]) for name in table.layout.columns}
+
+
+def equal(found, wanted):
+    """Whether records are the same, NaN and missing values too."""
+    return found.dtype == wanted.dtype and found.shape == wanted.shape and repr_of(found) == repr_of(wanted)
+
+
+def repr_of(rows):
+    if isinstance(rows, np.ma.MaskedArray):
+        return rows.mask.tobytes(), str(rows.filled().tolist())
+    return str(rows.tolist())
+
+
+def right_or_error(path, rows, values, what):
+    """Read a damaged table in all ways; return how many were errors."""
+    errors = 0
+    try:
+        table = cq.open_table(path)
+    except cq.CoquinaError:
+        return 1
+    with table:
+        assert table.nrows == len(rows), what
+        for condition, judge in CONDITIONS.items():
+            try:
+                found = table.where(condition).row_numbers()
+            except cq.CoquinaError:
+                errors += 1
+            else:
+                np.testing.assert_array_equal(found, np.nonzero(judge(values))[0], f"{what}: {condition}")
+        for name, wanted in values.items():
+            try:
+                found = np.asanyarray(table[name][:])
+            except cq.CoquinaError:
+                errors += 1
+            else:
+                assert repr_of(found) == repr_of(wanted), f"{what}: {name}"
+        try:
+            assert equal(table[:], rows), what
+        except cq.CoquinaError:
+            errors += 1
+            assert table.verify(), what
+    return errors
+
+
+def flip_checked(tmp_path, case, flips, seed):
+    """Flip bits of chunks that have checksums, one by one; return how often that was an error."""
+    path = tmp_path / "x.h5"
+    rows, values = made(path, fletcher32=True, **CHECKED[case])
+    content, places = path.read_bytes(), chunk_places(path)
+    rng = np.random.default_rng((SEED, seed))
+    noticed = 0
+    for number in range(flips):
+        path.write_bytes(flipped(content, rng, places))
+        noticed += right_or_error(path, rows, values, f"{case}, flip {number}") > 0
+    return noticed
+
+
+@pytest.mark.parametrize("case", list(CHECKED))
+def test_a_flipped_bit_of_a_chunk_with_a_checksum_is_an_error(case, tmp_path):
+    assert flip_checked(tmp_path, case, 40, 0) == 40
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", list(CHECKED))
+def test_thousands_of_flipped_bits_of_chunks_with_checksums_are_errors(case, tmp_path):
+    assert flip_checked(tmp_path, case, 1000, 1) == 1000
+
+
+def flip_frames(tmp_path, flips, seed):
+    """Flip bits of the frames of a table that is a directory; return how often that was an error."""
+    path = tmp_path / "frames"
+    rows, values = made(path, "columns")
+    contents = {file: file.read_bytes() for file in sorted(path.glob("*.b2nd"))}
+    rng = np.random.default_rng((SEED, seed))
+    noticed = 0
+    for number in range(flips):
+        file = list(contents)[int(rng.integers(len(contents)))]
+        file.write_bytes(flipped(contents[file], rng))
+        noticed += right_or_error(path, rows, values, f"{file.name}, flip {number}") > 0
+        file.write_bytes(contents[file])
+    return noticed
+
+
+def test_a_flipped_bit_of_a_frame_is_an_error_or_does_no_harm(tmp_path):
+    assert flip_frames(tmp_path, 60, 2) > 50
+
+
+@pytest.mark.long
+def test_thousands_of_flipped_bits_of_frames_are_errors_or_do_no_harm(tmp_path):
+    assert flip_frames(tmp_path, 1500, 3) > 1300
+
+
+def flip_unchecked(tmp_path, layout, flips, seed):
+    """Flip bits of chunks without checksums, and of the bounds beside them; return how many blocks were
+    skipped, and how often values were others.
+
+    Values may be others then, but what a condition says of values that are as they were is right: damaged
+    bounds are not believed.
+    """
+    path = tmp_path / "x.h5"
+    _, values = made(path, layout)
+    content, places = path.read_bytes(), chunk_places(path)
+    rng = np.random.default_rng((SEED, seed))
+    skipped = changed = 0
+    for number in range(flips):
+        path.write_bytes(flipped(content, rng, places))
+        with cq.open_table(path) as table:
+            for condition, judge in CONDITIONS.items():
+                names = [name for name in "nxusf" if name in condition.split("'")[0]]
+                try:
+                    found = np.zeros(ROWS, bool)
+                    selection = table.where(condition)
+                    found[selection.row_numbers()] = True
+                    read = {name: table[name][:] for name in names}
+                except cq.CoquinaError:
+                    continue
+                as_before = np.ones(ROWS, bool)
+                for name in names:
+                    as_before &= bits(read[name]) == bits(values[name])
+                wanted = judge(values)
+                what = f"{layout}, flip {number}: {condition}"
+                np.testing.assert_array_equal(found[as_before], wanted[as_before], what)
+                changed += not as_before.all()
+                skipped += selection.explain().report["boxes_skipped"]
+    return skipped, changed
+
+
+def bits(values):
+    """Return numbers as integers, so that NaN is what it is."""
+    return values.view(f"V{values.dtype.itemsize}").astype(f"S{values.dtype.itemsize}")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_conditions_are_right_about_undamaged_values(layout, tmp_path):
+    skipped, changed = flip_unchecked(tmp_path, layout, 40, 4)
+    assert skipped > 0
+    assert changed > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_conditions_are_right_about_undamaged_values_very_often(layout, tmp_path):
+    skipped, changed = flip_unchecked(tmp_path, layout, 700, 5)
+    assert skipped > 0
+    assert changed > 0
