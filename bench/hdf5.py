@@ -29,9 +29,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import blosc2
 import harness
@@ -39,7 +37,7 @@ import hdf5_reads
 import hdf5_report
 import hdf5_writes
 import tables
-from hdf5_contest import ENVIRONMENT, Cell, Plan
+from hdf5_contest import ENVIRONMENT, Cell, Plan, folder
 
 import coquina as cq
 
@@ -51,14 +49,6 @@ PARTS: dict[str, Callable[[Plan], Iterator[Cell]]] = {
     "table": hdf5_writes.table,
     "append": hdf5_writes.append,
 }
-MEMORY = Path("/dev/shm")
-ROOM = 4 << 30  # bytes that the files of the full run stay below
-
-
-def folder() -> Path:
-    """A new folder, in memory if there is room."""
-    has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM
-    return Path(tempfile.mkdtemp(prefix="coquina-hdf5-", dir=MEMORY if has_room else None))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What the cases of `hdf5.py` have in common: plan and cell, turns, ways to a dataset.
+"""What the cases of `hdf5.py` and `table.py` have in common: plan and cell, turns, ways to a dataset.
 
 In: calls by library. Out: a `Cell`.
 Invariant: no result is timed that was not found equal to NumPy's.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import statistics
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,9 +30,18 @@ Read = Callable[[Key], object]
 # What the filters of Blosc look at in each call, and what PyTables and b2h5py do.
 ENVIRONMENT = {"BLOSC_NTHREADS": "2", "BLOSC2_FILTER": "0"}
 
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30  # bytes that the files of a full run stay below
+
 OURS = "coquina"
 TABLES, TABLES_FRESH, TABLES_FILTER = "PyTables", "PyTables fresh", "PyTables filter"
 TABLES_DIRECT = "PyTables direct"
+
+
+def folder() -> Path:
+    """A new folder, in memory if there is room."""
+    has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM
+    return Path(tempfile.mkdtemp(prefix="coquina-bench-", dir=MEMORY if has_room else None))
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,7 @@ class Case:
     """What is compared.
 
     goals: how many times faster than a library we want to be. limit: the most seconds that we want it to
-    take, beyond those of the contender `beyond` if there is one.
+    take, beyond those of the contender `beyond` if there is one. ours: which contender "we" is.
     """
 
     part: str
@@ -61,6 +72,7 @@ class Case:
     goals: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     beyond: str | None = None
+    ours: str = OURS
 
 
 @dataclass(frozen=True)
@@ -74,16 +86,16 @@ class Cell:
     @property
     def limited(self) -> float:
         """The seconds that the limit is for."""
-        return self.seconds[OURS] - (self.seconds[self.case.beyond] if self.case.beyond else 0)
+        return self.seconds[self.case.ours] - (self.seconds[self.case.beyond] if self.case.beyond else 0)
 
 
 def measured(plan: Plan, case: Case, calls: Mapping[str, Call]) -> Cell:
     """Times all calls in turns; a ratio is the median of those of the rounds."""
     seconds = harness.take_turns(calls, plan.effort, alike=False)
     ratios = {
-        name: harness.versus(seconds[OURS], theirs).speedup
+        name: harness.versus(seconds[case.ours], theirs).speedup
         for name, theirs in seconds.items()
-        if name != OURS
+        if name != case.ours
     }
     return Cell(case, {name: statistics.median(values) for name, values in seconds.items()}, ratios)
 

@@ -30,7 +30,7 @@ def line(cell: Cell) -> str:
     others = ", ".join(f"{name} {harness.short(ratio)}x" for name, ratio in cell.ratios.items())
     missed = "; ".join(f"{goal}: {found}" for goal, found, is_met in goals_of(cell) if not is_met)
     case = cell.case
-    text = f"{case.part:7}{case.work}; {case.data}: {duration(cell.seconds[OURS])}; {others}"
+    text = f"{case.part:11}{case.work}; {case.data}: {duration(cell.seconds[case.ours])}; {others}"
     return text + (f"  MISSED {missed}" if missed else "")
 
 
@@ -67,12 +67,12 @@ def times_table(cells: Sequence[Cell]) -> str:
     """The cells of a part: time of ours, and of each other library with its ratio."""
     unit, factor = UNITS.get(cells[0].case.part, ("ms", 1e3))
     peers = list(dict.fromkeys(name for cell in cells for name in cell.ratios))
-    header = ["work", "data", f"{OURS} {unit}"]
+    header = ["work", "data", f"{cells[0].case.ours} {unit}"]
     for peer in peers:
         header += [f"{peer} {unit}", "x"]
     rows: list[list[object]] = []
     for cell in cells:
-        row: list[object] = [cell.case.work, cell.case.data, factor * cell.seconds[OURS]]
+        row: list[object] = [cell.case.work, cell.case.data, factor * cell.seconds[cell.case.ours]]
         for peer in peers:
             row += [factor * cell.seconds.get(peer, math.nan), cell.ratios.get(peer, math.nan)]
         rows.append(row)

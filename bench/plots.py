@@ -22,6 +22,8 @@ COLOURS = {
     "coquina": "#0072B2",
     "coquina .blp": "#0072B2",
     "coquina chunk": "#56B4E9",
+    "coquina rows": "#0072B2",
+    "coquina columns": "#56B4E9",
     "python-blosc2": "#D55E00",
     "bloscpack": "#E69F00",
     "joblib": "#009E73",
@@ -33,9 +35,15 @@ COLOURS = {
     "numexpr": "#009E73",
     "PyTables": "#D55E00",
     "PyTables fresh": "#E69F00",
+    "PyTables by chunks": "#E69F00",
     "PyTables direct": "#F0E442",
     "PyTables filter": "#009E73",
     "b2h5py": "#56B4E9",
+    "DuckDB": "#009E73",
+    "Polars": "#CC79A7",
+    "Parquet": "#009E73",
+    "pandas": "#555555",
+    "pandas eval": "#AAAAAA",
 }
 MARKERS = {"blosclz": "o", "lz4": "s", "lz4hc": "D", "zlib": "^", "zstd": "*", "": "X"}
 FILLS = {"shuffle": "full", "bitshuffle": "none", "shuffle+bytedelta": "left", "": "full"}
