@@ -82,7 +82,7 @@ def make_ours(path: str, how: str, count: int) -> None:
     options = {"layout": "rows", "codec": "zstd", "level": 1, "chunk_rows": CHUNK_ROWS[how]}
     with cq.create_table(path, weather.DTYPE, **options) as table:
         if how == "resized":
-            table.layout.resize(count)
+            table.resize(count)
         else:
             part = np.zeros(PIECE, weather.DTYPE)
             for start in range(0, count, PIECE):

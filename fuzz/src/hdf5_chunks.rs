@@ -255,6 +255,9 @@ pub(crate) fn hdf5_frame_chunk(input: &[u8]) -> bool {
         assert!(is_read && part == low[start..start + room], "a part that is not the slice");
     }
     assert!(chunk.read(nbytes, &mut [0]).is_err(), "a byte behind the end");
+    for rows in [0..0, 0..bytes as u64 + 1, 1..u64::MAX] {
+        assert_eq!(chunk.bounds(rows, 0, 4), None, "bounds of what is not there");
+    }
     is_sound
 }
 

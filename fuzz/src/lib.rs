@@ -12,7 +12,9 @@ mod frame_seeds;
 mod frame_targets;
 mod hdf5_chunks;
 mod hdf5_index;
+mod hdf5_zones;
 mod mutate;
+mod query_texts;
 mod seeds;
 mod targets;
 

@@ -13,7 +13,9 @@ use crate::hdf5_chunks::{
     hdf5_chunks, hdf5_frame_chunk, hdf5_frames, hdf5_pipeline, mutate_chunk, mutate_framed,
 };
 use crate::hdf5_index::{hdf5_files, hdf5_index, mutate_hdf5};
+use crate::hdf5_zones::{hdf5_zoned, hdf5_zones, mutate_zoned};
 use crate::mutate::{Random, mutate, mutate_parameters};
+use crate::query_texts::{mutate_texts, query_texts, texts};
 use crate::seeds::{corpus, packed_files, streams};
 
 /// The most bytes that a chunk may decode to in a target.
@@ -72,7 +74,9 @@ pub static TARGETS: &[Target] = &[
         ..Target::new("hdf5_pipeline", 20, hdf5_pipeline).on(hdf5_chunks, mutate_chunk)
     },
     Target::new("hdf5_frame_chunk", 12, hdf5_frame_chunk).on(hdf5_frames, mutate_framed),
+    Target::new("hdf5_zones", 12, hdf5_zones).on(hdf5_zoned, mutate_zoned),
     Target::new("hdf5_index", 12, hdf5_index).on(hdf5_files, mutate_hdf5),
+    Target::new("query_texts", 8, query_texts).on(texts, mutate_texts),
 ];
 
 pub(crate) fn job() -> Job<'static> {

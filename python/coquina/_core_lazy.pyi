@@ -61,15 +61,16 @@ def scan_fold(
 ) -> tuple[bytes, int, dict[str, int]]: ...
 def group_by(
     condition: Lazy | None,
-    keys: Iterable[Lazy],
+    keys: Iterable[Lazy | tuple[Lazy, Lazy]],
     key_kinds: Iterable[str],
-    values: Iterable[tuple[Lazy, str, str]],
+    values: Iterable[tuple[Lazy, str, str, Lazy | None]],
     start: int,
     stop: int,
     *,
+    key_masks: Iterable[Lazy | None] | None = None,
     bytes_max: int = ...,
     threads: int | None = None,
-) -> tuple[int, list[_Bytes], list[_Bytes], dict[str, int]]: ...
+) -> tuple[int, list[_Bytes | tuple[_Numbers, _Bytes]], list[_Bytes], dict[str, int]]: ...
 def lazy_lookup(codes: Lazy, type_name: str, table: bytes, item_bytes: int, missing: bytes) -> Lazy: ...
 def lazy_isin(lazy: Lazy, type_name: str, values: bytes) -> Lazy: ...
 def lazy_match(lazy: Lazy, kind: str, op: str, constant: bytes) -> Lazy: ...

@@ -16,7 +16,7 @@ SEED = 20261122
 GZIP = {"compression": "gzip", "shuffle": True}
 #: Rows of a chunk, dtype, options: unequal chunks, with filters and without.
 KINDS = [(16, "i8", GZIP), (5, "(2,)f4", GZIP), (33, "u2", {}), (1, ">i4", GZIP)]
-NOISE = np.random.default_rng(SEED).integers(0, 1 << 62, 5000)
+NOISE = np.random.default_rng(SEED).integers(0, 1 << 62, 10_000)
 
 
 def rows_of(dtype, start, count):
@@ -181,3 +181,31 @@ def test_chunks_that_find_no_room_are_in_no_dataset(room, tmp_path):
         group.append(parts_of(group, counts))
         lengths = group.lengths
     check_items(path, lengths)
+
+
+@pytest.mark.parametrize(("chunk", "options"), [(16, GZIP), (16, {}), (400, GZIP)])
+def test_one_dataset_is_flushed_by_itself_where_chunks_end(chunk, options, tmp_path):
+    path, rng = tmp_path / "x.h5", np.random.default_rng(SEED)
+    buffer_bytes, wait = 800, max(800, chunk * 8 // 2)
+    with h5py.File(path, "w") as file:
+        x = fast(file.create_dataset("x", (3,), "i8", chunks=(chunk,), maxshape=(None,), **options))
+        x[...] = NOISE[:3]
+        with AppendGroup([x], buffer_bytes) as group:
+            for step in range(60):
+                (rows,), (before,) = group.lengths, group.flushed
+                count = int(rng.integers(1, 200))
+                group.append([NOISE[rows : rows + count]])
+                (rows,), (flushed,) = group.lengths, group.flushed
+                if flushed != before:
+                    # All of it only where there was no end of a chunk.
+                    assert flushed == rows // chunk * chunk or flushed == rows < (before // chunk + 1) * chunk
+                assert 8 * (rows - flushed) <= wait or rows - flushed < chunk
+                if step % 7 == 0:
+                    group.flush()
+                if step % 5 == 0:
+                    copy, saved = tmp_path / "copy.h5", tmp_path / "saved.h5"
+                    shutil.copy(path, copy)
+                    assert recover(copy, saved, overwrite=True).is_whole
+                    with h5py.File(saved, "r") as left:
+                        np.testing.assert_array_equal(left["x"][...], NOISE[: group.flushed[0]])
+        np.testing.assert_array_equal(x[...], NOISE[: len(x)])

@@ -57,6 +57,20 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "kind": st.none() | TEXTS,
     "größe": st.none() | st.integers(-3, 300),
 }
+DEFAULTS: dict[str, Any] = {
+    **{
+        "number": 0,
+        "big": 0,
+        "truth": False,
+        "half": 0.0,
+        "complex": 0j,
+        "fixed": b"",
+        "enum": -1,
+        "text": "",
+    },
+    **{"date": np.datetime64(0, "ms"), "span": np.timedelta64(0, "ns")},
+    **dict.fromkeys(["maybe text", "maybe int", "maybe truth", "maybe float", "kind", "größe"]),
+}
 ROWS = st.fixed_dictionaries(VALUES)
 OPTIONS = {"chunk_rows": 8, "block_rows": 4}
 
@@ -150,8 +164,9 @@ def changed(layout: ColumnsLayout, model: Any, change: str, others: Any, random:
         layout.append(columns_of(others))
         return [*model, *others]
     if change == "resize":
-        layout.resize(start)
-        return model[:start]
+        rows = 2 * start
+        layout.resize(rows)
+        return [*model[:rows], *[DEFAULTS] * (rows - count)]
     picked = [random.randrange(count) for _ in range(min(count, 4))]
     if change == "delete":
         layout.delete(np.array(picked, np.intp))

@@ -83,6 +83,10 @@ def test_columns_and_rows_are_changed_as_in_hdf5(tmp_path: Path) -> None:
     assert found["kind"][3] == "new"
     assert found["kind"][-1] == "more"
     assert found["x"] == [*range(12), 0.0]
+    longer = reopened(again, "r+")
+    longer.resize(15)
+    last = {"a\u2044b": 0, "text": "", "maybe": None, "kind": None, "x": 0.0}
+    assert shown(reopened(longer)) == {name: [*found[name], last[name], last[name]] for name in last}
     # No file is left of what was removed.
     assert len(os.listdir(tmp_path / "t")) == 1 + 1 + 2 + 3 + 1 + 1
 

@@ -152,8 +152,8 @@ def test_changes_are_those_of_a_numpy_array(tmp_path: Path, steps: list[tuple[An
             for name in some:
                 judge[name][rows] = new[name]
         elif kind == "resize":
-            judge = judge[:count].copy()
-            layout.resize(len(judge))
+            judge = np.concatenate([judge[:count], np.zeros(max(0, count - len(judge)), RECORD)])
+            layout.resize(count)
         elif kind == "flush":
             layout.flush()
         elif kind == "reopen":

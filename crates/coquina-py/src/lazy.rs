@@ -104,6 +104,7 @@ impl Lazy {
             report.set_item("batch_items", program.batch_items())?;
             report.set_item("boxes_computed", counters.computed.load(Ordering::Relaxed))?;
             report.set_item("boxes_known", counters.known.load(Ordering::Relaxed))?;
+            report.set_item("operands_skipped", counters.skipped.load(Ordering::Relaxed))?;
         }
         Ok(report)
     }

@@ -19,10 +19,22 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// A column: items of one size, or offsets and bytes of strings.
 #[derive(FromPyObject)]
-enum Wanted<'py> {
+pub(crate) enum Wanted<'py> {
     Strings(PyRef<'py, Lazy>, PyRef<'py, Lazy>),
     #[pyo3(transparent)]
     Items(PyRef<'py, Lazy>),
+}
+
+impl Wanted<'_> {
+    /// It as the engine takes it.
+    pub(crate) fn column(&self) -> Column<'_> {
+        match self {
+            Self::Items(items) => Column::Items(&*items.source),
+            Self::Strings(offsets, bytes) => {
+                Column::Strings { offsets: &*offsets.source, bytes: &*bytes.source }
+            }
+        }
+    }
 }
 
 /// How many rows match, what was gathered of each column, their numbers, and the report.
@@ -43,15 +55,7 @@ fn scan<'py>(
     limit: Option<u64>,
     threads: Option<i64>,
 ) -> Result<Found<'py>, Raised> {
-    let columns: Vec<Column<'_>> = columns
-        .iter()
-        .map(|column| match column {
-            Wanted::Items(items) => Column::Items(&*items.source),
-            Wanted::Strings(offsets, bytes) => {
-                Column::Strings { offsets: &*offsets.source, bytes: &*bytes.source }
-            }
-        })
-        .collect();
+    let columns: Vec<Column<'_>> = columns.iter().map(Wanted::column).collect();
     let condition = condition.map(|condition| &*condition.source);
     let query = Query { condition, columns: &columns, rows: Rows { start, stop, step }, numbers, limit };
     let found = watch::run(py, usize::MAX, threads, None, |job| scan_rows(&query, job))?;

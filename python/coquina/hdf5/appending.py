@@ -35,6 +35,7 @@ class AppendGroup:
     """Rows that are appended to several datasets of one file, with one flush for all of them.
 
     lengths: how many rows each dataset has with what was appended. flushed: how many of them a kill leaves.
+    buffer_bytes: what makes a flush come by itself; may be changed.
     The promises are those of `AppendSession`, for all datasets together: between two flushes a kill leaves
     each as long as the last flush did. Within a flush the datasets may differ in what they hold of the rows
     that it writes.
@@ -45,9 +46,13 @@ class AppendGroup:
     ) -> None:
         """Begin. A new file that has no name yet gets it now: who would find it after a kill?
 
-        buffer_bytes: flush in the `append` that makes it more bytes since the last flush; so a kill takes
-            back so much at most. A flush writes a chunk of each dataset again that was partly filled. None
-            flushes where you say so, when more than 64 MiB wait behind such chunks, and at the end.
+        buffer_bytes: flush in the `append` that makes it more bytes since the last flush. The rows of one
+            dataset (of several, if they are cut and filled alike) are then flushed up to the last whole
+            chunk; those of the chunk behind it wait on, and are flushed by `flush`, at the end, or when they
+            alone are more than `buffer_bytes` and than half a chunk. So a kill takes back that much at most,
+            and less than a chunk behind an `append` that filled some. None flushes where you say so, when
+            more than 64 MiB wait behind chunks that a flush left partly filled, and at the end. A flush
+            writes those chunks again.
         durable: each flush waits for the disk.
 
         Raises ValueError for datasets that cannot grow or be written, or that are not of one file.
@@ -61,7 +66,7 @@ class AppendGroup:
         if len({dataset.h5 for dataset in datasets}) < len(datasets):
             raise ValueError("append: a dataset is there twice")
         self._descriptor = _descriptor(self._file) if durable else None
-        self._buffer_bytes = buffer_bytes
+        self.buffer_bytes = buffer_bytes
         self._gathered_bytes = 0
         self._lock = threading.RLock()
         self._evictions: _Evictions | None = _Evictions.off(self._file)
@@ -86,10 +91,10 @@ class AppendGroup:
     def append(self, parts: Sequence[npt.ArrayLike]) -> None:
         """Add rows to each dataset: an array with its axes, or one row, with an axis less.
 
-        Whole chunks are written, the rest waits in memory; flushes where more than `buffer_bytes` have
-        gathered. Raises ValueError or TypeError for parts that do not fit, OSError if the disk is full: then
-        no dataset gets any row, or (where it was a flush that failed) all get theirs; `lengths` tell. When
-        there is room again, `flush` and `append` go on.
+        Whole chunks are written, from where `parts` have them; the rest waits in memory. Flushes where more
+        than `buffer_bytes` have gathered. Raises ValueError or TypeError for parts that do not fit, OSError
+        if the disk is full: then no dataset gets any row, or (where it was a flush that failed) all get
+        theirs; `lengths` tell. When there is room again, `flush` and `append` go on.
         """
         with self._lock:
             self._check_open()
@@ -97,7 +102,7 @@ class AppendGroup:
                 raise ValueError(f"append: {len(parts)} parts to {len(self._tails)} datasets")
             self._take([tail.fitting(rows) for tail, rows in zip(self._tails, parts, strict=True)])
             if self._is_due():
-                self._flush()
+                self._flush_some()
 
     def flush(self) -> None:
         """Write all rows so far, and all metadata: once it returns, a kill does not take them back.
@@ -108,7 +113,7 @@ class AppendGroup:
         with self._lock:
             self._check_open()
             if self.lengths != self.flushed:
-                self._flush()
+                self._flush(list(self.lengths))
 
     def close(self) -> None:
         """Flush, and let libhdf5 write metadata when it likes again."""
@@ -155,11 +160,23 @@ class AppendGroup:
             self._gathered_bytes += values.nbytes
 
     def _is_due(self) -> bool:
-        if self._buffer_bytes is not None:
-            return self._gathered_bytes > self._buffer_bytes
+        if self.buffer_bytes is not None:
+            return self._gathered_bytes > self.buffer_bytes
         return sum(tail.waiting_bytes for tail in self._tails if tail.is_long) > _WAITING_BYTES_MAX
 
-    def _flush(self) -> None:
+    def _flush_some(self) -> None:
+        """Flush whole chunks; or all, where there are none and what waits is worth a chunk written twice."""
+        first = self._tails[0]
+        is_alike = len({(tail.rows, tail.flushed, tail.chunk_rows) for tail in self._tails}) == 1
+        if is_alike and first.whole_rows > first.flushed:
+            self._flush([tail.whole_rows for tail in self._tails])
+            return
+        chunk_bytes = sum(tail.row_bytes * tail.chunk_rows for tail in self._tails)
+        if self.buffer_bytes is None or 2 * self._gathered_bytes > chunk_bytes:
+            self._flush(list(self.lengths))
+
+    def _flush(self, stops: list[int]) -> None:
+        """Flush the rows of each dataset before that of `stops`."""
         for tail in self._tails:
             tail.check_extent()
         again = [tail for tail in self._tails if tail.is_to_be_forgotten]
@@ -174,8 +191,8 @@ class AppendGroup:
                     # What comes now takes its time; a kill in it leaves all rows of the last flush.
                     self._flush_file()
                     is_kept = True
-            for tail in self._tails:
-                tail.write_rest()
+            for tail, stop in zip(self._tails, stops, strict=True):
+                tail.write_rest(stop)
             self._flush_file()
         except BaseException:
             _try_each([tail.go_back for tail in self._tails])
@@ -183,9 +200,9 @@ class AppendGroup:
                 with suppress(Exception):
                     self._restore(again)
             raise
-        for tail in self._tails:
-            tail.settle()
-        self._gathered_bytes = 0
+        for tail, stop in zip(self._tails, stops, strict=True):
+            tail.settle(stop)
+        self._gathered_bytes = sum(tail.row_bytes * (tail.rows - tail.flushed) for tail in self._tails)
 
     def _forget(self, again: list[Tail]) -> None:
         """Take chunks out of the file: it must not refer to them when their space is used for others."""

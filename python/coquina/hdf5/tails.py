@@ -27,7 +27,8 @@ class Tail:
     """What was appended to a dataset and is not all flushed.
 
     rows: how many there are with those that wait. flushed: how many a kill leaves. What can fail comes before
-    what changes these: `write_whole` before `take`, all the steps of a flush before `settle`.
+    what changes these: `write_whole` before `take`, all the steps of a flush before `settle`. A flush goes to
+    `rows`, or stops at `whole_rows`, where that is more than what is flushed.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -58,6 +59,21 @@ class Tail:
     def _start(self) -> int:
         """The first row of the buffer; it begins a chunk."""
         return self.rows - self._filled
+
+    @property
+    def whole_rows(self) -> int:
+        """Where the last whole chunk ends."""
+        return self.rows - self.rows % self._chunk_rows
+
+    @property
+    def chunk_rows(self) -> int:
+        """How many rows are of one chunk."""
+        return self._chunk_rows
+
+    @property
+    def row_bytes(self) -> int:
+        """How many bytes a row takes."""
+        return self._dtype.itemsize * prod(self._row_shape)
 
     @property
     def is_long(self) -> bool:
@@ -144,13 +160,16 @@ class Tail:
         itemsize = self._dtype.itemsize * prod(dataset.chunks[rank:])
         chunks: list[Chunk] = []
         for region in chunk_regions(values.shape, dataset.chunks):
-            items = np.zeros(dataset.chunks, self._dtype)
             part = values[region]
-            items[tuple(slice(0, length) for length in part.shape)] = part
-            at = (self._start, *(one.start for one in region[1:rank]))
+            if part.shape == dataset.chunks:
+                items = np.ascontiguousarray(part)
+            else:
+                items = np.zeros(dataset.chunks, self._dtype)
+                items[tuple(slice(0, length) for length in part.shape)] = part
             stored = _core.filter_encode(
                 filters, dataset.chunks[:rank], itemsize, items, zones=dataset.zones, rows=len(part)
             )
+            at = (self._start, *(one.start for one in region[1:rank]))
             chunks.append((at, stored))
         return chunks
 
@@ -168,14 +187,15 @@ class Tail:
         for at, stored in encoded:
             self._dataset.write_chunk(at, stored)
 
-    def write_rest(self) -> None:
-        """Write all that waits and was not written yet, and make the dataset as long as it is to be."""
-        if self.rows == self.flushed:
+    def write_rest(self, stop: int) -> None:
+        """Write what waits before row `stop` and was not written yet, and make the dataset that long."""
+        if stop == self.flushed:
             return
-        if self._written and self._extent < self.rows:
-            self._grow(min(self._start + self._chunk_rows, self.rows))
-        if self._written < self._filled:
-            self._write(self._start + self._written, self._buffer[self._written : self._filled])
+        if self._written and self._extent < stop:
+            self._grow(min(self._start + self._chunk_rows, stop))
+        last = stop - self._start
+        if self._written < last:
+            self._write(self._start + self._written, self._buffer[self._written : last])
 
     def write_old(self) -> None:
         """Write what was flushed before of the chunk that was forgotten."""
@@ -190,15 +210,19 @@ class Tail:
         self._written = 0
         self._set_rows(min(self._extent, stop))
 
-    def settle(self) -> None:
-        """Note that all rows are flushed; those of a chunk that is partly filled stay in the buffer."""
-        left = self._buffer[self._filled - self.rows % self._chunk_rows : self._filled]
-        if len(self._buffer) > self._chunk_rows:
-            self._buffer = self._new_buffer(self._chunk_rows, left)
-        else:
-            self._buffer[: len(left)] = left
-        self._filled, self._is_pinned = len(left), len(left) > 0
-        self._written, self.flushed = 0, self.rows
+    def settle(self, stop: int) -> None:
+        """Note that the rows before `stop` are flushed; those of its chunk, and behind it, stay."""
+        pinned = stop % self._chunk_rows
+        first = stop - pinned - self._start
+        if first:
+            left = self._buffer[first : self._filled]
+            if len(self._buffer) > self._chunk_rows:
+                self._buffer = self._new_buffer(self._chunk_rows, left)
+            else:
+                self._buffer[: len(left)] = left
+            self._filled = len(left)
+        self._is_pinned = pinned > 0
+        self._written, self.flushed = 0, stop
 
     def _new_buffer(self, capacity: int, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         buffer = np.empty((capacity, *self._row_shape), self._dtype)

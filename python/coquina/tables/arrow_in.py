@@ -50,7 +50,7 @@ def arrow_batches(data: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
     first = next(iter(reader), None)
     if first is None:
         first = pa.RecordBatch.from_pylist([], reader.schema)
-    marked = [bool((field.metadata or {}).get(_HAS_NULLS)) for field in reader.schema]
+    marked = [_HAS_NULLS in (field.metadata or ()) for field in reader.schema]
     specs = tuple(_spec(name, first.column(at), marked[at]) for at, name in enumerate(names))
     cut = (part.slice(at, rows) for part in chain([first], reader) for at in range(0, len(part), rows))
     return specs, (_batch(part, specs) for part in cut)

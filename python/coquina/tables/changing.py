@@ -7,6 +7,7 @@ Invariant: rows are appended in the order in which they came, and what reads nex
 from __future__ import annotations
 
 import threading
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from coquina._core import UnsupportedError
 from coquina.array_fields import field_names
 from coquina.tables import deleting, writing
+from coquina.tables.layout import RecordBatch
 from coquina.tables.plan import Condition, Plan
-from coquina.tables.reading import row_dtype
+from coquina.tables.reading import RowShape
 from coquina.tables.selection import Queries
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.hdf5.files import File
+    from coquina.tables.conditions import KnownConditions
     from coquina.tables.layout import Batch, ColumnSpec, Layout, Schema
     from coquina.tables.record_columns import RecordColumn
     from coquina.tables.table import Table
@@ -38,12 +41,14 @@ class Changes(Queries):
     """What changes a table, and the rows that wait in memory meanwhile."""
 
     __slots__ = (
+        "_conditions",
         "_layout",
         "_lock",
         "_owner",
         "_pending",
         "_records",
         "_row",
+        "_shape",
         "_waiting",
         "_waiting_rows",
         "is_closed",
@@ -59,6 +64,8 @@ class Changes(Queries):
         self._waiting: list[Values] = []
         self._waiting_rows = 0
         self._row: np.dtype[Any] | Literal[False] | None = False
+        self._conditions: KnownConditions | None = None
+        self._shape: tuple[object, RowShape] | None = None
         self._records: RecordColumn | Literal[False] | None = False
         self.is_closed = False
 
@@ -80,9 +87,25 @@ class Changes(Queries):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of a row."""
-        plan = Plan(self._table)
-        picked, read = plan.picked(None)
-        return row_dtype(read, picked)
+        return self.row_shape.dtype
+
+    @property
+    def conditions(self) -> KnownConditions:
+        """Texts of conditions that were read; for queries."""
+        if self._conditions is None:
+            from coquina.tables.conditions import KnownConditions
+
+            self._conditions = KnownConditions()
+        return self._conditions
+
+    @property
+    def row_shape(self) -> RowShape:
+        """What whole rows are made of; for those who read rows."""
+        columns = self._layout.columns
+        known = self._shape
+        if known is None or known[0] is not columns:
+            known = self._shape = (columns, RowShape.of(self._layout))
+        return known[1]
 
     @property
     def nrows(self) -> int:
@@ -151,7 +174,7 @@ class Changes(Queries):
         """Hand the few rows that wait over to the layout."""
         if self._waiting:
             rows = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
-            self._layout.append(writing.batch_of(rows))
+            self._layout.append(RecordBatch(writing.batch_of(rows), rows))
             self._waiting, self._waiting_rows = [], 0
 
     def put(self, batch: Batch) -> None:
@@ -215,6 +238,20 @@ class Changes(Queries):
             if not 0 <= n <= self.nrows:
                 raise ValueError(f"truncate: {n} of {self.nrows} rows")
             self._layout.resize(n)
+
+    def resize(self, nrows: int) -> None:
+        """Keep the first `nrows` rows; if there are fewer, add some behind the last.
+
+        New rows have the columns' defaults: null where values can be missing, else zeros and empty text
+        unless the column was made with another default. Zeros and defaults of HDF5's own kind, that is fill
+        values, take no space and no time, however many they are; others are written.
+        """
+        nrows = index(nrows)
+        if nrows < 0:
+            raise ValueError(f"resize: {nrows} rows")
+        with self._lock:
+            self.ready()
+            self._layout.resize(nrows)
 
     def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
         """Put a column behind the last, with a value for each row, or one for all. Columns layout only."""

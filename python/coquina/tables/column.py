@@ -76,7 +76,10 @@ class Column(ABC):
 
     @abstractmethod
     def read(self, key: Any) -> npt.NDArray[Any]:
-        """Return the values of rows, by any key that NumPy takes and that leaves an axis."""
+        """Return the values of rows, by any key that NumPy takes and that leaves an axis.
+
+        A key may be lowered already, but for text.
+        """
 
     @abstractmethod
     def _compared(self, op: str, value: Any) -> Node:

@@ -10,21 +10,25 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coquina._core import UnsupportedError
 from coquina.tables import columns_names as names
 from coquina.tables.categories import extended, fits, new_values, widen
 from coquina.tables.column_encodings import open_column
 from coquina.tables.columns_filling import set_length
-from coquina.tables.layout import Layout
+from coquina.tables.layout import Layout, RecordBatch
 from coquina.tables.stored_columns import LoadedColumn
 
 if TYPE_CHECKING:
     from coquina.tables.homes import Appender, Home
     from coquina.tables.layout import Batch
-    from coquina.tables.stored_columns import StoredColumn
+    from coquina.tables.stored_columns import Items, StoredColumn
 
 #: What was appended is flushed when there are more bytes of it, or of a chunk of all columns if that is more.
 BUFFER_BYTES = 1 << 20
+#: Records that are taken apart at a time: as many as a cache of the processor holds.
+_TILE_BYTES = 1 << 18
 
 
 class GrowingColumns(Layout):
@@ -82,9 +86,10 @@ class GrowingColumns(Layout):
     def append(self, batch: Batch) -> None:
         """Put rows behind the last: values for every column.
 
-        They are written chunk by chunk; the rest waits in memory until a flush, which comes by itself when
-        `buffer_bytes` have gathered. Values that are no category of theirs yet become one, unless categories
-        are ordered. Raises ValueError or TypeError for values that do not fit: no row is added then.
+        They are written chunk by chunk; the rest waits in memory until a flush. One comes by itself when
+        `buffer_bytes` have gathered: at the end of these rows' last whole chunk, if there is one. Values that
+        are no category of theirs yet become one, unless categories are ordered. Raises ValueError or
+        TypeError for values that do not fit: no row is added then.
         """
         self._check_writable()
         rows = self._check_batch(batch, list(self._all))
@@ -94,9 +99,29 @@ class GrowingColumns(Layout):
         if not rows:
             return
         self._extend_categories(batch)
+        if isinstance(batch, RecordBatch):
+            batch = _disentangled(batch)
         encoded = {name: one.encoded(batch[name]) for name, one in self._all.items()}
+        self._opened_appender()
+        added_bytes = sum(part.nbytes for items in encoded.values() for part in items)
+        if self.buffer_bytes is None or self._appended_bytes + added_bytes <= self.buffer_bytes:
+            self._append(encoded, 0, rows)
+            return
+        # Where chunks end the fewest arrays have one that is partly filled, to be written again.
+        beyond = (self._rows + self._appended + rows) % self.cut.chunk_rows
+        until = rows - beyond if beyond < rows else rows
+        self._append(encoded, 0, until)
+        self.flush()
+        if until < rows:
+            self._append(encoded, until, rows)
+            # Texts of a chunk may be more than the buffer is to hold.
+            if self._appended_bytes > self.buffer_bytes:
+                self.flush()
+
+    def _append(self, encoded: dict[str, Items], start: int, stop: int) -> None:
+        """Hand some of the rows that were encoded to the appender."""
         appender = self._opened_appender()
-        items = {name: self._all[name].added(parts) for name, parts in encoded.items()}
+        items = {name: one.added(one.cut(encoded[name], start, stop)) for name, one in self._all.items()}
         parts = [part for one in items.values() for part in one]
         try:
             appender.append(parts)
@@ -106,10 +131,8 @@ class GrowingColumns(Layout):
             raise
         for name, one in items.items():
             self._all[name].took(one)
-        self._appended += rows
+        self._appended += stop - start
         self._appended_bytes += sum(part.nbytes for part in parts)
-        if self.buffer_bytes is not None and self._appended_bytes > self.buffer_bytes:
-            self.flush()
 
     def flush(self) -> None:
         """Write what waits in memory: once it returns, a kill does not take it back."""
@@ -163,8 +186,9 @@ class GrowingColumns(Layout):
 
     def _changed(self) -> None:
         """Show the columns that there are now."""
-        self.columns = {name: one.column for name, one in self._all.items()}
+        # Tables take it that new columns come with the schema: theirs goes first.
         self.schema = tuple(one.spec for one in self._all.values())
+        self.columns = {name: one.column for name, one in self._all.items()}
 
     def _whole_rows(self) -> int:
         return min((one.rows() for one in self._all.values()), default=0)
@@ -258,3 +282,16 @@ class GrowingColumns(Layout):
                 )
         for name in self.skipped:
             raise UnsupportedError(f"column {name!r} is not understood: {self.skipped[name]}")
+
+
+def _disentangled(batch: RecordBatch) -> Batch:
+    """Return the values of records, each column in one piece: all columns of some rows, then of the next."""
+    rows = len(batch.records)
+    step = max(1, _TILE_BYTES // max(1, batch.records.itemsize))
+    if rows <= step:
+        return batch
+    made: Batch = {name: np.empty(values.shape, values.dtype) for name, values in batch.items()}
+    for start in range(0, rows, step):
+        for name, values in batch.items():
+            made[name][start : start + step] = values[start : start + step]
+    return made

@@ -13,7 +13,7 @@ import numpy as np
 
 from coquina.tables import columns_names as names
 from coquina.tables.column_encodings import make_column
-from coquina.tables.columns_filling import fill, missing_values, written_anew
+from coquina.tables.columns_filling import fill, missing_values, set_length, written_anew
 from coquina.tables.columns_growing import GrowingColumns
 from coquina.tables.homes import Cut, Hdf5Home, Home
 
@@ -67,8 +67,9 @@ def create_columns(
 class ColumnsLayout(GrowingColumns):
     """A table each of whose columns has arrays of its own. Made by `open` and `create_columns`.
 
-    buffer_bytes: an `append` that makes it more bytes since the last flush flushes, and so much a kill takes
-    back. None, until the first flush of a new table: it is filled at once.
+    buffer_bytes: an `append` that makes it more bytes since the last flush flushes, up to where the last of
+    its chunks ends; what is behind it waits on, and is at most as much. So much a kill takes back. None,
+    until the first flush of a new table: it is filled at once.
     skipped: what is in the group as a column and is not understood here, with the reason.
     """
 
@@ -125,12 +126,24 @@ class ColumnsLayout(GrowingColumns):
             self._all[name].write_at(places, items, self._write_anew)
 
     def resize(self, nrows: int) -> None:
-        """Keep the first `nrows` rows. Raises ValueError for more than there are."""
+        """Keep the first `nrows` rows; new ones, if it is more, are defaults, or null where that can be."""
         self._check_writable()
         self._settle()
-        if not 0 <= nrows <= self._rows:
-            raise ValueError(f"resize: {nrows} rows of {self._rows}; rows are added by append")
-        self._cut_off(nrows)
+        if nrows < 0:
+            raise ValueError(f"resize: {nrows} rows")
+        before = self._rows
+        self._cut_off(min(nrows, before))
+        if nrows <= before:
+            return
+        try:
+            for one in self._all.values():
+                one.grow(nrows)
+                set_length(self.home, one.path, nrows)
+        except BaseException:
+            # Columns are of unequal lengths now.
+            self._let_go()
+            raise
+        self._rows = nrows
 
     def delete(self, rows: npt.NDArray[Any]) -> None:
         """Remove these rows, and close the gaps: one pass over what lies behind the first of them."""

@@ -23,6 +23,46 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _F8 = np.dtype(np.float64)
+#: Parameters that are what they are.
+_LASTING = frozenset((bool, int, float, str, bytes))
+_KNOWN_MAX = 64
+
+
+class KnownConditions:
+    """The nodes of texts that were read: the same until the table has other columns, or other rows."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
+
+    def node(self, text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None) -> Node:
+        """Return `condition` of these."""
+        key = _key_of(text, params)
+        if key is None:
+            return condition(text, columns, params)
+        rows = len(next(iter(columns.values()))) if columns else 0
+        known = self._known
+        if known[0] is not columns or known[1] != rows:
+            known = self._known = (columns, rows, {})
+        node = known[2].get(key)
+        if node is None:
+            node = condition(text, columns, params)
+            if len(known[2]) >= _KNOWN_MAX:
+                known[2].clear()
+            known[2][key] = node
+        return node
+
+
+def _key_of(text: str, params: Mapping[str, Any] | None) -> Any:
+    """Return what tells conditions apart; None where parameters are something that can change."""
+    if not params:
+        return text
+    if any(type(value) not in _LASTING for value in params.values()):
+        return None
+    # 1, 1.0 and True are equal, as are the two zeros, and are not the same.
+    return text, *[(name, type(value), repr(value)) for name, value in params.items()]
 
 
 def condition(text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None = None) -> Node:

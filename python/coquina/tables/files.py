@@ -69,9 +69,9 @@ def csv_rows(source: Any, *, delimiter: str = ",", columns: Sequence[str] | None
     """Return the rows of a CSV file, as Arrow data for `create_table` and `append`.
 
     source: a path, or a binary file; compressed files are recognised by their names. delimiter: between
-    values. columns: only these. Names stand in the first line; the types are those of the first 16 MiB. A file
-    at a path is read twice, first to see which columns have values that are missing; of a file object the
-    first 16 MiB tell.
+    values. columns: only these. Names stand in the first line; the types are those of the first 16 MiB. A
+    file at a path is read twice, first to see which columns have values that are missing; of a file object
+    the first 16 MiB tell.
     Raises ImportError without pyarrow, ValueError for what is no such file.
     """
     csv = pyarrow("csv")
@@ -82,7 +82,9 @@ def csv_rows(source: Any, *, delimiter: str = ",", columns: Sequence[str] | None
             read_options=csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
             parse_options=csv.ParseOptions(delimiter=delimiter),
             convert_options=csv.ConvertOptions(
-                include_columns=None if columns is None else list(columns), strings_can_be_null=True
+                include_columns=None if columns is None else list(columns),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
             ),
         )
 
@@ -150,7 +152,7 @@ def to_parquet(rows: Queries, path: Any, columns: Names = None, *, compression: 
 
 
 def _source(source: Any) -> Any:
-    return cast("Any", os.fspath(source) if isinstance(source, os.PathLike) else source)
+    return cast("Any", os).fspath(source) if isinstance(source, os.PathLike) else source
 
 
 @contextmanager

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.indexing import lower
+from coquina.memory import check_memory
 from coquina.tables.ordering import ordered_rows
+from coquina.tables.reading import Rows, records, row_bytes, row_dtype
 from coquina.tables.scanning import Found, scan, windows
 
 if TYPE_CHECKING:
@@ -19,14 +22,34 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from coquina.indexing import Selection
     from coquina.tables.columns import Column
     from coquina.tables.layout import Batch
     from coquina.tables.plan import Plan
+    from coquina.tables.reading import Picked
+
+#: What is scanned at a time to fill a structured array: threads have enough of it, and caches not too much.
+_FILLED_BYTES = 8 << 20
+_COLUMNS_LOWERED = 2
 
 
-def take(columns: dict[str, Column], rows: npt.NDArray[Any]) -> Batch:
-    """Return the values of rows by their numbers, in any order, also repeated."""
-    return {path: column.read(rows) for path, column in columns.items()}
+def take(columns: dict[str, Column], rows: npt.NDArray[Any] | slice) -> Batch:
+    """Return the values of rows by their numbers, in any order, also repeated; or by a slice."""
+    if isinstance(rows, slice) or len(columns) < _COLUMNS_LOWERED:
+        return {path: column.read(rows) for path, column in columns.items()}
+    # What the numbers name is found out once; text looks at them in its own way.
+    lowered: dict[int, Selection] = {}
+    values: Batch = {}
+    for path, column in columns.items():
+        key: Any = rows
+        # Columns of others read as ours do, but know no keys that are lowered.
+        if getattr(column, "kind", "string") != "string":
+            length = len(column)
+            if length not in lowered:
+                lowered[length] = lower(rows, (length,))
+            key = lowered[length]
+        values[path] = column.read(key)
+    return values
 
 
 def whole(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Found:
@@ -35,6 +58,36 @@ def whole(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> F
         return plan.scan(columns, numbers=numbers)
     rows = ordered_rows(plan)
     return Found(len(rows), take(columns, rows), rows)
+
+
+def all_records(plan: Plan, columns: dict[str, Column], picked: list[Picked]) -> npt.NDArray[Any]:
+    """Return all rows of a plan as a structured array."""
+    count = len(plan.span) if plan.limit is None else min(plan.limit, len(plan.span))
+    rows = _filled_rows(columns, count)
+    if plan.order or plan.conditions or count <= rows:
+        found = whole(plan, columns)
+        return records(columns, picked, found.values, found.matched)
+    # What is decoded goes into the array while it is in the cache.
+    dtype = row_dtype(columns, picked)
+    check_memory(count * dtype.itemsize, "the rows")
+    made = Rows(picked, dtype, count)
+    span = plan.span[:count]
+    at = 0
+    # Ends of blocks are ends of windows, so that none is decoded twice.
+    size = rows - span.start % rows if span.step == 1 else rows
+    while at < count:
+        part = span[at : at + size]
+        made.put(at, len(part), scan(None, columns, part).values)
+        at, size = at + len(part), rows
+    return made.result(columns)
+
+
+def _filled_rows(columns: dict[str, Column], count: int) -> int:
+    """Return how many rows are scanned at a time to fill an array of `count`: whole blocks of all columns."""
+    rows = max(1, _FILLED_BYTES // row_bytes(list(columns.values())))
+    blocks = {part.array.blocks[0] for column in columns.values() for part in column.stored}
+    largest = max([block for block in blocks if block < count], default=1)
+    return -(-rows // largest) * largest
 
 
 def pieces(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Iterator[Found]:

@@ -2,7 +2,7 @@
 
 In: a plan, names of key columns, and aggregates. Out: a structured array with a row for each group, in the
 order in which the groups first appear; keys first, then the aggregates.
-Keys of fixed size are hashed by the engine on all threads; memory: the groups. Text is grouped by Python, a
+Keys are hashed by the engine on all threads; memory: the groups. Text that is aggregated is so by Python, a
 window of rows at a time.
 """
 

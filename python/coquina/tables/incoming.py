@@ -10,25 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.tables.layout import ColumnSpec, leaves_of
+from coquina.tables.layout import ColumnSpec, RecordBatch, leaves_of
 from coquina.tables.values import TEXT
 
 if TYPE_CHECKING:
     from coquina.tables.layout import Batch, Schema
 
-BATCH_ROWS = 1 << 18
+#: Of a batch of what has rows of fixed size: many chunks, for threads to share.
+_BATCH_BYTES = 64 << 20
+_BATCH_ROWS = 1 << 18
 #: Of the rows that come one by one.
 _STREAM_ROWS = 1 << 14
 _Batches = Iterator["Batch"]
 
 
-def batches(data: Any, schema: Schema | None = None, rows: int = BATCH_ROWS) -> tuple[Schema, _Batches]:
+def batches(data: Any, schema: Schema | None = None, rows: int | None = None) -> tuple[Schema, _Batches]:
     """Return the schema of `data`, or the one given, and its rows in batches of at most about `rows`.
 
+    rows: by default as many as take some megabytes.
     data: a dtype with fields, a mapping of names to dtypes (no rows then) or to columns, an array of records,
     a list of them, rows as tuples, records or mappings one by one, a pandas DataFrame, a table or selection,
     or what speaks Arrow's C interface (pyarrow, Polars, DuckDB). Raises TypeError for anything else,
@@ -40,23 +44,24 @@ def batches(data: Any, schema: Schema | None = None, rows: int = BATCH_ROWS) -> 
     return schema, (_matched(batch, schema) for batch in made)
 
 
-def _dispatch(data: Any, schema: Schema | None, rows: int) -> tuple[Schema, _Batches]:
+def _dispatch(data: Any, schema: Schema | None, rows: int | None) -> tuple[Schema, _Batches]:
     described = _described(data)
     if described is not None:
         return described, iter(())
     if _is_array(data) or isinstance(data, np.void):
         return _records(np.asanyarray(data), rows)
+    some = _BATCH_ROWS if rows is None else rows
     if hasattr(data, "layout") and hasattr(data, "batches"):
-        parts = data.batches(rows)
+        parts = data.batches(some)
         return data.schema, (_of_records(part) for part in parts)
     if _is_frame(data):
         from coquina.tables.pandas_frames import frame_batches
 
-        return frame_batches(data, rows)
+        return frame_batches(data, some)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         from coquina.tables.arrow_in import arrow_batches
 
-        return arrow_batches(data, rows)
+        return arrow_batches(data, some)
     if isinstance(data, Mapping):
         return _columns(cast("Mapping[str, Any]", data), rows)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
@@ -171,23 +176,36 @@ def without_objects(values: Any, spec: ColumnSpec) -> Any:
     return values
 
 
-def _records(records: Any, rows: int) -> tuple[Schema, _Batches]:
+def _rows_of(row_bytes: int) -> int:
+    """Return how many rows a batch has: a power of two, as chunks have by default."""
+    rows = max(1, _BATCH_BYTES // max(1, row_bytes))
+    return min(max(1 << (rows.bit_length() - 1), _STREAM_ROWS), 1 << 24)
+
+
+def _records(records: Any, rows: int | None) -> tuple[Schema, _Batches]:
     records = np.atleast_1d(records)
     if records.dtype.names is None or records.ndim != 1:
         raise TypeError(
             f"rows of a table: an array of shape {records.shape}, {records.dtype}; records are needed"
         )
     specs = tuple(_field_spec(name, records[name]) for name in records.dtype.names)
+    rows = _rows_of(records.dtype.itemsize) if rows is None else rows
     parts = (records[start : start + rows] for start in range(0, len(records), rows))
-    return specs, (_of_records(part) for part in parts)
+    return specs, (record_batch(part) for part in parts)
 
 
 def _field_spec(name: str, values: Any) -> ColumnSpec:
     if values.dtype.names is not None:
-        return spec_of(name, values.dtype)
+        return spec_of(name, np.dtype((values.dtype, values.shape[1:])))
     if not _is_masked(values) or values.mask.any():
         return column_spec(name, values)
     return column_spec(name, values.data)
+
+
+def record_batch(records: Any) -> Batch:
+    """Return the leaf columns of an array of records, with the records where these are plain ones."""
+    batch = _of_records(records)
+    return RecordBatch(batch, records) if type(records) is np.ndarray else batch
 
 
 def _of_records(records: Any, above: str = "") -> Batch:
@@ -203,7 +221,7 @@ def _of_records(records: Any, above: str = "") -> Batch:
     return batch
 
 
-def _columns(columns: Mapping[str, Any], rows: int) -> tuple[Schema, _Batches]:
+def _columns(columns: Mapping[str, Any], rows: int | None) -> tuple[Schema, _Batches]:
     values: dict[str, Any] = {}
     for name, one in columns.items():
         is_array = hasattr(one, "dtype") and hasattr(one, "shape")
@@ -213,6 +231,10 @@ def _columns(columns: Mapping[str, Any], rows: int) -> tuple[Schema, _Batches]:
         raise ValueError(f"columns of unequal lengths: {lengths}")
     specs = tuple(_sliced_spec(name, one) for name, one in values.items())
     total = next(iter(lengths.values()), 0) or 0
+    if rows is None:
+        has_text = any(one.dtype.kind in "OT" for one in values.values())
+        sizes = (one.dtype.itemsize * prod(one.shape[1:]) for one in values.values())
+        rows = _BATCH_ROWS if has_text else _rows_of(sum(sizes))
 
     def part(start: int) -> Batch:
         made = {name: one[start : start + rows] for name, one in values.items()}
@@ -227,7 +249,11 @@ def _listed(values: Any) -> Any:
         listed = list(cast("Iterable[Any]", values))
         if any(one is None or isinstance(one, str) for one in listed):
             return np.array([*listed, None], object)[:-1]
-        values = listed
+        made: Any = np.asarray(listed)
+        # Integers on both sides of 2**63 are floats to NumPy.
+        if made.dtype.kind == "f" and all(isinstance(one, int) for one in listed) and min(listed) >= 0:
+            return np.array(listed, np.uint64)
+        return made
     return cast("Any", np.asarray(values))
 
 
@@ -285,21 +311,16 @@ def _schema_of_rows(rows: list[Any]) -> Schema:
 
 
 def _batch_of_rows(rows: list[Any], schema: Schema) -> Batch:
-    columns: dict[str, Any] = {}
+    batch: Batch = {}
     for at, spec in enumerate(schema):
-        columns[spec.name] = _listed([_cell(row, at, spec.name, len(schema)) for row in rows])
-    if all(not spec.children for spec in schema):
-        return {spec.name: without_objects(columns[spec.name], spec) for spec in schema}
-    nested = np.dtype([(spec.name, *_field(spec)) for spec in schema])
-    names = [spec.name for spec in schema]
-    records = [tuple(columns[name][at] for name in names) for at in range(len(rows))]
-    return _of_records(np.array(records, nested))
-
-
-def _field(spec: ColumnSpec) -> tuple[Any, ...]:
-    if spec.children:
-        return (np.dtype([(child.name, *_field(child)) for child in spec.children]),)
-    return (object if spec.dtype.kind == "T" else spec.dtype, spec.shape)
+        cells = [_cell(row, at, spec.name, len(schema)) for row in rows]
+        if spec.children:
+            # Each a row of its own, of the columns below.
+            inner = _batch_of_rows(cells, spec.children)
+            batch.update({f"{spec.name}/{path}": values for path, values in inner.items()})
+        else:
+            batch[spec.name] = without_objects(_listed(cells), spec)
+    return batch
 
 
 def _cell(row: Any, at: int, name: str, count: int) -> Any:
@@ -330,8 +351,8 @@ def _matched(batch: Batch, schema: Schema) -> Batch:
             unknown
         )
         raise ValueError(f"columns: {'; '.join(parts)}; the table has {', '.join(leaves)}")
-    made = {path: without_objects(batch[path], spec) for path, spec in leaves.items()}
+    made: Batch = {path: without_objects(batch[path], spec) for path, spec in leaves.items()}
     lengths = {path: len(values) for path, values in made.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns of unequal lengths: {lengths}")
-    return made
+    return made if not isinstance(batch, RecordBatch) else RecordBatch(made, batch.records)

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 Batch = dict[str, Any]
 
 
+class RecordBatch(dict[str, Any]):
+    """A batch whose values are the fields of `records`, for layouts that can take these as they are."""
+
+    def __init__(self, values: Batch, records: npt.NDArray[Any]) -> None:
+        """The values, and the records that they are views of."""
+        super().__init__(values)
+        self.records = records
+
+
 @dataclass(frozen=True)
 class ColumnSpec:
     """How a column is described, whichever layout stores it.
@@ -113,7 +122,7 @@ class Layout(ABC):
 
     @abstractmethod
     def resize(self, nrows: int) -> None:
-        """Keep the first `nrows` rows."""
+        """Keep the first `nrows` rows; new ones, if it is more, have the defaults."""
 
     @abstractmethod
     def add_column(self, spec: ColumnSpec, values: Any) -> None:

@@ -69,5 +69,5 @@ def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:
     if plain.kind in "fMm":
         missing = np.nan if plain.kind == "f" else np.datetime64("NaT")
         return ColumnSpec(name, plain), series.to_numpy(plain, na_value=missing)
-    values = np.ma.MaskedArray(series.fillna(0).to_numpy(plain), null)
+    values = np.ma.MaskedArray(series.fillna(False if plain.kind == "b" else 0).to_numpy(plain), null)
     return ColumnSpec(name, plain, nullable=True), values

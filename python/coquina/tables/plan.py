@@ -35,9 +35,7 @@ class Condition:
     def node(self, table: Table) -> Node:
         """Return it as a node of the table's columns, as these are now."""
         if isinstance(self.given, str):
-            from coquina.tables.conditions import condition
-
-            return condition(self.given, table.layout.columns, self.params)
+            return table.conditions.node(self.given, table.layout.columns, self.params)
         from coquina.tables.conditions import as_condition
 
         node = as_node(self.given)
@@ -158,6 +156,9 @@ class Plan:
     def picked(self, names: Names) -> tuple[list[Picked], dict[str, Column]]:
         """Return the fields of the result, and the columns that are read for them."""
         table = self.table
+        if names is None and self.columns is None:
+            shape = table.row_shape
+            return shape.picked, shape.columns
         found = pick(table.schema, self.columns if names is None else names)
         return found, columns_of(table.layout, found)
 

@@ -1,6 +1,6 @@
 """How a query runs, for people and for tests: what is looked at, what is skipped, and what matched.
 
-In: a plan. Out: facts of one run of it, that counts rows and makes no result.
+In: a plan. Out: facts of a run of it, that counts rows in one pass and keeps no result.
 """
 
 from __future__ import annotations
@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.expressions.expression import Expr
-from coquina.tables.scanning import scan, windows
+from coquina.tables.reading import row_bytes
+from coquina.tables.scanning import scan
 
 if TYPE_CHECKING:
     from coquina.tables.plan import Plan
+
+#: What matched is decoded, to say of how many boxes that is, if it is not more.
+_DECODED_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -20,8 +24,9 @@ class QueryExplanation:
     """How a query runs.
 
     conditions: as they were given. rows: how many are looked at. matched: how many meet the conditions.
-    scan: boxes of rows, how many of them were skipped as nothing in them can match (`boxes_skipped`), how
-        many matched as a whole (`boxes_whole`), and of how many the columns were decoded (`boxes_decoded`).
+    scan: boxes of rows, how many of them were skipped as nothing in them can match (`boxes_skipped`), and how
+        many matched as a whole (`boxes_whole`); of how many the columns are decoded (`boxes_decoded`), if
+        what matched is some megabytes at most. Empty without a condition: nothing needs to be looked at.
     program: how the condition is computed; None without one. columns: what is read where rows match.
     """
 
@@ -74,21 +79,17 @@ def explained(plan: Plan) -> QueryExplanation:
     """Run a plan without a result, and return what that did."""
     node = plan.node()
     picked, columns = plan.picked(None)
-    left = None if plan.order else plan.limit
-    matched = 0
-    report: dict[str, int] = {}
-    for window in windows(plan.span, list(columns.values())):
-        found = scan(node, columns, window, limit=left)
-        matched += found.matched
-        left = None if left is None else left - found.matched
-        for name, value in found.report.items():
-            report[name] = report.get(name, 0) + value
-        if left == 0:
-            break
+    read = list(columns.values())
+    limit = None if plan.order else plan.limit
+    found = scan(node, {}, plan.span, limit=limit)
+    report = {name: count for name, count in found.report.items() if name != "boxes_decoded"}
+    if node is not None and found.matched * row_bytes(read) <= _DECODED_BYTES:
+        decoded = scan(node, columns, plan.span, limit=limit) if found.matched else found
+        report["boxes_decoded"] = decoded.report.get("boxes_decoded", 0)
     return QueryExplanation(
         tuple([str(one) for one in plan.conditions]),
         len(plan.span),
-        matched,
+        found.matched,
         report,
         None if node is None else Expr(node).explain(),
         tuple([one.name for one in picked]),

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from coquina.tables.layout import Batch, ColumnSpec, Layout, Schema
 
     Names = str | Sequence[str] | None
+    #: A field of structured arrays, and the values that go there.
+    Filling = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 _OBJECT = np.dtype(object)
+#: What of a structured array is filled at a time: it stays in a core's second cache.
+_FILLED_BYTES, _FILLED_ROWS_MIN = 1 << 17, 1 << 9
 #: What a value of text is taken to be, where memory is shared out.
 TEXT_BYTES = 48
 
@@ -90,6 +94,21 @@ def _field(columns: dict[str, Column], path: str, spec: ColumnSpec) -> tuple[Any
     return (dtype, tuple(column.shape)) if column.shape else (dtype,)
 
 
+class RowShape(NamedTuple):
+    """What whole rows are made of: their fields, the columns that are read for them, and their dtype."""
+
+    columns: dict[str, Column]
+    picked: list[Picked]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, layout: Layout) -> RowShape:
+        """Return it, of a table as it is now."""
+        picked = pick(layout.schema, None)
+        read = columns_of(layout, picked)
+        return cls(read, picked, row_dtype(read, picked))
+
+
 def row_bytes(columns: Sequence[Column]) -> int:
     """Return how many bytes a row of some columns takes, about."""
     total = 0
@@ -104,34 +123,80 @@ def can_miss(column: Column) -> bool:
     return column.is_nullable and column.dtype.kind not in "TO"
 
 
+class Rows:
+    """A structured array that is filled: by the values of columns, some rows at a time or all at once."""
+
+    def __init__(self, picked: Sequence[Picked], dtype: np.dtype[Any], count: int) -> None:
+        """`count` rows of `dtype`, whose fields are `picked`."""
+        self._picked = picked
+        self._out: npt.NDArray[Any] = np.empty(count, dtype)
+        self._mask: Any = None
+
+    def put(self, start: int, count: int, values: Batch) -> None:
+        """Fill `count` rows from `start` on, with the values of their columns by path."""
+        if self._mask is None and any(isinstance(found, np.ma.MaskedArray) for found in values.values()):
+            self._mask = np.zeros(len(self._out), np.ma.make_mask_descr(self._out.dtype))
+        out = self._out[start : start + count]
+        mask = None if self._mask is None else self._mask[start : start + count]
+        pairs: list[Filling] = []
+        for one in self._picked:
+            _pair(pairs, out, mask, one.name, one.path, one.spec, values)
+        _fill(pairs, count, out.dtype.itemsize)
+
+    def result(self, columns: dict[str, Column]) -> npt.NDArray[Any]:
+        """Return the array: a masked one if something of it could be missing."""
+        if self._mask is None:
+            if not any(map(can_miss, columns.values())):
+                return self._out
+            self._mask = np.zeros(len(self._out), np.ma.make_mask_descr(self._out.dtype))
+        return np.ma.MaskedArray(self._out, self._mask)
+
+
 def records(
-    columns: dict[str, Column], picked: Sequence[Picked], values: Batch, count: int
+    columns: dict[str, Column],
+    picked: Sequence[Picked],
+    values: Batch,
+    count: int,
+    dtype: np.dtype[Any] | None = None,
 ) -> npt.NDArray[Any]:
-    """Return `count` rows as a structured array, of the values of their columns by path."""
-    out: npt.NDArray[Any] = np.empty(count, row_dtype(columns, picked))
-    is_masked = any(
-        can_miss(columns[path]) or isinstance(values[path], np.ma.MaskedArray)
-        for one in picked
-        for path in one.leaves()
-    )
-    mask: Any = np.zeros(count, np.ma.make_mask_descr(out.dtype)) if is_masked else None
-    for one in picked:
-        _fill(out, mask, one.name, one.path, one.spec, values)
-    return np.ma.MaskedArray(out, mask) if is_masked else out
+    """Return `count` rows as a structured array, of the values of their columns by path.
+
+    dtype: of a row, where that is known.
+    """
+    rows = Rows(picked, row_dtype(columns, picked) if dtype is None else dtype, count)
+    rows.put(0, count, values)
+    return rows.result(columns)
 
 
-def _fill(out: Any, mask: Any, name: str, path: str, spec: ColumnSpec, values: Batch) -> None:
+def _pair(
+    pairs: list[Filling], out: Any, mask: Any, name: str, path: str, spec: ColumnSpec, values: Batch
+) -> None:
+    """List the fields of rows with the values that go there."""
     if spec.children:
         for child in spec.children:
             inner = None if mask is None else mask[name]
-            _fill(out[name], inner, child.name, f"{path}/{child.name}", child, values)
+            _pair(pairs, out[name], inner, child.name, f"{path}/{child.name}", child, values)
         return
     found = values[path]
     if isinstance(found, np.ma.MaskedArray):
         masked = cast("Any", found)
-        mask[name] = np.ma.getmaskarray(masked)
+        if masked.mask is not np.ma.nomask:
+            pairs.append((mask[name], np.ma.getmaskarray(masked)))
         found = masked.data
-    out[name] = plain(found)
+    pairs.append((out[name], plain(found)))
+
+
+def _fill(pairs: list[Filling], count: int, item_bytes: int) -> None:
+    """Copy values to fields: so few rows at a time that they are in the cache for all of the fields."""
+    rows = max(_FILLED_ROWS_MIN, _FILLED_BYTES // max(1, item_bytes))
+    if count <= rows or len(pairs) == 1:
+        for field, values in pairs:
+            field[...] = values
+        return
+    for start in range(0, count, rows):
+        part = slice(start, start + rows)
+        for field, values in pairs:
+            field[part] = values[part]
 
 
 def plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

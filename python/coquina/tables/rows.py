@@ -7,6 +7,7 @@ Invariant: PyTables reads and changes what is written here, and sees the same va
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ from coquina.hdf5.untyped import h5t
 from coquina.hdf5.zones import zone_fields
 from coquina.indexing import lower
 from coquina.tables import rows_attributes as attributes
-from coquina.tables.layout import Layout
+from coquina.tables.layout import Layout, RecordBatch
 from coquina.tables.rows_creation import RowStorage, make_dataset
 from coquina.tables.rows_types import read_schema, unreadable, with_defaults
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     Records = npt.NDArray[Any]
 
+#: What was appended is flushed when there are more bytes of it; see `AppendGroup`.
+BUFFER_BYTES = 1 << 20
 _READ_BYTES = 8 << 20
 
 
@@ -61,11 +64,17 @@ def create_rows(
     """
     storage = RowStorage(chunk_rows, filter, codec, level, filters, fletcher32)
     make_dataset(group, name, schema, title, storage)
-    return RowsLayout.open(group.dataset(name))
+    made = RowsLayout.open(group.dataset(name))
+    made.buffer_bytes = None
+    return made
 
 
 class RowsLayout(Layout):
-    """A table whose rows are the items of a dataset. Made by `open` and `create_rows`."""
+    """A table whose rows are the items of a dataset. Made by `open` and `create_rows`.
+
+    buffer_bytes: as `AppendGroup` has it: how many bytes are appended until a flush comes by itself. None,
+    until the first flush of a new table: it is filled at once.
+    """
 
     kind = "rows"
 
@@ -75,6 +84,7 @@ class RowsLayout(Layout):
         self._fields = {field.path: field for field in fields}
         self._appends: AppendGroup | None = None
         self._is_marked = False
+        self.buffer_bytes: int | None = BUFFER_BYTES
         # The rows that the attribute tells, of those that were appended.
         self._told: int | None = None
         self.schema = schema
@@ -138,7 +148,12 @@ class RowsLayout(Layout):
         return self._dataset
 
     def append(self, batch: Batch) -> None:
-        """Put rows behind the last: values for every column. Raises ValueError if some are missing."""
+        """Put rows behind the last: values for every column. Raises ValueError if some are missing.
+
+        Whole chunks are written and flushed when more than `buffer_bytes` have gathered. Rows of the last
+        chunk, which is partly filled, are flushed by `flush`, or when they alone are more than that and
+        than half a chunk.
+        """
         self._check_writable()
         missing = [path for path in self._fields if path not in batch]
         if missing:
@@ -146,12 +161,16 @@ class RowsLayout(Layout):
         records = self._records(batch)
         if self._appends is None:
             self._changing()
-            self._appends, self._told = AppendGroup([self._dataset]), None
+            self._appends, self._told = AppendGroup([self._dataset], self.buffer_bytes), None
         self._appends.append([records])
 
     def flush(self) -> None:
         """Write what waits in memory."""
         appends = self._appends
+        if self.buffer_bytes is None:
+            self.buffer_bytes = BUFFER_BYTES
+            if appends is not None:
+                appends.buffer_bytes = BUFFER_BYTES
         if appends is None:
             return
         rows = appends.lengths[0]
@@ -186,6 +205,8 @@ class RowsLayout(Layout):
 
     def resize(self, nrows: int) -> None:
         """Keep the first `nrows` rows; new ones, if it is more, have the defaults."""
+        if nrows < 0:
+            raise ValueError(f"resize: {nrows} rows")
         self._settle()
         before = self.nrows
         self._changing()
@@ -234,10 +255,22 @@ class RowsLayout(Layout):
         return encoded
 
     def _records(self, batch: Batch) -> Records:
+        if isinstance(batch, RecordBatch):
+            shown = self._shown
+            if shown is not None and batch.records.dtype == shown and len(batch) == len(self._fields):
+                return batch.records.view(self._dataset.dtype)
         encoded = self._encoded(batch)
         records = np.zeros(_length(encoded), self._dataset.dtype)
         self._set(records, encoded)
         return records
+
+    @cached_property
+    def _shown(self) -> np.dtype[Any] | None:
+        """The dtype of rows as users see them, if their bytes are those of the records."""
+        from coquina.tables.record_columns import record_column
+
+        column = record_column(self)
+        return None if column is None else column.dtype
 
     def _set(self, records: Records, encoded: dict[str, Records]) -> None:
         for path, part in encoded.items():

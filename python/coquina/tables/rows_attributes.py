@@ -142,7 +142,7 @@ def defaults_of(dataset: Any, schema: Schema) -> dict[str, Any]:
     leaves = leaves_of(schema)
     for at, path in enumerate(breadth_first(schema)):
         value, spec = raw_of(dataset, f"FIELD_{at}_FILL"), leaves[path]
-        if value is None:
+        if value is None or not _is_default(np.asarray(value).dtype, spec.dtype):
             continue
         if spec.enum is not None:
             value = next((name for name, number in spec.enum.items() if number == value), None)
@@ -153,6 +153,13 @@ def defaults_of(dataset: Any, schema: Schema) -> dict[str, Any]:
         if value is not None:
             found[path] = value
     return found
+
+
+def _is_default(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether an attribute of this dtype can tell the default of a column."""
+    if wanted.kind in "bmM":
+        return found.kind in "biu"
+    return (found.kind == "S") == (wanted.kind == "S") and np.can_cast(found, wanted, "same_kind")
 
 
 def mark_indexes_stale(dataset: Any) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.indexing import lower
-from coquina.tables.gathering import take
+from coquina.tables.gathering import all_records, take
 from coquina.tables.plan import Plan
 from coquina.tables.reading import records, row_bytes
 from coquina.tables.scanning import scan
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from coquina.tables.layout import Batch
     from coquina.tables.reading import Names
     from coquina.tables.table import Table
+
+#: So many rows that follow each other are read column by column, more are scanned.
+_FEW_ROWS = 4096
 
 
 def read_key(table: Table, key: Any, names: Names = None) -> Any:
@@ -35,38 +38,45 @@ def read_key(table: Table, key: Any, names: Names = None) -> Any:
     if records_ is not None:
         found = records_.take(selection)
         return found[0] if selection.is_scalar else found.reshape(selection.shape)
-    picked, columns = Plan(table).picked(names)
+    if names is None:
+        columns, picked, dtype = table.row_shape
+    else:
+        (picked, columns), dtype = Plan(table).picked(names), None
     if isinstance(axis, tuple):
         start, step, count = axis
+        if count > _FEW_ROWS and step > 0 and not isinstance(names, str):
+            plan = Plan(table, start=start, stop=start + step * count, step=step)
+            return all_records(plan, columns, picked)
         values = _by_range(table, columns, start, step, count)
     else:
         count = len(axis)
         values = take_rows(table, columns, axis)
     if isinstance(names, str) and not picked[0].spec.children:
         return values[names]
-    found = records(columns, picked, values, count)
+    found = records(columns, picked, values, count, dtype)
     if selection.is_scalar:
         return found[0]
     return found.reshape(selection.shape)
 
 
 def _by_range(table: Table, columns: dict[str, Column], start: int, step: int, count: int) -> Batch:
-    if count == 1 or not count:
-        return take_rows(table, columns, np.full(count, start, np.int64))
-    if step > 0:
-        return scan(None, columns, range(start, start + step * count, step)).values
-    last = start + step * (count - 1)
-    found = scan(None, columns, range(last, start + 1, -step)).values
-    return {path: values[::-1] for path, values in found.items()}
+    if step < 0 and count > 1:
+        found = _by_range(table, columns, start + step * (count - 1), -step, count)
+        return {path: values[::-1] for path, values in found.items()}
+    if count <= _FEW_ROWS:
+        return take_rows(table, columns, slice(start, start + step * count, step))
+    return scan(None, columns, range(start, start + step * count, step)).values
 
 
 def take_rows(table: Table, columns: dict[str, Column], rows: Any) -> Batch:
-    """Return the values of rows by their numbers."""
+    """Return the values of rows by their numbers, or by a slice."""
     dataset = getattr(table.layout, "dataset", None)
-    if dataset is None or not len(rows) or 2 * row_bytes(list(columns.values())) < dataset.typesize:
+    if dataset is None or 2 * row_bytes(list(columns.values())) < dataset.typesize:
         return take(columns, rows)
     # All columns of a record lie in one place: read it once.
     found = dataset[rows]
+    if not len(found):
+        return take(columns, rows)
     values: Batch = {}
     for path, column in columns.items():
         (stored,) = column.stored

@@ -130,8 +130,7 @@ class Queries:
         picked, read = plan.picked(columns)
         if isinstance(columns, str) and not picked[0].spec.children:
             return gathering.whole(plan, read).values[columns]
-        found = gathering.whole(plan, read)
-        rows = records(read, picked, found.values, found.matched)
+        rows = gathering.all_records(plan, read, picked)
         return rows[picked[0].name] if isinstance(columns, str) else rows
 
     def to_dict(self, columns: Names = None) -> dict[str, Values]:

@@ -89,9 +89,11 @@ class Stored(FieldSource):
         return Stored(self._array, base, self._offset + int(numbers[index]) * base.itemsize)
 
     def __getitem__(self, key: Any) -> npt.NDArray[Any]:
-        """Return the values of rows, by any key that NumPy takes for the one axis, in `dtype_out`."""
-        selection = lower(key, self.shape)
-        values = self.get_selection(selection)
+        """Return the values of rows, by any key that NumPy takes for the one axis, lowered or not."""
+        if type(key) is slice and self.is_whole:
+            values: npt.NDArray[Any] = self._array[key]
+        else:
+            values = self.get_selection(key if isinstance(key, Selection) else lower(key, self.shape))
         return values.astype(self.dtype_out.base, copy=False)
 
     def write(self, start: int, values: Any) -> None:

@@ -52,8 +52,16 @@ class StoredColumn(ABC):
         """Keep the first `rows` rows, of those that all arrays have."""
 
     @abstractmethod
+    def grow(self, rows: int) -> None:
+        """Add rows up to so many: no value where one can be missing, else the default."""
+
+    @abstractmethod
     def encoded(self, values: Any) -> Items:
         """Return values as items of the arrays; of text the first offset is 0, one more than rows."""
+
+    def cut(self, items: Items, start: int, stop: int) -> Items:
+        """Return the items of some rows, of those that `encoded` gave."""
+        return [part[start:stop] for part in items]
 
     def added(self, items: Items) -> Items:
         """Return what to put behind each array for these rows to come."""
@@ -88,6 +96,22 @@ class FixedColumn(StoredColumn):
         for array in self.arrays:
             if array.shape[0] > rows:
                 array.resize((rows,))
+
+    def grow(self, rows: int) -> None:
+        """Make the arrays longer: by their fill values, and by marks of what is missing."""
+        before = self.rows()
+        items: list[Any] = [None] * len(self.arrays)
+        if self.column.kind == "categorical":
+            items = [-1]
+        elif self.column.kind == "nullable":
+            items = [None, True]
+        elif self.spec.enum and self.spec.default is None and 0 not in self.spec.enum.values():
+            # Files do not keep the order of the names.
+            items = [min(self.spec.enum.values())]
+        for array, item in zip(self.arrays, items, strict=True):
+            array.resize((rows,))
+            if item is not None and rows > before:
+                array[before:rows] = item
 
     def encoded(self, values: Any) -> Items:
         """Return the parts of the values."""
@@ -150,12 +174,27 @@ class TextColumn(StoredColumn):
                 array.resize((length,))
         self._ends = end
 
+    def grow(self, rows: int) -> None:
+        """Add empty texts, or none: offsets that stay where the last is, and the mask."""
+        before, end = self.rows(), int(self._offsets[-1])
+        self._offsets.resize((rows + 1,))
+        if end and rows > before:
+            self._offsets[before + 1 : rows + 1] = end
+        if self._mask is not None:
+            self._mask.resize((rows,))
+            if rows > before:
+                self._mask[before:rows] = True
+
     def encoded(self, values: Any) -> Items:
         """Return offsets, bytes, and the mask."""
         (offsets, data), *mask = cast("Any", self.column.encode(values))
         offsets = np.asarray(offsets, np.int64)
         data = np.asarray(data, np.uint8)[int(offsets[0]) : int(offsets[-1])]
         return [offsets - offsets[0], data, *(one.astype(np.bool_, copy=False) for one in mask)]
+
+    def cut(self, items: Items, start: int, stop: int) -> Items:
+        """Return offsets, bytes, and the mask, of some rows."""
+        return _cut(items, start, stop)
 
     def added(self, items: Items) -> Items:
         """Return offsets behind those that are there, bytes, and the mask."""
@@ -294,6 +333,10 @@ class LoadedColumn(StoredColumn):
         if self.rows() > rows:
             raise self._refused()
 
+    def grow(self, rows: int) -> None:
+        """Raise UnsupportedError."""
+        raise self._refused()
+
     def write(self, start: int, items: Items, anew: Anew) -> None:
         """Raise UnsupportedError."""
         raise self._refused()
@@ -327,6 +370,8 @@ def _items_at(end: int, items: Items) -> Items:
 def _cut(items: Items, start: int, stop: int) -> Items:
     """Return the text of some rows."""
     offsets, data, *mask = items
+    if stop - start == len(offsets) - 1:
+        return items
     part = offsets[start : stop + 1]
     return [part - part[0], data[int(part[0]) : int(part[-1])], *(one[start:stop] for one in mask)]
 

@@ -43,7 +43,8 @@ class Table(Changes):
 
     Rows that are appended wait in memory, some megabytes of them at most, until they are read, flushed, or
     the table is closed: appending single rows is cheap. A killed program loses those that waited, and no
-    others.
+    others; only within a flush of an HDF5 file it may lose those that flushes left in a last, partly filled
+    chunk (`AppendSession` says more).
     """
 
     __slots__ = ("__weakref__",)

@@ -44,6 +44,36 @@ pub trait BoxSource: Send + Sync {
     fn bounds(&self, _start: &[u64], _shape: &[u64]) -> Option<Bounds> {
         None
     }
+
+    /// Both: the one item, else the bounds.
+    fn known(&self, start: &[u64], shape: &[u64]) -> Known {
+        match self.uniform(start, shape) {
+            Some(item) => Known::Item(item),
+            None => self.bounds(start, shape).map_or(Known::Nothing, Known::Bounds),
+        }
+    }
+
+    /// The one item of a box as [`BoxSource::uniform`] gives it; only where it is not known, `out` is filled.
+    ///
+    /// # Errors
+    /// As [`BoxSource::fill`].
+    fn uniform_or_fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<Option<Vec<u8>>> {
+        if let Some(item) = self.uniform(start, shape) {
+            return Ok(Some(item));
+        }
+        self.fill(start, shape, out).map(|()| None)
+    }
+}
+
+/// What is known of the items of a box without decoding them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// Nothing.
+    Nothing,
+    /// The one item that all of them are.
+    Item(Vec<u8>),
+    /// Their bounds.
+    Bounds(Bounds),
 }
 
 /// What is known of some items, which are numbers in the machine's byte order.

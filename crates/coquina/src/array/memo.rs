@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use coquina_kernels::boxes::{Axis, Steps, copy_box};
+use coquina_kernels::boxes::{AXES_MAX, Axis, Steps, copy_box};
 
 use super::boxes::check_box;
 use super::handle::{Array, State};
@@ -99,10 +99,15 @@ pub(super) fn read(
     let bytes = shape.iter().try_fold(item as u64, |bytes, &len| bytes.checked_mul(len));
     let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok())?;
     let mut items = MEMO.with_borrow_mut(|memo| memo.room(bytes))?;
-    let ranges: Vec<_> = start.iter().zip(shape).map(|(&at, &len)| at..at + len).collect();
-    let whole = Window { offset: 0, bytes: item };
-    if let Err(error) = array.read(&Selection::region(&ranges), whole, &mut items, &Job::inline()) {
-        return Some(Err(error));
+    // What goes wrong there goes wrong below too, where it is dealt with.
+    let is_read =
+        start.len() == 1 && matches!(array.source(&state).read_blocks(start[0], &mut items), Ok(true));
+    if !is_read {
+        let ranges: Vec<_> = start.iter().zip(shape).map(|(&at, &len)| at..at + len).collect();
+        let whole = Window { offset: 0, bytes: item };
+        if let Err(error) = array.read(&Selection::region(&ranges), whole, &mut items, &Job::inline()) {
+            return Some(Err(error));
+        }
     }
     MEMO.with_borrow_mut(|memo| {
         memo.decoded.push(Decoded {
@@ -146,21 +151,18 @@ impl Memo {
         // All of these lie in memory, so they fit.
         let small = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (mut to, mut from) = (window.bytes, item);
-        let mut axes = Vec::with_capacity(shape.len());
-        for axis in (0..shape.len()).rev() {
-            axes.push(Axis {
-                len: small(shape[axis]),
-                to: Steps::Even { start: 0, step: to.cast_signed() },
-                from: Steps::Even {
-                    start: small(start[axis] - own_start[axis]) * from,
-                    step: from.cast_signed(),
-                },
-            });
+        let none = Steps::Even { start: 0, step: 0 };
+        let mut axes = [Axis { len: 1, to: none, from: none }; AXES_MAX];
+        let axes = &mut axes[..shape.len()];
+        for (axis, steps) in axes.iter_mut().enumerate().rev() {
+            let at = small(start[axis] - own_start[axis]) * from;
+            steps.len = small(shape[axis]);
+            steps.to = Steps::Even { start: 0, step: to.cast_signed() };
+            steps.from = Steps::Even { start: at, step: from.cast_signed() };
             to *= small(shape[axis]);
             from *= small(own_shape[axis]);
         }
-        axes.reverse();
-        copy_box(out, &items[window.offset..], &axes, window.bytes);
+        copy_box(out, &items[window.offset..], axes, window.bytes);
         true
     }
 }

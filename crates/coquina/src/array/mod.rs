@@ -27,7 +27,7 @@ mod transaction;
 mod write;
 
 pub use crate::frame::b2nd::Meta;
-pub use boxes::{Bounds, BoxSource, Walk, check_box, copy_region, default_walk};
+pub use boxes::{Bounds, BoxSource, Known, Walk, check_box, copy_region, default_walk};
 pub use check::Damage;
 pub use create::{ArraySpec, Fill, OpenOptions, Target};
 pub use gather::gather;

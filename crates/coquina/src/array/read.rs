@@ -154,6 +154,59 @@ impl Source<'_> {
         Some(Ok(()))
     }
 
+    /// Fills `out` with the items from `start` on, which are there, of an array of one axis: without a plan, where
+    /// they are whole blocks; whether they are.
+    pub(super) fn read_blocks(&self, start: u64, out: &mut [u8]) -> Result<bool> {
+        let (grid, size) = (self.grid, self.grid.typesize());
+        let end = start + (out.len() / size) as u64;
+        let begins_block = |at: u64| grid.locate(0, at).place == 0;
+        let is_whole = begins_block(start) && (end == grid.shape()[0] || begins_block(end));
+        if !is_whole || !matches!(self.chunks.access(1)?, Access::Free) {
+            return Ok(false);
+        }
+        let (mut at, mut out) = (start, out);
+        let mut open = None;
+        while at < end {
+            let located = grid.locate(0, at);
+            let count = located.ahead.min(end - at);
+            let content = match &open {
+                Some((chunk, content)) if *chunk == located.chunk => content,
+                _ => &open.insert((located.chunk, self.content(located.chunk)?)).1,
+            };
+            let (part, rest) = out.split_at_mut(usize::try_from(count).unwrap_or(usize::MAX) * size);
+            self.read_block(content, located.block, part)
+                .map_err(|e| e.at(format!("chunk {}", located.chunk)))?;
+            (at, out) = (at + count, rest);
+        }
+        Ok(true)
+    }
+
+    /// Fills `out` with the first items of a block.
+    fn read_block(&self, content: &Content, block: usize, out: &mut [u8]) -> Result<()> {
+        let (id, chunk) = match content {
+            Content::Item(item) => {
+                out.chunks_exact_mut(item.len().max(1)).for_each(|out| out.copy_from_slice(item));
+                return Ok(());
+            }
+            Content::Blocks(id, chunk) => (*id, chunk),
+        };
+        if let Some(bytes) = self.cache.block(id, block) {
+            self.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
+            out.copy_from_slice(&bytes[..out.len()]);
+            return Ok(());
+        }
+        if out.len() == self.grid.block_bytes() {
+            return self.decode(&**chunk, block, out);
+        }
+        let wanted =
+            out.len().next_multiple_of(FRONT_ITEMS * self.grid.typesize()).min(self.grid.block_bytes());
+        with_scratch(wanted, |scratch| {
+            self.decode(&**chunk, block, scratch)?;
+            out.copy_from_slice(&scratch[..out.len()]);
+            Ok(())
+        })
+    }
+
     /// What stands in chunk `number`.
     pub(super) fn content(&self, number: u64) -> Result<Content> {
         let stored = self.chunks.chunk(number)?;

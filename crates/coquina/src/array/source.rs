@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::boxes::{Bounds, BoxSource, Walk};
+use super::boxes::{Bounds, BoxSource, Known, Walk};
 use super::handle::{Array, State};
 use super::memo;
 use super::read::{Content, Source};
@@ -42,6 +42,10 @@ impl BoxSource for Array {
 
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         self.bounds_of_part(start, shape, Window { offset: 0, bytes: self.typesize() })
+    }
+
+    fn known(&self, start: &[u64], shape: &[u64]) -> Known {
+        self.known_of_part(start, shape, Window { offset: 0, bytes: self.typesize() })
     }
 }
 
@@ -84,13 +88,10 @@ impl Array {
 
     /// The bytes of the window that all items of a box have.
     fn uniform_part(&self, start: &[u64], shape: &[u64], window: Window) -> Option<Vec<u8>> {
-        let state = self.state();
-        let number = only_chunk(&state, start, shape)?;
-        let glance = self.glance(&state, number)?;
-        if let Glance::Item(item) = &glance {
-            return Some(item.get(window.offset..window.offset.checked_add(window.bytes)?)?.to_vec());
+        match self.known_of_part(start, shape, window) {
+            Known::Item(item) => Some(item),
+            _ => None,
         }
-        only_item(self.glanced_bounds(&state, number, &glance, (start, shape), window)?)
     }
 
     /// What is known of the numbers that the bytes of the window are.
@@ -99,6 +100,21 @@ impl Array {
         let number = only_chunk(&state, start, shape)?;
         let glance = self.glance(&state, number)?;
         self.glanced_bounds(&state, number, &glance, (start, shape), window)
+    }
+
+    /// Both at one glance.
+    fn known_of_part(&self, start: &[u64], shape: &[u64], window: Window) -> Known {
+        let state = self.state();
+        let glanced = only_chunk(&state, start, shape).and_then(|number| {
+            let glance = self.glance(&state, number)?;
+            if let Glance::Item(item) = &glance {
+                let end = window.offset.checked_add(window.bytes)?;
+                return Some(Known::Item(item.get(window.offset..end)?.to_vec()));
+            }
+            let bounds = self.glanced_bounds(&state, number, &glance, (start, shape), window)?;
+            Some(if is_one_item(&bounds) { Known::Item(bounds.min) } else { Known::Bounds(bounds) })
+        });
+        glanced.unwrap_or(Known::Nothing)
     }
 
     fn glanced_bounds(
@@ -144,12 +160,12 @@ impl Array {
     }
 }
 
-/// The item that all items within bounds are, if there is but one.
-fn only_item(bounds: Bounds) -> Option<Vec<u8>> {
+/// Whether all items within bounds are the same one.
+fn is_one_item(bounds: &Bounds) -> bool {
     let Bounds { min, max, is_exact, has_nan } = bounds;
     // Zeros of both signs are one number, but not one item.
     let is_zero = min.iter().rev().skip(1).all(|&byte| byte == 0);
-    (is_exact && !has_nan && min == max && !is_zero).then_some(min)
+    *is_exact && !has_nan && min == max && !is_zero
 }
 
 /// The chunk that the whole box lies in, if it is one.
@@ -205,6 +221,17 @@ impl BoxSource for Part {
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         // Bounds of numbers in the other byte order are none.
         if self.swapped_bytes > 1 { None } else { self.array.bounds_of_part(start, shape, self.window) }
+    }
+
+    fn known(&self, start: &[u64], shape: &[u64]) -> Known {
+        match self.array.known_of_part(start, shape, self.window) {
+            Known::Item(mut part) => {
+                self.turn(&mut part);
+                Known::Item(part)
+            }
+            Known::Bounds(_) if self.swapped_bytes > 1 => Known::Nothing,
+            known => known,
+        }
     }
 }
 
@@ -272,12 +299,12 @@ mod tests {
             has_nan: false,
         };
         let three = 3.0_f64.to_le_bytes();
-        assert_eq!(only_item(exact(&three, &three)), Some(three.to_vec()));
-        assert_eq!(only_item(Bounds { is_exact: false, ..exact(&three, &three) }), None);
-        assert_eq!(only_item(Bounds { has_nan: true, ..exact(&three, &three) }), None);
+        assert!(is_one_item(&exact(&three, &three)));
+        assert!(!is_one_item(&Bounds { is_exact: false, ..exact(&three, &three) }));
+        assert!(!is_one_item(&Bounds { has_nan: true, ..exact(&three, &three) }));
         let zero = (-0.0_f64).to_le_bytes();
-        assert_eq!(only_item(exact(&zero, &zero)), None);
-        assert_eq!(only_item(exact(&[1, 0], &[2, 0])), None);
+        assert!(!is_one_item(&exact(&zero, &zero)));
+        assert!(!is_one_item(&exact(&[1, 0], &[2, 0])));
     }
 
     #[test]

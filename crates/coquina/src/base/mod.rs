@@ -8,3 +8,5 @@ pub(crate) mod ordered;
 pub(crate) mod pool;
 pub(crate) mod room;
 pub(crate) mod settings;
+#[cfg(test)]
+pub(crate) mod testing;

@@ -4,7 +4,8 @@
 //! of boxes. For a box only what it needs of each operand is read, by the thread that computes it, into scratch
 //! that the program then reads from the cache.
 //! Operands that are one value all over the box are not decoded; where they all are, one item is computed. Where
-//! their bounds decide a condition, nothing is decoded either.
+//! their bounds decide a condition, nothing is decoded either; where they decide a part of it, what only that part
+//! needs is not.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use coquina_kernels::Type;
 use coquina_kernels::items::Aligned;
 
-use crate::array::{self, BoxSource, Walk, partition};
+use crate::array::{self, Bounds, BoxSource, Known, Walk, partition};
 use crate::base::error::{Error, Result};
 use crate::expr::{Interval, Operand, Program, Spread, SpreadAxis, Workspace};
 
@@ -33,6 +34,8 @@ pub struct Counters {
     pub computed: AtomicU64,
     /// Boxes of which nothing was decoded, since one value was known for all of it.
     pub known: AtomicU64,
+    /// Operands that were not decoded for boxes that were computed, since their bounds decide all that they do.
+    pub skipped: AtomicU64,
 }
 
 /// A program bound to its operands.
@@ -145,32 +148,54 @@ impl Bound {
         })
     }
 
-    /// The one value of a box, if the bounds of the operands decide it.
-    fn decided(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
-        let mut intervals = Vec::with_capacity(self.inputs.len());
-        let mut is_known = false;
-        for (input, ty, start, shape) in self.boxes(start, shape) {
-            let uniform = |ty| input.source.uniform(&start, &shape).map(|item| Interval::one(&item, ty));
-            let bounds = || {
-                let array::Bounds { min, max, has_nan, .. } = input.source.bounds(&start, &shape)?;
-                Some(Interval { min, max, has_nan })
-            };
-            let interval = ty.and_then(|ty| uniform(ty).or_else(bounds));
-            is_known |= interval.is_some();
-            intervals.push(interval);
+    /// What is known of the operands on a box of a condition without decoding any.
+    fn look(&self, start: &[u64], shape: &[u64]) -> Look {
+        let known = self.boxes(start, shape).map(|(input, ty, start, shape)| match ty {
+            Some(_) => input.source.known(&start, &shape),
+            None => Known::Nothing,
+        });
+        let known: Vec<Known> = known.collect();
+        if known.iter().all(|known| *known == Known::Nothing) {
+            return Look { known, result: None, needed: Vec::new() };
         }
-        let result = if is_known { self.program.interval(&intervals) } else { None }?;
-        (result.min == result.max).then_some(result.min)
+        let interval = |(known, ty): (&Known, &Option<Type>)| match known {
+            Known::Nothing => None,
+            Known::Item(item) => Interval::one(item, (*ty)?),
+            Known::Bounds(Bounds { min, max, has_nan, .. }) => Interval::new(min, max, *has_nan, (*ty)?),
+        };
+        let intervals: Vec<_> = known.iter().zip(self.program.operands()).map(interval).collect();
+        let (found, needed) = self.program.interval_and_needs(&intervals);
+        let result = found.filter(|found| found.min == found.max).map(|found| found.min.to_vec());
+        Look { known, result, needed }
     }
 
-    fn compute(&self, start: &[u64], shape: &[u64], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    fn compute(
+        &self,
+        (start, shape): (&[u64], &[u64]),
+        mut look: Option<Look>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let Scratch { workspace, items } = scratch;
         if items.len() < self.inputs.len() {
             items.resize_with(self.inputs.len(), Aligned::new);
         }
         let mut parts = Vec::with_capacity(self.inputs.len());
-        for ((input, ty, start, shape), room) in self.boxes(start, shape).zip(items.iter_mut()) {
-            parts.push(if ty.is_some() { part(input, &start, shape, room)? } else { Part::Unused });
+        for (n, ((input, ty, start, shape), room)) in
+            self.boxes(start, shape).zip(items.iter_mut()).enumerate()
+        {
+            let Some(ty) = ty else {
+                parts.push(Part::Unused);
+                continue;
+            };
+            let item = match &mut look {
+                Some(look) => look.item(n, ty, &self.counters),
+                None => input.source.uniform(&start, &shape),
+            };
+            parts.push(match item {
+                Some(item) => Part::One { item, is_read: false },
+                None => part(input, &start, shape, room)?,
+            });
         }
         let is_one = parts.iter().all(|part| !matches!(part, Part::Box(_)));
         let operands: Vec<Operand<'_>> = parts
@@ -192,6 +217,32 @@ impl Bound {
             self.program.run(&operands, out, workspace);
         }
         Ok(())
+    }
+
+    /// The one item of a box, if it is known; else `out` is filled.
+    fn known_or_fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<Option<Vec<u8>>> {
+        let mut look = None;
+        if self.program.is_condition() {
+            let found = look.insert(self.look(start, shape));
+            if let Some(item) = found.result.take().or_else(|| self.of_items(&found.known)) {
+                return Ok(Some(item));
+            }
+        }
+        with_scratch(|scratch| self.compute((start, shape), look, out, scratch)).map(|()| None)
+    }
+
+    /// The result of operands that are one item each.
+    fn of_items<'k>(&self, known: &'k [Known]) -> Option<Vec<u8>> {
+        let operand = |(known, ty): (&'k Known, &Option<Type>)| match known {
+            Known::Item(item) => Some(Operand::One(item)),
+            _ => ty.is_none().then_some(Operand::One(&[])),
+        };
+        // Mostly one is not, and nothing is allocated.
+        let operands: Option<Vec<_>> = known.iter().zip(self.program.operands()).map(operand).collect();
+        let operands = operands?;
+        let mut out = vec![0; self.item_bytes()];
+        with_scratch(|scratch| self.program.run(&operands, &mut out, &mut scratch.workspace));
+        Some(out)
     }
 
     /// An operand for the program, of a box of this shape.
@@ -241,41 +292,73 @@ impl BoxSource for Bound {
         if out.is_empty() {
             return Ok(());
         }
-        array::at_once(|| {
-            if self.program.is_condition()
-                && let Some(item) = self.decided(start, shape)
-            {
-                self.counters.known.fetch_add(1, Ordering::Relaxed);
-                out.chunks_mut(item.len().max(1)).for_each(|out| out.copy_from_slice(&item));
-                return Ok(());
-            }
-            with_scratch(|scratch| self.compute(start, shape, out, scratch))
-        })
+        if let Some(item) = array::at_once(|| self.known_or_fill(start, shape, out))? {
+            self.counters.known.fetch_add(1, Ordering::Relaxed);
+            out.chunks_mut(item.len().max(1)).for_each(|out| out.copy_from_slice(&item));
+        }
+        Ok(())
     }
 
     fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
         self.check_operands().ok()?;
-        let mut items = Vec::with_capacity(self.inputs.len());
-        for (input, ty, own_start, own_shape) in self.boxes(start, shape) {
-            match ty.and_then(|_| input.source.uniform(&own_start, &own_shape)) {
-                Some(item) => items.push(item),
-                None if ty.is_none() => items.push(Vec::new()),
-                None if self.program.is_condition() => return self.decided(start, shape),
-                None => return None,
-            }
+        if self.program.is_condition() {
+            let look = self.look(start, shape);
+            return look.result.or_else(|| self.of_items(&look.known));
         }
-        let operands: Vec<Operand<'_>> = items.iter().map(|item| Operand::One(item)).collect();
-        let mut out = vec![0; self.item_bytes()];
-        with_scratch(|scratch| self.program.run(&operands, &mut out, &mut scratch.workspace));
-        Some(out)
+        let mut items = Vec::with_capacity(self.inputs.len());
+        for (input, ty, start, shape) in self.boxes(start, shape) {
+            items.push(match ty {
+                Some(_) => Known::Item(input.source.uniform(&start, &shape)?),
+                None => Known::Nothing,
+            });
+        }
+        self.of_items(&items)
+    }
+
+    fn uniform_or_fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<Option<Vec<u8>>> {
+        array::check_box(&self.shape, start, shape, self.item_bytes(), out.len())?;
+        self.check_operands()?;
+        if out.is_empty() {
+            return Ok(None);
+        }
+        let is_condition = self.program.is_condition();
+        let known = || if is_condition { None } else { self.uniform(start, shape) };
+        array::at_once(|| match known() {
+            None => self.known_or_fill(start, shape, out),
+            item => Ok(item),
+        })
     }
 }
 
-/// What an operand is on a box of its own, its items read into `room`.
-fn part(input: &Input, start: &[u64], shape: Vec<u64>, room: &mut Aligned) -> Result<Part> {
-    if let Some(item) = input.source.uniform(start, &shape) {
-        return Ok(Part::One { item, is_read: false });
+/// What is known of the operands of a condition on a box.
+struct Look {
+    known: Vec<Known>,
+    /// The one result, if the bounds decide it.
+    result: Option<Vec<u8>>,
+    /// Of each operand whether the result can depend on it; empty where nothing is known.
+    needed: Vec<bool>,
+}
+
+impl Look {
+    /// The one item that an operand is, or may as well be.
+    fn item(&mut self, number: usize, ty: Type, counters: &Counters) -> Option<Vec<u8>> {
+        let known = self.known.get_mut(number).map(|known| std::mem::replace(known, Known::Nothing))?;
+        if let Known::Item(item) = known {
+            return Some(item);
+        }
+        if self.needed.get(number) != Some(&false) {
+            return None;
+        }
+        counters.skipped.fetch_add(1, Ordering::Relaxed);
+        match known {
+            Known::Bounds(bounds) => Some(bounds.min),
+            _ => Some(vec![0; ty.bytes()]),
+        }
     }
+}
+
+/// An operand on a box of its own, its items read into `room`.
+fn part(input: &Input, start: &[u64], shape: Vec<u64>, room: &mut Aligned) -> Result<Part> {
     let items = shape.iter().product::<u64>();
     let bytes = usize::try_from(items).ok().and_then(|n| n.checked_mul(input.source.item_bytes()));
     let bytes = bytes.ok_or_else(|| Error::limit(format!("a box of {items} items")))?;

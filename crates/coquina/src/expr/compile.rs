@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use coquina_kernels::items::Aligned;
 use coquina_kernels::{Type, best_level};
 
+use super::interval::Rule;
 use super::program::{Place, Program, Step};
 use super::tree::{Node, Tree};
 use crate::base::error::Result;
@@ -71,7 +72,7 @@ fn constants(nodes: &[Node], args: impl Iterator<Item = usize>) -> Option<Vec<Ve
 }
 
 /// What a kernel makes of single items.
-pub(super) fn computed(items: &[Vec<u8>], output: Type, run: coquina_kernels::elementwise::Run) -> Vec<u8> {
+fn computed(items: &[Vec<u8>], output: Type, run: coquina_kernels::elementwise::Run) -> Vec<u8> {
     let mut rooms: Vec<Aligned> = items.iter().map(|_| Aligned::new()).collect();
     let mut args: Vec<&[u8]> = Vec::with_capacity(items.len());
     for (room, item) in rooms.iter_mut().zip(items) {
@@ -196,6 +197,7 @@ impl<'t> Compiler<'t> {
             registers: self.registers,
             batch_items: (REGISTER_BYTES / widest).max(BATCH_ITEMS_MIN),
             output: tree.output(),
+            rules: Rule::of(tree),
             tree: tree.clone(),
         }
     }

@@ -9,7 +9,7 @@ mod program;
 mod spread;
 mod tree;
 
-pub use interval::Interval;
+pub use interval::{Interval, Item};
 pub use program::{Operand, Program, Workspace};
 pub use spread::{Spread, SpreadAxis};
 pub use tree::{Node, Tree};

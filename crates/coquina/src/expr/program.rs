@@ -8,6 +8,7 @@ use coquina_kernels::elementwise::Run;
 use coquina_kernels::items::Aligned;
 use coquina_kernels::{Level, Type, best_level};
 
+use super::interval::Rule;
 use super::spread::{Spread, repeat};
 use super::tree::Tree;
 
@@ -30,6 +31,8 @@ pub(super) struct Step {
 /// A compiled expression.
 pub struct Program {
     pub(super) tree: Tree,
+    /// How bounds follow from bounds, node by node.
+    pub(super) rules: Vec<Rule>,
     pub(super) steps: Vec<Step>,
     pub(super) constants: Vec<Vec<u8>>,
     pub(super) operands: Vec<Option<Type>>,

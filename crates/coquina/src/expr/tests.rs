@@ -124,7 +124,7 @@ fn a_wrong_tree_is_refused() {
 }
 
 fn interval(min: f64, max: f64, has_nan: bool) -> Option<Interval> {
-    Some(Interval { min: bytes_of(&[min]).to_vec(), max: bytes_of(&[max]).to_vec(), has_nan })
+    Interval::new(bytes_of(&[min]), bytes_of(&[max]), has_nan, Type::F64)
 }
 
 #[test]
@@ -143,9 +143,7 @@ fn bounds_decide_a_comparison_only_where_no_item_could_differ() {
 /// Signed and unsigned numbers were once compared in the order of the other's kernel.
 #[test]
 fn bounds_of_signed_and_unsigned_numbers_compare_as_numbers() {
-    let ends = |min: i64, max: i64| {
-        Some(Interval { min: bytes_of(&[min]).to_vec(), max: bytes_of(&[max]).to_vec(), has_nan: false })
-    };
+    let ends = |min: i64, max: i64| Interval::new(bytes_of(&[min]), bytes_of(&[max]), false, Type::I64);
     let loads = [Node::Load(0, Type::I64), Node::Load(1, Type::U64)];
     for (name, wanted) in [("equal", None), ("less", None), ("greater", None)] {
         let nodes = [loads.to_vec(), vec![call(name, &[0, 1])]].concat();
@@ -183,10 +181,92 @@ fn intervals_hold_for_their_items() {
                 decided += 1;
                 for (a, b) in [(a0, b0), (a0, b1), (a1, b0), (a1, b1)] {
                     let operands = [bytes_of(&[a]).to_vec(), bytes_of(&[b]).to_vec()];
-                    assert_eq!(naive(&nodes, &operands, 1), found.min, "{name} {arithmetic} {a} {b}");
+                    assert_eq!(naive(&nodes, &operands, 1)[..], found.min[..], "{name} {arithmetic} {a} {b}");
                 }
             }
         }
     }
     assert!(decided > 500, "{decided}");
+}
+
+/// What a value is within, or nothing: exact, wider than needed, or with NaNs.
+fn random_interval(random: &mut impl FnMut(u64) -> u64, values: &[f64]) -> Option<Interval> {
+    let (a, b) = (values[pick(random, 6)], values[pick(random, 6)]);
+    (random(4) > 0).then(|| interval(a.min(b), a.max(b), random(3) == 0))?
+}
+
+fn pick(random: &mut impl FnMut(u64) -> u64, end: u64) -> usize {
+    usize::try_from(random(end)).unwrap()
+}
+
+/// Comparisons of four operands, and logic over these.
+fn random_condition(random: &mut impl FnMut(u64) -> u64) -> Vec<Node> {
+    let mut nodes: Vec<Node> = (0..4).map(|operand| Node::Load(operand, Type::F64)).collect();
+    nodes.extend([-1.0, -0.0, 0.0, 2.0, f64::NAN].map(constant));
+    nodes.push(call(["add", "multiply", "minimum"][pick(random, 3)], &[pick(random, 4), pick(random, 9)]));
+    let compare = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"];
+    let first = nodes.len();
+    for _ in 0..6 {
+        let args = [pick(random, 10), pick(random, 10)];
+        nodes.push(match random(8) {
+            0 => call("isnan", &args[..1]),
+            1 => call("signbit", &args[..1]),
+            _ => call(compare[pick(random, 6)], &args),
+        });
+    }
+    let logic = ["logical_and", "bitwise_or", "logical_or", "bitwise_and", "logical_xor", "equal"];
+    for _ in 0..6 {
+        let args = [0; 2].map(|_| first + pick(random, (nodes.len() - first) as u64));
+        nodes.push(match random(8) {
+            0 => call("logical_not", &args[..1]),
+            _ => call(logic[pick(random, 6)], &args),
+        });
+    }
+    nodes
+}
+
+/// An operand that is not needed may be any item within its bounds; and what is told is so for all items.
+#[test]
+fn a_condition_does_not_depend_on_operands_that_it_does_not_need() {
+    let mut random = crate::base::testing::random(5);
+    let values = [-2.0, -1.0, -0.0, 0.0, 1.0, 2.0];
+    let (mut unneeded, mut decided) = (0, 0);
+    for _ in 0..4000 {
+        let nodes = random_condition(&mut random);
+        let program = Program::new(&Tree::new(nodes.clone()).unwrap()).unwrap();
+        let intervals: Vec<_> = (0..4).map(|_| random_interval(&mut random, &values)).collect();
+        let (told, needed) = program.interval_and_needs(&intervals);
+        assert_eq!(told, program.interval(&intervals));
+        let told = told.filter(|told| told.min == told.max);
+        decided += u32::from(told.is_some());
+        for _ in 0..8 {
+            let mut item = |interval: &Option<Interval>| match interval {
+                None => [-9.0, f64::NAN, f64::INFINITY, 0.0, -0.0][pick(&mut random, 5)],
+                Some(found) if found.has_nan && random(3) == 0 => f64::NAN,
+                Some(found) => {
+                    let (min, max) = (items::<f64>(&found.min)[0], items::<f64>(&found.max)[0]);
+                    [min, max, f64::midpoint(min, max), (-0.0_f64).clamp(min, max)][pick(&mut random, 4)]
+                }
+            };
+            let found: Vec<f64> = intervals.iter().map(&mut item).collect();
+            let operands: Vec<Vec<u8>> = found.iter().map(|item| bytes_of(&[*item]).to_vec()).collect();
+            let wanted = naive(&nodes, &operands, 1);
+            if let Some(told) = &told {
+                assert_eq!(wanted[..], told.min[..], "{nodes:?} {found:?}");
+            }
+            let mut instead = operands.clone();
+            for number in 0..program.operands().len() {
+                if program.operands()[number].is_some() && !needed[number] {
+                    let min = intervals[number].map_or(vec![0; 8], |interval| interval.min.to_vec());
+                    unneeded += u32::from(told.is_none());
+                    instead[number] = min;
+                }
+            }
+            let instead: Vec<_> = instead.iter().map(|item| Operand::One(item)).collect();
+            let mut out = [9];
+            program.run(&instead[..program.operands().len()], &mut out, &mut Workspace::default());
+            assert_eq!(out[..], wanted[..], "{nodes:?} {found:?} {needed:?}");
+        }
+    }
+    assert!(unneeded > 2000 && decided > 300, "{unneeded} {decided}");
 }

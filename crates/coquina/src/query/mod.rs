@@ -13,7 +13,7 @@ mod rows;
 mod scan;
 mod strings;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A column in memory for the tests, and random numbers.
+//! A column in memory for the tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +8,7 @@ use coquina_kernels::{Type, best_level, bounds};
 
 use crate::array::{Bounds, BoxSource, Walk, check_box};
 use crate::base::error::Result;
+pub(crate) use crate::base::testing::random;
 
 /// Items in memory, of which blocks of so many tell bounds; it counts the items that are read.
 pub(crate) struct Memory {
@@ -64,16 +65,5 @@ impl BoxSource for Memory {
         let found = bounds(best_level(), self.ty?, self.part(start, shape))?;
         let end = |bytes: [u8; 8]| bytes[..self.item_bytes].to_vec();
         Some(Bounds { min: end(found.min), max: end(found.max), is_exact: true, has_nan: found.has_nan })
-    }
-}
-
-/// Pseudo-random numbers below `end`.
-pub(crate) fn random(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
-    move |end| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) % end
     }
 }

@@ -107,3 +107,49 @@ fn a_trillion_rows_of_special_chunks_are_settled_without_reading() {
     }
     assert_eq!(array.stats().blocks_decoded, 0);
 }
+
+/// A zone map that decides a part of the condition spares what only that part needs.
+#[test]
+fn an_operand_that_bounds_settle_is_not_decoded() {
+    let rows = 8000_u64;
+    let spec = |statistics| ArraySpec {
+        chunks: Some(vec![2000]),
+        blocks: Some(vec![500]),
+        dtype: "<u8".into(),
+        params: Params { typesize: 8, ..Params::default() },
+        statistics,
+        ..records(rows)
+    };
+    let column = |statistics, item: &dyn Fn(u64) -> u64| {
+        let array = Array::create(&spec(statistics), &Target::Memory).unwrap();
+        let items: Vec<u8> = (0..rows).map(item).flat_map(u64::to_le_bytes).collect();
+        let whole = Window { offset: 0, bytes: 8 };
+        array.write(&Selection::all(&[rows]), whole, Values::Bytes(&items), &job(1)).unwrap();
+        array.set_cache_bytes(0);
+        Arc::new(array)
+    };
+    let (time, noise) = (column(true, &|row| row), column(false, &|row| row * 7919 % 100));
+    let constant = |item: u64| Node::Constant(Type::U64, item.to_le_bytes().to_vec());
+    let nodes = vec![
+        Node::Load(0, Type::U64),
+        Node::Load(1, Type::U64),
+        constant(3000),
+        constant(50),
+        Node::Call("less".into(), vec![0, 2]),
+        Node::Call("less".into(), vec![1, 3]),
+        Node::Call("logical_and".into(), vec![4, 5]),
+    ];
+    let program = Program::new(&Tree::new(nodes).unwrap()).unwrap();
+    let inputs = [&time, &noise]
+        .map(|array| Input { source: Arc::<Array>::clone(array) as Arc<dyn BoxSource>, is_stored: true });
+    let condition = Bound::new(program, inputs.to_vec(), vec![rows]).unwrap();
+    let all = Rows { start: 0, stop: rows, step: 1 };
+    let query = Query { condition: Some(&condition), columns: &[], rows: all, numbers: true, limit: None };
+    let found = scan(&query, &job(1)).unwrap();
+    let wanted: Vec<i64> = (0..3000).filter(|row| row * 7919 % 100 < 50).collect();
+    assert_eq!(found.numbers, Some(wanted));
+    // The first chunk is all before, the second one is not, the others are all after.
+    assert_eq!((time.stats().blocks_decoded, noise.stats().blocks_decoded), (4, 8));
+    assert_eq!(condition.counters().skipped.load(std::sync::atomic::Ordering::Relaxed), 1);
+    assert_eq!((found.report.boxes, found.report.skipped, found.report.rows_scanned), (4, 2, 4000));
+}

@@ -224,8 +224,6 @@ impl<V: Visit> Walking<'_, V> {
             let looked = self.walked.rows.count_in(&rows);
             let Some(first) = self.walked.rows.first_in(&rows) else { continue };
             let looked = first..first + (looked - 1) * self.walked.rows.step + 1;
-            // Of a box more may be known than of all of the chunk.
-            let known = if rows == *range { known } else { known.or_else(|| self.known(&looked)) };
             matched += with_memo(|| self.one_box(looked, known, piece))? as u64;
             if matched >= left {
                 break;
@@ -246,29 +244,35 @@ impl<V: Visit> Walking<'_, V> {
         let step = self.walked.rows.step;
         let too_large = |_| Error::limit(format!("a box of {} rows", range.end - range.start));
         let len = usize::try_from(range.end - range.start).map_err(too_large)?;
-        let is_whole = known == Some(true);
         add(&self.counters.boxes, 1);
-        add(&self.counters.whole, u64::from(is_whole));
-        if known == Some(false) {
-            add(&self.counters.skipped, 1);
-            return Ok(0);
-        }
         let mut visit = |picked: &Picked<'_>| {
             let is_decoded = self.visit.visit(picked, piece)?;
             add(&self.counters.decoded, u64::from(is_decoded));
             Ok(picked.count)
         };
         let start = range.start;
-        if is_whole && (step == 1 || len == 1) {
-            return visit(&Picked { start, len, mask: None, count: len });
-        }
         with_room(len, |mask| {
-            match self.walked.condition {
-                Some(condition) if !is_whole => {
-                    condition.fill(&[range.start], &[range.end - range.start], mask)?;
-                    add(&self.counters.rows_scanned, len as u64);
+            let known = match self.walked.condition {
+                Some(condition) if known.is_none() => {
+                    // Of a box more may be known than of all of the chunk.
+                    let item = condition.uniform_or_fill(&[start], &[range.end - start], mask)?;
+                    item.map(|item| item.iter().any(|&byte| byte != 0))
                 }
-                _ => mask.fill(1),
+                _ => known,
+            };
+            match known {
+                Some(false) => {
+                    add(&self.counters.skipped, 1);
+                    return Ok(0);
+                }
+                Some(true) => {
+                    add(&self.counters.whole, 1);
+                    if step == 1 || len == 1 {
+                        return visit(&Picked { start, len, mask: None, count: len });
+                    }
+                    mask.fill(1);
+                }
+                None => add(&self.counters.rows_scanned, len as u64),
             }
             if step > 1 {
                 keep_every(mask, usize::try_from(step).unwrap_or(usize::MAX));

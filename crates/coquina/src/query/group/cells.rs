@@ -16,6 +16,13 @@ pub(super) trait Cell: Clone + Send + 'static {
     /// That of no values.
     const NONE: Self;
     fn step(&mut self, item: Self::Item);
+    /// Takes items that follow each other.
+    fn run(&mut self, items: &[Self::Item]) {
+        // Not in memory, item by item.
+        let mut cell = self.clone();
+        items.iter().for_each(|&item| cell.step(item));
+        *self = cell;
+    }
     fn merge(&mut self, other: &Self);
     /// What it gives; variances with so many values less.
     fn finish(&self, ddof: f64) -> Self::Out;
@@ -35,6 +42,10 @@ pub(super) trait Total: Clone + Send + 'static {
     type Out: Number;
     const ZERO: Self;
     fn add(&mut self, more: Self::Out);
+    /// Adds what follows each other.
+    fn add_all<T: Value<Total = Self>>(&mut self, items: &[T]) {
+        items.iter().for_each(|item| self.add(item.to_total()));
+    }
     fn merge(&mut self, other: &Self);
     fn finish(&self) -> Self::Out;
 }
@@ -98,6 +109,30 @@ pub(super) struct Compensated {
     lost: f64,
 }
 
+/// So many sums are made side by side of what follows each other.
+const LANES: usize = 8;
+
+impl Compensated {
+    #[inline(always)]
+    fn of<T: Copy>(items: &[T], number: impl Fn(T) -> f64) -> Self {
+        let (mut sums, mut losses) = ([0.0; LANES], [0.0; LANES]);
+        let (rows, rest) = items.as_chunks::<LANES>();
+        for row in rows {
+            for ((sum, lost), &item) in sums.iter_mut().zip(&mut losses).zip(row) {
+                let (more, old): (f64, f64) = (number(item), *sum);
+                let all = old + more;
+                let taken = all - old;
+                *lost += (old - (all - taken)) + (more - taken);
+                *sum = all;
+            }
+        }
+        let mut all = Self::ZERO;
+        sums.into_iter().zip(losses).for_each(|(sum, lost)| all.merge(&Self { sum, lost }));
+        rest.iter().for_each(|&item| all.add(number(item)));
+        all
+    }
+}
+
 impl Total for Compensated {
     type Out = f64;
     const ZERO: Self = Self { sum: 0.0, lost: 0.0 };
@@ -108,6 +143,10 @@ impl Total for Compensated {
         let taken = sum - self.sum;
         self.lost += (self.sum - (sum - taken)) + (more - taken);
         self.sum = sum;
+    }
+
+    fn add_all<T: Value<Total = Self>>(&mut self, items: &[T]) {
+        self.merge(&Self::of(items, T::to_total));
     }
 
     fn merge(&mut self, other: &Self) {
@@ -136,6 +175,10 @@ impl<T: Value> Cell for Sum<T> {
         self.0.add(item.to_total());
     }
 
+    fn run(&mut self, items: &[T]) {
+        self.0.add_all(items);
+    }
+
     fn merge(&mut self, other: &Self) {
         self.0.merge(&other.0);
     }
@@ -162,6 +205,11 @@ impl<T: Value> Cell for Mean<T> {
     fn step(&mut self, item: T) {
         self.sum.add(item.to_f64());
         self.count += 1.0;
+    }
+
+    fn run(&mut self, items: &[T]) {
+        self.sum.merge(&Compensated::of(items, T::to_f64));
+        self.count += items.len() as f64;
     }
 
     fn merge(&mut self, other: &Self) {
@@ -195,6 +243,13 @@ impl<T: Value, const ROOT: bool> Cell for Variance<T, ROOT> {
         let apart = item - self.mean;
         self.mean += apart / self.count;
         self.squares += apart * (item - self.mean);
+    }
+
+    fn run(&mut self, items: &[T]) {
+        let count = items.len() as f64;
+        let mean = Compensated::of(items, T::to_f64).finish() / count;
+        let squares = Compensated::of(items, |item: T| (item.to_f64() - mean).powi(2)).finish();
+        self.merge(&Self { mean, count, squares, ..Self::NONE });
     }
 
     fn merge(&mut self, other: &Self) {

@@ -89,6 +89,12 @@ fn same<T: 'static>(other: Box<dyn Column>) -> Result<Box<T>> {
     other.into_any().downcast().map_err(|_| Error::invalid("groups of another query"))
 }
 
+/// Whether rows of the same group mostly follow each other.
+fn has_runs(numbers: &[u32]) -> bool {
+    let changes = numbers.iter().zip(numbers.iter().skip(1)).filter(|(one, next)| one != next).count();
+    changes.saturating_mul(RUN) < numbers.len()
+}
+
 /// Cells of numbers.
 struct Cells<C> {
     cells: Vec<C>,
@@ -101,8 +107,18 @@ impl<C: Cell> Column for Cells<C> {
     }
 
     fn fold(&mut self, numbers: &[u32], values: &mut [u8]) -> Result<()> {
-        for (&number, &value) in numbers.iter().zip(items::<C::Item>(values)) {
-            self.cells[at(number)].step(value);
+        let values = items::<C::Item>(values);
+        if !has_runs(numbers) {
+            for (&number, &value) in numbers.iter().zip(values) {
+                self.cells[at(number)].step(value);
+            }
+            return Ok(());
+        }
+        let mut first = 0;
+        for run in numbers.chunk_by(|one, next| one == next) {
+            let items = &values[first..first + run.len()];
+            self.cells[at(run[0])].run(items);
+            first += run.len();
         }
         Ok(())
     }
@@ -219,6 +235,8 @@ impl Column for End {
     }
 }
 
+/// Values of a group that follow each other are folded together if they are so many, on average.
+const RUN: usize = 16;
 /// Bytes of the number of a group before a value.
 const NUMBER_BYTES: usize = size_of::<u32>();
 

@@ -2,7 +2,7 @@
 //!
 //! In: a condition or none, columns of keys, values with an aggregate each, which rows. Out: the keys of the groups
 //! in the order of their first rows, and the results beside them. Each task numbers the keys of its own rows and
-//! folds its values into a cell for each; the pieces are merged in order. Memory: what is known of all groups, which
+//! folds its values into a cell for each; texts have codes in a piece. The pieces are merged in order. Memory: what is known of all groups, which
 //! has a limit, and as much for a piece of each thread.
 //! Invariant: neither the groups nor a bit of the results depend on the number of threads.
 
@@ -10,16 +10,18 @@ mod aggregates;
 mod cells;
 mod columns;
 mod keys;
+mod slots;
 mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_texts;
+mod texts;
+mod values;
 
-use coquina_kernels::Type;
-use coquina_kernels::items::items;
-
-use super::gather::gather;
 use super::hashing::Hashing;
 use super::rows::Rows;
+use super::scan::Part;
 use super::walk::{Picked, Report, Visit, Walked};
 use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
@@ -28,20 +30,12 @@ use crate::base::pool::Job;
 use crate::base::room::with_aligned;
 pub use aggregates::{Aggregate, Aggregation};
 use columns::{Column, column_of};
-use keys::Keys;
 pub use keys::{Key, KeyKind};
+use keys::{Keys, check_mask};
 use table::Table;
-
-/// Values of which each group gets a result.
-#[derive(Clone, Copy)]
-pub struct Values<'q> {
-    /// An item for each row.
-    pub source: &'q dyn BoxSource,
-    /// What the items are; none for bytes, which have counts and ends alone.
-    pub ty: Option<Type>,
-    /// What they come to.
-    pub aggregation: Aggregation,
-}
+use texts::Texts;
+pub use values::Values;
+use values::{Numbers, fold_all};
 
 /// What is asked for.
 #[derive(Clone, Copy)]
@@ -63,8 +57,8 @@ pub struct Grouping<'q> {
 pub struct Grouped {
     /// How many groups there are.
     pub groups: usize,
-    /// For each column of the keys its items, one for each group.
-    pub keys: Vec<Vec<u8>>,
+    /// For each column of the keys its items or texts, one for each group.
+    pub keys: Vec<Part>,
     /// For each of the values the results, one for each group.
     pub results: Vec<Vec<u8>>,
     /// How many rows match.
@@ -78,25 +72,22 @@ pub struct Grouped {
 /// # Errors
 /// `OutOfBounds` for rows that a source does not have, `Invalid` for sources of other than one axis and items of
 /// another size, `Unsupported` for aggregates that items of a type have not, `Limit` for more groups than may be
-/// known, and what goes wrong with reading.
+/// known, `Corrupt` for texts whose offsets do not rise or leave the bytes, and what goes wrong with reading.
 pub fn group_by(grouping: &Grouping<'_>, job: &Job<'_>) -> Result<Grouped> {
-    let gathering = Gathering { grouping, keys: Keys::new(grouping.keys)?, hashing: Hashing::new() };
-    for (number, values) in grouping.values.iter().enumerate() {
+    let Grouping { rows, keys, values, .. } = *grouping;
+    let gathering = Gathering { grouping, keys: Keys::new(keys, &rows)?, hashing: Hashing::new() };
+    for (number, values) in values.iter().enumerate() {
         gathering.column(values).map_err(|e| e.at(format!("values {number}")))?;
     }
-    let columns = grouping.keys.iter().map(|key| key.source).chain(grouping.values.iter().map(|v| v.source));
-    let walked = Walked {
-        condition: grouping.condition,
-        columns: columns.collect(),
-        rows: grouping.rows,
-        limit: None,
-    };
+    let of_values = values.iter().flat_map(|values| std::iter::once(values.source).chain(values.mask));
+    let columns = keys.iter().flat_map(Key::sources).chain(of_values).collect();
+    let walked = Walked { condition: grouping.condition, columns, rows, limit: None };
     let whole = Whole { gathering: &gathering, piece: gathering.piece() };
     let (whole, matched, report) = walked.run(&gathering, whole, job)?;
-    let Piece { table, columns, .. } = whole.piece;
+    let Piece { table, texts, columns, .. } = whole.piece;
     Ok(Grouped {
         groups: table.len(),
-        keys: gathering.keys.split(table.keys()),
+        keys: gathering.keys.split(table.keys(), &texts),
         results: columns.iter().map(|column| column.finish()).collect(),
         matched,
         report,
@@ -106,11 +97,10 @@ pub fn group_by(grouping: &Grouping<'_>, job: &Job<'_>) -> Result<Grouped> {
 /// What is known of the groups of a task, and of all of them.
 struct Piece {
     table: Table,
+    /// The texts of each column of the keys that has any.
+    texts: Vec<Option<Texts>>,
     columns: Vec<Box<dyn Column>>,
-    /// Memory for the numbers of the groups of the rows of a box.
-    numbers: Vec<u32>,
-    /// Memory for the same of the rows without NaN.
-    kept: Vec<u32>,
+    numbers: Numbers,
 }
 
 impl Piece {
@@ -120,7 +110,9 @@ impl Piece {
     }
 
     fn check(&self, bytes_max: u64) -> Result<()> {
-        let bytes = self.table.bytes() + self.columns.iter().map(|column| column.bytes()).sum::<usize>();
+        let texts = self.texts.iter().flatten().map(Texts::bytes).sum::<usize>();
+        let columns = self.columns.iter().map(|column| column.bytes()).sum::<usize>();
+        let bytes = self.table.bytes() + texts + columns;
         // Slots without keys are no groups.
         if bytes as u64 > bytes_max && self.table.len() > 1 {
             return Err(Error::limit(format!("groups: more than {bytes_max} bytes of keys and results")));
@@ -148,6 +140,7 @@ impl Gathering<'_> {
         if found == 0 {
             return Err(Error::invalid("items of no bytes"));
         }
+        check_mask(values.mask)?;
         column_of(values.aggregation.aggregate, ty, found, self.hashing)
     }
 }
@@ -159,83 +152,25 @@ impl Visit for Gathering<'_> {
         // That there is a column for each has been seen.
         let columns = self.grouping.values.iter().filter_map(|values| self.column(values).ok()).collect();
         let table = Table::new(self.keys.width, self.hashing);
-        Piece { table, columns, numbers: Vec::new(), kept: Vec::new() }
+        let texts = self.keys.texts(self.hashing);
+        Piece { table, texts, columns, numbers: Numbers::default() }
     }
 
     fn visit(&self, picked: &Picked<'_>, piece: &mut Piece) -> Result<bool> {
-        piece.numbers.clear();
+        piece.numbers.all.clear();
         let too_large = || Error::limit(format!("{} keys of {} bytes", picked.count, self.keys.width));
         let bytes = picked.count.checked_mul(self.keys.width).ok_or_else(too_large)?;
         let mut is_decoded = with_aligned(|room| {
             let keys = room.room(bytes);
-            let is_decoded = self.keys.read(picked, keys)?;
-            piece.table.number(keys, &mut piece.numbers)?;
+            let is_decoded = self.keys.read(picked, &mut piece.texts, keys)?;
+            piece.table.number(keys, &mut piece.numbers.all)?;
             Result::<bool>::Ok(is_decoded)
         })?;
         piece.grow();
-        with_aligned(|room| {
-            let mut there: Option<&Values<'_>> = None;
-            for (values, column) in self.grouping.values.iter().zip(&mut piece.columns) {
-                if !values.aggregation.needs_values() {
-                    column.fold(&piece.numbers, &mut [])?;
-                    continue;
-                }
-                let bytes = picked.count * values.source.item_bytes();
-                let room = room.room(bytes);
-                if there.is_none_or(|there| !there.has_items_of(values)) {
-                    is_decoded |= gather(values.source, picked, room)?;
-                    make_truths(values.ty, room);
-                }
-                there = Some(values).filter(|values| !values.aggregation.changes_values());
-                let numbers = if values.aggregation.skips_nan {
-                    keep_numbers(values.ty, room, &piece.numbers, &mut piece.kept)
-                } else {
-                    &piece.numbers
-                };
-                column.fold(numbers, room)?;
-            }
-            Result::<()>::Ok(())
-        })?;
+        is_decoded |= fold_all(self.grouping.values, picked, &mut piece.numbers, &mut piece.columns)?;
         piece.check(self.grouping.bytes_max)?;
         Ok(is_decoded)
     }
-}
-
-impl Values<'_> {
-    fn has_items_of(&self, other: &Self) -> bool {
-        std::ptr::addr_eq(self.source, other.source) && self.ty == other.ty
-    }
-}
-
-/// Makes bytes that are true but for 0 either 0 or 1.
-fn make_truths(ty: Option<Type>, values: &mut [u8]) {
-    if ty == Some(Type::Bool) {
-        KeyKind::Bool.make_same(values);
-    }
-}
-
-/// Moves the values that are no NaN to the front; the numbers of their groups.
-fn keep_numbers<'n>(
-    ty: Option<Type>,
-    values: &mut [u8],
-    all: &'n [u32],
-    kept: &'n mut Vec<u32>,
-) -> &'n [u32] {
-    let is_number: fn(&[u8]) -> bool = match ty {
-        Some(Type::F32 | Type::C64) => |item| items::<f32>(item).iter().all(|x| !x.is_nan()),
-        Some(Type::F64 | Type::C128) => |item| items::<f64>(item).iter().all(|x| !x.is_nan()),
-        _ => return all,
-    };
-    let width = ty.map_or(1, Type::bytes);
-    kept.clear();
-    for (row, &number) in all.iter().enumerate() {
-        let item = row * width..(row + 1) * width;
-        if is_number(&values[item.clone()]) {
-            values.copy_within(item, kept.len() * width);
-            kept.push(number);
-        }
-    }
-    kept
 }
 
 /// What is known of all groups.
@@ -248,7 +183,15 @@ impl Take<Piece> for Whole<'_> {
     type Rest = ();
 
     fn take(&mut self, piece: Piece) -> Result<()> {
-        let numbers = self.piece.table.merge(&piece.table)?;
+        let numbers = if piece.texts.iter().any(Option::is_some) {
+            // The same text has another code there.
+            let (mut keys, mut numbers) = (piece.table.keys().to_vec(), Vec::new());
+            self.gathering.keys.merge(&mut self.piece.texts, &piece.texts, &mut keys)?;
+            self.piece.table.number(&keys, &mut numbers)?;
+            numbers
+        } else {
+            self.piece.table.merge(&piece.table)?
+        };
         self.piece.grow();
         for (column, more) in self.piece.columns.iter_mut().zip(piece.columns) {
             column.merge(more, &numbers)?;

@@ -2,29 +2,32 @@
 
 use std::sync::Arc;
 
+use coquina_kernels::Type;
 use coquina_kernels::items::{Number, bytes_of};
 
 use super::super::numbers::numbers;
+use super::super::scan::Column;
 use super::super::testing::{Memory, random};
 use super::*;
+use crate::array::BoxSource;
 use crate::base::error::ErrorKind;
 
-const LEN: usize = 200_000;
+pub(super) const LEN: usize = 200_000;
 
-fn values<'q>(source: &'q Arc<Memory>, ty: Option<Type>, name: &str) -> Values<'q> {
-    Values { source: &**source, ty, aggregation: Aggregation::by_name(name).unwrap() }
+pub(super) fn values<'q>(source: &'q Arc<Memory>, ty: Option<Type>, name: &str) -> Values<'q> {
+    Values { source: &**source, ty, aggregation: Aggregation::by_name(name).unwrap(), mask: None }
 }
 
 fn key(source: &Arc<Memory>, kind: KeyKind) -> Key<'_> {
-    Key { source: &**source, kind }
+    Key { column: Column::Items(&**source), kind, mask: None }
 }
 
-fn all_rows(source: &Memory) -> Rows {
+pub(super) fn all_rows(source: &Memory) -> Rows {
     Rows { start: 0, stop: source.shape()[0], step: 1 }
 }
 
 /// The groups, which must be the same for any number of threads.
-fn grouped(grouping: &Grouping<'_>) -> Grouped {
+pub(super) fn grouped(grouping: &Grouping<'_>) -> Grouped {
     let run = |threads| group_by(grouping, &Job::default().threads(Some(threads))).unwrap();
     let one = run(1);
     assert_eq!(run(2), one);
@@ -32,8 +35,13 @@ fn grouped(grouping: &Grouping<'_>) -> Grouped {
     one
 }
 
+fn key_items(found: &Grouped, at: usize) -> &[u8] {
+    let Part::Items(items) = &found.keys[at] else { panic!("texts") };
+    items
+}
+
 /// The rows of each key, in the order of their first rows.
-fn naive<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> Vec<(K, Vec<usize>)> {
+pub(super) fn naive<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> Vec<(K, Vec<usize>)> {
     let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
     for (row, key) in keys.enumerate() {
         let Some(key) = key else { continue };
@@ -45,7 +53,7 @@ fn naive<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> Vec<(K, Vec<usi
     groups
 }
 
-fn memory<T: Number>(items: &[T]) -> Arc<Memory> {
+pub(super) fn memory<T: Number>(items: &[T]) -> Arc<Memory> {
     Memory::of(items, 5000, None)
 }
 
@@ -67,7 +75,7 @@ fn every_aggregate_of_integers_is_that_of_a_loop() {
         bytes_max: 1 << 30,
     });
     let groups = naive(codes.iter().zip(&mask).map(|(&code, &mask)| (mask != 0).then_some(code)));
-    assert_eq!(numbers::<i8>(&found.keys[0]), groups.iter().map(|(code, _)| *code).collect::<Vec<_>>());
+    assert_eq!(numbers::<i8>(key_items(&found, 0)), groups.iter().map(|(code, _)| *code).collect::<Vec<_>>());
     assert_eq!(found.matched, mask.iter().filter(|&&mask| mask != 0).count() as u64);
     let i64s = |at: usize| numbers::<i64>(&found.results[at]);
     let f64s = |at: usize| numbers::<f64>(&found.results[at]);
@@ -109,7 +117,7 @@ fn float_keys_are_equal_as_numbers_and_all_nan_are_one() {
         bytes_max: 1 << 30,
     };
     let found = grouped(&grouping);
-    assert_eq!(found.keys[0], bytes_of(&[0.0, 1.5, f64::NAN]));
+    assert_eq!(*key_items(&found, 0), *bytes_of(&[0.0, 1.5, f64::NAN]));
     assert_eq!(numbers::<i64>(&found.results[0]), [1, 1, 1]);
     // What is not asked for as a number stays what it was, though it had to be compared as one.
     assert_eq!(found.results[1], bytes_of(&[-0.0, 1.5, other]));
@@ -140,9 +148,10 @@ fn keys_of_several_columns_are_told_apart() {
         let parts: Vec<(Vec<u8>, usize)> = keys
             .iter()
             .map(|key| {
-                let mut items = vec![0; 20_000 * key.source.item_bytes()];
-                key.source.fill(&[0], &[20_000], &mut items).unwrap();
-                (items, key.source.item_bytes())
+                let source = key.sources().next().unwrap();
+                let mut items = vec![0; 20_000 * source.item_bytes()];
+                source.fill(&[0], &[20_000], &mut items).unwrap();
+                (items, source.item_bytes())
             })
             .collect();
         let whole =
@@ -150,9 +159,9 @@ fn keys_of_several_columns_are_told_apart() {
         let groups = naive((0..20_000).map(|row| Some::<Vec<Vec<u8>>>(whole(row))));
         let counts: Vec<i64> = groups.iter().map(|(_, rows)| rows.len() as i64).collect();
         assert_eq!(numbers::<i64>(&found.results[0]), counts);
-        for (at, part) in found.keys.iter().enumerate() {
+        for at in 0..found.keys.len() {
             let wanted: Vec<u8> = groups.iter().flat_map(|(key, _)| key[at].clone()).collect();
-            assert_eq!(*part, wanted);
+            assert_eq!(key_items(&found, at), wanted);
         }
     }
 }
@@ -184,6 +193,46 @@ fn sums_of_floats_lose_nothing_and_have_the_same_bits_for_any_threads() {
     assert!((result(1) - sum / LEN as f64).abs() < 1e-6);
     let var = floats.iter().map(|x| (x - sum / LEN as f64).powi(2)).sum::<f64>() / LEN as f64;
     assert!((result(2) / var - 1.0).abs() < 1e-6, "{} {var}", result(2));
+}
+
+#[test]
+fn what_follows_each_other_is_folded_as_anything_else() {
+    let mut next = random(3);
+    let mut keys = Vec::new();
+    while keys.len() < LEN {
+        let (key, more) = (i32::try_from(next(5)).unwrap(), usize::try_from(next(300)).unwrap());
+        keys.extend(std::iter::repeat_n(key, more));
+    }
+    let floats: Vec<f32> =
+        keys.iter().map(|_| f32::from(u16::try_from(next(999)).unwrap()) - 400.5).collect();
+    let (key_source, source) = (memory(&keys), memory(&floats));
+    let asked = ["sum", "mean", "var", "min", "max", "any"];
+    let asked = asked.map(|name| values(&source, Some(Type::F32), name));
+    let found = grouped(&Grouping {
+        condition: None,
+        keys: &[key(&key_source, KeyKind::Bytes)],
+        values: &asked,
+        rows: all_rows(&key_source),
+        bytes_max: 1 << 30,
+    });
+    for (group, (_, rows)) in naive(keys.iter().map(|&key| Some(key))).iter().enumerate() {
+        let items: Vec<f64> = rows.iter().map(|&row| f64::from(floats[row])).collect();
+        let (count, sum) = (items.len() as f64, items.iter().sum::<f64>());
+        let var = items.iter().map(|item| (item - sum / count).powi(2)).sum::<f64>() / count;
+        for (at, wanted) in [sum, sum / count, var].into_iter().enumerate() {
+            let result = numbers::<f64>(&found.results[at])[group];
+            assert!((result - wanted).abs() <= 1e-9 * wanted.abs().max(1.0), "{at}: {result} {wanted}");
+        }
+        assert_eq!(
+            f64::from(numbers::<f32>(&found.results[3])[group]),
+            items.iter().copied().fold(f64::MAX, f64::min)
+        );
+        assert_eq!(
+            f64::from(numbers::<f32>(&found.results[4])[group]),
+            items.iter().copied().fold(f64::MIN, f64::max)
+        );
+        assert_eq!(found.results[5][group], 1);
+    }
 }
 
 #[test]
@@ -241,7 +290,7 @@ fn truth_values_count_as_0_and_1() {
         rows: all_rows(&source),
         bytes_max: 1 << 30,
     });
-    assert_eq!(found.keys[0], [0, 1]);
+    assert_eq!(*key_items(&found, 0), [0, 1]);
     assert_eq!(numbers::<i64>(&found.results[0]), [0, 3]);
     assert_eq!(found.results[1..4], [[0, 1]; 3]);
     assert_eq!(numbers::<i64>(&found.results[4]), [1, 1]);
@@ -260,7 +309,7 @@ fn many_groups_are_found_and_have_a_limit() {
         bytes_max: 1 << 30,
     };
     let found = grouped(&grouping);
-    assert!(found.keys[0] == bytes_of(&keys));
+    assert!(key_items(&found, 0) == bytes_of(&keys));
     assert_eq!(numbers::<i64>(&found.results[0]), vec![1; LEN]);
     let error = group_by(&Grouping { bytes_max: 1 << 20, ..grouping }, &Job::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);

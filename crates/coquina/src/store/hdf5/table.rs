@@ -37,6 +37,17 @@ impl Places {
         axes.map(|((&len, &chunk), &at)| chunk.min(len.saturating_sub(at))).collect()
     }
 
+    /// Whether a part of chunk `number` lies outside of the shape.
+    pub(super) fn is_edge(&self, mut number: u64) -> bool {
+        let mut is_edge = false;
+        for ((count, &chunk), &len) in self.counts().zip(&self.chunks).zip(&self.shape).rev() {
+            let count = count.max(1);
+            is_edge |= len.saturating_sub(number % count * chunk) < chunk;
+            number /= count;
+        }
+        is_edge
+    }
+
     /// Where the items of chunk `number` start among all items in C order, and how many they are, if chunks are slabs.
     pub(super) fn piece(&self, number: u64) -> (u64, u64) {
         let start = self.start(number);

@@ -171,7 +171,7 @@ impl View {
     }
 
     fn is_edge(&self, number: u64) -> bool {
-        self.places.inside(&self.places.start(number)) != self.places.chunks
+        self.places.is_edge(number)
     }
 
     /// Whether a chunk at the edge has the size of one that no filter changed, though its mask says otherwise.

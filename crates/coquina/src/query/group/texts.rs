@@ -1,0 +1,102 @@
+//! Codes for texts of any length, in the order in which they are first met: what stands for a text in a key.
+//!
+//! In: texts, box by box. Out: a code for each, the same for the same bytes; each different text is kept once, one
+//! behind another.
+//! Invariant: the codes depend on the order of the texts alone.
+
+use std::ops::Range;
+
+use super::super::hashing::Hashing;
+use super::super::scan::Part;
+use super::super::strings::{Source, Strings, misplaced};
+use super::super::walk::Picked;
+use super::slots::{Slots, index};
+use crate::base::error::Result;
+
+/// Bytes of a code.
+pub(super) const CODE_BYTES: usize = size_of::<u32>();
+
+/// Texts and their codes.
+pub(super) struct Texts {
+    hashing: Hashing,
+    slots: Slots,
+    /// Where each begins, and the last one ends.
+    offsets: Vec<usize>,
+    bytes: Vec<u8>,
+    /// Memory for the texts of a box; it knows where the last one stands in the column.
+    read: Strings,
+    /// Where in the column the texts that have been merged stand.
+    span: Option<Range<u64>>,
+}
+
+impl Texts {
+    pub(super) fn new(hashing: Hashing) -> Self {
+        let (slots, read) = (Slots::new(), Strings::default());
+        Self { hashing, slots, offsets: vec![0], bytes: Vec::new(), read, span: None }
+    }
+
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(&self.offsets[..]) + self.slots.bytes()
+    }
+
+    /// The code of a text.
+    #[inline(always)]
+    fn code(&mut self, hash: u64, text: &[u8]) -> Result<u32> {
+        let (offsets, bytes) = (&self.offsets, &self.bytes);
+        let (code, is_new) = self.slots.find(hash, |at| bytes[offsets[at]..offsets[at + 1]] == *text)?;
+        if is_new {
+            self.bytes.extend_from_slice(text);
+            self.offsets.push(self.bytes.len());
+        }
+        Ok(code)
+    }
+
+    /// Fills `codes` with those of the texts of the matches; where `mask` is not 0 with that of no bytes.
+    pub(super) fn read(
+        &mut self,
+        source: &Source<'_>,
+        picked: &Picked<'_>,
+        mask: Option<&[u8]>,
+        codes: &mut [u32],
+    ) -> Result<()> {
+        let mut read = std::mem::take(&mut self.read);
+        read.ends.clear();
+        read.bytes.clear();
+        source.gather(picked, &mut read)?;
+        let mut first = 0;
+        for (row, (code, &end)) in codes.iter_mut().zip(&read.ends).enumerate() {
+            let end = usize::try_from(end).unwrap_or(usize::MAX);
+            let text =
+                if mask.is_some_and(|mask| mask[row] != 0) { &[][..] } else { &read.bytes[first..end] };
+            *code = self.code(self.hashing.bytes(text), text)?.to_le();
+            first = end;
+        }
+        self.read = read;
+        Ok(())
+    }
+
+    /// The codes here of the texts of the next piece of the column, which has `len` bytes.
+    pub(super) fn merge(&mut self, other: &Self, len: u64) -> Result<Vec<u32>> {
+        if let Some(span) = &other.read.span {
+            let before = self.span.as_ref().map_or(0, |span| span.end);
+            if span.start < before {
+                return Err(misplaced((span.start.cast_signed(), span.end.cast_signed()), before, len));
+            }
+            self.span = Some(span.clone());
+        }
+        let texts = other.offsets.windows(2).map(|ends| &other.bytes[ends[0]..ends[1]]);
+        texts.zip(other.slots.hashes()).map(|(text, &hash)| self.code(hash, text)).collect()
+    }
+
+    /// The texts of codes, one behind another.
+    pub(super) fn part(&self, codes: impl Iterator<Item = u32>) -> Part {
+        let (mut offsets, mut bytes) = (vec![0], Vec::new());
+        for code in codes {
+            let at = index(code);
+            bytes.extend_from_slice(&self.bytes[self.offsets[at]..self.offsets[at + 1]]);
+            offsets.push(bytes.len().cast_signed() as i64);
+        }
+        Part::Strings { offsets, bytes }
+    }
+}
