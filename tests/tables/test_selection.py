@@ -50,7 +50,7 @@ def small_windows(monkeypatch):
     """Make several windows of few rows."""
     monkeypatch.setattr("coquina.tables.scanning.WINDOW_BYTES", 1)
     monkeypatch.setattr("coquina.tables.scanning._ROWS_MIN", 700)
-    monkeypatch.setattr("coquina.tables.ordering._CANDIDATES", 50)
+    monkeypatch.setattr("coquina.tables.ordering._FIRST_ROWS", 50)
 
 
 def rows_of(data: np.ndarray, condition: str, span=(None, None, None)) -> np.ndarray:

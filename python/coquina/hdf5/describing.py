@@ -21,6 +21,7 @@ from coquina import _core
 from coquina.dtypes import dtype_text
 from coquina.hdf5.item_types import bare, stored_dtype
 from coquina.hdf5.untyped import h5d, h5f, h5fd, h5g, h5i, h5py, h5s, h5t, h5z
+from coquina.hdf5.zones import zone_fields
 
 if TYPE_CHECKING:
     from coquina._core import ArrayHandle, Hdf5Library
@@ -98,7 +99,12 @@ class Facts:
 
         gear: a slower one than the legal one. blocks: of chunks to come, where there is none yet. zones: what
         chunks that are written get a zone map of, if they can have one; see `docs/formats/hdf5-filters.md`.
+        Raises ValueError for zones that are not numbers of the dtype: bounds of others would not be theirs.
         """
+        numbers = zone_fields(self.dtype) if zones else []
+        for zone in zones:
+            if tuple(zone) not in numbers:
+                raise ValueError(f"zones: {zone} is no number in items of {self.dtype}")
         gear = gear or self.gear
         is_direct = gear == "direct"
         return _core.open_dataset(

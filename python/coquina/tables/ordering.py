@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.expressions.functions import FUNCTIONS, call
 from coquina.tables.reading import joined
 from coquina.tables.scanning import scan, windows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
+    from coquina.expressions.nodes import Node
     from coquina.tables.columns import Column
     from coquina.tables.plan import Plan
 
     Integers = npt.NDArray[np.int64]
 
-#: Candidates that may gather before they are cut down to the first few.
-_CANDIDATES = 1 << 16
+#: Rows of the first window in which the first few are looked for; each other one is four times as long.
+_FIRST_ROWS = 1 << 16
 
 
 def ordered_rows(plan: Plan) -> Integers:
@@ -43,44 +45,48 @@ def ordered_rows(plan: Plan) -> Integers:
 def _first(plan: Plan, columns: list[Column], flags: list[bool], count: int) -> Integers:
     numbers: Integers = np.empty(0, np.int64)
     keys: list[Any] = [joined([], column) for column in columns]
-    waiting_numbers: list[Integers] = []
-    waiting: list[dict[str, Any]] = []
-    node, left = plan.node(), 0
-
-    def cut() -> None:
-        nonlocal numbers, keys
-        numbers = np.concatenate([numbers, *waiting_numbers])
+    keyed = {column.name: column for column in columns}
+    condition = node = plan.node()
+    for window in _growing(plan.span if count else plan.span[:0], columns):
+        found = scan(node, keyed, window, numbers=True)
+        if not found.matched or found.numbers is None:
+            continue
+        numbers = np.concatenate([numbers, found.numbers])
+        news = [found.values[column.name] for column in columns]
         keys = [
-            joined(
-                [key, *[one[column.name] for one in waiting]]
-                if len(key)
-                else [one[column.name] for one in waiting],
-                column,
-            )
-            for key, column in zip(keys, columns, strict=True)
+            joined([key, new] if len(key) else [new], column)
+            for key, new, column in zip(keys, news, columns, strict=True)
         ]
         some = _candidates(keys[0], flags[0], count)
         if some is not None:
             numbers, keys = numbers[some], [key[some] for key in keys]
         best = argsort(keys, flags)[:count]
         numbers, keys = numbers[best], [key[best] for key in keys]
-        waiting_numbers.clear()
-        waiting.clear()
-
-    keyed = {column.name: column for column in columns}
-    for window in windows(plan.span, columns):
-        found = scan(node, keyed, window, numbers=True)
-        if not found.matched or found.numbers is None:
-            continue
-        waiting_numbers.append(found.numbers)
-        waiting.append(found.values)
-        left += found.matched
-        if left >= max(count, _CANDIDATES):
-            cut()
-            left = 0
-    if waiting:
-        cut()
+        better = _no_worse(columns[0], keys[0][-1], flags[0], is_strict=len(columns) == 1)
+        if len(numbers) == count and better is not None:
+            node = better if condition is None else call(FUNCTIONS["logical_and"], condition, better)
     return numbers
+
+
+def _growing(span: range, columns: Sequence[Column]) -> Iterator[range]:
+    """Yield windows, small ones first: what they have makes it needless to look at most of the others."""
+    rows = _FIRST_ROWS
+    for part in windows(span, columns):
+        while part:
+            yield part[:rows]
+            part, rows = part[rows:], 4 * rows
+
+
+def _no_worse(column: Column, last: Any, is_descending: bool, *, is_strict: bool) -> Node | None:
+    """Return where a key comes before that of the last candidate, or also where it is the same.
+
+    Rows behind it with the same key come after it, if there are no other keys. The engine passes over blocks
+    that have none. None for keys that are not plain numbers.
+    """
+    if column.kind != "number" or column.is_nullable or column.dtype.kind not in "iuf" or last != last:
+        return None
+    op = "greater" if is_descending else "less"
+    return column.compared(op if is_strict else f"{op}_equal", last)
 
 
 def _candidates(key: Any, is_descending: bool, count: int) -> npt.NDArray[np.intp] | None:
