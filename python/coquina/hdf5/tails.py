@@ -127,7 +127,7 @@ class Tail:
         start, first = self._start, 0
         if self._filled:
             first = self._chunk_rows - self._filled
-            self._buffer[self._filled : self._chunk_rows] = values[:first]
+            _raw(self._buffer)[self._filled : self._chunk_rows] = _raw(values)[:first]
             self._write(start, self._buffer[: self._chunk_rows])
             start += self._chunk_rows
         stop = len(values) - filled % self._chunk_rows
@@ -143,11 +143,11 @@ class Tail:
         """Add the rows that `write_whole` has seen; those of no whole chunk wait."""
         filled = self._filled + len(values)
         if self._is_pinned or filled < self._chunk_rows:
-            self._buffer[self._filled : filled] = values
+            _raw(self._buffer)[self._filled : filled] = _raw(values)
             self._filled = filled
         else:
             self._filled = filled % self._chunk_rows
-            self._buffer[: self._filled] = values[len(values) - self._filled :]
+            _raw(self._buffer)[: self._filled] = _raw(values)[len(values) - self._filled :]
         self.rows += len(values)
 
     def encoded(self) -> list[Chunk] | None:
@@ -219,14 +219,14 @@ class Tail:
             if len(self._buffer) > self._chunk_rows:
                 self._buffer = self._new_buffer(self._chunk_rows, left)
             else:
-                self._buffer[: len(left)] = left
+                _raw(self._buffer)[: len(left)] = _raw(left)
             self._filled = len(left)
         self._is_pinned = pinned > 0
         self._written, self.flushed = 0, stop
 
     def _new_buffer(self, capacity: int, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         buffer = np.empty((capacity, *self._row_shape), self._dtype)
-        buffer[: len(rows)] = rows
+        _raw(buffer)[: len(rows)] = _raw(rows)
         return buffer
 
     def _write(self, start: int, values: npt.NDArray[Any]) -> None:
@@ -265,3 +265,8 @@ def _file_of_one_that_grows(dataset: Dataset) -> Any:
     if file.mode == "r":
         raise ValueError(f"{dataset.name!r} is open for reading only")
     return file
+
+
+def _raw(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return records as bytes without fields: NumPy copies fields one by one."""
+    return values if values.dtype.names is None else values.view(f"V{values.dtype.itemsize}")
