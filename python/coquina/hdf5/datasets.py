@@ -19,6 +19,7 @@ from coquina.array_fields import field_names, write_fields
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
+from coquina.hdf5.places import Placed
 from coquina.hdf5.untyped import h5f
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from coquina._core import Buffer, Filters, Hdf5Library, Path
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
-    from coquina.hdf5.files import File
-    from coquina.hdf5.groups import Group
     from coquina.hdf5.nodes import Nodes
 
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 NAME_BYTES_MAX = 31
 
 
-class Dataset(Array):
+class Dataset(Placed, Array):
     """A dataset of an HDF5 file; an `Array` in all that arrays do.
 
     Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
@@ -77,31 +76,6 @@ class Dataset(Array):
         self.is_closed = False
         self.zones = tuple(zones)
         return self
-
-    @property
-    def h5(self) -> Any:
-        """The `h5py.Dataset`."""
-        return self._h5
-
-    @property
-    def name(self) -> str | None:
-        """Its name in the file, from the root on."""
-        return self._h5.name
-
-    @property
-    def file(self) -> File:
-        """The file that it is in."""
-        return self._nodes.file_of(self._h5)
-
-    @property
-    def parent(self) -> Group:
-        """The group that it is in."""
-        return self._nodes.node(self._h5.parent)
-
-    @property
-    def attrs(self) -> Any:
-        """The attributes: h5py's mapping."""
-        return self._h5.attrs
 
     @property
     def path(self) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina.creation import fill_boxes
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, first_missing, link
+from coquina.hdf5.places import Placed
 from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
 
     from coquina._core import Filters
     from coquina.hdf5.describing import Zones
-    from coquina.hdf5.files import File
     from coquina.hdf5.nodes import Nodes
     from coquina.tables.table import Table
 
 
-class Group(MutableMapping[str, Any]):
+class Group(Placed, MutableMapping[str, Any]):
     """A group of an HDF5 file: a mapping from names to groups and datasets, opened as they are asked for.
 
     A dataset is a `Dataset`, an array; what says that it is a table is a `Table`. Where no array can have
@@ -39,31 +39,6 @@ class Group(MutableMapping[str, Any]):
         """Made by a file or a group."""
         self._h5 = h5
         self._nodes = nodes
-
-    @property
-    def h5(self) -> Any:
-        """The `h5py.Group` (of a file the `h5py.File`), for all that is not here."""
-        return self._h5
-
-    @property
-    def name(self) -> str | None:
-        """Its name in the file, from the root on."""
-        return self._h5.name
-
-    @property
-    def attrs(self) -> Any:
-        """The attributes: h5py's mapping."""
-        return self._h5.attrs
-
-    @property
-    def file(self) -> File:
-        """The file that it is in."""
-        return self._nodes.file_of(self._h5)
-
-    @property
-    def parent(self) -> Group:
-        """The group that it is in; the root is its own."""
-        return self._nodes.node(self._h5.parent)
 
     def __getitem__(self, name: Any) -> Any:
         """Return what has this name, or path of names, or what a reference refers to. Raises KeyError."""

@@ -17,6 +17,7 @@ from coquina.array import Array
 from coquina.hdf5.describing import describe_bytes
 from coquina.hdf5.heaps import SEQUENCE, Heap
 from coquina.hdf5.item_types import stored_dtype
+from coquina.hdf5.places import Placed
 from coquina.hdf5.untyped import h5t
 from coquina.tables.rows_attributes import text_of
 from coquina.tables.time_columns import shown_seconds
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.hdf5.files import File
-    from coquina.hdf5.groups import Group
     from coquina.hdf5.nodes import Nodes
 
 Kind = Literal["numbers", "bytes", "str", "pickle"]
@@ -39,7 +38,7 @@ _OLD_KINDS: dict[str, Kind] = {"VLString": "bytes", "Object": "pickle"}
 _BATCH_ROWS = 1024
 
 
-class VLArray:
+class VLArray(Placed):
     """Rows that are sequences of any length, for reading.
 
     `v[i]` is a value; `v[a:b:s]`, `v[[i, j]]` and `v[mask]` are lists of values.
@@ -67,31 +66,6 @@ class VLArray:
         self.dtype: np.dtype[Any] | None = empty.dtype if self.kind == "numbers" else None
         self._heap = Heap(h5.file)
         self._places: Array | None = None
-
-    @property
-    def h5(self) -> Any:
-        """The `h5py.Dataset`."""
-        return self._h5
-
-    @property
-    def name(self) -> str | None:
-        """Its name in the file, from the root on."""
-        return self._h5.name
-
-    @property
-    def file(self) -> File:
-        """The file that it is in."""
-        return self._nodes.file_of(self._h5)
-
-    @property
-    def parent(self) -> Group:
-        """The group that it is in."""
-        return self._nodes.node(self._h5.parent)
-
-    @property
-    def attrs(self) -> Any:
-        """The attributes: h5py's mapping."""
-        return self._h5.attrs
 
     @property
     def shape(self) -> tuple[int, ...]:

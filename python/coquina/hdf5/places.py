@@ -1,0 +1,47 @@
+"""What all nodes of an HDF5 file say of where they are: their name, file, parent and attributes.
+
+In: an object of h5py, and the open nodes of its file. Out: properties that groups, datasets and rows of
+variable length share.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coquina.hdf5.files import File
+    from coquina.hdf5.groups import Group
+    from coquina.hdf5.nodes import Nodes
+
+
+class Placed:
+    """A node of an HDF5 file."""
+
+    __slots__ = ()
+    _h5: Any
+    _nodes: Nodes
+
+    @property
+    def h5(self) -> Any:
+        """The object of h5py (of a file the `h5py.File`), for all that is not here."""
+        return self._h5
+
+    @property
+    def name(self) -> str | None:
+        """Its name in the file, from the root on."""
+        return self._h5.name
+
+    @property
+    def attrs(self) -> Any:
+        """The attributes: h5py's mapping."""
+        return self._h5.attrs
+
+    @property
+    def file(self) -> File:
+        """The file that it is in."""
+        return self._nodes.file_of(self._h5)
+
+    @property
+    def parent(self) -> Group:
+        """The group that it is in; the root is its own."""
+        return self._nodes.node(self._h5.parent)
