@@ -6,7 +6,7 @@ had no value that is one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -17,6 +17,28 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Integers = npt.NDArray[np.int64]
+
+
+class _Rows(NamedTuple):
+    """Rows by their groups.
+
+    groups: of each row. order: sorts the rows by group. named: the groups that there are. starts: where each
+    of them begins in that order. more: how many rows it has.
+    """
+
+    groups: Integers
+    order: npt.NDArray[np.intp]
+    named: Integers
+    starts: npt.NDArray[np.intp]
+    more: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, groups: Integers) -> _Rows:
+        """Sort rows by the numbers of their groups."""
+        order = np.argsort(groups, kind="stable")
+        named = groups[order]
+        starts = np.flatnonzero(np.diff(named, prepend=-1))
+        return cls(groups, order, named[starts], starts, np.diff(starts, append=len(groups)))
 
 
 class State:
@@ -32,27 +54,15 @@ class State:
         if values is not None:
             groups, values = _present(groups, values)
         old = _grown(self.counts, ngroups, 0)
-        order = np.argsort(groups, kind="stable")
-        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        named = groups[order][starts]
-        more = np.diff(starts, append=len(groups))
+        rows = _Rows.of(groups)
         with np.errstate(all="ignore"):
             if values is not None and len(groups):
-                self._take(named, starts, groups, order, values, old, more)
+                self._take(rows, values, old)
         self.counts = old.copy()
-        self.counts[named] += more
+        self.counts[rows.named] += rows.more
 
-    def _take(
-        self,
-        named: Integers,
-        starts: Any,
-        groups: Integers,
-        order: Any,
-        values: Any,
-        old: Integers,
-        more: Any,
-    ) -> None:
-        """Take values; `order` sorts the rows by group, whose parts begin at `starts`; old and new counts."""
+    def _take(self, rows: _Rows, values: Any, old: Integers) -> None:
+        """Take the values of rows. old: how many values each group had before."""
 
     def result(self, dtype: np.dtype[Any]) -> Any:
         """Return the aggregates, of values of `dtype`."""
@@ -65,18 +75,9 @@ class _Merged(State):
 
     total: Any = None
 
-    def _take(
-        self,
-        named: Integers,
-        starts: Any,
-        groups: Integers,
-        order: Any,
-        values: Any,
-        old: Integers,
-        more: Any,
-    ) -> None:
-        del more
-        part = self._part(starts, groups, order, values)
+    def _take(self, rows: _Rows, values: Any, old: Integers) -> None:
+        named = rows.named
+        part = self._part(rows, values)
         self.total = part[:0].copy() if self.total is None else self.total
         self.total = _grown(self.total, len(old), part[0])
         was = old[named] > 0
@@ -84,10 +85,10 @@ class _Merged(State):
         here, there = self.total[named[was]], part[was]
         self.total[named[was]] = self._both(here, there)
 
-    def _part(self, starts: Any, groups: Integers, order: Any, values: Any) -> Any:
-        kind = self.kind
+    def _part(self, rows: _Rows, values: Any) -> Any:
+        kind, order, starts = self.kind, rows.order, rows.starts
         if kind in ("min", "max") and values.dtype.kind in "SUTO":
-            ordered = argsort([groups, values], [False, kind == "max"])
+            ordered = argsort([rows.groups, values], [False, kind == "max"])
             return plain(values[ordered[starts]])
         if kind in ("first", "last"):
             ends = np.append(starts[1:], len(order)) - 1
@@ -131,18 +132,9 @@ class _Moments(State):
         self.means: Any = np.zeros(0)
         self.squares: Any = np.zeros(0)
 
-    def _take(
-        self,
-        named: Integers,
-        starts: Any,
-        groups: Integers,
-        order: Any,
-        values: Any,
-        old: Integers,
-        more: Any,
-    ) -> None:
-        del groups
-        values = values[order].astype(complex if values.dtype.kind == "c" else float)
+    def _take(self, rows: _Rows, values: Any, old: Integers) -> None:
+        named, starts, more = rows.named, rows.starts, rows.more
+        values = values[rows.order].astype(complex if values.dtype.kind == "c" else float)
         means = np.add.reduceat(values, starts) / more
         apart = np.abs(values - np.repeat(means, more)) ** 2
         squares = np.add.reduceat(apart, starts)
@@ -171,23 +163,13 @@ class _Different(State):
         super().__init__(kind)
         self.seen: list[set[Any]] = []
 
-    def _take(
-        self,
-        named: Integers,
-        starts: Any,
-        groups: Integers,
-        order: Any,
-        values: Any,
-        old: Integers,
-        more: Any,
-    ) -> None:
-        del named, starts, order, more
+    def _take(self, rows: _Rows, values: Any, old: Integers) -> None:
         self.seen += [set[Any]() for _ in range(len(old) - len(self.seen))]
         plains, missing = split_missing(values)
         labels = plains.tolist()
         if missing is not None:
             labels = [None if gone else label for label, gone in zip(labels, missing, strict=True)]
-        for group, label in zip(groups.tolist(), labels, strict=True):
+        for group, label in zip(rows.groups.tolist(), labels, strict=True):
             self.seen[int(group)].add(label)
 
     def result(self, dtype: np.dtype[Any]) -> Any:
