@@ -13,6 +13,7 @@ mod frame_targets;
 mod hdf5_chunks;
 mod hdf5_index;
 mod hdf5_zones;
+mod index_run;
 mod mutate;
 mod query_texts;
 mod seeds;

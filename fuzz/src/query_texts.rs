@@ -16,9 +16,9 @@ const HEAD_BYTES: usize = 4;
 const EDGES: [i64; 10] = [0, 1, -1, 7, 8, 4095, 1 << 30, i64::MAX, i64::MIN, 1 << 62];
 
 /// Items in memory.
-struct Memory {
-    items: Vec<u8>,
-    item_bytes: usize,
+pub(crate) struct Memory {
+    pub(crate) items: Vec<u8>,
+    pub(crate) item_bytes: usize,
 }
 
 impl BoxSource for Memory {

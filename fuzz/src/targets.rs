@@ -14,6 +14,7 @@ use crate::hdf5_chunks::{
 };
 use crate::hdf5_index::{hdf5_files, hdf5_index, mutate_hdf5};
 use crate::hdf5_zones::{hdf5_zoned, hdf5_zones, mutate_zoned};
+use crate::index_run::{index_run, index_runs, mutate_run};
 use crate::mutate::{Random, mutate, mutate_parameters};
 use crate::query_texts::{mutate_texts, query_texts, texts};
 use crate::seeds::{corpus, packed_files, streams};
@@ -77,6 +78,7 @@ pub static TARGETS: &[Target] = &[
     Target::new("hdf5_zones", 12, hdf5_zones).on(hdf5_zoned, mutate_zoned),
     Target::new("hdf5_index", 12, hdf5_index).on(hdf5_files, mutate_hdf5),
     Target::new("query_texts", 8, query_texts).on(texts, mutate_texts),
+    Target::new("index_run", 8, index_run).on(index_runs, mutate_run),
 ];
 
 pub(crate) fn job() -> Job<'static> {

@@ -7,7 +7,8 @@ from typing import Any, BinaryIO, Literal, Self, TypeAlias, final
 import numpy as np
 import typing_extensions
 
-from ._core_lazy import *  # noqa: F403 - the other file of this stub
+from ._core_index import *  # noqa: F403 - the other files of this stub
+from ._core_lazy import *  # noqa: F403
 
 __version__: str
 

@@ -12,6 +12,7 @@ mod frames;
 mod group;
 mod h5py;
 mod hdf5;
+mod index;
 mod lazy;
 mod opening;
 mod options;
@@ -19,6 +20,7 @@ mod predicates;
 mod progress;
 mod query;
 mod reduce;
+mod row_sets;
 mod watch;
 
 use pyo3::prelude::*;
@@ -33,10 +35,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     frames::add_to(module)?;
     opening::add_to(module)?;
     hdf5::add_to(module)?;
+    index::add_to(module)?;
     lazy::add_to(module)?;
     predicates::add_to(module)?;
     group::add_to(module)?;
     query::add_to(module)?;
     reduce::add_to(module)?;
+    row_sets::add_to(module)?;
     module.add_class::<progress::ProgressBar>()
 }

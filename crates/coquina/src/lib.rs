@@ -16,6 +16,7 @@ pub mod expr;
 pub mod filter;
 pub mod frame;
 pub mod hdf5;
+pub mod index;
 pub mod query;
 pub mod store;
 

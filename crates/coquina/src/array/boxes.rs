@@ -3,6 +3,8 @@
 //! Whoever walks over all of it (a reduction, the writer of a new array) asks for boxes along its walk: chunks, and
 //! within a chunk blocks, since these cost least.
 
+use std::ops::Range;
+
 use coquina_kernels::boxes::{Axis, Steps, copy_box};
 
 use super::partition::{Access, partition};
@@ -51,6 +53,12 @@ pub trait BoxSource: Send + Sync {
             Some(item) => Known::Item(item),
             None => self.bounds(start, shape).map_or(Known::Nothing, Known::Bounds),
         }
+    }
+
+    /// The rows of a range, from the first to the last one, at which an item may be other than 0, as far as that is
+    /// known at no cost; `None` where there is none. Of sources of one axis.
+    fn possible(&self, rows: Range<u64>) -> Option<Range<u64>> {
+        (!rows.is_empty()).then_some(rows)
     }
 
     /// The one item of a box as [`BoxSource::uniform`] gives it; only where it is not known, `out` is filled.

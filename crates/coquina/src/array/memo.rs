@@ -33,6 +33,7 @@ struct Decoded {
 #[derive(Default)]
 struct Memo {
     depth: usize,
+    before: u64,
     decoded: Vec<Decoded>,
     spare: Vec<Vec<u8>>,
 }
@@ -48,7 +49,11 @@ impl Drop for Scope {
     fn drop(&mut self) {
         let done = MEMO.with_borrow_mut(|memo| {
             memo.depth -= 1;
-            if memo.depth > 0 { Vec::new() } else { std::mem::take(&mut memo.decoded) }
+            if memo.depth > 0 {
+                return Vec::new();
+            }
+            memo.before = 0;
+            std::mem::take(&mut memo.decoded)
         });
         // What is dropped here may be the last of a state, and run code of a store.
         for Decoded { items, .. } in done {
@@ -67,6 +72,20 @@ pub fn with_memo<T>(work: impl FnOnce() -> T) -> T {
     MEMO.with_borrow_mut(|memo| memo.depth += 1);
     let _scope = Scope;
     at_once(work)
+}
+
+/// The same for a box that so many others of the same work were before, of each of which a small part was wanted: of
+/// many such boxes blocks are not kept beyond the scope, as they would only replace each other.
+pub fn with_memo_of<T>(number: u64, work: impl FnOnce() -> T) -> T {
+    with_memo(|| {
+        MEMO.with_borrow_mut(|memo| memo.before = memo.before.max(number));
+        work()
+    })
+}
+
+/// How many boxes there were before this one.
+pub(super) fn boxes_before() -> u64 {
+    MEMO.with_borrow(|memo| memo.before)
 }
 
 /// Whether this thread is in a scope.

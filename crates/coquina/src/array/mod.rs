@@ -33,7 +33,7 @@ pub use create::{ArraySpec, Fill, OpenOptions, Target};
 pub use gather::gather;
 pub use grid::Grid;
 pub use handle::{Array, Stats};
-pub use memo::with_memo;
+pub use memo::{with_memo, with_memo_of};
 pub use partition::{Access, partition};
 pub use selection::{AxisSelection, Points, Selection, Window};
 pub use source::Part;

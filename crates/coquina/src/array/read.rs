@@ -102,7 +102,8 @@ impl Source<'_> {
         let blocks = usize::try_from(plan.nblocks()).unwrap_or(usize::MAX);
         let total = blocks.saturating_mul(self.grid.block_bytes());
         // What fills the cache at once is not worth keeping.
-        let keeps_blocks = total <= self.cache.block_bytes() / 2;
+        let all = usize::try_from(memo::boxes_before()).unwrap_or(usize::MAX).saturating_add(1);
+        let keeps_blocks = total.saturating_mul(all) <= self.cache.block_bytes() / 2;
         // Nor is a whole block that is kept as long as it is needed.
         let keeps_whole = keeps_blocks && !memo::is_open();
         let whole_items = window.bytes == self.grid.typesize();

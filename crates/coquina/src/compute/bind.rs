@@ -8,13 +8,15 @@
 //! needs is not.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use coquina_kernels::Type;
 use coquina_kernels::items::Aligned;
 
-use crate::array::{self, Bounds, BoxSource, Known, Walk, partition};
+use super::operands::{Look, walk_of};
+use crate::array::{self, Bounds, BoxSource, Known, Walk};
 use crate::base::error::{Error, Result};
 use crate::expr::{Interval, Operand, Program, Spread, SpreadAxis, Workspace};
 
@@ -150,6 +152,13 @@ impl Bound {
 
     /// What is known of the operands on a box of a condition without decoding any.
     fn look(&self, start: &[u64], shape: &[u64]) -> Look {
+        if let (&[start], &[len]) = (start, shape)
+            && len > 0
+            && self.possible_rows(&(start..start.saturating_add(len))).is_none()
+        {
+            // One operand says so, and the others need not be looked at: a look may cost a fetch.
+            return Look { known: Vec::new(), result: Some(vec![0]), needed: Vec::new() };
+        }
         let known = self.boxes(start, shape).map(|(input, ty, start, shape)| match ty {
             Some(_) => input.source.known(&start, &shape),
             None => Known::Nothing,
@@ -167,6 +176,14 @@ impl Bound {
         let (found, needed) = self.program.interval_and_needs(&intervals);
         let result = found.filter(|found| found.min == found.max).map(|found| found.min.to_vec());
         Look { known, result, needed }
+    }
+
+    /// The rows of a range for which a condition may be true, as far as operands know of themselves.
+    fn possible_rows(&self, rows: &Range<u64>) -> Option<Range<u64>> {
+        self.program.possible(rows, |operand| match self.inputs.get(operand) {
+            Some(input) if self.shapes[operand] == self.shape => input.source.possible(rows.clone()),
+            _ => Some(rows.clone()),
+        })
     }
 
     fn compute(
@@ -315,6 +332,15 @@ impl BoxSource for Bound {
         self.of_items(&items)
     }
 
+    fn possible(&self, rows: Range<u64>) -> Option<Range<u64>> {
+        // An operand that has been resized is an error of whoever reads it.
+        let knows = self.shape.len() == 1 && self.program.output() == Type::Bool && !rows.is_empty();
+        if knows && self.check_operands().is_ok() {
+            return self.possible_rows(&rows);
+        }
+        (!rows.is_empty()).then_some(rows)
+    }
+
     fn uniform_or_fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<Option<Vec<u8>>> {
         array::check_box(&self.shape, start, shape, self.item_bytes(), out.len())?;
         self.check_operands()?;
@@ -327,33 +353,6 @@ impl BoxSource for Bound {
             None => self.known_or_fill(start, shape, out),
             item => Ok(item),
         })
-    }
-}
-
-/// What is known of the operands of a condition on a box.
-struct Look {
-    known: Vec<Known>,
-    /// The one result, if the bounds decide it.
-    result: Option<Vec<u8>>,
-    /// Of each operand whether the result can depend on it; empty where nothing is known.
-    needed: Vec<bool>,
-}
-
-impl Look {
-    /// The one item that an operand is, or may as well be.
-    fn item(&mut self, number: usize, ty: Type, counters: &Counters) -> Option<Vec<u8>> {
-        let known = self.known.get_mut(number).map(|known| std::mem::replace(known, Known::Nothing))?;
-        if let Known::Item(item) = known {
-            return Some(item);
-        }
-        if self.needed.get(number) != Some(&false) {
-            return None;
-        }
-        counters.skipped.fetch_add(1, Ordering::Relaxed);
-        match known {
-            Known::Bounds(bounds) => Some(bounds.min),
-            _ => Some(vec![0; ty.bytes()]),
-        }
     }
 }
 
@@ -377,20 +376,4 @@ fn check_shape(operand: &[u64], shape: &[u64]) -> Result<()> {
     Err(Error::invalid(format!(
         "shape {operand:?} does not broadcast to {shape:?}: has the operand changed?"
     )))
-}
-
-/// The walk of the stored operand with the most items, if it is as large as the result; else by the default rule.
-fn walk_of(inputs: &[Input], shape: &[u64], item_bytes: usize) -> Result<Walk> {
-    let stored: Vec<&Input> =
-        inputs.iter().filter(|input| input.is_stored && input.source.shape() == shape).collect();
-    let Some(first) = stored.first() else {
-        let (chunks, blocks) = partition(shape, item_bytes, &array::Access::Any, None, None)?;
-        return Ok(Walk { chunks, blocks });
-    };
-    let mut walk = first.source.walk();
-    if stored.iter().any(|input| input.source.walk() != walk) {
-        // Blocks that lie askew would be decoded once for every box that they touch.
-        walk.blocks.clone_from(&walk.chunks);
-    }
-    Ok(walk)
 }

@@ -4,6 +4,7 @@
 //! by the same walks as an array is.
 
 mod bind;
+mod operands;
 pub mod reduce;
 
 pub use bind::{Bound, Counters, Input};

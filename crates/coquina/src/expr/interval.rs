@@ -5,7 +5,7 @@
 //! Invariant: no result lies outside; whatever cannot be told for sure is not told. This runs for every box, so it
 //! allocates nothing but the list of what is known.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use coquina_kernels::elementwise::{Run, cast, kernel};
 use coquina_kernels::items::items;
@@ -216,6 +216,32 @@ impl Program {
             known.push(found);
         }
         known
+    }
+
+    /// The places of a range, from the first to the last one, where a truth value may come out true; `None` where
+    /// there are none. `of_operand` tells the same of an operand.
+    pub fn possible(
+        &self,
+        range: &Range<u64>,
+        of_operand: impl Fn(usize) -> Option<Range<u64>>,
+    ) -> Option<Range<u64>> {
+        let mut known: Vec<Option<Range<u64>>> = Vec::with_capacity(self.rules.len());
+        for (rule, &ty) in self.rules.iter().zip(&self.tree.types) {
+            let both = |a: usize, b: usize| known[a].clone().zip(known[b].clone());
+            known.push(match rule {
+                Rule::Load(operand) if ty == Type::Bool => of_operand(*operand),
+                Rule::Constant(Some(item)) if ty == Type::Bool && item.truth() == Some(false) => None,
+                Rule::And(a, b) => both(*a, *b)
+                    .map(|(a, b)| a.start.max(b.start)..a.end.min(b.end))
+                    .filter(|both| !both.is_empty()),
+                Rule::Or(a, b) => match both(*a, *b) {
+                    Some((a, b)) => Some(a.start.min(b.start)..a.end.max(b.end)),
+                    None => known[*a].clone().or_else(|| known[*b].clone()),
+                },
+                _ => Some(range.clone()),
+            });
+        }
+        known.pop().flatten()
     }
 
     /// Whether the bounds of operands can tell anything: the result is a truth value.

@@ -130,11 +130,22 @@ impl Iterator for Runs<'_> {
         }
         let Run { rows, count } = run?;
         let mask = &self.mask[rows.clone()];
-        let first = mask.iter().position(|&byte| byte != 0).unwrap_or(0);
-        let last = mask.iter().rposition(|&byte| byte != 0).unwrap_or(mask.len() - 1);
+        let (first, last) = ends(mask).unwrap_or((0, mask.len() - 1));
         // Whole blocks are decoded to where they are wanted, parts of them are copied there.
         let is_part = last + 1 - first <= mask.len() / 2;
         let rows = if is_part { rows.start + first..rows.start + last + 1 } else { rows };
         Some(Run { rows, count })
     }
+}
+
+/// So many bytes of a mask are looked at together.
+const GROUP: usize = 64;
+
+/// The first and the last picked row.
+fn ends(mask: &[u8]) -> Option<(usize, usize)> {
+    let is_picked = |group: &[u8]| group.iter().fold(0, |all, byte| all | byte) != 0;
+    let at = mask.chunks(GROUP).position(is_picked)? * GROUP;
+    let first = at + mask[at..].iter().position(|&byte| byte != 0)?;
+    let end = mask.len() - mask.rchunks(GROUP).position(is_picked)? * GROUP;
+    Some((first, mask[..end].iter().rposition(|&byte| byte != 0)?))
 }

@@ -3,24 +3,40 @@
 //! A column is a [`crate::array::BoxSource`] of one axis; a condition is one whose items are truth values. All walk
 //! over rows by [`walk`], box by box on all threads, and decode what a box without matches holds of no column.
 
+mod fingerprints;
 mod fold;
 mod gather;
 pub mod group;
 mod hashing;
 mod numbers;
 pub mod predicates;
+mod row_lists;
+mod row_set;
 mod rows;
 mod scan;
 mod strings;
+mod survey;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_arrays;
+#[cfg(test)]
+mod tests_fingerprints;
+#[cfg(test)]
+mod tests_sparse;
 mod walk;
 
+pub use fingerprints::fingerprints;
 pub use fold::{Folded, scan_fold};
+pub use row_lists::{RowOp, combine, within};
+pub use row_set::RowSet;
+pub(crate) use rows::Cut;
 pub use rows::Rows;
+pub(crate) use scan::check_strings;
 pub use scan::{Column, Part, Query, Scanned, scan};
+pub(crate) use strings::{Source as StringSource, Strings};
+pub use survey::survey;
 pub use walk::Report;
+pub(crate) use walk::{Picked, check_rows};

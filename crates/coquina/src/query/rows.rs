@@ -13,6 +13,7 @@ const TASK_ROWS: u64 = 128 << 10;
 /// Where there are many, a task is a run of them: about so many tasks, of no more chunks than this.
 const TASKS: u64 = 1024;
 const TASK_CHUNKS_MAX: u64 = 64;
+
 /// Which rows are looked at: `start`, `start + step` and so on below `stop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
@@ -48,12 +49,25 @@ impl Rows {
 
 /// How rows are cut: into chunks, these into boxes, and all into tasks.
 #[derive(Clone, Copy)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     chunk: u64,
     /// Rows of a box.
     lens: u64,
     /// Rows of a task: a part of a chunk, or some chunks.
     task_rows: u64,
+}
+
+/// Where the piece that holds `row` begins, of pieces of `len` rows that begin anew with each chunk.
+fn start_of(row: u64, chunk: u64, len: u64) -> u64 {
+    row / chunk * chunk + row % chunk / len * len
+}
+
+/// Where the piece begins that has the first possible match of a range, or the range, if that begins later; where the
+/// range ends, if there is no match.
+fn piece_with(condition: Option<&dyn BoxSource>, range: &Range<u64>, chunk: u64, len: u64) -> u64 {
+    let Some(condition) = condition else { return range.start };
+    let possible = condition.possible(range.clone());
+    possible.map_or(range.end, |rows| start_of(rows.start, chunk, len).clamp(range.start, range.end))
 }
 
 /// Where the piece that holds `row` ends, of pieces of `len` rows that begin anew with each chunk.
@@ -65,7 +79,7 @@ pub(super) fn end_of(row: u64, chunk: u64, len: u64) -> u64 {
 
 impl Cut {
     /// Along the walk of `first`, and so that of the other sources too few blocks are met twice.
-    pub(super) fn new(rows: Rows, first: Option<&dyn BoxSource>, others: &[&dyn BoxSource]) -> Self {
+    pub(crate) fn new(rows: Rows, first: Option<&dyn BoxSource>, others: &[&dyn BoxSource]) -> Self {
         let walk = first.map_or(Walk { chunks: vec![], blocks: vec![] }, BoxSource::walk);
         let one = |lens: &[u64]| lens.first().copied().unwrap_or(BOX_ROWS).max(1);
         let chunk = one(&walk.chunks);
@@ -95,18 +109,33 @@ impl Cut {
         self.task_rows
     }
 
+    /// Where the task ends that a row is in.
+    pub(crate) fn task_end(self, row: u64) -> u64 {
+        end_of(row, self.chunk.max(self.task_rows), self.task_rows)
+    }
+
     /// Where the chunk ends that a row is in.
-    pub(super) fn chunk_end(self, row: u64) -> u64 {
+    pub(crate) fn chunk_end(self, row: u64) -> u64 {
         end_of(row, self.chunk, self.chunk)
     }
 
-    /// All tasks.
-    pub(super) fn tasks(self, rows: Range<u64>) -> Tasks {
-        Tasks { cut: self, rows }
+    /// All tasks that may have a match.
+    pub(super) fn tasks(self, rows: Rows, condition: Option<&dyn BoxSource>) -> Tasks<'_> {
+        Tasks { cut: self, rows, condition, at: rows.start, skipped: 0 }
+    }
+
+    /// Where the chunk begins that has the first possible match of a range; where that ends, if there is none.
+    pub(super) fn chunk_with(self, condition: Option<&dyn BoxSource>, range: &Range<u64>) -> u64 {
+        piece_with(condition, range, self.chunk, self.chunk)
+    }
+
+    /// The same for boxes.
+    pub(super) fn box_with(self, condition: Option<&dyn BoxSource>, range: &Range<u64>) -> u64 {
+        piece_with(condition, range, self.chunk, self.lens)
     }
 
     /// The boxes of a range.
-    pub(super) fn boxes(self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    pub(crate) fn boxes(self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let Range { start: mut at, end: stop } = *range;
         std::iter::from_fn(move || {
             let start = at;
@@ -115,34 +144,88 @@ impl Cut {
         })
     }
 
-    /// How many boxes there are in a range of one chunk.
-    pub(super) fn boxes_in(self, range: &Range<u64>) -> u64 {
-        let first = range.start / self.chunk * self.chunk;
-        (range.end - first).div_ceil(self.lens) - (range.start - first) / self.lens
+    /// How many boxes of a range have rows which are looked at.
+    pub(super) fn boxes_looked_at(self, rows: Rows, range: &Range<u64>) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
+        if rows.step == 1 {
+            let of_chunk = self.chunk.div_ceil(self.lens);
+            let number = |row: u64| row / self.chunk * of_chunk + row % self.chunk / self.lens;
+            return number(range.end - 1) - number(range.start) + 1;
+        }
+        let (mut at, mut total) = (range.start, 0);
+        while at < range.end {
+            let part = at..self.chunk_end(at).min(range.end);
+            at = part.end;
+            total += self.boxes_looked_at_in(rows, &part);
+        }
+        total
+    }
+
+    /// The same for a range of one chunk.
+    fn boxes_looked_at_in(self, rows: Rows, range: &Range<u64>) -> u64 {
+        let looked_at = rows.count_in(range);
+        if rows.step >= self.lens || looked_at == 0 {
+            return looked_at;
+        }
+        // All boxes between the first and the last one are longer than a step.
+        let first = range.start..end_of(range.start, self.chunk, self.lens);
+        let last = start_of(range.end - 1, self.chunk, self.lens)..range.end;
+        let between = last.start.saturating_sub(first.end).div_ceil(self.lens);
+        if first.end >= range.end {
+            return 1;
+        }
+        let is_looked_at = |own: &Range<u64>| u64::from(rows.first_in(own).is_some());
+        between + is_looked_at(&first) + is_looked_at(&last)
     }
 }
 
-/// The tasks of the rows that are left.
-pub(super) struct Tasks {
+/// The tasks of the rows that are left, without those that have no match for sure.
+pub(super) struct Tasks<'c> {
     cut: Cut,
-    rows: Range<u64>,
+    rows: Rows,
+    condition: Option<&'c dyn BoxSource>,
+    at: u64,
+    skipped: u64,
 }
 
-impl Tasks {
+impl Tasks<'_> {
     /// The rows of those that are left.
-    pub(super) fn left(&self) -> &Range<u64> {
-        &self.rows
+    pub(super) fn left(&self) -> Range<u64> {
+        self.at..self.rows.stop
+    }
+
+    /// How many boxes are in tasks that were left out.
+    pub(super) fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Tasks begin anew with each of these.
+    fn unit(&self) -> u64 {
+        self.cut.chunk.max(self.cut.task_rows)
+    }
+
+    /// The next task, from a row on.
+    fn task(&self, row: u64) -> Range<u64> {
+        let start = piece_with(self.condition, &(row..self.rows.stop), self.unit(), self.cut.task_rows);
+        start..end_of(start, self.unit(), self.cut.task_rows).min(self.rows.stop)
     }
 }
 
-impl Iterator for Tasks {
+impl Iterator for Tasks<'_> {
     type Item = Range<u64>;
 
     fn next(&mut self) -> Option<Range<u64>> {
-        let Cut { chunk, task_rows, .. } = self.cut;
-        let Range { start, end: stop } = self.rows;
-        let end = end_of(start, chunk.max(task_rows), task_rows).min(stop);
-        self.rows.start = end;
-        (start < stop).then_some(start..end)
+        let task = self.task(self.at);
+        self.skipped += self.cut.boxes_looked_at(self.rows, &(self.at..task.start));
+        self.at = task.end;
+        (!task.is_empty()).then_some(task)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let first = self.task(self.at);
+        let is_one = self.task(first.end).is_empty();
+        (0, is_one.then_some(usize::from(!first.is_empty())))
     }
 }

@@ -105,7 +105,7 @@ pub fn scan(query: &Query<'_>, job: &Job<'_>) -> Result<Scanned> {
 }
 
 /// Whether these can be strings, and those of the rows are there.
-pub(super) fn check_strings(offsets: &dyn BoxSource, bytes: &dyn BoxSource, rows: &Rows) -> Result<()> {
+pub(crate) fn check_strings(offsets: &dyn BoxSource, bytes: &dyn BoxSource, rows: &Rows) -> Result<()> {
     let ends =
         rows.stop.checked_add(1).ok_or_else(|| Error::limit(format!("row {} is the end", rows.stop)))?;
     check_rows(offsets, if rows.start < rows.stop { ends } else { 0 }, "offsets")?;

@@ -24,24 +24,24 @@ const READ_BYTES: u64 = 1 << 20;
 
 /// Strings one behind another.
 #[derive(Default)]
-pub(super) struct Strings {
+pub(crate) struct Strings {
     /// Where each ends in the bytes.
-    pub(super) ends: Vec<i64>,
-    pub(super) bytes: Vec<u8>,
+    pub(crate) ends: Vec<i64>,
+    pub(crate) bytes: Vec<u8>,
     /// Where the first one and the last one stand in the bytes of the column.
     pub(super) span: Option<Range<u64>>,
 }
 
 /// A column of strings.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'s> {
-    pub(super) offsets: &'s dyn BoxSource,
-    pub(super) bytes: &'s dyn BoxSource,
+pub(crate) struct Source<'s> {
+    pub(crate) offsets: &'s dyn BoxSource,
+    pub(crate) bytes: &'s dyn BoxSource,
 }
 
 impl Source<'_> {
     /// Appends the strings of the matches.
-    pub(super) fn gather(&self, picked: &Picked<'_>, out: &mut Strings) -> Result<()> {
+    pub(crate) fn gather(&self, picked: &Picked<'_>, out: &mut Strings) -> Result<()> {
         let Some(mask) = picked.mask else {
             return self.run(picked, &(0..picked.len), None, out);
         };

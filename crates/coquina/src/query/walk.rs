@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use coquina_kernels::{best_level, count_picked};
 
 use super::rows::{Cut, Rows};
-use crate::array::{BoxSource, at_once, with_memo};
+use crate::array::{BoxSource, at_once, with_memo_of};
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
@@ -58,7 +58,7 @@ pub struct Report {
     pub boxes: u64,
     /// Boxes of which it was known that nothing matches.
     pub skipped: u64,
-    /// Boxes of which it was known that all matches.
+    /// Boxes of which it was known that all matches that may match.
     pub whole: u64,
     /// Boxes for which a column was decoded.
     pub decoded: u64,
@@ -139,10 +139,10 @@ impl Walked<'_> {
         }
         let first = self.condition.or_else(|| self.columns.first().copied());
         let cut = Cut::new(self.rows, first, &self.columns);
-        let walking = Walking { walked: self, cut, visit, counters: &counters };
+        let walking = Walking { walked: self, cut, visit, counters: &counters, narrow: AtomicU64::new(0) };
         let row_bytes = 1 + self.columns.iter().map(|column| column.item_bytes()).sum::<usize>();
         let bytes_of = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(row_bytes);
-        let mut tasks = cut.tasks(self.rows.start..self.rows.stop);
+        let mut tasks = cut.tasks(self.rows, self.condition);
         let mut ahead = if self.limit.is_some() { 1 } else { usize::MAX / 2 };
         while !tasks.left().is_empty() && self.limit.is_none_or(|limit| taker.matched < limit) {
             let rows = tasks.left().end - tasks.left().start;
@@ -155,6 +155,7 @@ impl Walked<'_> {
             taker = ordered.into_taker();
             ahead = (2 * ahead).min(TASKS_AHEAD_MAX);
         }
+        walking.skip(tasks.skipped());
         Ok((taker.taker, taker.matched, counters.report()))
     }
 }
@@ -180,6 +181,8 @@ struct Walking<'w, V> {
     cut: Cut,
     visit: &'w V,
     counters: &'w Counters,
+    /// Boxes of which a small part was visited.
+    narrow: AtomicU64,
 }
 
 impl<V: Visit> Walking<'_, V> {
@@ -188,6 +191,12 @@ impl<V: Visit> Walking<'_, V> {
         let mut piece = self.visit.piece();
         let (mut at, mut matched) = (range.start, 0);
         while at < range.end {
+            let begin = self.cut.chunk_with(self.walked.condition, &(at..range.end));
+            self.skip(self.cut.boxes_looked_at(self.walked.rows, &(at..begin)));
+            at = begin;
+            if at == range.end {
+                break;
+            }
             let end = self.cut.chunk_end(at).min(range.end);
             let left = self.walked.limit.map_or(u64::MAX, |limit| limit.saturating_sub(matched));
             if left == 0 {
@@ -207,10 +216,9 @@ impl<V: Visit> Walking<'_, V> {
             return Ok(0);
         }
         let known = self.known(range);
-        let boxes = || self.cut.boxes_in(range);
+        let boxes = || self.cut.boxes_looked_at(self.walked.rows, range);
         if known == Some(false) {
-            add(&self.counters.boxes, boxes());
-            add(&self.counters.skipped, boxes());
+            self.skip(boxes());
             return Ok(0);
         }
         if known.is_some() && self.visit.settle(range, count.min(left), piece)? {
@@ -218,18 +226,45 @@ impl<V: Visit> Walking<'_, V> {
             add(&self.counters.whole, boxes());
             return Ok(count.min(left));
         }
-        let mut matched = 0;
-        for rows in self.cut.boxes(range) {
-            // Nothing is read before the first row that is looked at, nor behind the last one.
-            let looked = self.walked.rows.count_in(&rows);
-            let Some(first) = self.walked.rows.first_in(&rows) else { continue };
-            let looked = first..first + (looked - 1) * self.walked.rows.step + 1;
-            matched += with_memo(|| self.one_box(looked, known, piece))? as u64;
-            if matched >= left {
-                break;
-            }
+        let (mut at, mut matched) = (range.start, 0);
+        while at < range.end && matched < left {
+            let condition = self.walked.condition.filter(|_| known.is_none());
+            let begin = self.cut.box_with(condition, &(at..range.end));
+            self.skip(self.cut.boxes_looked_at(self.walked.rows, &(at..begin)));
+            let Some(rows) = self.cut.boxes(&(begin..range.end)).next() else { break };
+            at = rows.end;
+            let Some(looked) = self.looked_at(&rows) else { continue };
+            let narrow = condition.map_or(Some(looked.clone()), |condition| self.narrow(condition, &looked));
+            let Some(narrow) = narrow else {
+                self.skip(1);
+                continue;
+            };
+            let visit = || self.one_box(narrow.clone(), known, piece);
+            let is_narrow = narrow != looked;
+            let number = if is_narrow { self.narrow.fetch_add(1, Ordering::Relaxed) } else { 0 };
+            matched += with_memo_of(number, visit)? as u64;
         }
         Ok(matched)
+    }
+
+    /// The rows of a box from the first to the last one that is looked at: nothing is read before, nor behind.
+    fn looked_at(&self, rows: &Range<u64>) -> Option<Range<u64>> {
+        let count = self.walked.rows.count_in(rows);
+        let first = self.walked.rows.first_in(rows)?;
+        Some(first..first + (count - 1) * self.walked.rows.step + 1)
+    }
+
+    /// Of these rows those that may match, where these are a small part.
+    fn narrow(&self, condition: &dyn BoxSource, rows: &Range<u64>) -> Option<Range<u64>> {
+        let possible = condition.possible(rows.clone())?;
+        let is_part = possible.end - possible.start <= (rows.end - rows.start) / 2;
+        if is_part { self.looked_at(&possible) } else { Some(rows.clone()) }
+    }
+
+    /// Counts boxes that have no match for sure.
+    fn skip(&self, boxes: u64) {
+        add(&self.counters.boxes, boxes);
+        add(&self.counters.skipped, boxes);
     }
 
     /// Whether all rows of a range match, or none, if one of it is known.

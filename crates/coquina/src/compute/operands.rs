@@ -1,0 +1,55 @@
+//! What the operands of a program say without being decoded, and how they are walked over together.
+//!
+//! In: operands and what each knows of a box. Out: the items that they are, or may as well be, and one walk for all.
+
+use std::sync::atomic::Ordering;
+
+use coquina_kernels::Type;
+
+use super::bind::{Counters, Input};
+use crate::array::{Access, Known, Walk, partition};
+use crate::base::error::Result;
+
+/// What is known of the operands of a condition on a box.
+pub(super) struct Look {
+    /// What each operand says of itself.
+    pub(super) known: Vec<Known>,
+    /// The one result, if the bounds decide it.
+    pub(super) result: Option<Vec<u8>>,
+    /// Of each operand whether the result can depend on it; empty where nothing is known.
+    pub(super) needed: Vec<bool>,
+}
+
+impl Look {
+    /// The one item that an operand is, or may as well be.
+    pub(super) fn item(&mut self, number: usize, ty: Type, counters: &Counters) -> Option<Vec<u8>> {
+        let known = self.known.get_mut(number).map(|known| std::mem::replace(known, Known::Nothing))?;
+        if let Known::Item(item) = known {
+            return Some(item);
+        }
+        if self.needed.get(number) != Some(&false) {
+            return None;
+        }
+        counters.skipped.fetch_add(1, Ordering::Relaxed);
+        match known {
+            Known::Bounds(bounds) => Some(bounds.min),
+            _ => Some(vec![0; ty.bytes()]),
+        }
+    }
+}
+
+/// The walk of the stored operand with the most items, if it is as large as the result; else by the default rule.
+pub(super) fn walk_of(inputs: &[Input], shape: &[u64], item_bytes: usize) -> Result<Walk> {
+    let stored: Vec<&Input> =
+        inputs.iter().filter(|input| input.is_stored && input.source.shape() == shape).collect();
+    let Some(first) = stored.first() else {
+        let (chunks, blocks) = partition(shape, item_bytes, &Access::Any, None, None)?;
+        return Ok(Walk { chunks, blocks });
+    };
+    let mut walk = first.source.walk();
+    if stored.iter().any(|input| input.source.walk() != walk) {
+        // Blocks that lie askew would be decoded once for every box that they touch.
+        walk.blocks.clone_from(&walk.chunks);
+    }
+    Ok(walk)
+}
