@@ -85,7 +85,9 @@ if TYPE_CHECKING:
     from .functions.traces import *  # noqa: F403
     from .functions.tracing import *  # noqa: F403
     from .functions.user_functions import *  # noqa: F403
+    from .indexes.index import Index
     from .namespace_info import *  # noqa: F403
+    from .tables.array_layout import as_table
     from .tables.files import read_csv, read_parquet
     from .tables.opening import create_table, open_table
     from .tables.selection import Selection
@@ -163,7 +165,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     __all__ += ["Expr", "ExpressionError", "expr", "fft", "hdf5", "linalg", "strings"]
-    __all__ += ["Selection", "Table", "create_table", "open_table", "read_csv", "read_parquet"]
+    __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
+    __all__ += ["read_csv", "read_parquet"]
     __all__ += composed.__all__
     __all__ += cumulative.__all__
     __all__ += data_types.__all__

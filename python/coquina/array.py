@@ -18,6 +18,7 @@ from coquina.array_fields import Fields, field_names, read_field, write_fields
 from coquina.array_indexer import Indexer
 from coquina.array_info import ArrayInfo, Damage
 from coquina.array_regions import boxes, chunk_regions
+from coquina.array_writes import CountedWrites
 from coquina.attrs import Attrs, Meta
 from coquina.expressions.operators import Operators
 from coquina.indexing import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
 
-class Array(Operators, _core.ArrayBase):
+class Array(Operators, CountedWrites):
     """A compressed n-dimensional array, in memory or in a file.
 
     `a[key]` reads and `a[key] = values` writes, for every key that NumPy takes; results are NumPy arrays and
@@ -231,16 +232,24 @@ class Array(Operators, _core.ArrayBase):
             yield self
         except BaseException:
             self.handle.rollback()
+            self._wrote()
             raise
-        self.handle.commit()
+        try:
+            self.handle.commit()
+        finally:
+            self._wrote()
 
     def compact(self) -> None:
         """Give back the space that old versions of chunks take in the file (`info.dead_bytes`)."""
         self.handle.compact()
+        self._wrote()
 
     def refresh(self) -> bool:
         """Go to the newest commit of whoever writes the file; return whether there was one."""
-        return self.handle.refresh()
+        is_newer = self.handle.refresh()
+        if is_newer:
+            self._wrote()
+        return is_newer
 
     def close(self) -> None:
         """Let go of the file. Reading and writing fail from then on."""

@@ -51,6 +51,8 @@ _NAMES = {
     "functions.traces": "diagonal trace",
     "functions.tracing": "TraceError traced",
     "functions.user_functions": "vectorize",
+    "indexes.index": "Index",
+    "tables.array_layout": "as_table",
     "tables.files": "read_csv read_parquet",
     "tables.opening": "create_table open_table",
     "tables.selection": "Selection",

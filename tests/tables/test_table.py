@@ -403,3 +403,28 @@ def test_threads_share_a_table(table):
     for one in threads:
         one.join()
     assert wrong == []
+
+
+@both_layouts
+def test_what_is_assigned_to_a_column_between_appends_stays(layout, tmp_path):
+    with make(tmp_path, layout, np.zeros(200, [("x", "f4")])) as table:
+        for turn in range(1, 4):
+            table["x"][50:100] = turn
+            table.append(np.zeros(150, [("x", "f4")]))
+            table.flush()
+            assert table["x"][...].sum() == 50 * turn
+
+
+def test_a_masked_item_is_a_value_that_is_missing(tmp_path):
+    values = np.ma.MaskedArray(np.arange(5), [True, False, False, False, False])
+    with make(tmp_path, "columns", {"x": values}) as table:
+        assert table.modify("x > 2", {"x": values[0]}) == 2
+        table.modify(1, {"x": np.ma.MaskedArray(7, True)})
+        assert table["x"][...].tolist() == [None, None, 2, None, None]
+
+
+def test_rows_without_a_value_and_with_nan_keep_their_order(tmp_path):
+    values = np.ma.MaskedArray([5.0, np.nan, 1.0, 2.0, np.nan, 0.0], [False, False, False, True, False, True])
+    with make(tmp_path, "columns", {"x": values}) as table:
+        assert table.order_by("x").row_numbers().tolist() == [2, 0, 1, 3, 4, 5]
+        assert table.order_by("x", descending=True).row_numbers().tolist() == [0, 2, 1, 3, 4, 5]

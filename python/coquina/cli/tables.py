@@ -81,8 +81,14 @@ def facts(table: Table) -> dict[str, Any]:
         "nbytes": nbytes,
         "cbytes": cbytes,
         "cratio": nbytes / cbytes if cbytes else None,
+        **({"indexes": indexes} if (indexes := _indexes(table)) else {}),
         "columns": columns,
     }
+
+
+def _indexes(table: Table) -> list[str]:
+    """Return the indexes of a table, and of what kind each is."""
+    return [f"{name} ({one.kind})" for name, one in table.indexes.items()]
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from coquina import _core
 from coquina.array import Array
 from coquina.array_fields import FieldSource
+from coquina.array_writes import wrote
 from coquina.expressions.functions import cast_items, quietly
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Engine, Leaf
 from coquina.expressions.reference import block_items, postorder, region_of
@@ -64,7 +65,10 @@ def store(node: Node, array: Array, threads: int | None = None) -> None:
         chunks, blocks = lazy.walk
         read_box = partial(_read_box, node, threads=1)
         lazy = _core.lazy_function(read_box, list(node.shape), node.dtype.itemsize, chunks, blocks)
-    lazy.write_to(array, 1 if is_ordered(node) else threads)
+    try:
+        lazy.write_to(array, 1 if is_ordered(node) else threads)
+    finally:
+        wrote(array)
 
 
 def lower(node: Node) -> _core.Lazy:

@@ -6,7 +6,7 @@ Invariant: a node never changes; shapes and dtypes are those that NumPy's result
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,10 +156,23 @@ class Boxes(Node):
         return self._args
 
 
+class Asked(NamedTuple):
+    """What is asked of stored values.
+
+    what: "constant", "lookup", "among", "matches" or "among texts". parts: what is stored, `FieldSource`s.
+    detail: the constant; the table and what stands for other codes; the values; the comparison and the text;
+    the texts.
+    """
+
+    what: str
+    parts: tuple[Any, ...]
+    detail: Any
+
+
 class Engine(Boxes):
     """What the engine computes as a source of its own: strings that match, codes that are looked up."""
 
-    __slots__ = ("lazy",)
+    __slots__ = ("asks", "lazy")
 
     def __init__(
         self,
@@ -169,7 +182,12 @@ class Engine(Boxes):
         shape: Shape,
         dtype: np.dtype[Any],
         args: tuple[Node, ...] = (),
+        asks: Asked | None = None,
     ) -> None:
-        """`lazy()` makes the engine's source; `read` is the same by plain NumPy, to hold it against."""
+        """`lazy()` makes the engine's source; `read` is the same by plain NumPy, to hold it against.
+
+        asks: what it asks of which stored parts, for those who can answer that in another way.
+        """
         super().__init__(name, read, shape, dtype, args=args)
         self.lazy = lazy
+        self.asks = asks

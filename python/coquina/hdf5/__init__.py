@@ -28,6 +28,7 @@ from coquina.hdf5.files import File
 from coquina.hdf5.groups import Group
 from coquina.hdf5.nodes import Nodes
 from coquina.hdf5.recovery import Recovery, recover
+from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def fast(h5: Any, *, gear: Gear | None = None) -> Any:
     """
     if isinstance(h5, h5py.File):
         return File.of(h5)
-    nodes = Nodes(File.of(h5.file))
+    file = File.of(h5.file)
+    nodes = Nodes(file, Session.at(h5)[0])
     if not isinstance(h5, h5py.Dataset):
         return nodes.node(h5)
     facts = describe(h5)

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
+from coquina.hdf5.places import inside
 from coquina.hdf5.tails import Tail
 from coquina.hdf5.untyped import h5o
 
@@ -63,7 +64,7 @@ class AppendGroup:
         self._file = self._tails[0].file
         if any(tail.file != self._file for tail in self._tails):
             raise ValueError("append: the datasets are in different files, which are not flushed together")
-        if len({dataset.h5 for dataset in datasets}) < len(datasets):
+        if len({inside(dataset) for dataset in datasets}) < len(datasets):
             raise ValueError("append: a dataset is there twice")
         self._descriptor = _descriptor(self._file) if durable else None
         self.buffer_bytes = buffer_bytes

@@ -19,8 +19,10 @@ from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.files import sync_folder
 from coquina.hdf5.groups import Group
+from coquina.hdf5.places import inside
 from coquina.hdf5.planning import Wish, plan
 from coquina.hdf5.references import copy_attributes
+from coquina.hdf5.sessions import Session
 from coquina.hdf5.storing import copy_items, make, nbytes_of
 from coquina.hdf5.tree_copies import Copied, TreeCopy
 from coquina.hdf5.trees import Walk
@@ -142,24 +144,27 @@ def copy(
     name = name if name is not None else (dataset.name or "").rpartition("/")[2]
     if not name or name in target:
         raise ValueError(f"copy: there is something of the name {name!r}, or it is none")
-    h5 = dataset.h5
+    h5, group = inside(dataset), inside(target)
     wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks)
     wish.check()
     planned = plan(h5, "/", wish)
     if planned.how == "copied":
-        h5o.copy(h5.id, b".", target.h5.id, name.encode())
-        copy_attributes(h5, target.h5[name])
+        h5o.copy(h5.id, b".", group.id, name.encode())
+        copy_attributes(h5, group[name])
+        Session.at(group)[0].all_changed()
         return target[name]
-    made = make((target.h5, None, None), h5, planned, h5.id.get_type().copy())
+    made = make((group, None, None), h5, planned, h5.id.get_type().copy())
     # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
-    first = first_missing(target.h5, name)
-    link(target.h5, name, made)
+    first = first_missing(group, name)
+    link(group, name, made)
     try:
         copy_items(h5, made, planned.blocks, threads, lambda nbytes: None)
         copy_attributes(h5, made)
     except BaseException:
-        del target.h5[first]
+        del group[first]
         raise
+    finally:
+        Session.at(group)[0].all_changed()
     return target[name]
 
 

@@ -20,6 +20,7 @@ from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
 from coquina.hdf5.places import Placed
+from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5f
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Buffer, Filters, Hdf5Library, Path
+    from coquina.changes import Changes
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
@@ -47,11 +49,12 @@ class Dataset(Placed, Array):
     (libhdf5 hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
     """
 
-    __slots__ = ("_facts", "_h5", "_library", "_nodes", "is_closed", "zones")
+    __slots__ = ("_facts", "_h5", "_library", "_nodes", "_where", "is_closed", "zones")
     _facts: Facts
     _h5: Any
     _library: Hdf5Library
     _nodes: Nodes
+    _where: tuple[Session, int]
     is_closed: bool
     zones: Zones
 
@@ -172,6 +175,31 @@ class Dataset(Placed, Array):
         self._check_shape(new)
         super().resize(new, threads=threads)
 
+    def _shared_changes(self) -> Changes:
+        changes = getattr(self, "_changes", None)
+        if changes is None:
+            session, place = self.whereabouts
+            changes = self._changes = session.changes(place)
+        return changes
+
+    @property
+    def whereabouts(self) -> tuple[Session, int]:
+        """The session of its file, and its place in the file; for those who ask whether it was changed."""
+        found = getattr(self, "_where", None)
+        if found is None:
+            found = self._where = Session.at(self._h5)
+        return found
+
+    def _wrote(self) -> None:
+        changes = self._shared_changes()
+        changes.happened()
+        if not changes.is_told and self.dtype.names is not None and self.handle.is_writable:
+            from coquina.tables.rows_attributes import mark_indexes_stale
+
+            # Tables tell before they change rows; this is for who writes to their records.
+            mark_indexes_stale(self._h5)
+            changes.is_told = True
+
     def shortened(self, rows: int) -> Dataset:
         """Return the first `rows` rows as a dataset of its own, to be read only."""
         lengths = (rows, *self._facts.shape[1:])
@@ -230,7 +258,10 @@ class Dataset(Placed, Array):
         """
         if not self.handle.is_writable:
             raise ValueError(f"{self.name}: the file is open for reading only")
-        self._stored().write(coords, data, filter_mask)
+        try:
+            self._stored().write(coords, data, filter_mask)
+        finally:
+            self._wrote()
 
     def chunk_iter(self) -> Iterator[ChunkInfo]:
         """Iterate over the stored chunks, in C order."""
@@ -247,7 +278,10 @@ class Dataset(Placed, Array):
         """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed."""
         if not self.handle.is_writable:
             self._h5.id.refresh()
-        return self.handle.refresh()
+        is_other = self.handle.refresh()
+        if is_other:
+            self._wrote()
+        return is_other
 
     def close(self) -> None:
         """Let go of the dataset; the file stays open."""

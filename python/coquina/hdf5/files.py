@@ -16,6 +16,7 @@ from weakref import finalize
 
 from coquina.hdf5.groups import Group
 from coquina.hdf5.nodes import Nodes, path_of_file
+from coquina.hdf5.sessions import Session, Stamp
 from coquina.hdf5.untyped import h5fd, h5py
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class File(Group):
         options = {name: value for name, value in options.items() if value is not None}
         self._new: _NewFile | None = None
         name = path_name(path)
+        opened_ns = None
         if name is None:
             h5 = h5py.File(path, mode, **options)
         else:
@@ -85,15 +87,16 @@ class File(Group):
                 h5 = self._new.h5
                 finalize(self, self._new.forgotten)
             else:
+                opened_ns = None if mode in ("w", "x") else _modified_ns(name)
                 h5 = h5py.File(name, mode, **options)
-        super().__init__(h5, Nodes(self))
+        super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
 
     @classmethod
     def of(cls, h5: Any) -> File:
         """Return the file that h5py has open."""
         self = cls.__new__(cls)
         self._new = None
-        Group.__init__(self, h5, Nodes(self))
+        Group.__init__(self, h5, Nodes(self, Session.of(h5, raw="the file was opened by h5py")))
         return self
 
     @property
@@ -145,10 +148,17 @@ class File(Group):
     def close(self) -> None:
         """Close the file and all of its nodes; a new file gets its name."""
         self._nodes.close()
-        if self._new is not None:
-            self._new.finish()
-        else:
-            self._h5.close()
+        stamp = self._nodes.session.closing()
+        try:
+            if self._new is not None:
+                self._new.finish(stamp)
+            else:
+                self._h5.close()
+                if stamp is not None:
+                    stamp.set()
+        finally:
+            if stamp is not None:
+                stamp.close()
 
     def __enter__(self) -> File:
         """Return the file; it is closed at the end of the `with` block."""
@@ -204,15 +214,19 @@ class _NewFile:
         if self._is_wanted and not self._fillings:
             self.publish()
 
-    def finish(self) -> None:
+    def finish(self, stamp: Stamp | None = None) -> None:
         """Close the file and give it its name."""
         if not self.h5:
             return
         if self._is_published:
             self.h5.close()
+            if stamp is not None:
+                stamp.set()
             return
         try:
             self.h5.close()
+            if stamp is not None:
+                stamp.set()
             descriptor = os.open(self._made, os.O_RDONLY)
             try:
                 os.fsync(descriptor)
@@ -250,6 +264,25 @@ class _NewFile:
     def _remove(self) -> None:
         if os.path.lexists(self._made):
             os.unlink(self._made)
+
+
+def _session(h5: Any, mode: str, opened_ns: int | None) -> Session:
+    """Return the session of a file that was opened here."""
+    # libhdf5 lets others read what h5py has open for writing here.
+    raw = "h5py has the file open for writing" if mode == "r" and h5.mode != "r" else ""
+    session = Session.of(h5, opened_ns)
+    if raw and not session.is_ours:
+        session = Session.of(h5, opened_ns, raw)
+    session.enter(h5)
+    return session
+
+
+def _modified_ns(path: str) -> int | None:
+    """Return the time of modification; None of what is not there."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
 
 
 def path_name(path: Path | BinaryIO) -> str | None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from coquina.array_writes import wrote
 from coquina.creation import fill_boxes
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, first_missing, link
-from coquina.hdf5.places import Placed
+from coquina.hdf5.places import Placed, inside
+from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -42,20 +44,21 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __getitem__(self, name: Any) -> Any:
         """Return what has this name, or path of names, or what a reference refers to. Raises KeyError."""
-        return self._nodes.node(self._h5[name])
+        return self._shown(self._nodes.node(self._h5[name]))
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Give a node another name (a hard link), make a soft or external link, or a dataset of `value`."""
-        if isinstance(value, Group) or hasattr(value, "h5"):
-            self._h5[name] = value.h5
+        if (h5 := getattr(value, "_h5", None)) is not None:
+            self._h5[name] = h5
         elif isinstance(value, _H5PY_OBJECTS):
             self._h5[name] = value
         else:
             self.create_dataset(name, data=value)
 
     def __delitem__(self, name: str) -> None:
-        """Remove a name, and the node if it was the last one. Raises KeyError."""
+        """Remove a name, and the node if it was the last one; the indexes beside a table. Raises KeyError."""
         del self._h5[name]
+        self._drop_indexes(name)
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is something of this name, or path of names."""
@@ -103,7 +106,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """Call `func(name, node)` for every node below, once each; a result that is not None ends it."""
 
         def visit(name: str, h5: Any) -> Any:
-            return func(name, self._nodes.node(h5))
+            return func(name, self._shown(self._nodes.node(h5)))
 
         return self._h5.visititems(visit)
 
@@ -158,8 +161,10 @@ class Group(Placed, MutableMapping[str, Any]):
         made = content(shape, dtype, data)
         tid = datatype(made.dtype)
         if tid is None:
-            return self._h5.create_dataset(
-                name, shape, dtype, data, chunks=chunks, maxshape=maxshape, fillvalue=fillvalue
+            return self._shown(
+                self._h5.create_dataset(
+                    name, shape, dtype, data, chunks=chunks, maxshape=maxshape, fillvalue=fillvalue
+                )
             )
         storage = Storage(chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue)
         h5, cut = create(self._h5, made, tid, storage)
@@ -169,6 +174,8 @@ class Group(Placed, MutableMapping[str, Any]):
             link(self._h5, name, h5)
         try:
             dataset = self._nodes.node(h5, cut, zones)
+            # There may have been another dataset at its place in the file.
+            wrote(dataset)
             if made.values is not None:
                 fill_boxes(dataset, made.values.__getitem__, threads)
         except BaseException:
@@ -215,11 +222,23 @@ class Group(Placed, MutableMapping[str, Any]):
         level: int = 5,
         filters: Filters = "shuffle",
         fletcher32: bool = False,
+        index: Sequence[str] = (),
     ) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
         from coquina.tables.making import Storing, create_in
 
-        storing = Storing(layout, title, expected_rows, chunk_rows, filter, codec, level, filters, fletcher32)
+        storing = Storing(
+            layout,
+            title,
+            expected_rows,
+            chunk_rows,
+            filter,
+            codec,
+            level,
+            filters,
+            fletcher32,
+            tuple(index),
+        )
         return create_in(self, name, data, storing)
 
     def table(self, name: str) -> Table:
@@ -233,7 +252,13 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def dataset(self, name: str) -> Any:
         """Return a dataset as an array, also where it is a table; h5py's own where no array can have it."""
-        return self._nodes.array(self._h5[name])
+        return self._shown(self._nodes.array(self._h5[name]))
+
+    def _shown(self, node: Any) -> Any:
+        """Return a node that is given to users; h5py's own may write past us."""
+        if isinstance(node, h5py.Dataset):
+            self._nodes.session.hand_out()
+        return node
 
     def adopt(self, table: Table) -> Table:
         """Give out this table for its name from now on."""
@@ -241,8 +266,18 @@ class Group(Placed, MutableMapping[str, Any]):
         return table
 
     def move(self, source: str, dest: str) -> None:
-        """Give a node another name, and no longer the old one."""
+        """Give a node another name, and no longer the old one; the indexes beside a table follow."""
         self._h5.move(source, dest)
+        self._drop_indexes(dest)
+        old, new = _indexes_of(source), _indexes_of(dest)
+        if old and new and old in self._h5:
+            self._h5.move(old, new)
+
+    def _drop_indexes(self, name: str) -> None:
+        """Remove the indexes of what had this name."""
+        beside = _indexes_of(name)
+        if beside and beside in self._h5:
+            del self._h5[beside]
 
     def copy(
         self,
@@ -260,16 +295,21 @@ class Group(Placed, MutableMapping[str, Any]):
 
         The options are those of h5py's `Group.copy`.
         """
-        self._h5.copy(
-            getattr(source, "h5", source),
-            getattr(dest, "h5", dest),
-            name,
-            shallow=shallow,
-            expand_soft=expand_soft,
-            expand_external=expand_external,
-            expand_refs=expand_refs,
-            without_attrs=without_attrs,
-        )
+        target = inside(dest)
+        try:
+            self._h5.copy(
+                inside(source),
+                target,
+                name,
+                shallow=shallow,
+                expand_soft=expand_soft,
+                expand_external=expand_external,
+                expand_refs=expand_refs,
+                without_attrs=without_attrs,
+            )
+        finally:
+            group = target if isinstance(target, h5py.Group) else self._h5
+            Session.at(group)[0].all_changed()
 
     def __repr__(self) -> str:
         """Say name and how many members."""
@@ -285,6 +325,12 @@ class Group(Placed, MutableMapping[str, Any]):
         if path is None or self.name is None:
             raise TypeError("what is only in memory, or has no name, cannot be pickled")
         return reopen, (path, self.name)
+
+
+def _indexes_of(name: str) -> str:
+    """Return where the indexes of a table are that has this name; empty for what has none."""
+    above, slash, own = name.rstrip("/").rpartition("/")
+    return f"{above}{slash}{HIDDEN}{own}" if own and not own.startswith(HIDDEN) else ""
 
 
 _H5PY_OBJECTS = (

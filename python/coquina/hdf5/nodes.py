@@ -14,11 +14,13 @@ from weakref import WeakValueDictionary
 
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, place_of
+from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5fd, h5py, h5t
 
 if TYPE_CHECKING:
     from coquina.hdf5.describing import Zones
     from coquina.hdf5.files import File
+    from coquina.hdf5.sessions import Session
     from coquina.tables.table import Table
 
 NODES_MAX = 256
@@ -27,9 +29,10 @@ NODES_MAX = 256
 class Nodes:
     """The nodes of one file that are open."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, session: Session) -> None:
         """Made by a file."""
         self._file = file
+        self.session = session
         self._lock = Lock()
         # By the place of the node's header, which is the same for all of its names, and not used again while
         # the node is open.
@@ -63,7 +66,7 @@ class Nodes:
 
     def adopt(self, table: Table) -> None:
         """Give out this table for its place from now on."""
-        self._keep(place_of(table.h5.id), table)
+        self._keep(place_of(inside(table).id), table)
 
     def hold(self, node: Any, is_held: bool) -> None:
         """Keep a node until the file is closed, or no longer."""
@@ -84,7 +87,7 @@ class Nodes:
         """Return the file that an object of h5py is in: another one, if an external link led there."""
         from coquina.hdf5.files import File
 
-        return self._file if h5.file == self._file.h5.file else File.of(h5.file)
+        return self._file if h5.file == inside(self._file) else File.of(h5.file)
 
     def path_of(self, h5: Any) -> str | None:
         """Return the path of that file, None if it is only in memory."""

@@ -23,7 +23,12 @@ class Placed:
 
     @property
     def h5(self) -> Any:
-        """The object of h5py (of a file the `h5py.File`), for all that is not here."""
+        """The object of h5py (of a file the `h5py.File`), for all that is not here.
+
+        Where the file is open for writing nobody knows what is written by that: indexes are not used from
+        then on, until the file is opened again.
+        """
+        self._nodes.session.hand_out()
         return self._h5
 
     @property
@@ -45,3 +50,16 @@ class Placed:
     def parent(self) -> Group:
         """The group that it is in; the root is its own."""
         return self._nodes.node(self._h5.parent)
+
+
+def inside(node: Any) -> Any:
+    """Return the object of h5py of one of our nodes, for code of this package; h5py's own as it is."""
+    return getattr(node, "_h5", node)
+
+
+def node_in(group: Any, name: str) -> Any:
+    """Return what has this name in a group, for code of this package. Raises KeyError.
+
+    Unlike `group[name]` this may be h5py's own object without anybody having got it to write by.
+    """
+    return group._nodes.node(group._h5[name])

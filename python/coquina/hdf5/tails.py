@@ -14,6 +14,8 @@ import numpy as np
 
 from coquina import _core
 from coquina.array_regions import chunk_regions
+from coquina.array_writes import changes_of, wrote
+from coquina.hdf5.places import inside
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,6 +54,9 @@ class Tail:
         # How many rows of the buffer the steps of a flush have written so far.
         self._written = 0
         self._has_filters = bool(dataset.filters)
+        # What is written meanwhile to rows that stand in the buffer is not to be written over.
+        self._changes = changes_of(dataset)
+        self._seen = self._changes.total
         tail = dataset[self.rows - self._filled :] if self._filled else np.empty((0, *self._row_shape))
         self._buffer = self._new_buffer(self._chunk_rows, tail)
 
@@ -95,9 +100,14 @@ class Tail:
         return is_again and self._has_filters and not self.file.swmr_mode
 
     def check_extent(self) -> None:
-        """Raise ValueError if somebody else has resized the dataset."""
+        """Raise ValueError if somebody else has resized the dataset; see what else was written to it."""
         if self._dataset.shape[0] != self._extent:
             raise ValueError(f"{self._dataset.name!r} was resized within an append session")
+        if self._seen != self._changes.total:
+            self._seen = self._changes.total
+            if self._start < self.flushed:
+                rows = self._dataset[self._start : self.flushed]
+                _raw(self._buffer)[: len(rows)] = _raw(rows)
 
     def fitting(self, rows: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return rows as the dataset has them. Raises ValueError or TypeError for others."""
@@ -155,7 +165,7 @@ class Tail:
         if not self._can_encode:
             return None
         dataset, values = self._dataset, self._buffer[: min(self._filled, self._chunk_rows)]
-        rank = len(dataset.h5.shape)
+        rank = len(inside(dataset).shape)
         filters = [(code, False, list(options)) for code, _, options in dataset.filters]
         itemsize = self._dtype.itemsize * prod(dataset.chunks[rank:])
         chunks: list[Chunk] = []
@@ -186,6 +196,7 @@ class Tail:
         self._set_rows(self.flushed)
         for at, stored in encoded:
             self._dataset.write_chunk(at, stored)
+        self._seen = self._changes.total
 
     def write_rest(self, stop: int) -> None:
         """Write what waits before row `stop` and was not written yet, and make the dataset that long."""
@@ -237,18 +248,21 @@ class Tail:
             # What an assignment comes to; this is the part of an append that takes the longest.
             axes: list[Any] = [(start, 1, len(values)), *self._row_axes]
             self._dataset.write_selection(axes, None, 0, np.ascontiguousarray(values))
+            self._seen = self._changes.total
 
     def _set_rows(self, rows: int) -> None:
         if self._dataset.shape[0] != rows:
             self._dataset.resize_axes([rows, *self._row_shape])
+            self._seen = self._changes.total
         self._extent = rows
 
     def _grow(self, rows: int) -> None:
         """Make the dataset longer without clearing what stands behind its edge: there the new rows are."""
-        h5 = self._dataset.h5
+        h5 = inside(self._dataset)
         h5.id.set_extent((rows, *h5.shape[1:]))
         self._dataset.handle.refresh()
-        self._extent = rows
+        wrote(self._dataset)
+        self._extent, self._seen = rows, self._changes.total
 
 
 def _can_encode(dataset: Dataset) -> bool:
@@ -258,7 +272,7 @@ def _can_encode(dataset: Dataset) -> bool:
 
 def _file_of_one_that_grows(dataset: Dataset) -> Any:
     """Return the h5py file of a dataset that can be appended to. Raises ValueError for another one."""
-    h5: Any = dataset.h5
+    h5: Any = inside(dataset)
     if not h5.shape or h5.chunks is None or h5.maxshape[0] == h5.shape[0]:
         raise ValueError(f"{dataset.name!r} cannot grow: chunks {h5.chunks}, maxshape {h5.maxshape}")
     file = h5.file

@@ -3,7 +3,8 @@
 In: a plan, and a column or an expression of columns. Out: a NumPy scalar of the dtype that NumPy's function
 gives; for columns whose values have axes an array of these.
 Numbers are folded by the engine, block by block on all threads, without an array of them. Other values are
-folded by NumPy, a window of rows at a time. Nulls are left out; NaN is a number, as in NumPy.
+folded by NumPy, a window of rows at a time. Nulls are left out; NaN is a number, as in NumPy. The least and
+the greatest of all rows may be known to an index.
 Invariant: results do not depend on threads.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.functions.reducing import columns_of, is_kernel_type
 from coquina.tables.gathering import pieces
+from coquina.tables.index_order import extreme
 from coquina.tables.null_columns import NullableColumn
 from coquina.tables.scanning import fold
 
@@ -35,6 +37,10 @@ _EXACT_BYTES = 8
 
 def aggregate(plan: Plan, name: str, what: Any, ddof: float = 0) -> Any:
     """Return the aggregate `name`: "sum", "mean", "min", "max", "std" or "var"."""
+    if name in ("min", "max") and isinstance(what, str):
+        found = extreme(plan, name, what)
+        if found is not None:
+            return found
     column, node = operand(plan, what)
     if node is None or not _is_foldable(node) or (plan.order and plan.limit is not None):
         return _by_windows(plan, name, column, node, ddof)

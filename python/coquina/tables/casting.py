@@ -6,6 +6,7 @@ Invariant: a value that a column cannot hold raises ValueError or TypeError, and
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,9 @@ def is_array(value: Any) -> bool:
 
 def is_masked(value: Any) -> bool:
     """Whether a value is a masked array."""
-    return isinstance(value, np.ma.MaskedArray)
+    # Importing it takes longer than many a query, and there is none before somebody did.
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
 
 
 def is_listed(value: Any) -> bool:

@@ -7,6 +7,7 @@ Invariant: rows are appended in the order in which they came, and what reads nex
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -14,14 +15,15 @@ import numpy as np
 
 from coquina._core import UnsupportedError
 from coquina.array_fields import field_names
+from coquina.changes import written_by
 from coquina.tables import deleting, writing
 from coquina.tables.layout import RecordBatch
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape
-from coquina.tables.selection import Queries
+from coquina.tables.table_indexes import TableIndexes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 _FEW_ROWS, _WAITING_ROWS = 256, 4096
 
 
-class Changes(Queries):
+class Changes(TableIndexes):
     """What changes a table, and the rows that wait in memory meanwhile."""
 
     __slots__ = (
@@ -59,6 +61,7 @@ class Changes(Queries):
         """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table."""
         self._layout = layout
         self._owner = owner
+        self._index_store = None
         self._lock = threading.RLock()
         self._pending = 0
         self._waiting: list[Values] = []
@@ -174,7 +177,8 @@ class Changes(Queries):
         """Hand the few rows that wait over to the layout."""
         if self._waiting:
             rows = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
-            self._layout.append(RecordBatch(writing.batch_of(rows), rows))
+            with written_by(self.author):
+                self._layout.append(RecordBatch(writing.batch_of(rows), rows))
             self._waiting, self._waiting_rows = [], 0
 
     def put(self, batch: Batch) -> None:
@@ -188,7 +192,8 @@ class Changes(Queries):
             before = self.nrows
             if not self._pending:
                 self._hold(True)
-            self._layout.append(batch)
+            with written_by(self.author):
+                self._layout.append(batch)
             self._pending = before + count
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -237,7 +242,7 @@ class Changes(Queries):
             self.ready()
             if not 0 <= n <= self.nrows:
                 raise ValueError(f"truncate: {n} of {self.nrows} rows")
-            self._layout.resize(n)
+            self.set_rows(n)
 
     def resize(self, nrows: int) -> None:
         """Keep the first `nrows` rows; if there are fewer, add some behind the last.
@@ -251,7 +256,32 @@ class Changes(Queries):
             raise ValueError(f"resize: {nrows} rows")
         with self._lock:
             self.ready()
+            self.set_rows(nrows)
+
+    def set_rows(self, nrows: int) -> None:
+        """Give the layout another number of rows; for those who change rows."""
+        before = self._layout.nrows
+        with self.telling(None, [(min(before, nrows), max(before, nrows))]):
             self._layout.resize(nrows)
+
+    @property
+    def author(self) -> int:
+        """In whose name it writes what its indexes are told of; see `coquina.changes`."""
+        return self.index_store.author
+
+    @contextmanager
+    def telling(self, columns: Iterable[str] | None, ranges: Iterable[tuple[int, int]]) -> Generator[None]:
+        """Tell the indexes, before rows of these columns change in the block; None for all columns."""
+        store = None if self.index_store.is_empty else self.index_store
+        if store is not None:
+            for start, stop in ranges:
+                store.changed(columns, start, stop)
+        try:
+            with written_by(self.author):
+                yield
+        finally:
+            if store is not None:
+                store.resized(self._layout.nrows)
 
     def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
         """Put a column behind the last, with a value for each row, or one for all. Columns layout only."""
@@ -264,35 +294,51 @@ class Changes(Queries):
         """Remove a column. Columns layout only."""
         with self._lock:
             self.ready()
-            self._layout.drop_column(name)
+            with self.telling(None, []):
+                self._layout.drop_column(name)
+            if not self.index_store.is_empty:
+                self.index_store.dropped(name)
             self._row = False
 
     def rename_column(self, old: str, new: str) -> None:
         """Give a column another name. Columns layout only."""
         with self._lock:
             self.ready()
-            self._layout.rename_column(old, new)
+            with self.telling(None, []):
+                self._layout.rename_column(old, new)
+            if not self.index_store.is_empty:
+                self.index_store.renamed(old, new)
             self._row = False
 
     def compact(self) -> None:
-        """Give back the space of what was overwritten or deleted. Raises UnsupportedError in HDF5 files."""
+        """Give back the space of what was overwritten or deleted, and make one run of each index.
+
+        Raises UnsupportedError for tables in HDF5 files that have no index.
+        """
         self.ready()
         compact = getattr(self._layout, "compact", None)
+        if not self.index_store.is_empty:
+            self.index_store.compact()
+            compact = compact or _nothing
         if compact is None:
             raise UnsupportedError(
                 "HDF5 gives no space back in place; `copy` to a new file, or `coquina repack`, does"
             )
-        compact()
+        with self.telling(None, []):
+            compact()
 
     def flush(self) -> None:
         """Write the rows that wait in memory: from then on a killed program does not lose them."""
         with self._lock:
             self._check_open()
             self._drain()
-            self._layout.flush()
+            with written_by(self.author):
+                self._layout.flush()
             if self._pending:
                 self._pending = 0
                 self._hold(False)
+                if not self.index_store.is_empty:
+                    self.index_store.flushed()
 
     def _check_open(self) -> None:
         if self.is_closed:
@@ -303,6 +349,10 @@ class Changes(Queries):
         file = self._layout.file
         if hasattr(file, "hold"):
             file.hold(self, is_held)
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def is_condition(rows: Any) -> bool:

@@ -22,6 +22,8 @@ from coquina.tables.predicates import filled
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coquina.tables.access import KnownTerms
+
 _F8 = np.dtype(np.float64)
 #: Parameters that are what they are.
 _LASTING = frozenset((bool, int, float, str, bytes))
@@ -31,11 +33,21 @@ _KNOWN_MAX = 64
 class KnownConditions:
     """The nodes of texts that were read: the same until the table has other columns, or other rows."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_terms")
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
+        self._terms: KnownTerms | None = None
+
+    @property
+    def terms(self) -> KnownTerms:
+        """What they ask of indexes."""
+        if self._terms is None:
+            from coquina.tables.access import KnownTerms
+
+            self._terms = KnownTerms()
+        return self._terms
 
     def node(self, text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None) -> Node:
         """Return `condition` of these."""

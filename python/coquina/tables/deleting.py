@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.tables.access import rows_or_node
 from coquina.tables.gathering import row_numbers
 from coquina.tables.scanning import scan, windows
 from coquina.tables.writing import rows_of_key
@@ -41,16 +42,21 @@ def delete_plan(plan: Plan) -> int:
         return delete_rows(plan.table, np.sort(row_numbers(plan)))
 
     span = plan.span
+    # Rows behind the window that is in work are where they were: one condition holds for all.
+    rows, node = rows_or_node(plan, plan.condition())
+    if rows is not None:
+        return delete_rows(plan.table, rows)
 
     def deleted(window: range) -> Integers:
         first, last = max(window.start, span.start), min(window.stop, span.stop)
         # The next row of the span at or behind the first of the window.
         first += (span.start - first) % span.step
         part = replace(plan, start=min(first, last), stop=last, step=span.step)
-        found = scan(part.node(), {}, part.span, numbers=True).numbers
+        found = scan(node, {}, part.span, numbers=True).numbers
         return np.empty(0, np.int64) if found is None else found
 
-    return _delete(plan.table, deleted, span.start)
+    with plan.table.telling(None, [(span.start, plan.table.nrows)]):
+        return _delete(plan.table, deleted, span.start)
 
 
 def delete_rows(table: Table, rows: Integers) -> int:
@@ -58,14 +64,15 @@ def delete_rows(table: Table, rows: Integers) -> int:
     if not len(rows):
         return 0
     if int(rows[-1]) - int(rows[0]) + 1 == len(rows) and int(rows[-1]) + 1 == table.nrows:
-        table.layout.resize(int(rows[0]))
+        table.set_rows(int(rows[0]))
         return len(rows)
 
     def deleted(window: range) -> Integers:
         first, last = np.searchsorted(rows, [window.start, window.stop])
         return rows[first:last]
 
-    return _delete(table, deleted, int(rows[0]))
+    with table.telling(None, [(int(rows[0]), table.nrows)]):
+        return _delete(table, deleted, int(rows[0]))
 
 
 def _delete(table: Table, deleted: Deleted, first: int) -> int:

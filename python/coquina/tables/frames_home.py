@@ -101,6 +101,12 @@ class FramesHome(Home):
         found = self._nodes.get(path)
         return None if found is None else found["kind"]
 
+    def names(self, path: str) -> list[str]:
+        """Return the names right below a path."""
+        start = f"{path}/" if path else ""
+        below = [one[len(start) :] for one in self._nodes if one and one.startswith(start)]
+        return list(dict.fromkeys([one.partition("/")[0] for one in below]))
+
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
         """Return the attributes of what is at a path."""
         return _Attributes(self, path)

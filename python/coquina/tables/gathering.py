@@ -13,9 +13,11 @@ import numpy as np
 
 from coquina.indexing import lower
 from coquina.memory import check_memory
-from coquina.tables.ordering import ordered_rows
+from coquina.tables.access import rows_or_node, taken
+from coquina.tables.index_order import ordered_rows
 from coquina.tables.reading import Rows, records, row_bytes, row_dtype
 from coquina.tables.scanning import Found, scan, windows
+from coquina.tables.sorting import sorted_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +65,8 @@ def whole(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> F
 def all_records(plan: Plan, columns: dict[str, Column], picked: list[Picked]) -> npt.NDArray[Any]:
     """Return all rows of a plan as a structured array."""
     count = len(plan.span) if plan.limit is None else min(plan.limit, len(plan.span))
-    rows = _filled_rows(columns, count)
-    if plan.order or plan.conditions or count <= rows:
+    rows = 0 if plan.order or plan.conditions else _filled_rows(columns, count)
+    if not rows or count <= rows:
         found = whole(plan, columns)
         return records(columns, picked, found.values, found.matched)
     # What is decoded goes into the array while it is in the cache.
@@ -92,13 +94,22 @@ def _filled_rows(columns: dict[str, Column], count: int) -> int:
 
 def pieces(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Iterator[Found]:
     """Yield the rows of a plan, as many at a time as take some memory; never none."""
+    if plan.order and plan.limit is None:
+        yield from sorted_pieces(plan, columns, numbers=numbers)
+        return
     if plan.order:
         rows = ordered_rows(plan)
         for window in windows(range(len(rows)), list(columns.values())):
             part = rows[window.start : window.stop]
             yield Found(len(part), take(columns, part), part)
         return
-    node, left = plan.node(), plan.limit
+    few, node = rows_or_node(plan, plan.condition())
+    if few is not None:
+        for window in windows(range(len(few)), list(columns.values())):
+            part = few[window.start : window.stop]
+            yield Found(len(part), taken(plan.table, columns, part), part)
+        return
+    left = plan.limit
     # A limit is met by the first rows; conditions that match few rows should not be asked for few at a time.
     most = left if left is not None and node is None else None
     for window in windows(plan.span, list(columns.values()), most):

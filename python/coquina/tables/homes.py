@@ -15,6 +15,7 @@ import numpy as np
 
 from coquina._core import UnsupportedError
 from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
@@ -133,6 +134,10 @@ class Home(ABC):
         """Return what there is at a path; None for nothing that can be read."""
 
     @abstractmethod
+    def names(self, path: str) -> list[str]:
+        """Return what there is right below a path; nothing if that is no group."""
+
+    @abstractmethod
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
         """Return the attributes of what is at a path."""
 
@@ -212,7 +217,7 @@ class Hdf5Home(Home):
     @property
     def is_writable(self) -> bool:
         """Whether the file is open for writing."""
-        return self._group.h5.file.mode != "r"
+        return inside(self._group).file.mode != "r"
 
     @property
     def name(self) -> str | None:
@@ -231,8 +236,9 @@ class Hdf5Home(Home):
 
     def kind(self, path: str) -> Literal["array", "texts", "group"] | None:
         """Return what there is: an array of ours, h5py's text of variable length, or a group."""
-        found = self._group.get(path)
-        if found is None:
+        try:
+            found = node_in(self._group, path)
+        except KeyError:
             return None
         if isinstance(found, Dataset):
             return "array"
@@ -240,9 +246,14 @@ class Hdf5Home(Home):
             return "texts" if h5py.check_string_dtype(found.dtype) and found.ndim == 1 else None
         return "group" if hasattr(found, "create_group") else None
 
+    def names(self, path: str) -> list[str]:
+        """Return the names in a group."""
+        found = self._group.get(path) if path else self._group
+        return list(found) if hasattr(found, "create_group") else []
+
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
         """Return h5py's mapping."""
-        return self._group[path].attrs
+        return inside(node_in(self._group, path)).attrs
 
     def create_group(self, path: str) -> None:
         """Make a group."""
@@ -280,13 +291,13 @@ class Hdf5Home(Home):
 
     def members(self, path: str) -> dict[str, int] | None:
         """Return the members of an enumeration; h5py's booleans are none."""
-        return h5py.check_enum_dtype(self._group[path].h5.dtype)
+        return h5py.check_enum_dtype(inside(self._group[path]).dtype)
 
     def texts(self, path: str) -> npt.NDArray[Any]:
         """Return strings that h5py reads. Raises UnicodeDecodeError for bytes that are not UTF-8."""
         from coquina.hdf5.variable_items import read_items, row_regions
 
-        h5: Any = self._group[path]
+        h5: Any = node_in(self._group, path)
         items: Any = np.empty(h5.shape, object)
         for region in row_regions(h5):
             found = read_items(h5, region)
@@ -295,12 +306,11 @@ class Hdf5Home(Home):
 
     def texts_count(self, path: str) -> int:
         """Return the length of the dataset."""
-        return len(self._group[path])
+        return len(node_in(self._group, path))
 
     def takes_texts(self, path: str, texts: Sequence[str]) -> bool:
         """Return whether they are not longer than those that are there, and theirs can grow."""
-        h5: Any = self._group[path]
-        h5 = getattr(h5, "h5", h5)
+        h5: Any = inside(node_in(self._group, path))
         width = 0 if h5.dtype.kind != "S" or h5.maxshape[0] is not None else h5.dtype.itemsize
         return max((len(one.encode()) for one in texts), default=0) <= width
 
@@ -349,7 +359,7 @@ class Hdf5Home(Home):
 
     def set_number(self, path: str, name: str, number: int) -> None:
         """Write it where it stands."""
-        self._group[path].attrs.modify(name, np.int64(number))
+        inside(node_in(self._group, path)).attrs.modify(name, np.int64(number))
 
     def close(self) -> None:
         """Nothing: the nodes are those of the file."""

@@ -17,7 +17,9 @@ import numpy as np
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
 from coquina.tables.reading import narrowed
+from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
 from coquina.tables.table import Table
+from coquina.tables.table_indexes import forget_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +47,7 @@ class Storing:
     level: int = 5
     filters: Filters = "shuffle"
     fletcher32: bool = False
+    index: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for a layout that there is not."""
@@ -53,7 +56,7 @@ class Storing:
 
     def create(self, group: Group, name: str, schema: Schema) -> Layout:
         """Return the layout of a new table without rows."""
-        options = {key: value for key, value in asdict(self).items() if key != "layout"}
+        options = {key: value for key, value in asdict(self).items() if key not in ("layout", "index")}
         if self.layout == "columns":
             from coquina.tables.columns_layout import create_columns
 
@@ -91,8 +94,9 @@ def filled_in(group: Group, name: str, schema: Schema, parts: Iterator[Batch], s
     """Return a new table in a group, with these rows."""
     with group.file.filling():
         table = group.adopt(Table(storing.create(group, name, schema)))
+        forget_indexes(table.layout)
         try:
-            _fill(table, parts)
+            _fill(table, parts, storing)
         except BaseException:
             table.close()
             del group[name]
@@ -127,7 +131,7 @@ def _create_directory(
     layout: Any = storing.create_directory(path, schema, mode == "w")
     table = Table(layout)
     try:
-        _fill(table, parts)
+        _fill(table, parts, storing)
     except BaseException:
         table.close()
         shutil.rmtree(layout.home.path)
@@ -135,10 +139,12 @@ def _create_directory(
     return table
 
 
-def _fill(table: Table, parts: Iterator[Batch]) -> None:
+def _fill(table: Table, parts: Iterator[Batch], storing: Storing) -> None:
     for batch in parts:
         table.put(batch)
     table.flush()
+    for column in storing.index:
+        table.create_index(column)
 
 
 def is_file_name(path: Path) -> bool:
@@ -166,15 +172,37 @@ def expecting(storing: Storing, data: Any) -> Storing:
     return replace(storing, expected_rows=rows)
 
 
-def copy_plan(plan: Plan, target: Any, name: str | None, storing: Storing, overwrite: bool) -> Table:
-    """Return a new table with the rows of a plan, at a path or in a group."""
+def copy_plan(
+    plan: Plan,
+    target: Any,
+    name: str | None,
+    storing: Storing,
+    overwrite: bool,
+    memory_limit: int | None = None,
+) -> Table:
+    """Return a new table with the rows of a plan, at a path or in a group.
+
+    memory_limit: of what takes rows in an order.
+    """
     source = plan.table
     picked, columns = plan.picked(None)
     schema = narrowed(source.schema, picked)
     paths = {path: one.name + path[len(one.path) :] for one in picked for path in one.leaves()}
-    parts = ({paths[path]: one for path, one in values.items()} for _, values in cut(plan, columns, None))
+    if plan.order and plan.limit is None:
+        limit = MEMORY_LIMIT if memory_limit is None else memory_limit
+        found = sorted_pieces(plan, columns, memory_limit=limit, folder=_folder_of(target))
+        values_of = (one.values for one in found)
+    else:
+        values_of = (values for _, values in cut(plan, columns, None))
+    parts = ({paths[path]: one for path, one in values.items()} for values in values_of)
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
     storing = replace(storing, title=str(getattr(source.layout, "title", "")), expected_rows=len(plan.span))
     if isinstance(target, str | os.PathLike):
         return create_at(cast("Any", target), "w" if overwrite else "x", name, (schema, parts), storing)
     return filled_in(target, name, schema, parts, storing)
+
+
+def _folder_of(target: Any) -> str | None:
+    """Return the folder that a copy goes to; None if it stays in memory."""
+    path: Any = cast("Any", target) if isinstance(target, str | os.PathLike) else target.file.path
+    return None if path is None else os.path.dirname(os.path.abspath(os.fsdecode(path)))

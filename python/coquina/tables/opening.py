@@ -9,11 +9,14 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.places import inside
 from coquina.tables.incoming import batches
 from coquina.tables.making import Storing, create_at, expecting, is_file_name, owned
 from coquina.tables.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coquina._core import Filters, Path
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
@@ -38,6 +41,7 @@ def create_table(
     level: int = 5,
     filters: Filters = "shuffle",
     fletcher32: bool = False,
+    index: Sequence[str] = (),
 ) -> Table:
     """Return a new table in a file, open for writing; closing it closes the file.
 
@@ -53,10 +57,22 @@ def create_table(
     filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`.
     fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
         Those of frames always have one.
+    index: columns, and expressions of them, that get an index; see `Table.create_index`.
 
     Raises ValueError if there is something of this name, TypeError for data that tables do not take.
     """
-    storing = Storing(layout, title, expected_rows, chunk_rows, filter, codec, level, filters, fletcher32)
+    storing = Storing(
+        layout,
+        title,
+        expected_rows,
+        chunk_rows,
+        filter,
+        codec,
+        level,
+        filters,
+        fletcher32,
+        tuple(index),
+    )
     return create_at(path, mode, name, batches(data), expecting(storing, data))
 
 
@@ -107,7 +123,7 @@ def table_at(node: Any) -> Table | None:
     attribute, wanted = (
         ("encoding-type", "dataframe") if hasattr(node, "create_group") else ("CLASS", "TABLE")
     )
-    found = node.h5.attrs.get(attribute)
+    found = inside(node).attrs.get(attribute)
     if isinstance(found, bytes):
         found = found.decode(errors="replace")
     if not isinstance(found, str) or found != wanted:
@@ -128,7 +144,7 @@ def only_table(file: File) -> str:
         if not is_hidden and any(mark in ("TABLE", b"TABLE", "dataframe", b"dataframe") for mark in marks):
             found.append("/" + name)
 
-    file.h5.visititems(look)
+    inside(file).visititems(look)
     if len(found) != 1:
         what = f"has the tables {', '.join(found)}; name one" if found else "has no table"
         raise KeyError(f"{file.filename} {what}")

@@ -135,7 +135,7 @@ def split_missing(key: Any) -> tuple[Any, Any]:
         missing: Any = mask if inner is None else mask | inner
         # What stands behind the mask must not move the rows.
         if values.dtype.kind != "T":
-            values = cast("Any", np).where(mask, values[:1], values)
+            values = cast("Any", np).where(missing, values[:1], values)
         return values, missing
     if key.dtype.kind == "f" or key.dtype.kind == "c":
         return _filled(key, np.isnan(key), 0)

@@ -13,8 +13,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from coquina.expressions.functions import FUNCTIONS, as_node, call
+from coquina.tables.access import found_of, node_of
 from coquina.tables.reading import columns_of, pick
-from coquina.tables.scanning import Found, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coquina.expressions.nodes import Node
     from coquina.tables.columns import Column
     from coquina.tables.reading import Names, Picked
+    from coquina.tables.scanning import Found
     from coquina.tables.table import Table
 
 
@@ -86,7 +87,11 @@ class Plan:
         )
 
     def node(self) -> Node | None:
-        """Return the node of all conditions together, None if there are none."""
+        """Return the node of all conditions together, None if there are none; with what indexes know."""
+        return node_of(self) if self.conditions else None
+
+    def condition(self) -> Node | None:
+        """Return the node of all conditions together as they were given, None if there are none."""
         found: Node | None = None
         for one in self.conditions:
             node = one.node(self.table)
@@ -146,7 +151,7 @@ class Plan:
         if not self.conditions:
             span = span[: self.limit]
         else:
-            numbers = scan(self.node(), {}, span, numbers=True, limit=self.limit).numbers
+            numbers = self.scan({}, numbers=True).numbers
             assert numbers is not None
             if len(numbers) < self.limit:
                 return replace(self, limit=None)
@@ -169,7 +174,7 @@ class Plan:
 
     def scan(self, columns: dict[str, Column], *, numbers: bool = False) -> Found:
         """Return all of the rows at once, without their order."""
-        return scan(self.node(), columns, self.span, numbers=numbers, limit=self.limit)
+        return found_of(self, columns, numbers=numbers)
 
 
 def _whole(value: Any) -> int | None:

@@ -15,7 +15,7 @@ import numpy as np
 from coquina import _core
 from coquina.expressions import engine
 from coquina.expressions.functions import FUNCTIONS, call
-from coquina.expressions.nodes import Boxes, Engine, Leaf
+from coquina.expressions.nodes import Asked, Boxes, Engine, Leaf
 from coquina.tables.casting import is_masked, mask_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def filled(value: Any, count: int) -> Node:
         items: Any = np.full(region[0].stop - region[0].start, item, dtype)
         return items
 
-    return Engine(str(item), lazy, read, (count,), dtype)
+    return Engine(str(item), lazy, read, (count,), dtype, asks=Asked("constant", (), item))
 
 
 def both(left: Node, right: Node | None) -> Node:
@@ -102,7 +102,8 @@ def looked_up(codes: Stored, table: npt.NDArray[Any], missing: Any) -> Node:
         out[is_in] = table[found[is_in]]
         return out
 
-    return Engine("lookup", lazy, read, codes.shape, table.dtype, (codes.leaf(),))
+    asks = Asked("lookup", (codes,), (table, other))
+    return Engine("lookup", lazy, read, codes.shape, table.dtype, (codes.leaf(),), asks)
 
 
 def among_numbers(stored: Stored, values: npt.NDArray[Any]) -> Node:
@@ -119,7 +120,7 @@ def among_numbers(stored: Stored, values: npt.NDArray[Any]) -> Node:
     args = (stored.leaf(),)
     if type_name is None or stored.dtype.kind == "c":
         return Boxes("isin", read, stored.shape, BOOL, args=args)
-    return Engine("isin", lazy, read, stored.shape, BOOL, args)
+    return Engine("isin", lazy, read, stored.shape, BOOL, args, Asked("among", (stored,), values))
 
 
 def matching_items(stored: Stored, op: str, constant: Any) -> Node:
@@ -134,7 +135,8 @@ def matching_items(stored: Stored, op: str, constant: Any) -> Node:
     def read(region: Region) -> npt.NDArray[Any]:
         return _matched(op, stored[region[0]], wanted)
 
-    return Engine(f"{op} {constant!r}", lazy, read, stored.shape, BOOL, (stored.leaf(),))
+    asks = Asked("matches", (stored,), (op, constant))
+    return Engine(f"{op} {constant!r}", lazy, read, stored.shape, BOOL, (stored.leaf(),), asks)
 
 
 def among_items(stored: Stored, constants: Sequence[Any]) -> Node:
@@ -149,7 +151,8 @@ def among_items(stored: Stored, constants: Sequence[Any]) -> Node:
         items = stored[region[0]]
         return np.isin(items, np.array(list(constants), kind)) if wanted else np.zeros(len(items), BOOL)
 
-    return Engine(f"isin {len(wanted)} texts", lazy, read, stored.shape, BOOL, (stored.leaf(),))
+    asks = Asked("among texts", (stored,), tuple(constants))
+    return Engine(f"isin {len(wanted)} texts", lazy, read, stored.shape, BOOL, (stored.leaf(),), asks)
 
 
 def _raw(text: str | bytes) -> bytes:
@@ -171,7 +174,8 @@ def matching_strings(
     def read(region: Region) -> npt.NDArray[Any]:
         return _matched(op, read_rows(region[0]), np.array(constant, np.dtypes.StringDType()))
 
-    return Engine(f"{op} {constant!r}", lazy, read, (count,), BOOL)
+    asks = Asked("matches", parts, (op, constant))
+    return Engine(f"{op} {constant!r}", lazy, read, (count,), BOOL, asks=asks)
 
 
 def among_strings(
@@ -189,7 +193,8 @@ def among_strings(
         among = set(constants)
         return np.fromiter((one in among for one in found.tolist()), BOOL, len(found))
 
-    return Engine(f"isin {len(wanted)} texts", lazy, read, (count,), BOOL)
+    asks = Asked("among texts", parts, tuple(constants))
+    return Engine(f"isin {len(wanted)} texts", lazy, read, (count,), BOOL, asks=asks)
 
 
 def by_values(

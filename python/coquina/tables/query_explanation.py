@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.expressions.expression import Expr
+from coquina.tables.access import access_of, boxes_with, with_rows
+from coquina.tables.index_order import how_ordered
 from coquina.tables.reading import row_bytes
 from coquina.tables.scanning import scan
 
 if TYPE_CHECKING:
+    from coquina.tables.access import Access
     from coquina.tables.plan import Plan
 
 #: What matched is decoded, to say of how many boxes that is, if it is not more.
@@ -24,19 +27,26 @@ class QueryExplanation:
     """How a query runs.
 
     conditions: as they were given. rows: how many are looked at. matched: how many meet the conditions.
+    access: how the rows are found: "scan", "zone maps" (a scan that passes over blocks), or by which index,
+        and how many rows it gave in how many boxes. indexes: the names of those used. reason: why not by one.
     scan: boxes of rows, how many of them were skipped as nothing in them can match (`boxes_skipped`), and how
         many matched as a whole (`boxes_whole`); of how many the columns are decoded (`boxes_decoded`), if
         what matched is some megabytes at most. Empty without a condition: nothing needs to be looked at.
     program: how the condition is computed; None without one. columns: what is read where rows match.
+    ordered: how rows get their order, "sorted" or by which index; empty without one.
     """
 
     conditions: tuple[str, ...]
     rows: int
     matched: int
+    access: str
+    indexes: tuple[str, ...]
+    reason: str
     scan: dict[str, int]
     program: Any
     columns: tuple[str, ...]
     order: tuple[tuple[str, bool], ...]
+    ordered: str
     limit: int | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,10 +55,14 @@ class QueryExplanation:
             "conditions": list(self.conditions),
             "rows": self.rows,
             "matched": self.matched,
+            "access": self.access,
+            "indexes": list(self.indexes),
+            "reason": self.reason,
             "scan": dict(self.scan),
             "program": None if self.program is None else str(self.program),
             "columns": list(self.columns),
             "order": [list(one) for one in self.order],
+            "ordered": self.ordered,
             "limit": self.limit,
         }
 
@@ -57,11 +71,13 @@ class QueryExplanation:
         facts: dict[str, Any] = {
             "condition": " and ".join(f"({one})" for one in self.conditions) or "none",
             "rows": f"{self.rows} looked at, {self.matched} matched",
+            "access": f"{self.access} ({self.reason})" if self.reason else self.access,
             "boxes": self._boxes(),
             "columns": ", ".join(self.columns),
         }
         if self.order:
-            facts["order"] = ", ".join(name + " descending" * flag for name, flag in self.order)
+            keys = ", ".join(name + " descending" * flag for name, flag in self.order)
+            facts["order"] = f"{keys} ({self.ordered})"
         if self.limit is not None:
             facts["limit"] = self.limit
         lines = [f"{name:10}  {value}" for name, value in facts.items() if value != ""]
@@ -77,7 +93,9 @@ class QueryExplanation:
 
 def explained(plan: Plan) -> QueryExplanation:
     """Run a plan without a result, and return what that did."""
-    node = plan.node()
+    condition = plan.condition()
+    access = None if condition is None else access_of(plan.table, condition)
+    node = None if condition is None or access is None else with_rows(plan.table, condition, access)
     picked, columns = plan.picked(None)
     read = list(columns.values())
     limit = None if plan.order else plan.limit
@@ -90,9 +108,32 @@ def explained(plan: Plan) -> QueryExplanation:
         tuple([str(one) for one in plan.conditions]),
         len(plan.span),
         found.matched,
+        *_access_words(plan, access, report),
         report,
         None if node is None else Expr(node).explain(),
         tuple([one.name for one in picked]),
         plan.order,
+        how_ordered(plan),
         plan.limit,
     )
+
+
+def _access_words(
+    plan: Plan, access: Access | None, report: dict[str, int]
+) -> tuple[str, tuple[str, ...], str]:
+    """Return how rows are found, the indexes, and why there are none."""
+    if access is None:
+        return "scan", (), ""
+    choice, rows = access.choice, access.rows
+    if rows is None:
+        is_known = bool(report.get("boxes_skipped") or report.get("boxes_whole"))
+        return "zone maps" if is_known else "scan", (), choice.reason
+    boxes, total = boxes_with(rows, plan.table)
+    names = ", ".join(choice.names)
+    count = len(rows.rows)
+    words = f"{'index' if len(choice.names) == 1 else 'indexes'} {names}: {count} row{'s' * (count != 1)}"
+    if rows.open_rows:
+        words += f", {rows.open_rows} to be looked at,"
+    if not access.is_whole:
+        words += " that may match,"
+    return f"{words} in {boxes} of {total} box{'es' * (total != 1)}", choice.names, ""

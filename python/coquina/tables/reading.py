@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from coquina.tables.casting import is_masked
 from coquina.tables.layout import leaves_of
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class Rows:
 
     def put(self, start: int, count: int, values: Batch) -> None:
         """Fill `count` rows from `start` on, with the values of their columns by path."""
-        if self._mask is None and any(isinstance(found, np.ma.MaskedArray) for found in values.values()):
+        if self._mask is None and any(map(is_masked, values.values())):
             self._mask = np.zeros(len(self._out), np.ma.make_mask_descr(self._out.dtype))
         out = self._out[start : start + count]
         mask = None if self._mask is None else self._mask[start : start + count]
@@ -178,11 +179,10 @@ def _pair(
             _pair(pairs, out[name], inner, child.name, f"{path}/{child.name}", child, values)
         return
     found = values[path]
-    if isinstance(found, np.ma.MaskedArray):
-        masked = cast("Any", found)
-        if masked.mask is not np.ma.nomask:
-            pairs.append((mask[name], np.ma.getmaskarray(masked)))
-        found = masked.data
+    if is_masked(found):
+        if found.mask is not np.ma.nomask:
+            pairs.append((mask[name], np.ma.getmaskarray(found)))
+        found = found.data
     pairs.append((out[name], plain(found)))
 
 
@@ -210,7 +210,7 @@ def joined(parts: Sequence[Any], column: Column) -> Any:
         return parts[0]
     if not parts:
         return column.read(slice(0, 0))
-    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+    if any(map(is_masked, parts)):
         return cast("Any", np.ma).concatenate(parts)
     return np.concatenate(parts)
 

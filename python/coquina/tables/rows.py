@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from coquina._core import UnsupportedError
+from coquina.array_writes import changes_of
 from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5t
 from coquina.hdf5.zones import zone_fields
 from coquina.indexing import lower
@@ -83,10 +85,13 @@ class RowsLayout(Layout):
         self._dataset = dataset
         self._fields = {field.path: field for field in fields}
         self._appends: AppendGroup | None = None
-        self._is_marked = False
         self.buffer_bytes: int | None = BUFFER_BYTES
         # The rows that the attribute tells, of those that were appended.
         self._told: int | None = None
+        #: The indexes of PyTables that are open, by column; see `pytables_indexes`.
+        self.their_indexes: dict[str, Any] | None = None
+        #: How often the dataset had been written to when they were made, of those that were since it is open.
+        self.their_changes: dict[str, int] = {}
         self.schema = schema
         self.columns = {path: field.column(dataset) for path, field in self._fields.items()}
 
@@ -97,7 +102,7 @@ class RowsLayout(Layout):
         dataset: a `Dataset`, or h5py's where no array can have its items. Raises UnsupportedError, which says
         why, if it is no table.
         """
-        h5 = getattr(dataset, "h5", dataset)
+        h5 = inside(dataset)
         tid, place = h5.id.get_type(), str(h5.name)
         if not isinstance(tid, h5t.TypeCompoundID) or len(h5.shape or ()) != 1:
             kind = type(tid).__name__.removeprefix("Type").removesuffix("ID").lower()
@@ -140,12 +145,20 @@ class RowsLayout(Layout):
     @property
     def title(self) -> str:
         """What the table is about; empty if nothing says it."""
-        return attributes.text_of(self._dataset.h5, "TITLE") or ""
+        return attributes.text_of(inside(self._dataset), "TITLE") or ""
 
     @property
     def dataset(self) -> Dataset:
         """The records as an array."""
         return self._dataset
+
+    def indexes_changed(self) -> None:
+        """Look anew for PyTables' indexes, and mark them again before rows change."""
+        self.their_indexes, changes_of(self._dataset).is_told = None, False
+
+    def field(self, path: str) -> Field:
+        """Return where in a record a column stands, and as what."""
+        return self._fields[path]
 
     def append(self, batch: Batch) -> None:
         """Put rows behind the last: values for every column. Raises ValueError if some are missing.
@@ -176,7 +189,7 @@ class RowsLayout(Layout):
         rows = appends.lengths[0]
         # Appends flush now and then by themselves, and do not tell.
         if rows != self._told:
-            attributes.put_rows(self._dataset.h5, rows)
+            attributes.put_rows(inside(self._dataset), rows)
             self._told = rows
         appends.flush()
 
@@ -211,7 +224,7 @@ class RowsLayout(Layout):
         before = self.nrows
         self._changing()
         self._dataset.resize((nrows,))
-        attributes.put_rows(self._dataset.h5, nrows)
+        attributes.put_rows(inside(self._dataset), nrows)
         if nrows > before:
             self._fill(before, nrows)
 
@@ -328,9 +341,10 @@ class RowsLayout(Layout):
     def _changing(self) -> None:
         """Tell PyTables, before rows change, that its indexes are out of date."""
         self._check_writable()
-        if not self._is_marked:
-            attributes.mark_indexes_stale(self._dataset.h5)
-            self._is_marked = True
+        changes = changes_of(self._dataset)
+        if not changes.is_told:
+            attributes.mark_indexes_stale(inside(self._dataset))
+            changes.is_told = True
 
     def _check_writable(self) -> None:
         if not self.is_writable:

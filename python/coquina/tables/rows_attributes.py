@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.hdf5.item_types import stored_dtype
-from coquina.hdf5.untyped import h5a, h5py, h5s, h5t
+from coquina.hdf5.untyped import h5a, h5f, h5py, h5s, h5t
 from coquina.tables.layout import leaves_of
 from coquina.tables.rows_types import breadth_first
 
@@ -163,7 +163,7 @@ def _is_default(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
 
 
 def mark_indexes_stale(dataset: Any) -> None:
-    """Tell PyTables that its indexes of a table are out of date, before rows change."""
+    """Tell PyTables that its indexes of a table are out of date, before rows change; in the file too."""
     above, _, name = (dataset.name or "").rpartition("/")
     place = f"{above}/_i_{name}"
     if not name or not isinstance(dataset.file.get(place), h5py.Group):
@@ -174,6 +174,8 @@ def mark_indexes_stale(dataset: Any) -> None:
             put_number(node, "DIRTY", 1, h5t.STD_I32LE)
 
     dataset.file[place].visititems(mark)
+    # Chunks may be written past libhdf5: a killed program must not leave these without the mark.
+    h5f.flush(dataset.id)
 
 
 def _time(spelled: str) -> np.dtype[Any] | None:

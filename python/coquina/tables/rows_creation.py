@@ -18,6 +18,8 @@ from coquina._core import UnsupportedError
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
 from coquina.hdf5.item_types import stored_dtype
+from coquina.hdf5.places import inside
+from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5d, h5p, h5py, h5s, h5t, h5z
 from coquina.tables import rows_attributes as attributes
 from coquina.tables.rows_datatypes import check_names, compound, default_row, fill_dtype
@@ -56,7 +58,7 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: R
     Groups on the way are made. Raises ValueError if there is something of this name, or for options that do
     not fit; UnsupportedError for columns that PyTables has nothing for.
     """
-    h5 = group.h5
+    h5 = inside(group)
     if name in h5:
         raise ValueError(f"create_table: there is something of the name {name!r}")
     check_names(schema)
@@ -72,6 +74,9 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: R
     dataset = h5py.Dataset(h5d.create(h5.id, None, tid, space, plist))
     _put_attributes(dataset, schema, title, (fields, defaults))
     _link(h5, name, dataset)
+    # There may have been another dataset at its place in the file.
+    session, place = Session.at(dataset)
+    session.changes(place).happened()
     return dataset, block_rows
 
 

@@ -205,8 +205,22 @@ class Queries:
 
         return append_plan(self._query(), table)
 
+    def will_use_index(
+        self, condition: Any = None, params: Mapping[str, Any] | None = None
+    ) -> frozenset[str]:
+        """Return the names of the indexes that the query would use, with one more condition if that is given;
+        none where it scans. `explain` says why.
+        """
+        from coquina.tables.access import chosen
+
+        plan = self._query()
+        if condition is not None:
+            plan = plan.where(Condition(condition, params), None, None, None)
+        node = plan.condition()
+        return frozenset(() if node is None else chosen(plan.table, node).names)
+
     def explain(self) -> QueryExplanation:
-        """Return how the query runs: its condition, which blocks were skipped, decoded, and what matched."""
+        """Return how the query runs: its condition, indexes or why none, blocks skipped, what matched."""
         from coquina.tables.query_explanation import explained
 
         return explained(self._query())

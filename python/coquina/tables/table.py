@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coquina.array_fields import field_names
+from coquina.changes import written_by
+from coquina.hdf5.places import inside
 from coquina.tables.changing import Changes
 from coquina.tables.nests import Nest
 from coquina.tables.plan import Condition, Plan
@@ -18,7 +20,7 @@ from coquina.tables.rows_by_key import read_key
 from coquina.tables.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -94,8 +96,14 @@ class Table(Changes):
 
     @property
     def h5(self) -> Any:
-        """The h5py object that it is: a dataset, or a group."""
+        """The h5py object that it is: a dataset, or a group; see `Group.h5` for what follows from that."""
         return self.file.h5[self.name]
+
+    @property
+    def _h5(self) -> Any:
+        if self.file is None:
+            raise AttributeError("a table that is a directory is no object of h5py's")
+        return inside(self.file)[self.name]
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -147,6 +155,43 @@ class Table(Changes):
             return Selection(Plan(self, start=start, stop=stop, step=step)).to_numpy(columns)
         return read_key(self, rows, columns)
 
+    def read_sorted(
+        self,
+        column: str,
+        columns: Names = None,
+        *,
+        descending: bool = False,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+    ) -> Values:
+        """Return rows in the order of a column, that of `order_by`, as a structured array, or one column.
+
+        start, stop, step: places in the order, as of a slice; `stop=10` is the ten first of it. An index of
+        the column (of kind "full" or "partial") gives few rows without reading others; without one the column
+        is read and sorted in memory.
+        """
+        from coquina.tables.sorted_reading import read_sorted
+
+        return read_sorted(self._query().ordered(column, descending), columns, slice(start, stop, step))
+
+    def itersorted(
+        self,
+        column: str,
+        descending: bool = False,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+    ) -> Iterator[Any]:
+        """Iterate over the rows in the order of a column, as `read_sorted` gives them.
+
+        The first rows come at once if there is an index of the column. For many rows all are sorted, as
+        `copy(sort_by=)` does it: in memory, or if they take more than 1 GiB by a temporary file.
+        """
+        from coquina.tables.sorted_reading import iterate_sorted
+
+        return iterate_sorted(self._query().ordered(column, descending), slice(start, stop, step))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Values:
         """Return all rows as a structured array."""
         if copy is False:
@@ -163,6 +208,7 @@ class Table(Changes):
         columns: Names = None,
         condition: Any = None,
         sort_by: str | Sequence[str] | None = None,
+        memory_limit: int = 1 << 30,
         codec: str | None = None,
         level: int = 5,
         overwrite: bool = False,
@@ -170,8 +216,12 @@ class Table(Changes):
         """Return a copy as another table, of a new file or in a group; rows are read a window at a time.
 
         name: of the new table; that of this one if None. layout: "rows" or "columns". condition: only the
-        rows that meet it. sort_by: columns by which the rows are sorted; their values are in memory
-        meanwhile.
+        rows that meet it. sort_by: columns by which the rows are sorted, the first of which weighs most; rows
+        that are equal keep their order, and what is missing, and NaN, comes last.
+
+        Sorting takes about `memory_limit` bytes of memory (n rows may take what n^(2/3) of them do, if that
+        is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
+        and read again: its size is theirs without compression. Each row is decoded once, whatever the limit.
         """
         from coquina.tables.making import Storing, copy_plan
 
@@ -183,7 +233,7 @@ class Table(Changes):
         if sort_by is not None:
             plan = plan.ordered(sort_by, False)
         kind = self._layout.kind if layout is None else layout
-        return copy_plan(plan, target, name, Storing(kind, codec=codec, level=level), overwrite)
+        return copy_plan(plan, target, name, Storing(kind, codec=codec, level=level), overwrite, memory_limit)
 
     # The life of a table
 
@@ -194,8 +244,7 @@ class Table(Changes):
                 return
             try:
                 if self._layout.file is None or self._layout.file:
-                    self._drain()
-                    self._layout.close()
+                    self._end()
             finally:
                 if self._pending:
                     self._pending = 0
@@ -203,6 +252,19 @@ class Table(Changes):
                 self.is_closed = True
                 if self._owner is not None:
                     self._owner.close()
+
+    def _end(self) -> None:
+        """Flush, and let go of the layout and the indexes."""
+        self._drain()
+        try:
+            if self._layout.is_writable and not self.index_store.is_empty:
+                with written_by(self.author):
+                    self._layout.flush()
+                self._pending = 0
+                self.index_store.closing()
+        finally:
+            with written_by(self.author):
+                self._layout.close()
 
     def verify(self, *, threads: int | None = None) -> dict[str, list[Damage]]:
         """Read and check every chunk; return the damaged ones, by the names of the columns they are of."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.indexing import lower
+from coquina.tables.casting import is_masked, mask_of
 from coquina.tables.gathering import cut, row_numbers
 from coquina.tables.incoming import batches
 from coquina.tables.layout import leaves_of
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 
     Integers = npt.NDArray[np.int64]
+
+#: Rows whose changes are told to indexes as one.
+_SPAN_ROWS = 1 << 16
 
 
 def length(batch: Batch) -> int:
@@ -112,9 +116,18 @@ def put_rows(table: Table, rows: Integers, batch: Batch) -> None:
         return
     first, last = int(rows[0]), int(rows[-1])
     if last - first + 1 == len(rows) and (len(rows) == 1 or bool(np.all(np.diff(rows) == 1))):
-        table.layout.write(first, batch)
+        with table.telling(batch, [(first, last + 1)]):
+            table.layout.write(first, batch)
     else:
-        table.layout.write_at(rows, batch)
+        with table.telling(batch, _spans(rows, table.nrows)):
+            table.layout.write_at(rows, batch)
+
+
+def _spans(rows: Integers, nrows: int) -> Iterable[tuple[int, int]]:
+    """Yield ranges that hold these rows, each of so many that an index forgets them together."""
+    numbers = np.where(rows < 0, rows + nrows, rows)
+    for number in np.unique(numbers // _SPAN_ROWS).tolist():
+        yield number * _SPAN_ROWS, (number + 1) * _SPAN_ROWS
 
 
 def _as_rows(value: Any) -> Any:
@@ -169,7 +182,7 @@ class _Values:
     """Values for some rows: one for all, one for each, or an expression of all rows of the table."""
 
     def __init__(self, name: str, given: Any, table: Table, count: int) -> None:
-        self._given = given
+        self._given: Any = given
         self._is_by_row = False
         self._is_one = _is_single(given) if not _is_lazy(given) else False
         shape = table.layout.columns[name].shape
@@ -177,6 +190,9 @@ class _Values:
             self._given = given if hasattr(given, "shape") else list(given)
             self._is_one = bool(shape) and np.shape(self._given) == shape
         if self._is_one:
+            if is_masked(given) and given.ndim == 0 and bool(mask_of(given)):
+                # What a masked array gives for an item without a value.
+                self._given = None
             return
         if _is_lazy(given) and given.shape[:1] == (table.nrows,):
             self._is_by_row = True

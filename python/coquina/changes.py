@@ -1,0 +1,91 @@
+"""How often arrays were written to: what indexes ask, to see what did not come through their owner.
+
+In: writes, each told once it is done, or has failed. Out: counts, shared by all arrays of one stored thing.
+Invariant: who looks at a count, then at the items, and finds the count unchanged later, saw the items that
+    are there.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from itertools import count
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_lock = threading.Lock()
+_numbers = count(1)
+
+
+class _Writing(threading.local):
+    """In whose name this thread writes; 0 for nobody's."""
+
+    author = 0
+
+
+_writing = _Writing()
+
+
+class Changes:
+    """The changes of one stored array.
+
+    total: how many there were. is_told: whether an index beside it that is not ours says that it is out of
+    date.
+    """
+
+    __slots__ = ("__weakref__", "_by_author", "is_told", "total")
+
+    def __init__(self) -> None:
+        """There were none."""
+        self.total = 0
+        self.is_told = False
+        self._by_author: dict[int, int] = {}
+
+    def happened(self) -> None:
+        """Count a change, of the author that this thread writes for."""
+        author = _writing.author
+        with _lock:
+            self.total += 1
+            if author:
+                self._by_author[author] = self._by_author.get(author, 0) + 1
+
+    def by_others(self, author: int) -> int:
+        """Return how many changes were not this author's."""
+        with _lock:
+            return self.total - self._by_author.get(author, 0)
+
+
+def new_author() -> int:
+    """Return a number for somebody who tells an index of his changes."""
+    return next(_numbers)
+
+
+@contextmanager
+def written_by(author: int) -> Generator[None]:
+    """Count what this thread writes in the block as changes by this author."""
+    before = _writing.author
+    _writing.author = author
+    try:
+        yield
+    finally:
+        _writing.author = before
+
+
+_files: WeakValueDictionary[str, Changes] = WeakValueDictionary()
+
+
+def changes_of_file(path: str) -> Changes:
+    """Return the changes of an array that is a file, or a directory, at an absolute path."""
+    with _lock:
+        found = _files.get(path)
+        if found is None:
+            found = _files[path] = Changes()
+        return found
+
+
+def is_watched(path: str | None) -> bool:
+    """Whether anybody asks for the changes of an array at this path."""
+    return bool(_files) and path in _files

@@ -1,0 +1,116 @@
+"""list the indexes of a table, make one, or bring them up to date
+
+An index finds the rows with values in a range without a scan, and gives rows in the order of its column.
+Conditions use it by themselves; `coquina query --explain` says whether.
+
+Examples:
+  coquina index trades.h5                           (what there is)
+  coquina index trades.h5 --create price
+  coquina index trades.h5:/2024/trades --create "price * volume" --kind light
+  coquina index trades.h5 --refresh                 (index what was appended or changed)
+  coquina index trades.h5 --drop price
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coquina.cli import arguments, hdf5_paths, tables
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from coquina.tables.table import Table
+
+KINDS = ("full", "partial", "light", "zones", "pytables")
+_MEMORY = 1 << 30
+#: What the bar shows is bytes: those of keys.
+_ROW_BYTES = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina index`."""
+    parser.add_argument("file", help="FILE.h5, FILE.h5:/table, or the folder of a table")
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("--create", metavar="COLUMN", help="index a column, or an expression of columns")
+    task.add_argument("--drop", metavar="NAME", help="remove an index")
+    task.add_argument(
+        "--refresh", metavar="NAME", nargs="?", const="", help="index rows that are not: of one, or of all"
+    )
+    task.add_argument(
+        "--compact", metavar="NAME", nargs="?", const="", help="as --refresh, and make one run of all"
+    )
+    parser.add_argument("--kind", choices=KINDS, default="full", help="of the new index (full)")
+    parser.add_argument("--name", help="of the new index: its column by default")
+    parser.add_argument(
+        "--memory-limit", type=arguments.size, default=_MEMORY, metavar="SIZE", help="of sorting (1G)"
+    )
+    arguments.add_threads(parser)
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Do what is asked, and list the indexes that there are then."""
+    from coquina.tables.opening import open_table
+
+    place = hdf5_paths.place(options.file)
+    file, name = (options.file, None) if place is None else place
+    is_change = any(
+        one is not None for one in (options.create, options.drop, options.refresh, options.compact)
+    )
+    mode = "r+" if is_change else "r"
+    with tables.threads_of(options), open_table(file, None if name == "/" else name, mode) as table:
+        _change(table, options)
+        found = [one.info for one in table.indexes.values()]
+    arguments.report({"file": options.file, "indexes": found}, _listed(found), as_json=options.json)
+
+
+def _change(table: Table, options: argparse.Namespace) -> None:
+    if options.create is not None:
+        with arguments.progress(_ROW_BYTES * table.nrows, "index") as progress:
+            table.create_index(
+                options.create,
+                kind=options.kind,
+                memory_limit=options.memory_limit,
+                name=options.name,
+                progress=None if progress is None else _by_rows(progress),
+            )
+    elif options.drop is not None:
+        table.drop_index(options.drop)
+    elif options.refresh is not None:
+        table.refresh_index(options.refresh or None)
+    elif options.compact is not None:
+        wanted = [options.compact] if options.compact else list(table.indexes)
+        for name in wanted:
+            if name not in table.indexes:
+                raise KeyError(f"there is no index {name!r}")
+            table.indexes[name].compact()
+
+
+def _by_rows(progress: Callable[[int], object]) -> Callable[[int, int], None]:
+    """Return what is told of rows, for a bar of bytes."""
+
+    def told(done: int, total: int) -> None:
+        del total
+        progress(_ROW_BYTES * done)
+
+    return told
+
+
+def _listed(found: list[dict[str, Any]]) -> str:
+    if not found:
+        return "no index"
+    lines: list[list[str]] = [["name", "of", "kind", "rows", "open", "runs", "size", ""]]
+    for one in found:
+        counts = [str(one.get(key, "")) for key in ("rows", "open_rows", "runs")]
+        size = arguments.human(one["nbytes"]) if one.get("nbytes") else ""
+        reason = "" if one.get("is_usable", True) else f"not used: {one.get('reason', '')}"
+        lines.append([str(one["name"]), str(one.get("column", "")), str(one["kind"]), *counts, size, reason])
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return "\n".join(
+        [
+            "  ".join([f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)]).rstrip()
+            for line in lines
+        ]
+    )

@@ -1,0 +1,396 @@
+"""`Index`: which rows have values in a range, of a column, an expression or an array.
+
+In: keys, as ranges. Out: rows, and open ranges of which it knows nothing.
+Source: docs/formats/indexes.md.
+Invariant: a row is in the answer if its value is in a range; damage, or changes that nobody told, only make
+    more ranges open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina._core import CoquinaError
+from coquina.indexes.current import Current
+from coquina.indexes.reference import engine_of
+from coquina.indexes.rowsets import RowSet
+from coquina.indexes.runs import Sorting
+from coquina.indexes.spans import OPEN
+from coquina.indexes.state import IndexState, folder_of, sweep
+from coquina.indexes.zones import ZONE_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from coquina.indexes.metadata import Metadata
+    from coquina.indexes.places import Place
+    from coquina.indexes.runs import Progress, Run
+    from coquina.indexes.source import IndexSource
+
+    Keys = npt.NDArray[np.uint64]
+    Rows = npt.NDArray[np.int64]
+    Check = Callable[[Rows], npt.NDArray[np.bool_]]
+
+#: What damaged files raise, h5py and the engine; not what comes of wrong arguments of ours, it is hoped.
+DAMAGE = (CoquinaError, OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, OverflowError)
+
+
+class Index:
+    """An index of a table or an array; made by `create_index`, found in `indexes`.
+
+    name: of the index. column: what is indexed: the name of a column, the text of an expression, or "" for
+        an array. kind: "full", "partial", "light" or "zones". source: what is indexed.
+    key_kind: how keys are made of values, see `coquina.indexes.keys`. bucket_rows: rows of a bucket, 1 but
+        for "light".
+    """
+
+    def __init__(self, place: Callable[[], Place], key: str, meta: Metadata, source: IndexSource) -> None:
+        """Made by `IndexStore`. key: what it is called in the place."""
+        self.key = key
+        self.name = meta.name
+        self.column = meta.column
+        self.is_expression = meta.is_expression
+        self.kind = meta.kind
+        self.key_kind = meta.key_kind
+        self.bucket_rows = meta.bucket_rows
+        self.source = source
+        self._place = place
+        self._meta = meta
+        self._lock = RLock()
+        self._state: IndexState | None = None
+        self._now: Current | None = None
+        self._damage = ""
+        self._is_changed = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether keys tell values apart."""
+        return self.source.is_exact
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be asked; `reason` says why not."""
+        return self._current() is not None
+
+    @property
+    def reason(self) -> str:
+        """Why it is not used; empty if it is."""
+        if self._current() is not None:
+            return ""
+        return self._damage or ("" if self._state is None else self._state.freshness.reason)
+
+    @property
+    def rows(self) -> int:
+        """How many rows it knows of."""
+        now = self._current()
+        return 0 if now is None else now.nrows - now.open_rows
+
+    @property
+    def open_rows(self) -> int:
+        """How many rows it knows nothing of: these are scanned."""
+        now = self._current()
+        return self.source.count() if now is None else now.open_rows
+
+    @property
+    def nbytes(self) -> int:
+        """What it takes, compressed."""
+        now = self._current()
+        return 0 if now is None else now.state.nbytes()
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Its runs that own rows; empty if it is not usable, or has zones."""
+        now = self._current()
+        return () if now is None else now.runs
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What it is, for people."""
+        return {
+            "name": self.name,
+            "column": self.column,
+            "kind": self.kind,
+            "keys": self.key_kind,
+            "rows": self.rows,
+            "open_rows": self.open_rows,
+            "runs": len(self.runs),
+            "nbytes": self.nbytes,
+            "is_usable": self.is_usable,
+            "reason": self.reason,
+        }
+
+    def __repr__(self) -> str:
+        """Say what it is of, and how much it knows."""
+        state = f"{self.rows} rows, {self.open_rows} open" if self.is_usable else self.reason
+        return f"<Index {self.name!r} of {self.column!r} ({self.kind}, {state})>"
+
+    # Questions
+
+    def lookup(
+        self,
+        low: Keys,
+        high: Keys,
+        *,
+        missing: bool = False,
+        check: Check | None = None,
+        by_key: bool = False,
+    ) -> RowSet:
+        """Return the rows whose key is in one of the ranges, both ends within, ascending and disjoint.
+
+        missing: the rows without a value too. check: tells of rows whether they belong to the answer, where
+        keys do not: where an entry is not exact, and with a key that is an end of a range where keys do not
+        tell values apart. Without it such rows are in the set, which is not exact then.
+        by_key: rows belong to the answer if their keys are in the ranges, also where keys do not tell values
+        apart.
+        An index that is not usable gives a set that is open everywhere.
+        """
+        now = self._current()
+        if now is None:
+            return RowSet.all(self.source.count())
+        try:
+            if self.kind == "zones":
+                return now.candidates(now.state.zones.candidates(low, high, missing), ZONE_ROWS)
+            if self.bucket_rows > 1:
+                return now.candidates(now.buckets(low, high, missing, self.bucket_rows), self.bucket_rows)
+            sure, unsure = now.found(low, high, missing, is_exact=self.is_exact or by_key)
+        except DAMAGE as error:
+            if self._now is not now:
+                # It was made anew meanwhile, and what was asked is gone.
+                return self.lookup(low, high, missing=missing, check=check)
+            self._spoil(error)
+            return RowSet.all(self.source.count())
+        if not len(unsure):
+            return RowSet(sure, now.open, True)
+        kept = unsure if check is None else unsure[check(unsure)]
+        return RowSet(engine_of().rows_or(sure, kept), now.open, check is not None)
+
+    def estimate(self, low: Keys, high: Keys, *, missing: bool = False) -> int:
+        """Return how many rows `lookup` gives at most, without those of open ranges; from memory alone.
+
+        Kinds "light" and "zones": how many rows are candidates.
+        """
+        now = self._current()
+        if now is None:
+            return 0
+        if self.kind == "zones":
+            found = len(now.state.zones.candidates(low, high, missing)) * ZONE_ROWS
+        else:
+            found = sum([run.core.estimate(low, high) for run in now.runs])
+            found = (found + sum([run.missing for run in now.runs if missing])) * self.bucket_rows
+        return min(found, now.nrows - now.open_rows)
+
+    def count(
+        self,
+        low: Keys,
+        high: Keys,
+        *,
+        missing: bool = False,
+        check: Check | None = None,
+        by_key: bool = False,
+    ) -> int | None:
+        """Return how many rows `lookup` would give; None where that is not known exactly: something is open,
+        or rows are known by buckets and zones only, or keys do not tell values apart.
+        """
+        now = self._current()
+        if now is None or now.open_rows or self.kind == "zones" or self.bucket_rows > 1:
+            return None
+        if (self.is_exact or by_key) and all(run.owns_all for run in now.runs):
+            try:
+                counts = [run.core.count(low, high) for run in now.runs]
+            except DAMAGE as error:
+                self._spoil(error)
+                return None
+            if not any(unsure for _, unsure in counts):
+                return sum([sure for sure, _ in counts]) + sum([run.missing for run in now.runs if missing])
+        found = self.lookup(low, high, missing=missing, check=check, by_key=by_key)
+        return len(found.rows) if found.is_exact and not len(found.open) else None
+
+    def open_ranges(self) -> Rows:
+        """Return the ranges of rows that it knows nothing of: pairs, ascending, not adjacent."""
+        now = self._current()
+        return RowSet.all(self.source.count()).open if now is None else now.open
+
+    def in_order(
+        self,
+        *,
+        descending: bool = False,
+        window: int = 65536,
+        keys: tuple[int, int] | None = None,
+        by_prefix: bool = False,
+    ) -> list[Iterator[Rows]] | None:
+        """Return for each run the rows that it owns in the order of their keys, some at a time.
+
+        Equal keys: by row, ascending (descending, if `descending`). Rows without a key are not among them,
+        see `missing_rows`; nor are those of open ranges. None where there is no order: of kinds "light" and
+        "zones", of text unless `by_prefix`, of what is not usable. Damage is raised: the rows are no set that
+        could be open.
+        keys: the least and the greatest; some rows beside them may be there.
+        """
+        now = self._current()
+        if now is None or self.kind == "zones" or self.bucket_rows > 1 or not (self.is_exact or by_prefix):
+            return None
+        return [now.in_order(run, window, descending=descending, keys=keys) for run in now.runs]
+
+    def missing_rows(self) -> Rows:
+        """Return the rows without a value, ascending; without those of open ranges."""
+        now = self._current()
+        if now is None or self.kind == "zones" or self.bucket_rows > 1:
+            return np.empty(0, np.int64)
+        return now.missing_rows()
+
+    # Changes
+
+    def build(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
+        """Index all rows anew."""
+        with self._lock:
+            self._extend(self._fresh_state(), memory_limit, progress, whole=True)
+
+    def refresh(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
+        """Index what is open: changed rows, and those that came behind the last."""
+        with self._lock:
+            now = self._current()
+            if now is None and self._state is None:
+                self.build(memory_limit=memory_limit, progress=progress)
+            elif self._state is not None and (now is None or now.open_rows):
+                if now is None:
+                    # Whether anything was written cannot be known, so what is taken over is compared.
+                    self._state.spans.verify(self._state.fingerprints)
+                self._extend(self._state, memory_limit, progress, whole=False)
+
+    def compact(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
+        """Index what is open, and make one run of all; one that was already is left."""
+        with self._lock:
+            now = self._current()
+            if now is None or self.kind in ("zones", "partial"):
+                self.refresh(memory_limit=memory_limit, progress=progress)
+            elif now.open_rows or len(now.runs) > 1 or any(not run.owns_all for run in now.runs):
+                self._extend(now.state, memory_limit, progress, whole=True)
+
+    def changed(self, start: int, stop: int) -> None:
+        """Rows are about to change, or did: what was known of them is forgotten."""
+        with self._lock:
+            state = self._loaded()
+            if state is not None and state.spans.changed(start, stop):
+                self._is_changed = True
+                self._now = None
+                state.settle()
+
+    def resized(self, nrows: int) -> None:
+        """There are so many rows now."""
+        with self._lock:
+            state = self._loaded()
+            self._now = None
+            if state is not None and state.spans.resized(nrows):
+                self._is_changed = True
+                state.settle()
+
+    def rename(self, name: str, source: IndexSource) -> None:
+        """Give it another name, and what it is of."""
+        with self._lock:
+            state = self._loaded()
+            self.name, self.column, self.source = name, source.name, source
+            self._meta = replace(self._meta, name=name, column=source.name)
+            self._now = None
+            if state is not None:
+                state.rename(name, source)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody has asked or told it anything yet, and there are as many rows as it knows."""
+        return self._state is None and self._meta.rows == self.source.count()
+
+    def save(self) -> None:
+        """Write what has become of it, if it is worth while: for who closes the table."""
+        with self._lock:
+            now = self._now if self._is_changed else self._current()
+            state = self._state
+            if state is None or not state.place.is_writable:
+                return
+            if self._is_changed or (now is not None and not state.freshness.is_stamped):
+                state.save(self.source.count())
+                self._meta, self._is_changed = state.metadata(), False
+
+    def _extend(
+        self, state: IndexState, memory_limit: int, progress: Progress | None, *, whole: bool
+    ) -> None:
+        nrows = self.source.count()
+        sorting = Sorting(
+            self.bucket_rows, state.meta.block_entries, memory_limit, folder_of(state.place), progress
+        )
+        # What a killed program left has numbers that will be given again.
+        sweep(state.place, self.key, self._meta)
+        state.freshness.check()
+        spans, meta = state.spans.items.copy(), state.metadata()
+        try:
+            state.extend(nrows, sorting, whole=whole)
+            state.freshness.verified()
+            state.save(nrows)
+        except BaseException:
+            state.spans.items, state.meta = spans, meta
+            raise
+        self._meta, self._is_changed, self._damage = state.metadata(), False, ""
+        self._state = IndexState.load(state.place, self.key, state.meta, self.source)
+        self._state.freshness = state.freshness
+        self._now = None
+
+    def _fresh_state(self) -> IndexState:
+        """Return a state of nothing, with numbers that are not in use."""
+        dtype, kind = str(self.source.dtype), self.source.kind
+        empty = replace(self._meta, runs=[], spans=0, zones=0, rows=0, dtype=dtype, key_kind=kind, stamp={})
+        self.key_kind = kind
+        return IndexState(self._place(), self.key, empty, self.source)
+
+    # What is so now
+
+    def _current(self) -> Current | None:
+        """Return what can be asked now; None if nothing can. Cheap, as long as nothing changes."""
+        now = self._now
+        if now is not None and now.nrows == self.source.count() and now.state.freshness.check() is True:
+            return now
+        with self._lock:
+            state = self._loaded()
+            try:
+                self._now = None if state is None else self._made(state)
+            except DAMAGE as error:
+                self._spoil(error)
+            return self._now
+
+    def _loaded(self) -> IndexState | None:
+        if self._state is None and not self._damage:
+            try:
+                self._state = IndexState.load(self._place(), self.key, self._meta, self.source)
+            except DAMAGE as error:
+                self._spoil(error)
+        return self._state
+
+    def _made(self, state: IndexState) -> Current | None:
+        fresh = state.freshness.check()
+        if fresh is None:
+            return None
+        nrows = self.source.count()
+        if state.spans.resized(nrows):
+            self._is_changed = True
+        if not fresh:
+            if state.spans.verify(state.fingerprints):
+                self._is_changed = True
+            state.freshness.verified()
+        state.settle()
+        owned = state.spans.rows_of()
+        runs = tuple([run for run in state.runs if owned.get(run.number)])
+        ranges = state.spans.open_ranges(nrows)
+        open_rows = int((ranges[:, 1] - ranges[:, 0]).sum())
+        owners = np.append(state.spans.owners, np.int32(OPEN))
+        return Current(nrows, state, runs, ranges, open_rows, owners, state.spans.stop)
+
+    def _spoil(self, error: Exception) -> None:
+        self._damage = f"damaged: {error}" if str(error) else f"damaged: {type(error).__name__}"
+        self._state = self._now = None
+
+
+__all__ = ["Index"]

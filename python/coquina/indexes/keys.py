@@ -1,0 +1,127 @@
+"""Keys: unsigned numbers of 64 bits in the order of the values that they are made of.
+
+In: values of one kind. Out: keys, and which values have none: NaN, NaT, what is masked or None.
+Source: docs/formats/indexes.md, "Keys".
+Invariant: of two values that compare as less the keys are less, or equal where a kind is not exact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.expressions.engine import type_name
+from coquina.tables.casting import is_masked, mask_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Keys = npt.NDArray[np.uint64]
+    Bools = npt.NDArray[np.bool_]
+
+#: Bytes of a text that are its key.
+PREFIX_BYTES = 8
+_NAT = np.iinfo(np.int64).min
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Return how keys of values of a dtype are made: a number's type, "time", "S", "U" or "text".
+
+    Raises TypeError for what has no order, and says what to do instead.
+    """
+    if dtype.kind in "mM":
+        return "time"
+    if dtype.kind in "SU":
+        return dtype.kind
+    if dtype.kind == "T":
+        return "text"
+    if dtype == np.float16:
+        return "float32"
+    name = type_name(dtype)
+    if name is None or dtype.kind == "c":
+        what = "complex numbers have no order: index abs(x) or real(x)" if dtype.kind == "c" else str(dtype)
+        raise TypeError(f"no index of {what}, but of numbers of up to 8 bytes, times and text")
+    return name
+
+
+def key_max(kind: str) -> int:
+    """Return the greatest key of a kind."""
+    if kind in ("time", "S", "U", "text"):
+        return (1 << 64) - 1
+    return 1 if kind == "bool" else (1 << 8 * np.dtype(kind).itemsize) - 1
+
+
+def keys_of(values: Any, kind: str) -> tuple[Keys, Bools]:
+    """Return the keys of values, and which of them have none; theirs mean nothing.
+
+    values: an array of the kind's dtype (or one that casts to it), masked or not; text also as a list of str,
+        bytes and None.
+    """
+    mask = mask_of(values) if is_masked(values) else None
+    given: Any = values if mask is None else values.data
+    if kind in ("S", "U", "text"):
+        keys, missing = _prefixes(given, kind)
+    else:
+        keys, missing = _numbers(np.asarray(given), kind)
+    return keys, missing if mask is None else missing | mask
+
+
+def values_of(keys: Keys, kind: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return the values that numbers' and times' keys were made of. dtype: of what is returned."""
+    if kind == "bool":
+        return keys.astype(np.bool_)
+    wide = np.dtype(np.int64) if kind == "time" else np.dtype(kind)
+    unsigned = np.dtype(f"u{wide.itemsize}")
+    sign: Any = unsigned.type(1 << (8 * wide.itemsize - 1))
+    bits: npt.NDArray[Any] = keys.astype(unsigned)
+    if wide.kind == "f":
+        bits = np.where(bits & sign, bits ^ sign, ~bits)
+    elif wide.kind == "i":
+        bits = bits ^ sign
+    found: npt.NDArray[Any] = bits.view(wide)
+    return found.view(dtype) if kind == "time" else found.astype(dtype, copy=False)
+
+
+def _numbers(values: npt.NDArray[Any], kind: str) -> tuple[Keys, Bools]:
+    nothing = np.zeros(len(values), np.bool_)
+    if kind == "bool":
+        return values.astype(np.bool_).astype(np.uint64), nothing
+    if kind == "time":
+        items = values.view(np.int64) if values.dtype.kind in "mM" else values.astype(np.int64, copy=False)
+        return _signed(items), items == _NAT
+    dtype = np.dtype(kind)
+    items = np.ascontiguousarray(values, dtype)
+    if dtype.kind == "u":
+        return items.astype(np.uint64), nothing
+    if dtype.kind == "i":
+        return _signed(items), nothing
+    sign: Any = np.dtype(f"u{dtype.itemsize}").type(1 << (8 * dtype.itemsize - 1))
+    # The two zeros are equal: their sum is the positive one.
+    with np.errstate(invalid="ignore"):
+        bits: npt.NDArray[Any] = (items + dtype.type(0)).view(f"u{dtype.itemsize}")
+    found: npt.NDArray[Any] = np.where(bits & sign, ~bits, bits ^ sign)
+    return found.astype(np.uint64), np.isnan(items)
+
+
+def _signed(items: npt.NDArray[Any]) -> Keys:
+    unsigned: Any = np.ascontiguousarray(items).view(f"u{items.dtype.itemsize}")
+    return (unsigned ^ unsigned.dtype.type(1 << (8 * items.dtype.itemsize - 1))).astype(np.uint64)
+
+
+def _prefixes(values: Any, kind: str) -> tuple[Keys, Bools]:
+    is_listed = isinstance(values, list)
+    if kind == "S" and not is_listed and values.dtype.kind == "S":
+        items: Any = np.ascontiguousarray(values, f"S{PREFIX_BYTES}")
+        return items.view(">u8").astype(np.uint64), np.zeros(len(items), np.bool_)
+    texts: list[Any] = cast("list[Any]", values) if is_listed else values.tolist()
+    missing = np.array([one is None or one != one for one in texts], np.bool_)
+    raw = [b"" if is_none else prefix_of(one) for one, is_none in zip(texts, missing, strict=True)]
+    joined = b"".join([one.ljust(PREFIX_BYTES, b"\0") for one in raw])
+    return np.frombuffer(joined, ">u8").astype(np.uint64), missing
+
+
+def prefix_of(text: str | bytes) -> bytes:
+    """Return the bytes of a text that its key is made of, without padding."""
+    raw = text if isinstance(text, bytes) else text[:PREFIX_BYTES].encode("utf-8", "surrogatepass")
+    return raw[:PREFIX_BYTES]

@@ -1,0 +1,60 @@
+"""Where arrays of indexes are: what a place must have.
+
+In: paths of arrays. Out: arrays, and attributes of the place.
+Invariant: nothing here knows what an index is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping, Sequence
+
+    import numpy.typing as npt
+
+    from coquina.array import Array
+    from coquina.tables.homes import Appender, Cut
+
+
+class Place(Protocol):
+    """A `Hdf5Home`, a `FramesHome` or a `MemoryHome`."""
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether anything can be changed."""
+        ...
+
+    @property
+    def file(self) -> Any:
+        """The file of HDF5 that it is in; None for others."""
+        ...
+
+    @property
+    def attrs(self) -> MutableMapping[str, Any]:
+        """Attributes of the whole place."""
+        ...
+
+    def names(self, path: str) -> list[str]:
+        """Return what there is right below a path; nothing if there is nothing."""
+        ...
+
+    def create(
+        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+    ) -> Array:
+        """Return a new array without items."""
+        ...
+
+    def array(self, path: str, *, zoned: bool = True) -> Array:
+        """Return the array at a path."""
+        ...
+
+    def appender(self, arrays: Sequence[Array]) -> Appender:
+        """Return what puts rows behind these arrays."""
+        ...
+
+    def remove(self, path: str) -> None:
+        """Remove what is at a path, and below."""
+
+    def close(self) -> None:
+        """Let go of the arrays."""

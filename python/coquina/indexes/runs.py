@@ -1,0 +1,159 @@
+"""A run of an index: keys and rows, sorted, of some spans of rows; as it is stored, and opened.
+
+In: a place for arrays, and what the index' metadata say of the run. Out: rows with keys in ranges.
+Source: docs/formats/indexes.md, "Runs".
+Invariant: a run never changes. Spans that it no longer owns are filtered out by who asks.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina import _core
+from coquina.indexes.reference import engine_of
+from coquina.tables.homes import Cut
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from coquina.array import Array
+    from coquina.indexes.places import Place
+    from coquina.indexes.source import IndexSource
+
+    Rows = npt.NDArray[np.int64]
+    Progress = Callable[[int, int], None]
+
+#: Chunks are small: of a file that is open for writing one key takes a whole one, and its checksum.
+_CUT = Cut(1 << 14, 1 << 12, "blosc2", "zstd", 1, "shuffle", fletcher32=True)
+#: What is read at once, when a run is opened.
+_SUMMARY_CUT = Cut(1 << 14, 1 << 14, "blosc2", "zstd", 5, "shuffle", fletcher32=True)
+#: A key and a row, as they are sorted.
+_PAIR_BYTES = 16
+
+
+@dataclass
+class Run:
+    """A run that is open.
+
+    number: its name among the runs of its index, and in the spans that it owns. entries: rows with a key.
+    missing: rows (buckets) without one. rows: how many rows it was made of. core: the engine's `IndexRun`.
+    owns_all: whether all of its rows are still its own. nbytes: what it takes, compressed.
+    """
+
+    number: int
+    entries: int
+    missing: int
+    rows: int
+    core: Any
+    owns_all: bool = True
+    nbytes: int = 0
+
+    def rows_at(self, start: int, stop: int) -> Rows:
+        """Return the rows (or buckets) at places in the order of keys, whoever owns them."""
+        return self.core.rows_at(start, stop)
+
+    def missing_rows(self) -> Rows:
+        """Return the rows (or buckets) without a key, whoever owns them."""
+        if not self.missing:
+            return np.empty(0, np.int64)
+        return self.core.rows_at(self.entries, self.entries + self.missing)
+
+
+@dataclass(frozen=True)
+class Sorting:
+    """How runs are made: see `IndexSort`. folder: where files may be made that do not fit in memory."""
+
+    bucket_rows: int
+    block_entries: int
+    memory_limit: int
+    folder: str | None = None
+    progress: Progress | None = None
+
+
+def write_run(
+    place: Place, path: str, number: int, source: IndexSource, ranges: Rows, sorting: Sorting
+) -> list[int]:
+    """Sort the rows of some ranges and store them; return what metadata say of the run."""
+    total = int((ranges[:, 1] - ranges[:, 0]).sum())
+    is_large = total * _PAIR_BYTES > sorting.memory_limit
+    with tempfile.TemporaryDirectory(
+        prefix=".coquina-sort-", dir=sorting.folder if is_large else None
+    ) as folder:
+        sort = engine_of().IndexSort(
+            source.lazies(),
+            source.kind,
+            source.missing(),
+            [(int(start), int(stop)) for start, stop in ranges.tolist()],
+            memory_limit=sorting.memory_limit,
+            folder=os.fspath(folder),
+            bucket_rows=sorting.bucket_rows,
+            block_entries=sorting.block_entries,
+            progress=sorting.progress,
+        )
+        gone: Rows = np.asarray(sort.missing)
+        missing = gone if sorting.bucket_rows == 1 else _different(gone // sorting.bucket_rows)
+        is_wide = int(ranges[-1, 1]) > 1 << 32
+        where = f"{path}/runs/{number}"
+        offsets = place.create(f"{where}/offsets", "<u2", _CUT, zoned=False)
+        rows = place.create(f"{where}/rows", "<u8" if is_wide else "<u4", _CUT, zoned=False)
+        first, shifts = _written(place, sort, offsets, rows, missing)
+        for name, values in (("first", first), ("shifts", shifts)):
+            array = place.create(f"{where}/{name}", values.dtype, _SUMMARY_CUT, zoned=False)
+            array.append(values)
+    return [number, int(sort.entries), len(missing), total]
+
+
+def _different(numbers: Rows) -> Rows:
+    """Return numbers in order without repeats."""
+    return numbers[np.append(True, numbers[1:] != numbers[:-1])] if len(numbers) else numbers
+
+
+def _written(
+    place: Place, sort: Any, offsets: Array, rows: Array, missing: Rows
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Store all entries; return what is kept in memory of each block."""
+    first, shifts = [np.empty(0, "<u8")], [np.empty(0, "u1")]
+    appender = place.appender([offsets, rows])
+    try:
+        while (part := sort.next()) is not None:
+            appender.append([part[0], part[1].astype(rows.dtype, copy=False)])
+            first.append(part[2])
+            shifts.append(part[3])
+        if len(missing):
+            appender.append([np.empty(0, offsets.dtype), missing.astype(rows.dtype)])
+    finally:
+        appender.close()
+    return np.concatenate(first).astype("<u8"), np.concatenate(shifts)
+
+
+def open_run(place: Place, path: str, described: list[int], block_entries: int) -> Run:
+    """Return a stored run. Raises CorruptError, or what a place raises for what is not there."""
+    number, entries, missing, total = described
+    where = f"{path}/runs/{number}"
+    names = {"offsets": "u2", "rows": None, "first": "u8", "shifts": "u1"}
+    arrays = {name: place.array(f"{where}/{name}", zoned=False) for name in names}
+    for name, wanted in names.items():
+        dtype = arrays[name].dtype
+        if dtype.kind != "u" or len(arrays[name].shape) != 1 or (wanted and dtype != np.dtype(f"<{wanted}")):
+            raise _core.CorruptError(f"{where}/{name}: {dtype} of shape {arrays[name].shape}")
+    rows = arrays["rows"]
+    if rows.dtype.itemsize not in (4, 8):
+        raise _core.CorruptError(f"{where}/rows: numbers of {rows.dtype.itemsize} bytes")
+    core = engine_of().IndexRun(
+        _core.lazy_array(arrays["offsets"], 0, 2),
+        _core.lazy_array(rows, 0, rows.dtype.itemsize),
+        np.ascontiguousarray(arrays["first"][...], np.uint64),
+        np.ascontiguousarray(arrays["shifts"][...], np.uint8),
+        entries,
+        missing,
+        block_entries,
+    )
+    nbytes = sum(int(array.cbytes) for array in arrays.values())
+    return Run(number, entries, missing, total, core, nbytes=nbytes)

@@ -1,0 +1,222 @@
+"""The indexes of one table or array: made, dropped, listed, and told of changes.
+
+In: a place for arrays, and sources by what they are of. Out: `Index` objects by name.
+Source: docs/formats/indexes.md, "Metadata".
+Invariant: an index' metadata are written last and name all that belongs to it; what they do not name is
+    removed.
+"""
+
+from __future__ import annotations
+
+import re
+from threading import RLock
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from coquina._core import CoquinaError
+from coquina.changes import new_author
+from coquina.indexes.index import DAMAGE, Index
+from coquina.indexes.metadata import BUCKET_ROWS, KINDS, PREFIX, Metadata
+from coquina.indexes.state import flush
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from coquina.indexes.places import Place
+    from coquina.indexes.source import IndexSource
+
+#: Rows that are open are indexed when they are so many, at a flush, and at the end.
+FLUSH_ROWS, CLOSE_ROWS = 1 << 20, 1 << 16
+
+
+class IndexStore:
+    """The indexes of a table, or of an array. author: who tells of changes, see `coquina.changes`."""
+
+    def __init__(
+        self, place: Callable[[bool], Place | None], source: Callable[[int, str], IndexSource]
+    ) -> None:
+        """place: gives where the indexes are, made if True is given and there is none, else None.
+
+        source: of the name of a column or the text of an expression, told the author; it raises KeyError,
+            TypeError or ValueError for what is not there any more.
+        """
+        self.author = new_author()
+        self._place_of = place
+        self._source = source
+        self._lock = RLock()
+        self._place: Place | None = None
+        self._indexes: dict[str, Index] | None = None
+        # What is there and cannot be understood: new ones take their names.
+        self._lost: set[str] = set()
+
+    @property
+    def indexes(self) -> Mapping[str, Index]:
+        """All indexes by name, also those that are not usable."""
+        return MappingProxyType(self._all())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no indexes: cheap after it was asked once."""
+        return not self._all()
+
+    def create(
+        self,
+        source: IndexSource,
+        *,
+        kind: str = "full",
+        name: str | None = None,
+        memory_limit: int = 1 << 30,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Index:
+        """Make an index, and return it. Raises ValueError for a name that is taken, or an unknown kind."""
+        if kind not in KINDS:
+            raise ValueError(f"create_index: kind {kind!r}: one of {', '.join(map(repr, KINDS))}")
+        with self._lock:
+            wanted = (source.name or "values") if name is None else name
+            if wanted in self._all():
+                raise ValueError(f"create_index: there is an index {wanted!r}; drop_index removes it")
+            place = self._made_place()
+            key = self._key(place, wanted)
+            meta = Metadata(wanted, source.name, source.is_expression, kind, source.kind, str(source.dtype))
+            meta.bucket_rows = BUCKET_ROWS if kind == "light" else 1
+            made = Index(self._made_place, key, meta, source)
+            try:
+                made.build(memory_limit=memory_limit, progress=progress)
+            except BaseException:
+                self._remove(place, key)
+                raise
+            self._all()[wanted] = made
+            return made
+
+    def drop(self, name: str) -> None:
+        """Remove an index. Raises KeyError if there is none of this name."""
+        with self._lock:
+            found = self._all()
+            if name not in found:
+                known = ", ".join(map(repr, found)) or "none"
+                raise KeyError(f"there is no index {name!r}; there are {known}")
+            self._remove(self._made_place(), found.pop(name).key)
+
+    # What the owner of the values tells. All of these are cheap where there are no indexes.
+
+    def changed(self, columns: Iterable[str] | None, start: int, stop: int) -> None:
+        """Rows change in these columns; None for all: before they do, so that a failure leaves them open."""
+        wanted = None if columns is None else set(columns)
+        for index in self._all().values():
+            if wanted is None or not index.source.columns or wanted.intersection(index.source.columns):
+                index.changed(start, stop)
+
+    def resized(self, nrows: int) -> None:
+        """There are so many rows now, fewer or more."""
+        for index in self._all().values():
+            index.resized(nrows)
+
+    def renamed(self, old: str, new: str) -> None:
+        """A column has got another name; indexes of expressions of it are dropped."""
+        for name, index in list(self._all().items()):
+            if _is_of(old, index) and index.is_expression:
+                self.drop(name)
+            elif _is_of(old, index):
+                self._rename(name, index, old, new)
+
+    def dropped(self, column: str) -> None:
+        """A column is gone, and with it the indexes that need it."""
+        for name, index in list(self._all().items()):
+            if _is_of(column, index):
+                self.drop(name)
+
+    def flushed(self) -> None:
+        """Rows were flushed: where much is open, 2^20 rows, it is indexed."""
+        self._catch_up(FLUSH_ROWS)
+
+    def closing(self) -> None:
+        """The table is about to be closed: what is open is indexed if it is 2^16 rows, and all is saved."""
+        self._catch_up(CLOSE_ROWS)
+        for index in self._writable():
+            index.save()
+        if self._place is not None:
+            self._place.close()
+
+    def compact(self) -> None:
+        """Make one run of each index."""
+        for index in self._all().values():
+            index.compact()
+
+    def _catch_up(self, rows: int) -> None:
+        for index in self._writable():
+            if index.open_rows >= rows and index.is_usable:
+                index.refresh()
+
+    def _writable(self) -> list[Index]:
+        """Return the indexes that may have something to be written."""
+        found = self._all()
+        if not found or not self._made_place().is_writable:
+            return []
+        return [index for index in found.values() if not index.is_idle]
+
+    def _rename(self, name: str, index: Index, old: str, new: str) -> None:
+        column = new + index.column[len(old) :]
+        is_named = name == index.column
+        index.rename(
+            column if is_named and column not in self._all() else name, self._source(self.author, column)
+        )
+        self._indexes = {one.name: one for one in self._all().values()}
+
+    def _all(self) -> dict[str, Index]:
+        if self._indexes is None:
+            with self._lock:
+                if self._indexes is None:
+                    self._indexes = self._read()
+        return self._indexes
+
+    def _read(self) -> dict[str, Index]:
+        """Return what the place has. What cannot be read is left out, but for what says its name."""
+        try:
+            place = self._place = self._place_of(False)
+            texts = {} if place is None else dict(place.attrs)
+        except DAMAGE:
+            return {}
+        found: dict[str, Index] = {}
+        self._lost.clear()
+        for attribute, text in texts.items():
+            if not attribute.startswith(PREFIX):
+                continue
+            try:
+                meta = Metadata.read(text)
+                source = self._source(self.author, meta.column)
+            except (CoquinaError, KeyError, TypeError, ValueError):
+                self._lost.add(attribute[len(PREFIX) :])
+                continue
+            found[meta.name] = Index(self._made_place, attribute[len(PREFIX) :], meta, source)
+        return found
+
+    def _made_place(self) -> Place:
+        if self._place is None:
+            self._place = self._place_of(True)
+        assert self._place is not None
+        return self._place
+
+    def _key(self, place: Place, name: str) -> str:
+        """Return what an index is called in the place, and remove what is there of this name."""
+        start = re.sub(r"[^A-Za-z0-9_]", "_", name)[:40] or "_"
+        key, count = start, 1
+        while PREFIX + key in place.attrs and key not in self._lost:
+            count += 1
+            key = f"{start}_{count}"
+        self._lost.discard(key)
+        self._remove(place, key)
+        return key
+
+    def _remove(self, place: Place, key: str) -> None:
+        """Remove an index: what names it first."""
+        if PREFIX + key in place.attrs:
+            del place.attrs[PREFIX + key]
+            flush(place)
+        if key in place.names(""):
+            place.remove(key)
+            flush(place)
+
+
+def _is_of(column: str, index: Index) -> bool:
+    """Whether an index needs a column, or one below it."""
+    return any(one == column or one.startswith(f"{column}/") for one in index.source.columns)

@@ -1,0 +1,299 @@
+"""Whether a condition is answered by indexes, and by which: what each way costs, from summaries alone.
+
+In: what a condition asks of indexes, and the table. Out: `Choice`: the terms that are looked up, or the scan,
+    and why.
+Costs are bytes that are decoded, or what takes as long. A scan decodes the condition's columns in all boxes
+of which nothing is known. An index gives rows; if it does not answer all of the condition, that is computed
+in the boxes that these are in, and where the index knows nothing. What matched is decoded either way.
+Invariant: the choice depends on the condition, the indexes and the stored bytes, and on nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import exp
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coquina import _core
+from coquina.array import Array
+from coquina.array_fields import FieldSource
+from coquina.expressions import engine
+from coquina.expressions.nodes import Engine, Leaf
+from coquina.expressions.reference import postorder
+from coquina.indexes.access import is_forced
+from coquina.indexes.keys import keys_of
+from coquina.indexes.rowsets import RowSet
+from coquina.indexes.zones import ZONE_ROWS
+from coquina.tables.reading import TEXT_BYTES
+from coquina.tables.term_trees import Both, Either, Term
+from coquina.views import View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from coquina.expressions.nodes import Node
+    from coquina.indexes.index import Index
+    from coquina.tables.table import Table
+    from coquina.tables.term_trees import Terms, Tree
+
+#: What a row of an index costs: to decode it, and to put it in its order.
+_ROW_BYTES = 96
+#: So few rows are taken from an index without asking what a scan would pass over.
+_FEW_ROWS = 1024
+#: What an index has to cost at most of what a scan costs.
+_GAIN = 0.9
+#: Estimates are in blocks of an index: those of so few rows are made exact.
+_COUNTED_ROWS = 1 << 15
+#: What a row costs in a part of a condition that has no stored array.
+_UNKNOWN_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a condition is answered.
+
+    tree: the terms that are looked up; None for a scan. is_whole: whether these are all of the condition.
+    names: of the indexes. reason: why it is so, for people. rest: what has to be computed of rows that surely
+    meet the terms.
+    """
+
+    tree: Tree | None
+    is_whole: bool
+    names: tuple[str, ...]
+    reason: str
+    rest: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """A tree and what its lookup costs: the rows that it gives, in how many places, and if these are sure."""
+
+    tree: Tree
+    lookup: float
+    rows: float
+    places: float
+    is_whole: bool
+
+
+def boxes_of(table: Table) -> tuple[int, int]:
+    """Return the rows of a chunk and of a block of the table, by its first column."""
+    for column in table.layout.columns.values():
+        for part in column.stored[-1:] if column.kind != "string" else column.stored[:1]:
+            return int(part.array.chunks[0]), int(part.array.blocks[0])
+    return 1, 1
+
+
+class Pricing:
+    """What the ways to answer one condition cost."""
+
+    def __init__(self, table: Table, condition: Node, terms: Terms) -> None:
+        """The costs of a condition on the rows of a table. terms: what it asks of indexes."""
+        self._table = table
+        self._condition = condition
+        self._terms = terms
+        self._count = table.nrows
+        self._row_bytes = row_bytes_of(condition)
+        self._box_rows = max(1, boxes_of(table)[1])
+        self._boxes = max(1, -(-self._count // self._box_rows))
+        self._box_bytes = min(self._box_rows, self._count) * self._row_bytes
+
+    def chosen(self) -> Choice:
+        """Return how the condition is answered."""
+        tree = self._terms.tree
+        if isinstance(tree, bool):
+            return Choice(None, False, (), "the condition is the same for all rows")
+        best = self._priced(tree)
+        if best is None:
+            return Choice(None, False, (), f"{', '.join(sorted(_names(tree)))}: knows nothing of these rows")
+        words = f"some {round(best.rows)} of {self._count} rows"
+        rest = () if best.is_whole else tuple(self._terms.rest(best.tree))
+        found = Choice(best.tree, best.is_whole, tuple(sorted(_names(best.tree))), words, rest)
+        if is_forced() or (
+            best.rows <= _FEW_ROWS and best.lookup <= _FEW_ROWS * _ROW_BYTES and best.is_whole
+        ):
+            return found
+        if self._total(best) < _GAIN * self._scanned * self._boxes * self._box_bytes:
+            return found
+        return Choice(None, False, (), f"not selective: {words} by {', '.join(found.names)}")
+
+    @cached_property
+    def _scanned(self) -> float:
+        """The part of all boxes in which the condition has to be computed, as far as zone maps tell."""
+        if self._table.layout.is_writable:
+            return 1
+        boxes, unknown = _core.survey(engine.lower(self._condition), 0, self._count)
+        return unknown / max(1, boxes)
+
+    def _total(self, priced: _Priced) -> float:
+        """Return what a tree costs, with computing the condition where it is not the whole answer."""
+        if priced.is_whole:
+            return priced.lookup
+        row_bytes = sum(map(row_bytes_of, self._terms.rest(priced.tree)), 0)
+        rest = min(self._row_bytes, row_bytes) * self._box_rows
+        return priced.lookup + self._touched(priced.places) * self._scanned * rest
+
+    def _touched(self, places: float) -> float:
+        """Return how many boxes there is a row in, of rows anywhere."""
+        return self._boxes * (1 - exp(-places / self._boxes))
+
+    def _priced(self, tree: Tree) -> _Priced | None:
+        """Return the cheapest way to look up a tree, or a part of it that has all of its rows."""
+        match tree:
+            case Term():
+                return self._priced_term(tree)
+            case Both():
+                return self._priced_both(tree)
+            case Either():
+                return self._priced_either(tree)
+            case bool():
+                return None
+
+    def _priced_term(self, term: Term) -> _Priced | None:
+        index, keys = term.operand.index, term.wanted.maybe
+        unknown = _open_rows(index.open_ranges())
+        if unknown >= self._count and not is_forced():
+            return None
+        rows = min(self._count, index.estimate(keys.low, keys.high, missing=term.missing is not False))
+        if rows <= _COUNTED_ROWS and term.is_whole and (known := counted(term)) is not None:
+            rows = known
+        is_sure = index.kind in ("full", "partial")
+        # Candidates of other kinds come in buckets, of which each is one place.
+        places = rows / max(1, ZONE_ROWS if index.kind == "zones" else index.bucket_rows)
+        # What is open is scanned.
+        lookup = places * _ROW_BYTES + unknown * self._row_bytes
+        return _Priced(term, lookup, rows + unknown, places, is_sure and term.is_whole)
+
+    def _priced_both(self, tree: Both) -> _Priced | None:
+        priced = [one for one in map(self._priced, tree.parts) if one is not None]
+        priced.sort(key=lambda one: one.rows)
+        best: _Priced | None = None
+        for at, one in enumerate(priced):
+            if best is None:
+                best = self._joined([one], tree)
+                continue
+            more = self._joined(priced[: at + 1], tree)
+            if is_forced() or self._total(more) < self._total(best):
+                best = more
+        return best
+
+    def _joined(self, parts: Sequence[_Priced], tree: Both) -> _Priced:
+        """Return some parts of a tree together: rows are in both by chance, as far as is known."""
+        rows, places = parts[0].rows, parts[0].places
+        for one in parts[1:]:
+            rows *= one.rows / max(1, self._count)
+            places = min(places, one.places, max(rows, 1))
+        is_all = tree.is_whole and len(parts) == len(tree.parts)
+        trees = tuple([one.tree for one in parts])
+        return _Priced(
+            trees[0] if len(trees) == 1 else Both(trees, is_all),
+            sum([one.lookup for one in parts]),
+            rows,
+            places,
+            is_all and all(one.is_whole for one in parts),
+        )
+
+    def _priced_either(self, tree: Either) -> _Priced | None:
+        parts = [self._priced(part) for part in tree.parts]
+        known = [one for one in parts if one is not None]
+        if len(known) < len(parts):
+            return None
+        is_same = all(one.tree is part for one, part in zip(known, tree.parts, strict=True))
+        return _Priced(
+            tree if is_same else Either(tuple([one.tree for one in known])),
+            sum([one.lookup for one in known]),
+            min(self._count, sum([one.rows for one in known])),
+            sum([one.places for one in known]),
+            all(one.is_whole for one in known),
+        )
+
+
+def _open_rows(ranges: object) -> int:
+    return RowSet(ranges, ranges).open_rows  # type: ignore[arg-type]
+
+
+def indexes_of(tree: Tree) -> tuple[Index, ...]:
+    """Return the indexes that are asked by the terms of a tree."""
+    match tree:
+        case Term():
+            return (tree.operand.index,)
+        case Both() | Either():
+            return tuple({index: None for part in tree.parts for index in indexes_of(part)})
+        case bool():
+            return ()
+
+
+def _names(tree: Tree) -> tuple[str, ...]:
+    match tree:
+        case Term():
+            return (tree.operand.name,)
+        case Both() | Either():
+            return tuple({name for part in tree.parts for name in _names(part)})
+        case bool():
+            return ()
+
+
+def row_bytes_of(condition: Node) -> int:
+    """Return how many bytes are decoded for each row to compute a condition."""
+    arrays: dict[int, Array] = {}
+    total = 0
+    for node in postorder(condition, boxes=True):
+        sources = [node.source] if isinstance(node, Leaf) else []
+        if isinstance(node, Engine) and node.asks is not None:
+            sources += node.asks.parts
+            total += TEXT_BYTES if len(node.asks.parts) > 1 else 0
+        for source in sources:
+            array = source.whole or source if isinstance(source, View) else source
+            array = array.place[0] if isinstance(array, FieldSource) else array
+            if isinstance(array, Array):
+                arrays[id(array)] = array
+            else:
+                total += _UNKNOWN_BYTES
+    return total + sum([array.typesize for array in arrays.values()])
+
+
+def looked_up(tree: Tree, count: int) -> RowSet:
+    """Return the rows of a tree. count: rows of the table.
+
+    Rows of an exact set meet all parts of the tree; `Both` says whether there are others.
+    """
+    if isinstance(tree, bool):
+        return RowSet.all(count) if tree else RowSet.none()
+    if isinstance(tree, Term):
+        found = _looked_up_term(tree)
+        return found if tree.is_whole else RowSet(found.rows, found.open, False)
+    found = looked_up(tree.parts[0], count)
+    for part in tree.parts[1:]:
+        more = looked_up(part, count)
+        found = found & more if isinstance(tree, Both) else found | more
+    if isinstance(tree, Either) and any(isinstance(part, Both) and not part.is_whole for part in tree.parts):
+        return RowSet(found.rows, found.open, False)
+    return found
+
+
+def _looked_up_term(term: Term) -> RowSet:
+    keys = term.wanted.maybe
+    return term.operand.index.lookup(
+        keys.low, keys.high, missing=term.missing is not False, check=partial(_checked, term), by_key=True
+    )
+
+
+def counted(term: Term) -> int | None:
+    """Return how many rows meet a term; None if its index does not know the number."""
+    keys = term.wanted.sure
+    return term.operand.index.count(
+        keys.low, keys.high, missing=bool(term.missing), check=partial(_checked, term), by_key=True
+    )
+
+
+def _checked(term: Term, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return which rows have keys that a term wants, for those of which the index does not know that."""
+    source, wanted = term.operand.index.source, term.wanted.maybe
+    keys, missing = keys_of(source.read(rows), source.kind)
+    places = np.searchsorted(wanted.low, keys, "right") - 1
+    is_in = (places >= 0) & (wanted.high[np.maximum(places, 0)] >= keys)
+    return is_in & ~missing

@@ -1,0 +1,157 @@
+"""What is indexed of a table: columns of each kind, and expressions of columns.
+
+In: names of columns and texts of expressions. Out: `IndexSource` objects, which follow their table.
+Invariant: a source asks the table for its columns whenever it is asked: columns are renamed and made anew.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.expressions import engine
+from coquina.expressions.functions import cast_node
+from coquina.expressions.gathering import read_key
+from coquina.indexes.freshness import freshness_of
+from coquina.indexes.keys import kind_of
+from coquina.indexes.source import IndexSource
+from coquina.tables.category_columns import CategoricalColumn
+from coquina.tables.column import Column
+from coquina.tables.condition_reader import ConditionReader
+from coquina.tables.conditions import expression
+from coquina.tables.null_columns import NullableColumn
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coquina.array import Array
+    from coquina.expressions.nodes import Node
+    from coquina.indexes.source import Source
+    from coquina.tables.layout import Layout
+
+_F2, _F4 = np.dtype(np.float16), np.dtype(np.float32)
+
+
+def index_source(layout: Layout, text: str, author: int) -> IndexSource:
+    """Return what an index of a column, of one of its values (`pos[0]`) or of an expression is of.
+
+    author: who tells the index of changes. Raises KeyError for what is no column, ExpressionError for what is
+    no expression, TypeError for values that have no order.
+    """
+    value = _value(layout, text)
+    if isinstance(value, Column):
+        value.check_scalar()
+        return _of_column(layout, text, value, author)
+    return _of_expression(layout, text, author)
+
+
+def _value(layout: Layout, text: str) -> Any:
+    """Return the column of a name, or what an expression is read as."""
+    found = layout.columns.get(text)
+    if found is not None:
+        return found
+    if any(path.startswith(f"{text}/") for path in layout.columns):
+        names = ", ".join(path for path in layout.columns if path.startswith(f"{text}/"))
+        raise TypeError(f"{text!r} is several columns: index one of {names}")
+    if text.isidentifier():
+        raise KeyError(f"there is no column {text!r}; there are {', '.join(layout.columns)}")
+    return ConditionReader(text, dict(layout.columns), {}).read()
+
+
+def _of_column(layout: Layout, text: str, column: Column, author: int) -> IndexSource:
+    paths = (text,) if text in layout.columns else _named(layout, text)
+    if isinstance(column, CategoricalColumn):
+        dtype = column.stored[0].dtype_out
+        kind, read = kind_of(dtype), partial(_codes, layout, text)
+    else:
+        dtype, read = column.dtype, partial(_read, layout, text)
+        kind = kind_of(dtype)
+    arrays = partial(_arrays, layout, text)
+    return IndexSource(
+        name=text,
+        kind=kind,
+        dtype=dtype,
+        count=lambda: layout.nrows,
+        lazies=lambda: _lazies(_value(layout, text)),
+        missing=lambda: _missing(_value(layout, text)),
+        fingerprinted=lambda: _value(layout, text).sources(),
+        read=read,
+        arrays=arrays,
+        columns=paths,
+        freshness=lambda kept: freshness_of(author, arrays, kept),
+    )
+
+
+def _of_expression(layout: Layout, text: str, author: int) -> IndexSource:
+    paths = _named(layout, text)
+    node = expression(text, layout.columns)
+    arrays = partial(_arrays_of, layout, paths)
+    return IndexSource(
+        name=text,
+        kind=kind_of(node.dtype),
+        dtype=node.dtype,
+        count=lambda: layout.nrows,
+        lazies=lambda: engine.lower(_widened(expression(text, layout.columns))),
+        missing=lambda: None,
+        fingerprinted=lambda: [engine.lower(_widened(expression(text, layout.columns)))],
+        read=lambda rows: _read_node(expression(text, layout.columns), rows),
+        arrays=arrays,
+        columns=paths,
+        freshness=lambda kept: freshness_of(author, arrays, kept),
+        is_expression=True,
+    )
+
+
+def _lazies(column: Column) -> Source:
+    """Return what keys are made of."""
+    if isinstance(column, NullableColumn):
+        return engine.lower(_widened(column.raw()))
+    if isinstance(column, CategoricalColumn) or column.kind in ("string", "datetime") or column.text_kind:
+        return column.sources()[0]
+    return engine.lower(_widened(column.node()))
+
+
+def _widened(node: Node) -> Node:
+    """Return a node of numbers that the engine has."""
+    return cast_node(node, _F4) if node.dtype == _F2 else node
+
+
+def _missing(column: Column) -> Any:
+    nulls = column.nulls()
+    return None if nulls is None else engine.lower(nulls)
+
+
+def _read(layout: Layout, text: str, rows: Any) -> npt.NDArray[Any]:
+    return _value(layout, text).read(rows)
+
+
+def _codes(layout: Layout, text: str, rows: Any) -> npt.NDArray[Any]:
+    column = _value(layout, text)
+    codes = column.stored[0][rows]
+    return np.ma.MaskedArray(codes, (codes < 0) | (codes >= len(column.categories)))
+
+
+def _read_node(node: Node, rows: Any) -> npt.NDArray[Any]:
+    def read(region: tuple[slice, ...]) -> npt.NDArray[Any]:
+        return engine.read(node, region)
+
+    return read_key(read, rows, node.shape, node.dtype)
+
+
+def _arrays(layout: Layout, text: str) -> list[Array]:
+    return [part.array for part in _value(layout, text).stored]
+
+
+def _arrays_of(layout: Layout, paths: tuple[str, ...]) -> list[Array]:
+    found: dict[int, Array] = {}
+    for path in paths:
+        for part in layout.columns[path].stored:
+            found[id(part.array)] = part.array
+    return list(found.values())
+
+
+def _named(layout: Layout, text: str) -> tuple[str, ...]:
+    """Return the columns that a text may speak of: those all names of which are in it."""
+    return tuple([path for path in layout.columns if all(name in text for name in path.split("/"))])

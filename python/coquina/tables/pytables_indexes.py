@@ -1,0 +1,358 @@
+"""The indexes of PyTables beside a table of records: found, checked, and asked as ours are.
+
+In: a table in the rows layout. Out: `PyTablesIndex` by column; of rows with values in a range.
+Source: docs/formats/pytables-indexes.md.
+Invariant: only an index that PyTables would use is used; one that is damaged where it is read knows nothing.
+    Its rows are candidates: the condition is computed on them, as PyTables does.
+"""
+
+from __future__ import annotations
+
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina._core import CoquinaError
+from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.places import inside, node_in
+from coquina.hdf5.sessions import Session
+from coquina.hdf5.untyped import h5py
+from coquina.indexes.keys import key_max, kind_of
+from coquina.indexes.rowsets import RowSet
+from coquina.tables import pytables_index_rows as stored
+from coquina.tables.index_sources import index_source
+from coquina.tables.pytables_index_reading import LAST, SortedValues, until_nul
+from coquina.tables.pytables_index_shape import READ, UnusableError, check_clean, read_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import numpy.typing as npt
+
+    from coquina.indexes.index import Check
+    from coquina.indexes.source import IndexSource
+    from coquina.tables.pytables_index_shape import Shape
+    from coquina.tables.rows import RowsLayout
+    from coquina.tables.table import Table
+
+    Progress = Callable[[int, int], None]
+    Keys = npt.NDArray[np.uint64]
+    Rows = npt.NDArray[np.int64]
+
+#: PyTables knows dates as the integers that are stored.
+_TIMES = {"time": "int64"}
+#: More rows than these are not listed: nothing is known of any.
+_ROWS_MAX = 1 << 26
+#: What damage raises, in HDF5, in chunks, and here.
+_DAMAGE = (UnusableError, CoquinaError, OSError, RuntimeError, LookupError, TypeError, ValueError)
+
+
+def indexes_of(table: Table) -> dict[str, PyTablesIndex]:
+    """Return the indexes of PyTables that a table has, by column; also those that are not usable.
+
+    Those of columns whose values have no keys (long doubles) are left out.
+    """
+    layout: Any = table.layout
+    return indexes_in(layout) if layout.kind == "rows" else {}
+
+
+def indexes_in(layout: RowsLayout) -> dict[str, PyTablesIndex]:
+    """Return those of a layout; see `indexes_of`."""
+    if layout.their_indexes is None:
+        layout.their_indexes = _found(layout)
+    return layout.their_indexes
+
+
+def _found(layout: RowsLayout) -> dict[str, PyTablesIndex]:
+    group = group_of(layout)
+    found: dict[str, PyTablesIndex] = {}
+    for path in layout.columns if group is not None else ():
+        h5 = _below(group, path)
+        if h5 is None:
+            continue
+        try:
+            source = index_source(layout, path, 0)
+        except TypeError:
+            continue
+        dtype = _sorted_dtype(layout, path)
+        if _keys_like(dtype, layout.field(path).is_bits) in (source.kind, _TIMES.get(source.kind)):
+            found[path] = PyTablesIndex(layout, source, h5, dtype)
+    return found
+
+
+def _sorted_dtype(layout: RowsLayout, path: str) -> np.dtype[Any]:
+    """Return the dtype in which PyTables sorts a column."""
+    is_time = layout.columns[path].kind == "time"
+    return np.dtype(np.float64) if is_time else layout.field(path).dtype
+
+
+def _keys_like(dtype: np.dtype[Any], is_bits: bool) -> str:
+    try:
+        return "bool" if is_bits else kind_of(dtype)
+    except TypeError:
+        return ""
+
+
+def arrays_of(layout: RowsLayout, h5: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Return datasets of h5py's group as arrays; h5py's own where there is none of ours."""
+    parent = layout.dataset.parent
+    return {name: node_in(parent, f"{h5.name}/{name}") for name in names}
+
+
+def group_of(layout: RowsLayout) -> Any:
+    """Return h5py's group of all indexes of a table; None if there is none."""
+    h5 = inside(layout.dataset)
+    above, _, name = (h5.name or "").rpartition("/")
+    return _below(h5.file["/"], f"{above}/_i_{name}") if name else None
+
+
+def _below(group: Any, path: str) -> Any:
+    """Return the group at a path, through links within the file only; None if there is none."""
+    for part in path.split("/"):
+        if not part:
+            continue
+        if not isinstance(group.get(part, getlink=True), h5py.HardLink):
+            return None
+        group = group[part]
+        if not isinstance(group, h5py.Group):
+            return None
+    return group
+
+
+class PyTablesIndex:
+    """An index of PyTables. It has what an `Index` has as far as queries need it.
+
+    column: the path of the column that is indexed, also its name. kind: "pytables"; `level` is PyTables' own:
+    "ultralight", "light", "medium" or "full". key_kind: how keys are made of values. is_exact: whether keys
+    tell values apart.
+    """
+
+    kind = "pytables"
+
+    def __init__(self, layout: RowsLayout, source: IndexSource, h5: Any, dtype: np.dtype[Any]) -> None:
+        """The index in a group of h5py. dtype: of the values that it has."""
+        self.name = self.column = source.name
+        self.source = source
+        self.key_kind = source.kind
+        self.is_exact = source.is_exact
+        self._layout, self._h5, self._dtype = layout, h5, dtype
+        self._lock = RLock()
+        self._damage = ""
+        self._opened: tuple[Shape, dict[str, Any], SortedValues] | None = None
+        self._session, self._place = Session.at(inside(layout.dataset))
+
+    def __repr__(self) -> str:
+        """Say of what it is, and whether it is used."""
+        reason = self.reason
+        what = f"not usable: {reason}" if reason else f"{self.level}, {self.rows} rows"
+        return f"<PyTablesIndex of {self.column!r}: {what}>"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be asked; `reason` says why not."""
+        return not self.reason
+
+    @property
+    def reason(self) -> str:
+        """Why it is not used; empty if it is."""
+        try:
+            with self._lock:
+                self._open()
+        except _DAMAGE as error:
+            return _told(error)
+        return ""
+
+    @property
+    def level(self) -> str:
+        """PyTables' name for what it stores of rows; empty if it is not usable."""
+        return "" if self.reason or self._opened is None else self._opened[0].kind
+
+    @property
+    def bucket_rows(self) -> int:
+        """How many rows are told together, 1 for "full" ones."""
+        if self.reason or self._opened is None:
+            return 1
+        shape = self._opened[0]
+        return 1 if shape.item_bytes == 8 else shape.bucket_rows
+
+    @property
+    def rows(self) -> int:
+        """How many rows it knows of."""
+        return self._layout.nrows if self.is_usable else 0
+
+    @property
+    def open_rows(self) -> int:
+        """How many rows it knows nothing of: none, or all."""
+        return self._layout.nrows - self.rows
+
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take, compressed."""
+        arrays = [self._h5.get(name) for name in self._h5]
+        return sum(one.id.get_storage_size() for one in arrays if isinstance(one, h5py.Dataset))
+
+    @property
+    def runs(self) -> list[Any]:
+        """None: it is not made of runs."""
+        return []
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What it is, for people."""
+        found: dict[str, Any] = {"column": self.column, "kind": self.kind, "reason": self.reason}
+        if not found["reason"] and self._opened is not None:
+            shape = self._opened[0]
+            found |= {
+                "level": shape.kind,
+                "optlevel": shape.cut.optlevel,
+                "reduction": shape.cut.reduction,
+                "slice_rows": shape.cut.slice,
+                "chunk_rows": shape.cut.chunk,
+                "bucket_rows": self.bucket_rows,
+                "rows": shape.rows,
+            }
+        return found | {"nbytes": self.nbytes}
+
+    def lookup(
+        self,
+        low: Keys,
+        high: Keys,
+        *,
+        missing: bool = False,
+        check: Check | None = None,
+        by_key: bool = False,
+    ) -> RowSet:
+        """Return the rows whose key may be in one of the ranges, both ends within, ascending and disjoint.
+
+        Rows of "full" indexes are told one by one, others as ranges: none is said to be in the answer.
+        missing: the rows without a value too. check, by_key: not asked. One that is not usable gives a set
+        that is open everywhere.
+        """
+        del check, by_key
+        with self._lock:
+            if self.reason or self._opened is None:
+                return RowSet.all(self._layout.nrows)
+            shape, arrays, values = self._opened
+            try:
+                places = values.places(*self._ranges(low, high, missing))
+                if shape.item_bytes < 8:
+                    return RowSet(np.empty(0, np.int64), stored.ranges_at(arrays, shape, places))
+                if sum(int((stops - starts).sum()) for starts, stops in places) > _ROWS_MAX:
+                    return RowSet.all(shape.rows)
+                rows = stored.rows_at(arrays, shape, places)
+            except _DAMAGE as error:
+                self._damage = _told(error)
+                return RowSet.all(shape.rows)
+        return RowSet(rows, np.empty((0, 2), np.int64), is_exact=False)
+
+    def estimate(self, low: Keys, high: Keys, *, missing: bool = False) -> int:
+        """Return about how many rows `lookup` gives at most, with those of ranges; a few chunks are read."""
+        with self._lock:
+            if self.reason or self._opened is None:
+                return self._layout.nrows
+            shape, _, values = self._opened
+            try:
+                found = values.most(*self._ranges(low, high, missing))
+            except _DAMAGE as error:
+                self._damage = _told(error)
+                return shape.rows
+        return found if shape.item_bytes == 8 else min(found * shape.bucket_rows, shape.rows)
+
+    def count(
+        self,
+        low: Keys,
+        high: Keys,
+        *,
+        missing: bool = False,
+        check: Check | None = None,
+        by_key: bool = False,
+    ) -> int | None:
+        """Return None: only the condition itself tells."""
+        del low, high, missing, check, by_key
+
+    def refresh(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
+        """Make it anew if it is out of date: a complete one, of whichever level it was."""
+        from coquina.tables.pytables_index_writing import write_of
+
+        if not self.is_usable:
+            write_of(self._layout, self.column, memory_limit=memory_limit, progress=progress)
+
+    def open_ranges(self) -> Rows:
+        """Return the ranges of rows that it knows nothing of: none, or all."""
+        return RowSet.all(self.open_rows).open
+
+    def in_order(
+        self,
+        *,
+        descending: bool = False,
+        window: int = 65536,
+        keys: tuple[int, int] | None = None,
+        by_prefix: bool = False,
+    ) -> None:
+        """Return None: rows with equal values are in no order."""
+        del descending, window, keys, by_prefix
+
+    def missing_rows(self) -> Rows:
+        """Return none: rows without a value are not told apart."""
+        return np.empty(0, np.int64)
+
+    def _ranges(self, low: Keys, high: Keys, missing: bool) -> tuple[Keys, Keys]:
+        """Return ranges of keys in which PyTables has sorted the values."""
+        low, high = np.atleast_1d(np.asarray(low, np.uint64)), np.atleast_1d(np.asarray(high, np.uint64))
+        if self.key_kind == "S":
+            return until_nul(low), until_nul(high)
+        most = np.uint64(key_max(self.key_kind))
+        if self._layout.columns[self.column].kind == "time":
+            # Seconds are computed here and there, perhaps rounded otherwise in the last bit.
+            low, high = low - (low > 0), high + (high < most)
+        if self.key_kind.startswith("float"):
+            high = np.minimum(high, np.uint64(most))
+        if missing and self.key_kind == "time":
+            low, high = np.append(np.uint64(0), low), np.append(np.uint64(0), high)
+        elif missing and self.key_kind.startswith("float"):
+            low, high = np.append(low, LAST), np.append(high, LAST)
+        return low, high
+
+    def _open(self) -> tuple[Shape, dict[str, Any], SortedValues]:
+        """Return the checked index. Raises UnusableError if it is of no use, now."""
+        if self._damage:
+            raise UnusableError(self._damage)
+        if not self._h5:
+            raise UnusableError("it was removed, or its file is closed")
+        self._check_unchanged()
+        if self._opened is None:
+            self._opened = self._read()
+        if self._opened[0].rows != self._layout.nrows:
+            rows = self._opened[0].rows
+            self._opened = None
+            raise UnusableError(f"it is of {rows} rows, and there are {self._layout.nrows}")
+        return self._opened
+
+    def _check_unchanged(self) -> None:
+        """Raise UnusableError if rows changed since the index was made, as far as anybody can tell."""
+        check_clean(self._h5)
+        if not self._session.is_writable:
+            return
+        if raw := self._session.why_raw():
+            raise UnusableError(raw)
+        if self._session.changes(self._place).total != self._layout.their_changes.get(self.column, 0):
+            raise UnusableError("rows changed after it was made")
+
+    def _read(self) -> tuple[Shape, dict[str, Any], SortedValues]:
+        dataset = self._layout.dataset
+        if dataset.layout != "chunked":
+            raise UnusableError(f"the table is {dataset.layout}")
+        if self._dtype.str[1:] == "f2":
+            raise UnusableError("PyTables sorts float16 by its bits, and not by value")
+        links = [name for name in READ if isinstance(self._h5.get(name, getlink=True), h5py.HardLink)]
+        arrays = arrays_of(self._layout, self._h5, links)
+        lacking = [name for name in READ if not isinstance(arrays.get(name), Dataset)]
+        if lacking:
+            raise UnusableError(f"{', '.join(lacking)} is missing, or of a type that is none of arrays")
+        shape = read_shape(self._h5, arrays, self._dtype, dataset.chunks[0])
+        return shape, arrays, SortedValues(arrays, shape, self.key_kind)
+
+
+def _told(error: Exception) -> str:
+    return str(error) or type(error).__name__

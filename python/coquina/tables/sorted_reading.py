@@ -1,0 +1,105 @@
+"""Rows read in the order of a column: some places of it, or one row after the other.
+
+In: a plan with an order, and places in it. Out: a structured array, or records.
+Invariant: the order is that of `order_by`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.tables.gathering import take
+from coquina.tables.index_order import index_of_order, ordered_rows, rows_at
+from coquina.tables.reading import records
+from coquina.tables.scanning import Found, windows
+from coquina.tables.sorting import sorted_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from coquina.tables.columns import Column
+    from coquina.tables.plan import Plan
+    from coquina.tables.reading import Names
+
+    Rows = npt.NDArray[np.int64]
+
+#: Rows at places up to one of so many of the table are found without sorting all of it.
+_FEW_OF = 64
+#: So many rows come by an index before all are sorted: a few, and then some more.
+_AT_ONCE = (1 << 6, 1 << 10)
+
+
+def read_sorted(plan: Plan, names: Names, places: slice) -> npt.NDArray[Any]:
+    """Return the rows at some places of a plan's order; of one column if it is given by its name."""
+    span = _span(plan, places)
+    picked, columns = plan.picked(names)
+    rows = _few(plan, span)
+    if rows is None:
+        rows = ordered_rows(plan)[span.start : span.stop : span.step]
+    values = take(columns, rows)
+    if isinstance(names, str) and not picked[0].spec.children:
+        return values[names]
+    found = records(columns, picked, values, len(rows))
+    return found[picked[0].name] if isinstance(names, str) else found
+
+
+def iterate_sorted(plan: Plan, places: slice) -> Iterator[Any]:
+    """Iterate over the rows at some places of a plan's order."""
+    span = _span(plan, places)
+    picked, columns = plan.picked(None)
+    whole = plan.records
+    read = columns if whole is None else {"": whole}
+    for found in _found(plan, read, span):
+        yield from (
+            found.values[""] if whole is not None else records(columns, picked, found.values, found.matched)
+        )
+
+
+def _span(plan: Plan, places: slice) -> range:
+    if places.step is not None and places.step < 1:
+        raise ValueError(f"step {places.step}: rows come in their order; descending=True is the other one")
+    return range(*places.indices(len(plan.span)))
+
+
+def _few(plan: Plan, span: range) -> Rows | None:
+    """Return the rows at some places, if they are the first ones, or few and known to an index; else None."""
+    if not span:
+        return np.empty(0, np.int64)
+    most = max(_AT_ONCE[-1], plan.table.nrows // _FEW_OF)
+    if span[-1] < most:
+        return ordered_rows(plan.first(span[-1] + 1))[span.start :: span.step]
+    return rows_at(plan, span) if span[-1] - span[0] < most else None
+
+
+def _found(plan: Plan, columns: dict[str, Column], span: range) -> Iterator[Found]:
+    if index_of_order(plan) is not None:
+        for stop in _AT_ONCE:
+            some = span[: max(0, -(-(stop - span.start) // span.step))]
+            if some:
+                yield from _taken(columns, ordered_rows(plan.first(some[-1] + 1))[some.start :: some.step])
+            span = span[len(some) :]
+    rows = _few(plan, span)
+    if rows is not None:
+        yield from _taken(columns, rows)
+        return
+    at = 0
+    for found in sorted_pieces(plan, columns):
+        # Places of this piece that are within.
+        first = max(0, -(-(at - span.start) // span.step)) if span else 0
+        part = span[first : max(first, -(-(at + found.matched - span.start) // span.step))]
+        if part:
+            chosen = slice(part.start - at, part[-1] + 1 - at, span.step)
+            yield Found(len(part), {name: values[chosen] for name, values in found.values.items()})
+        at += found.matched
+        if span and at > span[-1]:
+            return
+
+
+def _taken(columns: dict[str, Column], rows: Rows) -> Iterator[Found]:
+    for window in windows(range(len(rows)), list(columns.values())):
+        part = rows[window.start : window.stop]
+        yield Found(len(part), take(columns, part))
