@@ -10,7 +10,7 @@ PLUGINS := python/coquina/plugins
 PLUGIN_IDS := 32001 32004 32008 32015
 SO := $(if $(filter Darwin,$(shell uname)),dylib,so)
 
-.PHONY: demo test test-long bench bench-quick lint rust-tests python-tests plugins tools clean
+.PHONY: demo test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools clean
 
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
@@ -35,6 +35,11 @@ bench: $(VENV)/.built
 	$(BIN)/python bench/hdf5.py
 	$(BIN)/python bench/compute.py
 	$(BIN)/python bench/table.py
+	$(BIN)/python bench/index.py
+
+# Indexes of a hundred million rows: half an hour, and some 30 GB of disk.
+bench-long: $(VENV)/.built
+	$(BIN)/python bench/index.py --long
 
 bench-quick: $(VENV)/.built
 	$(BIN)/python bench/codecs.py --quick
@@ -42,6 +47,7 @@ bench-quick: $(VENV)/.built
 	$(BIN)/python bench/hdf5.py --quick
 	$(BIN)/python bench/compute.py --quick
 	$(BIN)/python bench/table.py --quick
+	$(BIN)/python bench/index.py --quick
 
 lint: $(VENV)/.built
 	cargo fmt --all --check

@@ -5,7 +5,8 @@
 A real table (all flights from New York in 2013 if `python bench/data.py --fetch` has brought them, else the
 sample in the repository) and a generated table of weather are stored in both layouts. Conditions and groups
 are computed from the files, and held against NumPy on plain memory. PyTables opens the rows layout too, and
-must find the same. The exit code is 1 if anything differs. Takes some seconds.
+must find the same. Then a column gets an index, and the rows with one of its values are asked for without and
+with it. The exit code is 1 if anything differs. Takes some seconds.
 """
 
 from __future__ import annotations
@@ -45,12 +46,16 @@ class Query:
 
 @dataclass(frozen=True)
 class Example:
-    """A table, and what is asked of it. by: a column that is grouped by, and one that is averaged."""
+    """A table, and what is asked of it.
+
+    by: a column that is grouped by, and one that is averaged. indexed: a column that gets an index.
+    """
 
     name: str
     rows: np.ndarray
     queries: tuple[Query, ...]
     by: tuple[str, str]
+    indexed: str
 
 
 def flights() -> Example:
@@ -80,7 +85,7 @@ def flights() -> Example:
             lambda r: (r["month"] == 7) & (r["day"] >= 1) & (r["day"] <= 4),
         ),
     )
-    return Example("flights", rows, queries, ("origin", "distance"))
+    return Example("flights", rows, queries, ("origin", "distance"), "tailnum")
 
 
 def climate() -> Example:
@@ -109,7 +114,7 @@ def climate() -> Example:
             lambda r: (r["air"] < 250) & (r["wind"] > 5),
         ),
     )
-    return Example("weather", rows, queries, ("time", "air"))
+    return Example("weather", rows, queries, ("time", "air"), "wind")
 
 
 def same(found: Any, wanted: Any) -> bool:
@@ -154,6 +159,26 @@ def groups(example: Example, table: Any) -> bool:
         is_right &= len(part) == row["count"] and bool(close)
     verdict = "same as NumPy's" if is_right else "DIFFERENT"
     print(f"mean of {value} by {key}: {len(found)} groups, {verdict}")
+    return is_right
+
+
+def indexed(example: Example, folder: Path) -> bool:
+    """Asks for the rows with one value, makes an index, and asks again; whether NumPy finds the same."""
+    column, path = example.indexed, folder / f"{example.name}.h5"
+    value = example.rows[column][len(example.rows) // 2]
+    wanted, is_right = np.flatnonzero(example.rows[column] == value), True
+    for way in ("scan", "index"):
+        if way == "index":
+            with cq.open_table(path, mode="a") as table:
+                table.create_index(column)
+        with cq.open_table(path) as table:
+            rare = table.where(f"{column} == value", {"value": value})
+            is_right &= same(rare.row_numbers(), wanted)
+            times = harness.take_turns({way: rare.row_numbers}, EFFORT)[way]
+            milliseconds = 1e3 * statistics.median(times)
+            print(f"{column} == {value}: {milliseconds:.2f} ms by {rare.explain().access}")
+    verdict = "same as NumPy's" if is_right else "DIFFERENT"
+    print(f"{len(wanted)} rows, {verdict}")
     return is_right
 
 
@@ -245,7 +270,7 @@ def main() -> int:
     folder.mkdir(exist_ok=True)
     is_right = True
     for example in (flights(), climate()):
-        is_right &= ask(example, folder)
+        is_right &= ask(example, folder) and indexed(example, folder)
     print("all answers agree" if is_right else "SOMETHING DIFFERS")
     return 0 if is_right else 1
 
