@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _CUT = Cut(1 << 14, 1 << 12, "blosc2", "zstd", 1, "shuffle", fletcher32=True)
 #: What is read at once, when a run is opened.
 _SUMMARY_CUT = Cut(1 << 14, 1 << 14, "blosc2", "zstd", 5, "shuffle", fletcher32=True)
-#: A key and a row, as they are sorted.
-_PAIR_BYTES = 16
+#: What sorting takes for each row, at most: beyond the limit a file is used.
+_PAIR_BYTES = 26
 
 
 @dataclass

@@ -71,13 +71,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Priced:
-    """A tree and what its lookup costs: the rows that it gives, in how many places, and if these are sure."""
+    """A tree and what its lookup costs: the rows that it gives, in how many places, and if these are sure.
+
+    is_open: whether it gives ranges of rows, of which all of the condition has to be computed.
+    """
 
     tree: Tree
     lookup: float
     rows: float
     places: float
     is_whole: bool
+    is_open: bool
 
 
 def boxes_of(table: Table) -> tuple[int, int]:
@@ -119,7 +123,7 @@ class Pricing:
             return found
         if self._total(best) < _GAIN * self._scanned * self._boxes * self._box_bytes:
             return found
-        return Choice(None, False, (), f"not selective: {words} by {', '.join(found.names)}")
+        return Choice(None, False, (), f"a scan costs less: {words} by {', '.join(found.names)}")
 
     @cached_property
     def _scanned(self) -> float:
@@ -133,13 +137,15 @@ class Pricing:
         """Return what a tree costs, with computing the condition where it is not the whole answer."""
         if priced.is_whole:
             return priced.lookup
-        row_bytes = sum(map(row_bytes_of, self._terms.rest(priced.tree)), 0)
-        rest = min(self._row_bytes, row_bytes) * self._box_rows
-        return priced.lookup + self._touched(priced.places) * self._scanned * rest
+        row_bytes = self._row_bytes
+        if not priced.is_open:
+            row_bytes = min(row_bytes, sum(map(row_bytes_of, self._terms.rest(priced.tree)), 0))
+        return priced.lookup + self._touched(priced) * self._scanned * row_bytes * self._box_rows
 
-    def _touched(self, places: float) -> float:
-        """Return how many boxes there is a row in, of rows anywhere."""
-        return self._boxes * (1 - exp(-places / self._boxes))
+    def _touched(self, priced: _Priced) -> float:
+        """Return how many boxes there is a row in, of rows anywhere, or of all rows of some places."""
+        touched = self._boxes * (1 - exp(-priced.places / self._boxes))
+        return max(touched, self._boxes * priced.rows / max(1, self._count)) if priced.is_open else touched
 
     def _priced(self, tree: Tree) -> _Priced | None:
         """Return the cheapest way to look up a tree, or a part of it that has all of its rows."""
@@ -166,7 +172,8 @@ class Pricing:
         places = rows / max(1, ZONE_ROWS if index.kind == "zones" else index.bucket_rows)
         # What is open is scanned.
         lookup = places * _ROW_BYTES + unknown * self._row_bytes
-        return _Priced(term, lookup, rows + unknown, places, is_sure and term.is_whole)
+        is_open = unknown > 0 or not is_sure
+        return _Priced(term, lookup, rows + unknown, places, is_sure and term.is_whole, is_open)
 
     def _priced_both(self, tree: Both) -> _Priced | None:
         priced = [one for one in map(self._priced, tree.parts) if one is not None]
@@ -195,6 +202,7 @@ class Pricing:
             rows,
             places,
             is_all and all(one.is_whole for one in parts),
+            any(one.is_open for one in parts),
         )
 
     def _priced_either(self, tree: Either) -> _Priced | None:
@@ -209,6 +217,7 @@ class Pricing:
             min(self._count, sum([one.rows for one in known])),
             sum([one.places for one in known]),
             all(one.is_whole for one in known),
+            any(one.is_open for one in known),
         )
 
 
