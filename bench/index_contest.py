@@ -175,17 +175,37 @@ def cell(case: Case, seconds: Mapping[str, Sequence[float]]) -> Cell:
     return Cell(known, medians, ratios)
 
 
-def asking(read: Callable[[Query], object], queries: Iterable[Query]) -> Call:
-    """A call that asks the next query each time, and counts the rows of the answer."""
-    turn = itertools.cycle(queries)
+class Asking:
+    """A call that asks the next query each time, and counts the rows of the answer.
 
-    def call() -> None:
-        query = next(turn)
-        found = read(query)
-        if query.count is not None and len(found) != query.count:  # type: ignore[arg-type]
-            raise AssertionError(f"{query.text}: {len(found)} rows, not {query.count}")  # type: ignore[arg-type]
+    wrong: how many answers of a peer had another number of rows. One of ours is an error.
+    """
 
-    return call
+    def __init__(self, name: str, read: Callable[[Query], object], queries: Iterable[Query]) -> None:
+        self.name = name
+        self.wrong = self.asked = 0
+        self._read = read
+        self._turn = itertools.cycle(queries)
+
+    def __call__(self) -> None:
+        query = next(self._turn)
+        found = self._read(query)
+        self.asked += 1
+        if query.count is None or len(found) == query.count:  # type: ignore[arg-type]
+            return
+        if self.name.startswith(OURS):
+            raise AssertionError(f"{self.name}: {query.text}: {len(found)} rows, not {query.count}")  # type: ignore[arg-type]
+        self.wrong += 1
+
+
+def wrong_ones(case: Case, calls: Mapping[str, Asking]) -> Iterator[Remark]:
+    """Remarks on peers that lost rows, or had too many, while they were timed."""
+    for name, call in calls.items():
+        if call.wrong:
+            text = (
+                f"{case.work}: {call.wrong} of {call.asked} answers had another number of rows than NumPy's"
+            )
+            yield Remark(case.part, name, text)
 
 
 def contest(
@@ -198,7 +218,9 @@ def contest(
     }
     good, remarks = right_ones(case.part, case.work, checks)
     yield from remarks
-    yield measured(plan, case, {name: asking(askers[name].column, queries[2:]) for name in good})
+    calls = {name: Asking(name, askers[name].column, queries[2:]) for name in good}
+    yield measured(plan, case, calls)
+    yield from wrong_ones(case, calls)
 
 
 def in_rounds(calls: Mapping[str, Callable[[], float]], rounds: int, each: float) -> dict[str, list[float]]:

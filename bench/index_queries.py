@@ -14,12 +14,12 @@ from contextlib import ExitStack
 import index_data
 from hdf5_contest import TABLES, Case, same
 from index_contest import (
+    Asking,
     Contenders,
     Found,
     IndexPlan,
     Judge,
     Remark,
-    asking,
     cell,
     contest,
     in_rounds,
@@ -27,6 +27,7 @@ from index_contest import (
     right_ones,
     scans,
     with_indexes,
+    wrong_ones,
 )
 from index_data import FLOAT, INT, Query
 from index_ours import SCAN
@@ -168,10 +169,12 @@ def rows(plan: IndexPlan) -> Iterator[Found]:
             good, remarks = right_ones("rows", some[0].work, checks)
             yield from remarks
             case = Case("rows", some[0].work, f"{plan.label}, float64", 0, goals_of(hits), ours=COLUMNS)
-            yield measured(plan, case, {name: reading(askers[name], some[2:]) for name in good})
+            calls = {name: reading(name, askers[name], some[2:]) for name in good}
+            yield measured(plan, case, calls)
+            yield from wrong_ones(case, calls)
 
 
-def reading(asker: Asker, some: Sequence[Query]) -> Callable[[], None]:
+def reading(name: str, asker: Asker, some: Sequence[Query]) -> Asking:
     """A call that asks for rows and counts them."""
 
     class Counted:
@@ -181,7 +184,7 @@ def reading(asker: Asker, some: Sequence[Query]) -> Callable[[], None]:
         def __len__(self) -> int:
             return len(self.values)
 
-    return asking(lambda query: Counted(asker.rows(query)), some)
+    return Asking(name, lambda query: Counted(asker.rows(query)), some)
 
 
 def levels(plan: IndexPlan) -> Iterator[Found]:
