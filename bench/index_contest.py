@@ -182,12 +182,14 @@ class Asking:
     """
 
     def __init__(self, name: str, read: Callable[[Query], object], queries: Iterable[Query]) -> None:
+        """`read` of one query after the other."""
         self.name = name
         self.wrong = self.asked = 0
         self._read = read
         self._turn = itertools.cycle(queries)
 
     def __call__(self) -> None:
+        """Ask the next one."""
         query = next(self._turn)
         found = self._read(query)
         self.asked += 1
@@ -203,7 +205,7 @@ def wrong_ones(case: Case, calls: Mapping[str, Asking]) -> Iterator[Remark]:
     for name, call in calls.items():
         if call.wrong:
             text = (
-                f"{case.work}: {call.wrong} of {call.asked} answers had another number of rows than NumPy's"
+                f"{case.work}: {call.wrong} of {call.asked} answers had other numbers of rows than NumPy's"
             )
             yield Remark(case.part, name, text)
 
