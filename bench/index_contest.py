@@ -204,9 +204,7 @@ def wrong_ones(case: Case, calls: Mapping[str, Asking]) -> Iterator[Remark]:
     """Remarks on peers that lost rows, or had too many, while they were timed."""
     for name, call in calls.items():
         if call.wrong:
-            text = (
-                f"{case.work}: {call.wrong} of {call.asked} answers had other numbers of rows than NumPy's"
-            )
+            text = f"{case.work}: {call.wrong} of {call.asked} answers had other numbers of rows than NumPy's"
             yield Remark(case.part, name, text)
 
 
