@@ -115,7 +115,8 @@ impl BoxSource for RowSet {
     }
 
     fn possible(&self, rows: Range<u64>) -> Option<Range<u64>> {
-        let range = range_of(rows.start, rows.end.min(self.count).saturating_sub(rows.start))?;
+        let range = range_of(rows.start, rows.end.min(self.count).saturating_sub(rows.start));
+        let range = range.filter(|range| !range.is_empty())?;
         let (rows, places) = self.within(&range);
         let open = &self.open[places];
         let first = open.first().map(|open| open.start.max(range.start));
@@ -188,5 +189,7 @@ mod tests {
         assert_eq!(set.uniform(&[u64::MAX], &[2]), None);
         assert_eq!((set.possible(9..u64::MAX), set.possible(u64::MAX..u64::MAX)), (None, None));
         assert_eq!(set.possible(0..u64::MAX), Some(3..4));
+        let open = RowSet::new(&[], &[[0, 10]], 10, 5, 5).unwrap();
+        assert_eq!((open.possible(4..4), open.possible(4..5)), (None, Some(4..5)));
     }
 }
