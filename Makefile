@@ -4,13 +4,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
-PYTHON_SOURCES := python tests bench demo
+PYTHON_SOURCES := python tests bench demo docs/conf.py docs/extensions docs/pictures
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 PLUGINS := python/coquina/plugins
 PLUGIN_IDS := 32001 32004 32008 32015
 SO := $(if $(filter Darwin,$(shell uname)),dylib,so)
 
-.PHONY: demo test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools clean
+BENCHES := codecs small bloscpack_grid slices chunk_size hdf5 many_nodes compute table index trillion
+run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
+    $(BIN)/python bench/$$name.py $(2) || failed="$$failed $$name"; done; \
+    test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+SPHINX = $(BIN)/python -m sphinx -q -W --keep-going
+
+.PHONY: demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools clean
 
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
@@ -18,6 +25,14 @@ demo: $(VENV)/.built
 	$(BIN)/python demo/hdf5_demo.py
 	$(BIN)/python demo/compute_demo.py
 	$(BIN)/python demo/table_demo.py
+
+# The guide and the reference, as a site; and whether its links into the world lead anywhere, which needs a network.
+docs: $(VENV)/.built
+	$(SPHINX) -b html docs docs/_build/html
+	@echo "make docs: docs/_build/html/index.html"
+
+linkcheck: $(VENV)/.built
+	$(SPHINX) -b linkcheck docs docs/_build/linkcheck
 
 test: lint rust-tests python-tests
 	@echo "make test: all passed"
@@ -27,27 +42,17 @@ test-long: lint rust-tests $(VENV)/.built
 	COQUINA_FUZZ_MUTATIONS=50000000 cargo test -q --release -p coquina-fuzz
 	$(BIN)/python -m pytest -m "long or not long"
 
+# Every figure, the summary, the gallery: under an hour on two cores. A bench that fails does not stop the others.
 bench: $(VENV)/.built
-	$(BIN)/python bench/codecs.py
-	$(BIN)/python bench/bloscpack_grid.py
-	$(BIN)/python bench/small.py
-	$(BIN)/python bench/slices.py
-	$(BIN)/python bench/hdf5.py
-	$(BIN)/python bench/compute.py
-	$(BIN)/python bench/table.py
-	$(BIN)/python bench/index.py
+	$(call run_benches,$(BENCHES),)
+	$(BIN)/python bench/gallery.py
 
-# Indexes of a hundred million rows: half an hour, and some 30 GB of disk.
+# The larger grids, hours, and some 30 GB of disk for indexes of a hundred million rows.
 bench-long: $(VENV)/.built
-	$(BIN)/python bench/index.py --long
+	$(call run_benches,$(filter-out small trillion,$(BENCHES)),--full)
 
 bench-quick: $(VENV)/.built
-	$(BIN)/python bench/codecs.py --quick
-	$(BIN)/python bench/slices.py --quick
-	$(BIN)/python bench/hdf5.py --quick
-	$(BIN)/python bench/compute.py --quick
-	$(BIN)/python bench/table.py --quick
-	$(BIN)/python bench/index.py --quick
+	$(call run_benches,$(BENCHES),--quick)
 
 lint: $(VENV)/.built
 	cargo fmt --all --check
@@ -93,4 +98,4 @@ plugins: tools
 	done
 
 clean:
-	rm -rf $(VENV) target demo-out $(PLUGINS)/lib*
+	rm -rf $(VENV) target demo-out docs/_build docs/api $(PLUGINS)/lib*

@@ -1,6 +1,6 @@
 """Where does coquina stand in the Bloscpack paper's grid: size, ratio and time of arrays in files?
 
-    python bench/bloscpack_grid.py            1, 10, 100 MB; levels 1, 5, 7; about 12 minutes
+    python bench/bloscpack_grid.py            1, 10, 100 MB; levels 1, 5, 7; 4 minutes
     python bench/bloscpack_grid.py --quick    1, 10 MB; level 7; about a minute
     python bench/bloscpack_grid.py --full     levels 1, 3, 5, 7, 9
 
@@ -15,22 +15,20 @@ Results: bench/results/bloscpack.json, bloscpack.md and bloscpack.png.
 
 from __future__ import annotations
 
-import argparse
-import shutil
 import statistics
 import sys
-import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import harness
 import numpy as np
 import peers
+import studies
 import synthetic
 from harness import Effort
 from peers import Format
+from run import Canvas, Run, Script
 
 LENGTHS = {"1 MB": 131_072, "10 MB": 1_310_720, "100 MB": 13_107_200}  # the paper's, of 8 bytes each
 EFFORT = Effort(seconds=2.0, rounds_min=3, rounds_max=9, each=1.0)
@@ -64,7 +62,7 @@ def formats(levels: Sequence[int]) -> list[Format]:
     return found
 
 
-def measure(x: np.ndarray, size: str, entropy: str, found: Sequence[Format], folder: Path) -> list[Row]:
+def measured(x: np.ndarray, size: str, entropy: str, found: Sequence[Format], folder: Path) -> list[Row]:
     """Writes and reads one array in every format; raises ValueError if one gives back other bits."""
     paths = {f.name: folder / f"{number}{f.suffix}" for number, f in enumerate(found)}
 
@@ -122,31 +120,25 @@ def table(rows: Sequence[Row]) -> str:
     return harness.markdown(header, cells)
 
 
-def report(rows: Sequence[Row], about: Mapping[str, str]) -> str:
+def body(rows: Sequence[Row], run: Run) -> Iterator[str]:
     """The Markdown page: coquina against bloscpack, then a table for each array."""
-    parts = [
-        "# The Bloscpack paper's grid",
-        f"{harness.describe(about)}.",
+    yield (
         f"Float64 arrays to a file and back, page cache warm; {peers.THREADS} threads where a format has "
-        "them. coquina syncs a file that replaces another, the others do not. Medians; contenders in turns.",
-        "![ratio against speed](bloscpack.png)",
-        *(f"Absent: {name} ({why})." for name, why in peers.absent().items()),
-        "## coquina against bloscpack, same codec and level",
-        against_bloscpack(rows),
-    ]
+        "them. coquina syncs a file that replaces another, the others do not. Medians; contenders in turns."
+    )
+    yield from (f"Absent: {name} ({why})." for name, why in peers.absent().items())
+    yield "## coquina against bloscpack, same codec and level"
+    yield against_bloscpack(rows)
     for size, entropy in dict.fromkeys((r.size, r.entropy) for r in rows):
-        part = [r for r in rows if (r.size, r.entropy) == (size, entropy)]
-        parts += [f"## {entropy} entropy, {size}", table(part)]
-    return "\n\n".join(parts)
+        yield f"## {entropy} entropy, {size}"
+        yield table([r for r in rows if (r.size, r.entropy) == (size, entropy)])
 
 
-def save_plot(rows: Sequence[Row], size: str, path: Path) -> None:
+def draw(rows: Sequence[Row], canvas: Canvas) -> None:
     """Ratio against speed of the largest arrays: compression above, decompression below."""
-    try:
-        import plots
-    except ImportError:
-        print("no plot: matplotlib is not here: pip install matplotlib", file=sys.stderr)
-        return
+    import plots
+
+    size = rows[-1].size
     panels = {}
     for operation in ("compress", "decompress"):
         for entropy in synthetic.ENTROPY:
@@ -155,43 +147,30 @@ def save_plot(rows: Sequence[Row], size: str, path: Path) -> None:
                 for r in rows
                 if (r.size, r.entropy) == (size, entropy)
             ]
-    note = f"float64 arrays of {size}, every level measured; {harness.cpu_name()}; page cache warm."
+    note = f"float64 arrays of {size}, every level measured; {canvas.note} Page cache warm."
     title = "The Bloscpack paper's grid: ratio against speed"
-    plots.ratio_against_speed(panels, path, title=title, note=note, speed="MB/s of array", columns=3)
-
-
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    plots.ratio_against_speed(
+        panels, canvas.path(""), title=title, note=note, speed="MB/s of array", columns=3
     )
-    parser.add_argument("--quick", action="store_true", help="1 and 10 MB, level 7")
-    parser.add_argument("--full", action="store_true", help="levels 1, 3, 5, 7, 9")
-    parser.add_argument("--folder", type=Path, help="where the files go (default: the system's folder)")
-    args = parser.parse_args()
-    levels = (7,) if args.quick else (1, 3, 5, 7, 9) if args.full else (1, 5, 7)
-    sizes = ["1 MB", "10 MB"] if args.quick else list(LENGTHS)
-    name = "bloscpack-quick" if args.quick else "bloscpack-full" if args.full else "bloscpack"
-    for peer, why in peers.absent().items():
-        print(f"absent: {peer} ({why})", file=sys.stderr)
-    start = time.monotonic()
-    folder = Path(tempfile.mkdtemp(prefix="bloscpack-grid-", dir=args.folder))
-    rows: list[Row] = []
-    try:
-        for size in sizes:
-            for entropy, make in synthetic.ENTROPY.items():
-                rows += measure(make(LENGTHS[size]), size, entropy, formats(levels), folder)
-                print(f"{time.monotonic() - start:5.0f} s  {entropy} entropy, {size}", file=sys.stderr)
-    finally:
-        shutil.rmtree(folder)
-    minutes = f"{(time.monotonic() - start) / 60:.1f}"
-    about = harness.circumstances(*peers.PACKAGES) | {"minutes": minutes}
-    harness.save_json(name, about, [vars(row) for row in rows])
-    save_plot(rows, sizes[-1], harness.RESULTS / f"{name}.png")
-    page = report(rows, about).replace("bloscpack.png", f"{name}.png")
-    print(page, f"\nwritten: {harness.save_text(f'{name}.md', page)}")
-    return 0
 
+
+def measure(run: Run) -> Iterator[Row]:
+    """Every array in every format."""
+    for peer, why in peers.absent().items():
+        run.say(f"absent: {peer} ({why})")
+    levels = run.choose((7,), (1, 5, 7), (1, 3, 5, 7, 9))
+    for size in run.choose(["1 MB", "10 MB"], list(LENGTHS), list(LENGTHS)):
+        for entropy, make in synthetic.ENTROPY.items():
+            yield from measured(make(LENGTHS[size]), size, entropy, formats(levels), run.folder)
+
+
+def line(row: Row) -> str:
+    """A row for the terminal."""
+    times = f"{1e3 * row.compress:.2f} ms, {1e3 * row.decompress:.2f} ms back, ratio {row.ratio:.2f}"
+    return f"{times}  {row.family} {row.label}, {row.entropy} entropy, {row.size}"
+
+
+SCRIPT = Script(studies.BLOSCPACK, __doc__, measure, line, vars, body, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(SCRIPT.main())

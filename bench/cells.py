@@ -1,17 +1,18 @@
 """The results of bench/codecs.py: a cell for each input and setting, and the tables that sum them up.
 
-In: cells. Out: Markdown.
+In: cells. Out: Markdown, plots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import harness
 from harness import Versus
 from inputs import megabytes
 from peers import THREADS
+from run import Canvas
 
 SMALL, LARGE, HUGE = 80_000, 80_000_000, 400_000_000
 SAME_SIZE = 0.02
@@ -135,11 +136,9 @@ def cell_rows(cells: Sequence[Cell]) -> str:
     return harness.markdown(header, rows)
 
 
-def report(cells: Sequence[Cell], wrong: Sequence[str], about: Mapping[str, str]) -> str:
-    """The Markdown page."""
-    parts = [
-        "# Chunks: coquina against python-blosc2",
-        f"{harness.describe(about)}.",
+def body(cells: Sequence[Cell]) -> list[str]:
+    """The Markdown page below its head."""
+    return [
         "Speed-up (x): time of python-blosc2 over time of coquina. Size: chunk of coquina over chunk of "
         f"python-blosc2. {THREADS} threads each; medians of interleaved rounds.",
         "## Geometric means",
@@ -151,6 +150,32 @@ def report(cells: Sequence[Cell], wrong: Sequence[str], about: Mapping[str, str]
         "## Cells of unequal size",
         off_size(cells),
     ]
-    if wrong:
-        parts += ["## Wrong or failed", "\n".join(f"- {line}" for line in wrong)]
-    return "\n\n".join(parts)
+
+
+def draw(cells: Sequence[Cell], canvas: Canvas) -> None:
+    """Ratio against speed at level 5: fields in one plot, real sets in the other."""
+    import plots
+
+    shown = [cell for cell in cells if cell.level == 5 and SMALL < cell.nbytes <= LARGE]
+    fields = [cell for cell in shown if cell.data.startswith("era5")]
+    real = [cell for cell in shown if not cell.data.startswith("era5") and "entropy" not in cell.data]
+    for suffix, some in {"era5": fields, "real": real}.items():
+        panels: dict[str, list[plots.Point]] = {}
+        for name in ("compress", "decompress"):
+            for cell in some:
+                duel, label = (
+                    OPERATIONS[name](cell),
+                    f"{cell.codec}-5 {cell.filters}".replace("none", "no filter"),
+                )
+                panel = panels.setdefault(f"{name}, {cell.data}", [])
+                for family, seconds, ratio in (
+                    ("python-blosc2", duel.theirs, cell.ratio * cell.size),
+                    ("coquina", duel.ours, cell.ratio),
+                ):
+                    panel.append(plots.Point(family, label, cell.nbytes / 1e9 / seconds, ratio))
+        if panels:
+            title = "Codecs and filters: ratio against speed, level 5"
+            note = f"{canvas.note} Up to 80 MB, less for slow codecs."
+            columns = len(panels) // 2
+            path = canvas.path(suffix)
+            plots.ratio_against_speed(panels, path, title=title, note=note, speed="GB/s", columns=columns)

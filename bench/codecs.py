@@ -1,8 +1,8 @@
 """Is coquina's chunk engine as fast as python-blosc2's, codec by codec, at the same parameters and size?
 
-    python bench/codecs.py              codec x filter x level 1, 5, 9 x data x size; under 20 minutes
+    python bench/codecs.py              codec x filter x level 1, 5, 9 x data; 8 minutes
     python bench/codecs.py --quick      level 5, few sets, small sizes; under 2 minutes
-    python bench/codecs.py --full       every level, every set
+    python bench/codecs.py --full       every level, every set, 400 MB
 
 Both libraries get the same bytes, codec, level, filters, typesize, split mode (auto) and 2 threads, and take
 turns (harness.py). Three calls: compress (`compress` / `compress2`), decompress to new bytes (`decompress` /
@@ -13,27 +13,27 @@ threads python-blosc2 starts them anew in each call, which takes most of the tim
 one.
 
 Data: the real sets in the cache (`python bench/data.py --fetch`; without them the sample in bench/sample),
-ERA5-like fields, and the Bloscpack paper's low, medium and high entropy; 80 KB of each and up to 80 MB, less
-for codecs too slow for that (LARGEST), and 400 MB for the fast ones. The results go to bench/results:
-codecs.json (every cell), codecs.md (summary) and codecs-cells.md (one row per cell).
+ERA5-like fields, and the Bloscpack paper's low, medium and high entropy; 80 KB of each at level 5, and up to
+40 MB (80 MB with --full), less for codecs too slow for that (LARGEST). Results: bench/results/codecs.json,
+codecs.md, codecs-cells.md (one row per cell), codecs-era5.png and codecs-real.png.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 import harness
 import numpy as np
+import studies
 import synthetic
-from cells import HUGE, LARGE, OPERATIONS, SMALL, Cell, cell_rows, report
+from cells import HUGE, LARGE, OPERATIONS, SMALL, Cell, body, cell_rows, draw
 from harness import Call, Effort
 from inputs import Input, entropy_input, era5_input, generated_inputs, megabytes, real_inputs
 from peers import CODECS, THREADS, blosc2, blosc2_cparams
+from run import Run, Script
 
 import coquina as cq
 
@@ -54,7 +54,7 @@ LARGEST = {
     "zstd": {1: 40_000_000, 4: 8_000_000, 7: 3_000_000, 9: 1_000_000},
 }
 
-REAL = ("cmip_tas", "flights", "seismic", "ct_lung")  # of the default run; --full takes all in the cache
+REAL = ("cmip_tas", "flights", "ct_lung")  # of the default run; --full takes all in the cache
 
 
 @dataclass(frozen=True)
@@ -77,20 +77,20 @@ class Setting:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run covers."""
+    """What a run covers. small: the levels at which 80 KB are compressed, too. limit: the most bytes."""
 
-    name: str
     levels: tuple[int, ...]
+    small: tuple[int, ...]
     inputs: Callable[[], Iterator[Input]]
-    huge: bool
     limit: int
     effort: Effort
+    huge: bool = False
 
 
 def default_inputs() -> Iterator[Input]:
-    """Four real sets, three fields, three levels of entropy."""
+    """Three real sets, two fields, three levels of entropy."""
     yield from real_inputs(REAL)
-    yield from generated_inputs(LARGE, ("wind", "temperature", "precipitation"), synthetic.ENTROPY)
+    yield from generated_inputs(LARGE // 2, ("wind", "temperature"), synthetic.ENTROPY)
 
 
 def quick_inputs() -> Iterator[Input]:
@@ -105,11 +105,10 @@ def full_inputs() -> Iterator[Input]:
     yield from generated_inputs(LARGE, synthetic.VARIABLES, synthetic.ENTROPY)
 
 
-PLANS = {
-    "quick": Plan("codecs-quick", (5,), quick_inputs, False, 8_000_000, Effort(0.08, 2, 9)),
-    "default": Plan("codecs", (1, 5, 9), default_inputs, True, LARGE, Effort(0.15, 2, 11)),
-    "full": Plan("codecs-full", tuple(range(1, 10)), full_inputs, True, LARGE, Effort(0.15, 2, 11)),
-}
+EVERY = tuple(range(1, 10))
+QUICK = Plan((5,), (5,), quick_inputs, 8_000_000, Effort(0.08, 2, 9))
+DEFAULT = Plan((1, 5, 9), (5,), default_inputs, LARGE // 2, Effort(0.15, 2, 11))
+FULL = Plan(EVERY, EVERY, full_inputs, LARGE, Effort(0.15, 2, 11), huge=True)
 
 
 def jobs(plan: Plan) -> Iterator[tuple[Input, Setting]]:
@@ -120,7 +119,8 @@ def jobs(plan: Plan) -> Iterator[tuple[Input, Setting]]:
             large = source.middle(min(setting.largest(), plan.limit))
             if large.content.nbytes > 2 * SMALL:
                 yield large, setting
-            yield source.middle(SMALL), setting
+            if setting.level in plan.small:
+                yield source.middle(SMALL), setting
     if plan.huge:
         for source in (era5_input("wind", HUGE), entropy_input("medium", HUGE)):
             for codec, filters in itertools.product(FAST, FILTERS):
@@ -137,7 +137,7 @@ def check(source: Input, calls: Mapping[str, Call], out: np.ndarray) -> None:
             raise ValueError(f"{name}: not what went in")
 
 
-def measure(source: Input, setting: Setting, effort: Effort) -> Cell:
+def measured(source: Input, setting: Setting, effort: Effort) -> Cell:
     """One cell: both compress, both read both chunks, then the three duels."""
     content = source.content
     filters = FILTERS[setting.filters]
@@ -183,46 +183,31 @@ def measure(source: Input, setting: Setting, effort: Effort) -> Cell:
     )
 
 
-def run(plan: Plan) -> int:
-    """Measures, writes the results, prints the summary; returns the exit code."""
-    cells: list[Cell] = []
-    wrong: list[str] = []
-    start = time.monotonic()
+def measure(run: Run) -> Iterator[Cell]:
+    """Every cell; one that fails is named."""
+    plan = run.choose(QUICK, DEFAULT, FULL)
     for source, setting in jobs(plan):
         title = f"{setting.title}, {source.name} {megabytes(source.content.nbytes)}"
-        try:
-            cell = measure(source, setting, plan.effort)
-        except Exception as error:  # a cell that fails is a result, not the end of the run
-            wrong.append(f"{title}: {type(error).__name__}: {error}")
-            print(f"FAILED {wrong[-1]}", file=sys.stderr)
-            continue
-        cells.append(cell)
-        x = "  ".join(f"{name} {of(cell).speedup:5.2f}x" for name, of in OPERATIONS.items())
-        print(f"{time.monotonic() - start:5.0f} s  {x}  size {cell.size:.3f}  {title}", file=sys.stderr)
-    about = harness.circumstances("blosc2") | {"minutes": f"{(time.monotonic() - start) / 60:.1f}"}
-    if cells:
-        page = report(cells, wrong, about)
-        harness.save_json(plan.name, about, [asdict(cell) for cell in cells])
-        harness.save_text(f"{plan.name}-cells.md", f"{harness.describe(about)}\n\n{cell_rows(cells)}")
-        print(page, f"\nwritten: {harness.save_text(f'{plan.name}.md', page)}")
-    return 1 if wrong or not cells else 0
+        yield from run.attempt(title, lambda s=source, t=setting: measured(s, t, plan.effort))
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_const", dest="plan", const="quick", help="under 2 minutes")
-    size.add_argument("--full", action="store_const", dest="plan", const="full", help="every level and set")
-    parser.set_defaults(plan="default")
-    args = parser.parse_args()
-    if blosc2 is None:
-        print("this bench needs its peer: pip install blosc2", file=sys.stderr)
-        return 2
-    return run(PLANS[args.plan])
+def line(cell: Cell) -> str:
+    """A cell for the terminal."""
+    x = "  ".join(f"{name} {of(cell).speedup:5.2f}x" for name, of in OPERATIONS.items())
+    return f"{x}  size {cell.size:.3f}  {cell.title}"
 
+
+SCRIPT = Script(
+    studies.CODECS,
+    __doc__,
+    measure,
+    line,
+    asdict,
+    lambda cells, _: body(cells),
+    draw,
+    needs=("blosc2",),
+    more=lambda cells: {"cells": cell_rows(cells)},
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(SCRIPT.main())

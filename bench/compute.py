@@ -1,7 +1,8 @@
 """How fast are reductions and expressions over compressed arrays, beside NumPy, numexpr and python-blosc2?
 
-    python bench/compute.py            cubes of 262 MB; about ten minutes
+    python bench/compute.py            cubes of 262 MB; 5.5 minutes
     python bench/compute.py --quick    cubes of 64 MB, one codec; two minutes, nothing is kept
+    python bench/compute.py --full     Zstd with both chunks and both kinds of result, longer; 11 minutes
 
 Reductions: the experiment of the post on n-dimensional reductions, smaller: a cube of float64 (a linear ramp,
 random numbers) and of float32 (ERA5-like wind), summed along each axis and altogether; automatic and cubic
@@ -17,23 +18,26 @@ compute-reductions.png and compute-expressions.png in bench/results.
 
 from __future__ import annotations
 
-import argparse
-import itertools
+import statistics
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import harness
 import numpy as np
+import studies
 import synthetic
 from harness import Call, Effort
 from peers import THREADS, blosc2, optional
-from plots import grouped_bars
+from run import Canvas, Run, Script
 
 import coquina as cq
 
+LeftOut = set[tuple[str, str]]
 numexpr = optional("numexpr")
-EFFORT = Effort(1.0, 3, 9)
+EFFORT = Effort(0.7, 3, 9)
+# What is not measured by default: the slower codec's other chunks, and other kind of result.
+LEFT_OUT = {("zstd", "auto"), ("zstd", "memory")}
 EXPRESSIONS = {
     "x*y+z": lambda m, x, y, z: x * y + z,
     "(x>0.5)&(y<0.3)": lambda m, x, y, z: (x > 0.5) & (y < 0.3),
@@ -93,7 +97,7 @@ def measured(
     for call in calls.values():
         check(call())
     times = harness.take_turns(calls, EFFORT)
-    seconds = {name: harness.statistics.median(values) for name, values in times.items()}
+    seconds = {name: statistics.median(values) for name, values in times.items()}
     return seconds, {
         name: harness.versus(times["coquina"], values).speedup
         for name, values in times.items()
@@ -101,11 +105,13 @@ def measured(
     }
 
 
-def reductions(side: int, codecs: tuple[str, ...]) -> Iterator[Cell]:
+def reductions(side: int, codecs: tuple[str, ...], left_out: LeftOut) -> Iterator[Cell]:
     """Sums (and a maximum) of each cube along each axis and altogether."""
     for name, x in cubes(side):
         for codec in codecs:
             for grid in ("auto", "cubic"):
+                if (codec, grid) in left_out:
+                    continue
                 a, b = ours(x, codec, grid), theirs(x, codec, grid)
                 for case in ("sum 0", "sum 1", "sum 2", "sum all", "max 0", "mean all", "std 1"):
                     yield reduced(name, x, a, b, codec, grid, case)
@@ -143,7 +149,7 @@ def operands(side: int) -> Iterator[tuple[str, tuple[np.ndarray, ...]]]:
     yield "era5 wind", (wind, np.ascontiguousarray(wind[::-1]), wind * np.float32(3))
 
 
-def expressions(side: int, codecs: tuple[str, ...]) -> Iterator[Cell]:
+def expressions(side: int, codecs: tuple[str, ...], left_out: LeftOut) -> Iterator[Cell]:
     """Each expression to memory and to a compressed array."""
     for name, (x, y, z) in operands(side):
         for codec in codecs:
@@ -151,6 +157,8 @@ def expressions(side: int, codecs: tuple[str, ...]) -> Iterator[Cell]:
             peer = [theirs(v, codec, "auto") for v in (x, y, z)]
             for text, formula in EXPRESSIONS.items():
                 for target in ("memory", "compressed"):
+                    if (codec, target) in left_out:
+                        continue
                     yield expressed(name, (x, y, z), held, peer, codec, (text, formula, target))
 
 
@@ -183,9 +191,8 @@ def expressed(
     return Cell("expression", name, codec, target, text, x.nbytes / 1e6, ratio, seconds, speedups)
 
 
-def report(cells: list[Cell], about: dict[str, str]) -> str:
-    """Tables: medians by kind, and every case."""
-    parts = ["# Computing on compressed arrays", harness.describe(about)]
+def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:
+    """Tables: means by kind, and every case."""
     for kind in ("reduction", "expression"):
         some = [cell for cell in cells if cell.kind == kind]
         groups = sorted({(cell.data, cell.codec, cell.chunks) for cell in some})
@@ -198,59 +205,55 @@ def report(cells: list[Cell], about: dict[str, str]) -> str:
             mixed = [f"{harness.short(m)} ({harness.short(w)})" for m, w in zip(means, worst, strict=True)]
             rows.append([*group, f"{inside[0].ratio:.1f}", *mixed])
         header = ["data", "codec", "chunks" if kind == "reduction" else "result", "ratio", *peers]
-        parts += [f"## {kind.capitalize()}s: time of the other over ours, geometric mean (worst)"]
-        parts += [harness.markdown(header, rows)]
-        listed = [
+        yield f"## {kind.capitalize()}s: time of the other over ours, geometric mean (worst)"
+        yield harness.markdown(header, rows)
+        yield "Milliseconds:"
+        yield harness.markdown(
+            [*header[:3], "case", "coquina", *peers],
             [
-                c.data,
-                c.codec,
-                c.chunks,
-                c.case,
-                *[1e3 * c.seconds.get(p, float("nan")) for p in ("coquina", *peers)],
-            ]
-            for c in some
-        ]
-        parts += ["Milliseconds:", harness.markdown([*header[:3], "case", "coquina", *peers], listed)]
-    return "\n\n".join(parts)
+                [c.data, c.codec, c.chunks, c.case]
+                + [1e3 * c.seconds.get(name, float("nan")) for name in ("coquina", *peers)]
+                for c in some
+            ],
+        )
 
 
-def save_plots(cells: list[Cell], about: dict[str, str]) -> None:
+def draw(cells: Sequence[Cell], canvas: Canvas) -> None:
     """Milliseconds of the reductions by data and chunks, and of the expressions by data and result."""
-    note = f"{about['cpu']}, {THREADS} threads; NumPy and numexpr on plain memory; logarithmic"
-    for kind, columns in (("reduction", 2), ("expression", 2)):
+    import plots
+
+    note = f"{canvas.note} NumPy and numexpr on plain memory; logarithmic."
+    for kind in ("reduction", "expression"):
         panels: dict[str, dict[str, dict[str, float]]] = {}
         for cell in cells:
             if cell.kind == kind:
                 panel = panels.setdefault(f"{cell.data}, {cell.codec}, {cell.chunks}", {})
                 panel[cell.case] = {name: 1e3 * value for name, value in cell.seconds.items()}
-        path = harness.RESULTS / f"compute-{kind}s.png"
         title = f"{kind.capitalize()}s of {cells[0].megabytes:.0f} MB and less"
-        grouped_bars(panels, path, title=title, note=note, unit="milliseconds", columns=columns)
+        path = canvas.path(f"{kind}s")
+        plots.grouped_bars(panels, path, title=title, note=note, unit="milliseconds", columns=2)
 
 
-def main(arguments: list[str]) -> None:
-    """Runs all of it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small cubes, one codec")
-    options = parser.parse_args(arguments)
+def measure(run: Run) -> Iterator[Cell]:
+    """All of it."""
     cq.set_num_threads(THREADS)
     blosc2.set_nthreads(THREADS)
     if numexpr:
         numexpr.set_num_threads(THREADS)
-    side, codecs = (200, ("lz4",)) if options.quick else (320, ("lz4", "zstd"))
-    cells: list[Cell] = []
-    for cell in itertools.chain(reductions(side, codecs), expressions(side, codecs)):
-        cells.append(cell)
-        ratios = ", ".join(f"{peer} {speedup:.2f}x" for peer, speedup in cell.speedups.items())
-        print(f"{cell.kind} {cell.data} {cell.codec} {cell.chunks} {cell.case}: {ratios}", file=sys.stderr)
-    about = harness.circumstances("blosc2", "numexpr")
-    if options.quick:
-        print(report(cells, about))
-        return
-    harness.save_json("compute", about, [asdict(cell) for cell in cells])
-    harness.save_text("compute.md", report(cells, about))
-    save_plots(cells, about)
+    side = run.choose(200, 320, 320)
+    codecs = run.choose(("lz4",), ("lz4", "zstd"), ("lz4", "zstd"))
+    left_out = run.choose(LEFT_OUT, LEFT_OUT, set[tuple[str, str]]())
+    yield from reductions(side, codecs, left_out)
+    yield from expressions(side, codecs, left_out)
 
+
+def line(cell: Cell) -> str:
+    """A cell for the terminal."""
+    ratios = ", ".join(f"{peer} {speedup:.2f}x" for peer, speedup in cell.speedups.items())
+    return f"{cell.kind} {cell.data} {cell.codec} {cell.chunks} {cell.case}: {ratios}"
+
+
+SCRIPT = Script(studies.COMPUTE, __doc__, measure, line, asdict, body, draw, needs=("blosc2",))
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(SCRIPT.main())

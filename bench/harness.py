@@ -1,6 +1,6 @@
 """How every bench here measures and reports: the one place with a clock in it.
 
-In: calls to compare, as closures. Out: seconds per call and round, ratios pair by pair, JSON and Markdown.
+In: calls to compare, as closures. Out: seconds per call and round, ratios pair by pair, Markdown tables.
 
 What must hold, so that numbers from a shared and noisy machine can be believed:
 - contenders take turns: A B, B A, A B, ... so that a slow minute hits both, and none is always first;
@@ -13,7 +13,6 @@ What must hold, so that numbers from a shared and noisy machine can be believed:
 from __future__ import annotations
 
 import gc
-import json
 import math
 import os
 import platform
@@ -25,7 +24,6 @@ from importlib import metadata
 from itertools import repeat
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results"
 SHORTEST = 1e-3  # seconds between two readings of the clock, at least
 
 Call = Callable[[], object]
@@ -79,6 +77,24 @@ def clock(call: Call, number: int) -> float:
     for _ in turns:
         call()
     return (time.perf_counter() - start) / number
+
+
+class Stopwatch:
+    """Seconds since it was made, for what can only be measured from within, and for progress."""
+
+    def __init__(self) -> None:
+        """Starts."""
+        self._start = self._lap = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self._start
+
+    def lap(self) -> float:
+        """Seconds since the last lap, or the start."""
+        before, self._lap = self._lap, time.perf_counter()
+        return self._lap - before
 
 
 def take_turns(
@@ -192,30 +208,6 @@ def circumstances(*packages: str) -> dict[str, str]:
 def describe(about: Mapping[str, str]) -> str:
     """`circumstances` as one line of text."""
     return ", ".join(f"{name} {value}" for name, value in about.items())
-
-
-def rounded(value: object) -> object:
-    """The value with floats to five digits, and without what is None."""
-    if isinstance(value, Mapping):
-        return {name: rounded(inner) for name, inner in value.items() if inner is not None}
-    return float(f"{value:.5g}") if isinstance(value, float) else value
-
-
-def save_json(name: str, about: Mapping[str, str], rows: Sequence[Mapping[str, object]]) -> Path:
-    """Writes results/<name>.json: the circumstances and one line per row, so that diffs can be read."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
-    lines = ",\n".join(json.dumps(rounded(row)) for row in rows)
-    path.write_text(f'{{"about": {json.dumps(about, indent=1)},\n"rows": [\n{lines}\n]}}\n')
-    return path
-
-
-def save_text(name: str, text: str) -> Path:
-    """Writes results/<name>."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / name
-    path.write_text(text.rstrip() + "\n")
-    return path
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

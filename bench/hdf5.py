@@ -1,8 +1,9 @@
 """How fast are HDF5 datasets read and written, beside h5py with hdf5plugin, PyTables and b2h5py?
 
-    python bench/hdf5.py              all parts; 15 minutes
+    python bench/hdf5.py              all parts; 7 minutes
     python bench/hdf5.py --quick      smaller data; about a minute
-    python bench/hdf5.py --only full slices     some parts of: full slices direct small table append
+    python bench/hdf5.py --only full slices     some parts, see below
+    python bench/hdf5.py --full       every pipeline, every kind of index, longer; 15 minutes
 
 full    an ERA5-like field, a CT-like stack: all of a dataset, pipeline by pipeline, read and written
 slices  the array of the post "Blosc2 NDim in PyTables" at a seventh of its size: hyperplanes along each axis,
@@ -12,6 +13,7 @@ direct  the tomography of the post on direct chunking: a stack of images, a chun
 small   small parts of chunks of 28.8 MB, of arrays and flat ones: boxes, one block, one element
 table   a million chunks, by kind of index: all of them listed, and one element, each from the closed file on
 append  small pieces; what an append session costs beyond the encoding of chunks
+cold    first reads of a file on a disk that is not in the page cache, where the system allows it (cold.py)
 
 All use two threads where they can use any, but "h5py" in `full`: as it comes, its filters use one, and with
 two it stands beside. All read the same files, made by h5py or PyTables, in `direct` their own; in `small` one
@@ -26,18 +28,17 @@ hdf5-slices.png (MB a second along each axis) and hdf5-direct.png.
 
 from __future__ import annotations
 
-import argparse
 import os
-import shutil
+import sys
 from collections.abc import Callable, Iterator
 
-import blosc2
-import harness
+import hdf5_cold
 import hdf5_reads
 import hdf5_report
 import hdf5_writes
-import tables
-from hdf5_contest import ENVIRONMENT, Cell, Plan, folder
+import studies
+from hdf5_contest import ENVIRONMENT, Cell, Plan, plan_of
+from run import Run, Script
 
 import coquina as cq
 
@@ -48,32 +49,27 @@ PARTS: dict[str, Callable[[Plan], Iterator[Cell]]] = {
     "small": hdf5_reads.small,
     "table": hdf5_writes.table,
     "append": hdf5_writes.append,
+    "cold": hdf5_cold.first_reads,
 }
 
 
-def main() -> None:
-    """Measures and reports."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="smaller data, results not kept")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
-    arguments = parser.parse_args()
+def measure(run: Run) -> Iterator[Cell]:
+    """Each part."""
+    import blosc2
+    import tables
+
     os.environ.update(ENVIRONMENT)
     cq.set_num_threads(2)
     blosc2.set_nthreads(2)
     tables.set_blosc_max_threads(2)
-    plan = Plan(folder(), arguments.quick)
-    cells: list[Cell] = []
-    try:
-        for part in arguments.only:
-            for cell in PARTS[part](plan):
-                cells.append(cell)
-                print(hdf5_report.line(cell), flush=True)
-    finally:
-        shutil.rmtree(plan.folder, ignore_errors=True)
-    hdf5_report.report(cells, None if arguments.quick else harness.RESULTS)
+    plan = plan_of(run)
+    for part in run.parts:
+        yield from PARTS[part](plan)
 
+
+SCRIPT = Script(
+    studies.HDF5, __doc__, measure, hdf5_report.line, hdf5_report.row, hdf5_report.body, hdf5_report.draw
+)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(SCRIPT.main())

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import statistics
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +18,7 @@ import h5py
 import harness
 import numpy as np
 from harness import Call, Effort
+from run import FULL, QUICK, Run
 
 import coquina as cq
 import coquina.hdf5
@@ -30,31 +29,30 @@ Read = Callable[[Key], object]
 # What the filters of Blosc look at in each call, and what PyTables and b2h5py do.
 ENVIRONMENT = {"BLOSC_NTHREADS": "2", "BLOSC2_FILTER": "0"}
 
-MEMORY = Path("/dev/shm")
-ROOM = 4 << 30  # bytes that the files of a full run stay below
-
 OURS = "coquina"
 TABLES, TABLES_FRESH, TABLES_FILTER = "PyTables", "PyTables fresh", "PyTables filter"
 TABLES_DIRECT = "PyTables direct"
 
 
-def folder() -> Path:
-    """A new folder, in memory if there is room."""
-    has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM
-    return Path(tempfile.mkdtemp(prefix="coquina-bench-", dir=MEMORY if has_room else None))
-
-
 @dataclass(frozen=True)
 class Plan:
-    """Where files go, and how large they are."""
+    """Where files go, and how large they are. disk: of those that are read cold."""
 
     folder: Path
     quick: bool
+    full: bool = field(default=False, kw_only=True)
+    disk: Path | None = field(default=None, kw_only=True)
 
     @property
     def effort(self) -> Effort:
         """How long to measure a case."""
-        return Effort(0.15, 2, 5) if self.quick else Effort(2.0, 3, 41)
+        return Effort(0.15, 2, 5) if self.quick else Effort(2.0 if self.full else 1.0, 3, 41)
+
+
+def plan_of(run: Run) -> Plan:
+    """How a run goes about it."""
+    cold_folder = run.disk if "cold" in run.parts else None
+    return Plan(run.folder, run.size == QUICK, full=run.size == FULL, disk=cold_folder)
 
 
 @dataclass(frozen=True)
@@ -89,9 +87,9 @@ class Cell:
         return self.seconds[self.case.ours] - (self.seconds[self.case.beyond] if self.case.beyond else 0)
 
 
-def measured(plan: Plan, case: Case, calls: Mapping[str, Call]) -> Cell:
-    """Times all calls in turns; a ratio is the median of those of the rounds."""
-    seconds = harness.take_turns(calls, plan.effort, alike=False)
+def measured(plan: Plan, case: Case, calls: Mapping[str, Call], before: Call | None = None) -> Cell:
+    """Times all calls in turns; a ratio is the median of those of the rounds. before: runs ahead of each."""
+    seconds = harness.take_turns(calls, plan.effort, before, alike=False)
     ratios = {
         name: harness.versus(seconds[case.ours], theirs).speedup
         for name, theirs in seconds.items()

@@ -1,19 +1,17 @@
-"""What `hdf5.py` says: a line for each cell, a Markdown page, JSON, two plots.
+"""What `hdf5.py` says: a line and a row for each cell, a Markdown page, two plots.
 
-In: cells. Out: text, and files in a folder.
+In: cells. Out: text, and plots on a canvas.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import harness
 from hdf5_contest import OURS, Cell
+from run import Canvas, Run
 
-PACKAGES = ("h5py", "hdf5plugin", "tables", "blosc2", "b2h5py")
 TITLES = {
     "full": "All of a dataset",
     "slices": "Parts of an array of four axes, written by PyTables",
@@ -21,6 +19,7 @@ TITLES = {
     "small": "Small parts of chunks of 28.8 MB",
     "table": "A table of many chunks, from the closed file on",
     "append": "Appending small pieces",
+    "cold": "First reads of a file that is not in the page cache: opened, read, closed",
 }
 UNITS = {"small": ("us", 1e6)}  # of the others it is milliseconds
 
@@ -79,21 +78,18 @@ def times_table(cells: Sequence[Cell]) -> str:
     return harness.markdown(header, rows)
 
 
-def page(cells: Sequence[Cell], about: Mapping[str, str], pictures: Sequence[str]) -> str:
-    """The Markdown page."""
-    parts = [
-        "# HDF5 datasets",
-        f"{harness.describe(about)}.",
+def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:
+    """The Markdown page below its head."""
+    yield (
         f"x: time of the other library over time of {OURS}; medians of interleaved rounds, two threads for "
-        "all that use threads, files in the page cache or in memory, no cache of decoded blocks in coquina.",
-        *(f"![{name}]({name})" for name in pictures),
-        "## Goals",
-        goals_table(cells),
-    ]
+        "all that use threads, files in the page cache or in memory, no cache of decoded blocks in coquina."
+    )
+    yield "## Goals"
+    yield goals_table(cells)
     for part, title in TITLES.items():
         if found := [cell for cell in cells if cell.case.part == part]:
-            parts += [f"## {title}", times_table(found)]
-    return "\n\n".join(parts)
+            yield f"## {title}"
+            yield times_table(found)
 
 
 def row(cell: Cell) -> dict[str, object]:
@@ -109,45 +105,30 @@ def row(cell: Cell) -> dict[str, object]:
     }
 
 
-def report(cells: Sequence[Cell], folder: Path | None) -> None:
-    """Prints the goals; with a folder, writes page, JSON and plots into it."""
-    print(goals_table(cells))
-    if folder is None:
-        return
-    about = harness.circumstances(*PACKAGES)
-    pictures = save_plots(cells, folder, f"Two threads, {about['cpu']}. Higher is better.")
-    harness.save_json("hdf5", about, [row(cell) for cell in cells])
-    print(harness.save_text("hdf5.md", page(cells, about, pictures)))
-
-
 def throughput(cell: Cell) -> dict[str, float]:
     """MB of results a second, by library."""
     return {name: cell.case.nbytes / seconds / 1e6 for name, seconds in cell.seconds.items()}
 
 
-def save_plots(cells: Sequence[Cell], folder: Path, note: str) -> list[str]:
-    """The figures of the two posts; returns their names."""
-    try:
-        import plots
-    except ImportError:
-        print("no plot: matplotlib is not here: pip install matplotlib", file=sys.stderr)
-        return []
-    panels: dict[str, dict[str, dict[str, dict[str, float]]]] = {"hdf5-slices.png": {}, "hdf5-direct.png": {}}
+def draw(cells: Sequence[Cell], canvas: Canvas) -> None:
+    """The figures of the two posts."""
+    import plots
+
+    panels: dict[str, dict[str, dict[str, dict[str, float]]]] = {"slices": {}, "direct": {}}
     for cell in cells:
         case = cell.case
         if case.part == "slices" and case.work.startswith("plane"):
-            group = panels["hdf5-slices.png"].setdefault(case.data.removeprefix("int64, "), {})
+            group = panels["slices"].setdefault(case.data.removeprefix("int64, "), {})
             group[case.work.removeprefix("plane along ")] = throughput(cell)
         elif case.part == "direct":
-            group = panels["hdf5-direct.png"].setdefault(case.work, {})
+            group = panels["direct"].setdefault(case.work, {})
             group[case.data.split(", ")[-1]] = throughput(cell)
     titles = {
-        "hdf5-slices.png": "Hyperplanes along each axis, int64 of four axes, LZ4",
-        "hdf5-direct.png": "A stack of images, a chunk each, Zstd",
+        "slices": "Hyperplanes along each axis, int64 of four axes, LZ4",
+        "direct": "A stack of images, a chunk each, Zstd",
     }
-    saved = [name for name, found in panels.items() if found]
-    for name in saved:
-        plots.grouped_bars(
-            panels[name], folder / name, title=titles[name], note=note, unit="MB of items a second", columns=1
-        )
-    return saved
+    note, unit = f"{canvas.note} Higher is better.", "MB of items a second"
+    for suffix, found in panels.items():
+        if found:
+            path = canvas.path(suffix)
+            plots.grouped_bars(found, path, title=titles[suffix], note=note, unit=unit, columns=1)

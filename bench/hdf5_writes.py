@@ -162,6 +162,8 @@ def table(plan: Plan) -> Iterator[Cell]:
         "extensible array": ("latest", (count,), (None,)),
         "btree2": ("latest", (1000, count // 1000), (None, None)),
     }
+    if not plan.full:
+        kinds = {kind: kinds[kind] for kind in ("btree1", "extensible array")}
     for kind, (libver, shape, maxshape) in kinds.items():
         path = plan.folder / "table.h5"
         with cq.hdf5.File(path, "w", libver=libver) as file:

@@ -1,8 +1,8 @@
 """What do indexes of tables cost, and what do they give, beside PyTables, python-blosc2 and DuckDB?
 
-    python bench/index.py                         10 million rows, all parts; under ten minutes
+    python bench/index.py                         10 million rows, all parts; 8.5 minutes
     python bench/index.py --quick                 500,000 rows; a minute, nothing is kept
-    python bench/index.py --long                  100 million rows, the parts builds first queries orders
+    python bench/index.py --full                  100 million rows, the parts builds first queries orders
     python bench/index.py --only queries complex  some parts, nothing is kept
 
 builds   the time to index a column of int32 and one of float64, and what the file gains: complete, partial
@@ -18,28 +18,27 @@ appends  a million rows in batches, with two indexes and without
 sorted   tables copied in the order of the column, and ranges of them
 
 All use two threads. Speed-up (x) is a library's time over that of ours: above 1, coquina is faster. Files lie
-in memory where there is /dev/shm, those of --long on a disk. Results: bench/results/indexes.md,
-indexes.json and plots; of --long indexes-long.*.
+in memory where there is /dev/shm, those of --full on a disk. Results: bench/results/indexes.md,
+indexes.json and plots; of --full indexes-full.*.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
+import sys
+from collections.abc import Callable, Iterator, Sequence
 
-import harness
 import index_builds
 import index_orders
+import index_plots
 import index_queries
 import index_report
+import studies
 import table_peers
-from hdf5_contest import folder
 from index_contest import Found, IndexPlan, theirs
 from index_ours import Ours
 from index_peers import COMPLETE
+from run import FULL, QUICK, Run, Script
 
 PARTS: dict[str, Callable[[IndexPlan], Iterator[Found]]] = {
     "builds": index_builds.builds,
@@ -53,44 +52,51 @@ PARTS: dict[str, Callable[[IndexPlan], Iterator[Found]]] = {
     "appends": index_orders.appends,
     "sorted": index_orders.in_files,
 }
-LONG = ("builds", "first", "queries", "orders")
-ROWS, ROWS_QUICK, ROWS_LONG = 10_000_000, 500_000, 100_000_000
+FULL_PARTS = ("builds", "first", "queries", "orders")
 
 
-def long_plan(rows: int) -> IndexPlan:
-    """Files of many gigabytes, which lie on a disk: complete indexes, one layout."""
-    place = Path(tempfile.mkdtemp(prefix="coquina-bench-"))
-    return IndexPlan(place, False, rows, levels=(COMPLETE,), libraries=(Ours("columns"), *theirs()))
+def rows_of(run: Run) -> int:
+    """How many rows."""
+    return run.options.rows or run.choose(500_000, 10_000_000, 100_000_000)
 
 
-def main() -> None:
-    """Measures and reports."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="few rows, results not kept")
-    parser.add_argument("--long", action="store_true", help="100 million rows, some of the parts")
-    parser.add_argument(
-        "--rows", type=int, help="how many rows; results kept only if it is as many as without"
-    )
-    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help="results not kept")
-    arguments = parser.parse_args()
+def plan_of(run: Run) -> IndexPlan:
+    """How a run goes about it; files of many gigabytes lie on a disk, in one layout, indexed completely."""
+    rows = rows_of(run)
+    if run.size == FULL:
+        return IndexPlan(run.disk, False, rows, levels=(COMPLETE,), libraries=(Ours("columns"), *theirs()))
+    is_quick = run.size == QUICK
+    return IndexPlan(run.folder, is_quick, rows, run.choose(0.2, 0.7, 1.0))
+
+
+def measure(run: Run) -> Iterator[Found]:
+    """Each part."""
     table_peers.set_threads()
-    rows = arguments.rows or (ROWS_QUICK if arguments.quick else ROWS_LONG if arguments.long else ROWS)
-    seconds = 0.2 if arguments.quick else 1.0
-    plan = long_plan(rows) if arguments.long else IndexPlan(folder(), arguments.quick, rows, seconds)
-    findings: list[Found] = []
-    try:
-        for part in arguments.only or (LONG if arguments.long else PARTS):
-            for found in PARTS[part](plan):
-                findings.append(found)
-                print(index_report.line(found), flush=True)
-    finally:
-        shutil.rmtree(plan.folder, ignore_errors=True)
-    is_kept = not arguments.only and rows == (ROWS_LONG if arguments.long else ROWS)
-    name = "indexes-long" if arguments.long else "indexes"
-    index_report.report(findings, plan, harness.RESULTS if is_kept else None, name)
+    plan = plan_of(run)
+    for part in FULL_PARTS if run.size == FULL and not run.options.only else run.parts:
+        yield from PARTS[part](plan)
 
+
+def extend(parser: argparse.ArgumentParser) -> None:
+    """An option for other sizes."""
+    parser.add_argument("--rows", type=int, help="how many rows")
+
+
+def body(findings: Sequence[Found], run: Run) -> Iterator[str]:
+    """The Markdown page below its head."""
+    return index_report.body(findings, rows_of(run), in_memory=run.size != FULL)
+
+
+SCRIPT = Script(
+    studies.INDEXES,
+    __doc__,
+    measure,
+    index_report.line,
+    index_report.row,
+    body,
+    index_plots.draw_all,
+    extend=extend,
+)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(SCRIPT.main())

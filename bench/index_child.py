@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+import harness
 import table_peers
 from index_data import FLOAT
 from index_ours import Ours
@@ -48,7 +48,7 @@ if __name__ == "__main__":
     import duckdb  # noqa: F401
 
     before = memory("VmRSS")
-    start = time.perf_counter()
+    watch = harness.Stopwatch()
     build(next(one for one in LIBRARIES if one.name == name), Path(path), int(mebibytes))
-    seconds = time.perf_counter() - start
+    seconds = watch.seconds
     print(json.dumps({"highest": memory("VmHWM") - before, "seconds": seconds}))

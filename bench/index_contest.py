@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import itertools
 import statistics
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -234,10 +233,3 @@ def in_rounds(calls: Mapping[str, Callable[[], float]], rounds: int, each: float
                 seconds[name].append(calls[name]())
         order.reverse()
     return seconds
-
-
-def stopwatch(call: Call) -> float:
-    """Seconds of one call."""
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start

@@ -14,31 +14,29 @@ import plots
 from hdf5_contest import Cell
 from index_contest import Found
 from plots import COLOURS, INK
+from run import Canvas
 from table_facts import Fact
 
 FLOAT_TYPE = "float64"
 Lines = dict[str, dict[str, float]]  # library -> hits -> milliseconds
 
 
-def save(findings: Sequence[Found], folder: Path, name: str, note: str) -> list[str]:
-    """All plots that the findings are enough for; returns their names."""
-    saved = []
+def draw_all(findings: Sequence[Found], canvas: Canvas) -> None:
+    """All plots that the findings are enough for."""
+    note = f"{canvas.note} Lower is better."
     for what, title, unit, panels in (
         ("build", "Time to index a column", "seconds", times(findings)),
         ("size", "What an index adds to the file", "MB", sizes(findings)),
     ):
         if panels:
-            saved.append(f"{name}-{what}.png")
-            plots.grouped_bars(panels, folder / saved[-1], title=title, note=note, unit=unit, columns=1)
+            plots.grouped_bars(panels, canvas.path(what), title=title, note=note, unit=unit, columns=1)
     for what, title, panels in (
         ("queries", "One column of the rows in a range", queries(findings)),
         ("levels", "The same by kinds of indexes, float64", levels(findings)),
         ("complex", "A condition of three parts, and sorted tables", others(findings)),
     ):
         if panels:
-            saved.append(f"{name}-{what}.png")
-            draw(panels, folder / saved[-1], title, note)
-    return saved
+            draw(panels, canvas.path(what), title, note)
 
 
 def times(findings: Sequence[Found]) -> dict[str, dict[str, dict[str, float]]]:

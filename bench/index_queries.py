@@ -7,10 +7,10 @@ and faster than a scan whenever `will_use_index` says that there is none.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
+import harness
 import index_data
 from hdf5_contest import TABLES, Case, same
 from index_contest import (
@@ -31,7 +31,7 @@ from index_contest import (
 )
 from index_data import FLOAT, INT, Query
 from index_ours import SCAN
-from index_peers import LEVELS, Asker, remove
+from index_peers import Asker, remove
 from index_theirs import CTABLE
 from table_peers import COLUMNS, DUCKDB
 
@@ -121,15 +121,15 @@ def opened_anew(
 
     def once(name: str, query: Query) -> float:
         library, path = contenders[name]
-        start = time.perf_counter()
+        watch = harness.Stopwatch()
         asker = library.open(path)
-        middle = time.perf_counter()
+        opening = watch.lap()
         found = asker.column(query)
-        stop = time.perf_counter()
+        asking = watch.lap()
         asker.close()
         same(f"{name}, {query.text}", found, judge.column(query))
-        asked[name].append(stop - middle)
-        return stop - start
+        asked[name].append(asking)
+        return opening + asking
 
     def is_right(name: str) -> bool:
         library, path = contenders[name]
@@ -190,7 +190,7 @@ def reading(name: str, asker: Asker, some: Sequence[Query]) -> Asking:
 def levels(plan: IndexPlan) -> Iterator[Found]:
     """What other kinds of index make of the same queries."""
     judge = Judge(index_data.columns(plan.rows))
-    for level in LEVELS[1:]:
+    for level in plan.levels[1:]:
         with ExitStack() as stack:
             askers = opened(stack, with_indexes(plan, level))
             for hits in plan.hits:

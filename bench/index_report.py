@@ -1,22 +1,18 @@
-"""What `index.py` says: a line for each finding, a Markdown page, JSON, the chapter's plots.
+"""What `index.py` says: a line and a row for each finding, a Markdown page.
 
-In: cells, facts, remarks. Out: text, and files in a folder.
+In: cells, facts, remarks. Out: text.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-import harness
 import table_report
-from hdf5_contest import MEMORY, Cell
-from index_contest import Found, IndexPlan, Remark
+from hdf5_contest import Cell
+from index_contest import Found, Remark
 from index_theirs import CHUNK_ROWS
 from table_facts import Fact
 
-PACKAGES = ("tables", "blosc2", "duckdb", "h5py", "numexpr")
 TITLES = {
     "builds": "Building an index, until the file is closed",
     "sizes": "What it adds to the file",
@@ -63,28 +59,21 @@ def part_of(found: Found) -> str:
     return found.case.part if isinstance(found, Cell) else found.part
 
 
-def page(
-    findings: Sequence[Found], about: Mapping[str, str], pictures: Sequence[str], plan: IndexPlan
-) -> str:
-    """The Markdown page."""
+def body(findings: Sequence[Found], rows: int, *, in_memory: bool) -> Iterator[str]:
+    """The Markdown page below its head."""
     numbers: list[Cell | Fact] = [one for one in findings if not isinstance(one, Remark)]
-    remarks = [one for one in findings if isinstance(one, Remark)]
-    parts = [
-        f"# Indexes: {plan.label}",
-        f"{harness.describe(about)}.",
-        METHOD,
-        LEVELS,
-        PLACES[plan.folder.is_relative_to(MEMORY)],
-        *(f"![{name}]({name})" for name in pictures),
-        "## Goals",
-        table_report.goals_table(numbers),
-    ]
-    if remarks:
-        parts += ["## Remarks", "\n".join(f"- {one.who}, {one.part}: {one.text}." for one in remarks)]
+    yield f"{rows / 1e6:g} million rows. {METHOD}"
+    yield LEVELS
+    yield PLACES[in_memory]
+    yield "## Goals"
+    yield table_report.goals_table(numbers)
+    if remarks := [one for one in findings if isinstance(one, Remark)]:
+        yield "## Remarks"
+        yield "\n".join(f"- {one.who}, {one.part}: {one.text}." for one in remarks)
     for part, title in TITLES.items():
         if some := [one for one in numbers if part_of(one) == part]:
-            parts += [f"## {title}", *table_report.tables_of(some)]
-    return "\n\n".join(parts)
+            yield f"## {title}"
+            yield from table_report.tables_of(some)
 
 
 def row(found: Found) -> dict[str, object]:
@@ -92,21 +81,3 @@ def row(found: Found) -> dict[str, object]:
     if isinstance(found, Remark):
         return {"part": found.part, "who": found.who, "remark": found.text}
     return table_report.row(found)
-
-
-def report(findings: Sequence[Found], plan: IndexPlan, folder: Path | None, name: str) -> None:
-    """Prints the goals; with a folder, writes page, JSON and plots into it."""
-    print(table_report.goals_table([one for one in findings if not isinstance(one, Remark)]))
-    if folder is None:
-        return
-    about = harness.circumstances(*PACKAGES)
-    pictures = []
-    try:
-        import index_plots
-
-        note = f"{plan.label}, two threads, {about['cpu']}. Lower is better."
-        pictures = index_plots.save(findings, folder, name, note)
-    except ImportError:
-        print("no plot: matplotlib is not here: pip install matplotlib", file=sys.stderr)
-    harness.save_json(name, about, [row(one) for one in findings])
-    print(harness.save_text(f"{name}.md", page(findings, about, pictures, plan)))

@@ -28,6 +28,8 @@ COLOURS = {
     "coquina pytables": "#7FD0C0",
     "coquina scan": "#9DB7C9",
     "python-blosc2": "#D55E00",
+    "python-blosc2 classic": "#F0E442",
+    "NumPy copy": "#AAAAAA",
     "bloscpack": "#E69F00",
     "joblib": "#009E73",
     "Zarr": "#009E73",
@@ -38,6 +40,13 @@ COLOURS = {
     "numexpr": "#009E73",
     "PyTables": "#D55E00",
     "PyTables fresh": "#E69F00",
+    "PyTables, all kept": "#E69F00",
+    "coquina, 10^9 rows": "#0072B2",
+    "coquina, 10^12 rows": "#003A5C",
+    "coquina, 10^8 appended": "#56B4E9",
+    "coquina, 10^7 appended": "#9DB7C9",
+    "PyTables, 10^7 appended": "#D55E00",
+    "published": "#555555",
     "PyTables by chunks": "#E69F00",
     "PyTables direct": "#F0E442",
     "PyTables filter": "#009E73",
@@ -51,7 +60,13 @@ COLOURS = {
     "pandas eval": "#AAAAAA",
 }
 MARKERS = {"blosclz": "o", "lz4": "s", "lz4hc": "D", "zlib": "^", "zstd": "*", "": "X"}
-FILLS = {"shuffle": "full", "bitshuffle": "none", "shuffle+bytedelta": "left", "": "full"}
+FILLS = {
+    "shuffle": "full",
+    "bitshuffle": "none",
+    "shuffle+bytedelta": "left",
+    "no filter": "bottom",
+    "": "full",
+}
 INK = "#333333"
 
 

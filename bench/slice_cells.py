@@ -5,13 +5,12 @@ In: cells, sizes, costs. Out: Markdown and PNGs.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import harness
 from harness import Versus
+from run import Canvas
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,9 @@ class Cost:
     seconds_with: float
     seconds_without: float
     share: float
+
+
+Found = Cell | Size | Cost
 
 
 def summary(cells: Sequence[Cell]) -> str:
@@ -133,30 +135,20 @@ def times_table(cells: Sequence[Cell], ours: str, title: Callable[[Cell], str]) 
     return harness.markdown(header, rows)
 
 
-def report(
-    cells: Sequence[Cell],
-    sizes: Sequence[Size],
-    costs: Sequence[Cost],
-    wrong: Sequence[str],
-    about: Mapping[str, str],
-    ours: str,
-    pictures: Sequence[str],
-) -> str:
-    """The Markdown page."""
+def body(found: Sequence[Found], ours: str) -> list[str]:
+    """The Markdown page below its head."""
+    cells = [one for one in found if isinstance(one, Cell)]
     parts = [
-        "# Parts of arrays",
-        f"{harness.describe(about)}.",
         f"Speed-up (x): time of the other library over time of {ours}. Same chunks, codec, level 5 and byte "
         "shuffle, two threads; caches of decoded data off, but where a row says otherwise. Medians of "
-        "interleaved rounds, each at another place of the array.",
-        *(f"![time of a slice]({name})" for name in pictures),
+        "interleaved rounds, each at another place of the array."
     ]
     if cells:
         parts += ["## Geometric means and worst cells", summary(cells)]
         parts += [f"## Cells where {ours} is slower", losses(cells)]
-    if sizes:
+    if sizes := [one for one in found if isinstance(one, Size)]:
         parts += ["## Compression ratio of the files", sizes_table(sizes)]
-    if costs:
+    if costs := [one for one in found if isinstance(one, Cost)]:
         parts += ["## What coquina's checksums and commits cost", costs_table(costs)]
     for setting in dict.fromkeys(cell.setting for cell in cells if cell.part == "volumes"):
         part = [cell for cell in cells if cell.setting == setting]
@@ -169,34 +161,26 @@ def report(
         part = [cell for cell in cells if cell.part == name]
         if part:
             parts += [f"## {title}", times_table(part, ours, lambda c: f"{c.operation}; {c.data}, {c.codec}")]
-    if wrong:
-        parts += ["## Wrong or failed", "\n".join(f"- {line}" for line in wrong)]
-    return "\n\n".join(parts)
+    return parts
 
 
-def save_plots(cells: Sequence[Cell], ours: str, folder: Path, name: str, cpu: str) -> list[str]:
-    """A PNG for memory and one for files; returns their names."""
-    shown = [cell for cell in cells if cell.part == "volumes" and cell.kind.split(",")[0] in ("plane", "box")]
-    if not shown:
-        return []
-    try:
-        import plots
-    except ImportError:
-        print("no plot: matplotlib is not here: pip install matplotlib", file=sys.stderr)
-        return []
-    saved = []
+def draw(found: Sequence[Found], canvas: Canvas) -> None:
+    """A PNG for memory and one for files."""
+    import plots
+
     for storage in ("memory", "file"):
         panels: dict[str, dict[str, dict[str, float]]] = {}
-        for cell in (cell for cell in shown if cell.storage == storage):
-            groups = panels.setdefault(f"{cell.data}, {cell.codec}", {})
-            group = groups.setdefault(cell.operation.replace("plane of ", ""), {})
-            group.setdefault(ours, 1e3 * cell.duel.ours)
-            group[cell.peer] = 1e3 * cell.duel.theirs
+        for cell in found:
+            if isinstance(cell, Cell) and cell.part == "volumes" and cell.storage == storage:
+                if not cell.operation.startswith(("plane", "box")):
+                    continue
+                groups = panels.setdefault(f"{cell.data}, {cell.codec}", {})
+                group = groups.setdefault(cell.operation.replace("plane of ", ""), {})
+                group.setdefault("coquina", 1e3 * cell.duel.ours)
+                group[cell.peer] = 1e3 * cell.duel.theirs
         if panels:
-            path = folder / f"{name}-{storage}.png"
             where = "in memory" if storage == "memory" else "in a file in the page cache"
-            note = f"Arrays {where}; same chunks and codec, two threads, {cpu}. Lower is better."
+            note = f"Arrays {where}; same chunks and codec. {canvas.note} Lower is better."
             title = "Time of a plane along each axis, and of a box"
+            path = canvas.path(storage)
             plots.grouped_bars(panels, path, title=title, note=note, unit="milliseconds", columns=2)
-            saved.append(path.name)
-    return saved

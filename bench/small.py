@@ -1,6 +1,6 @@
 """What does one call cost on a small buffer, beyond the work of the codec?
 
-    python bench/small.py           buffers of 1 KB to 64 KB; about 2 minutes
+    python bench/small.py           buffers of 1 KB to 64 KB; a minute and a half
     python bench/small.py --quick   1, 8 and 64 KB; under half a minute
 
 The codec's own time cannot be taken out of a call, so two kinds of chunk that need no codec show the rest:
@@ -11,22 +11,24 @@ Then the codecs at level 5, in microseconds per call, and how many times faster 
 python-blosc2 is given its best: one thread (with two each call starts its own) in `compress2` and
 `decompress2`, and beside them its older `compress` and `decompress`, which keep a context between calls; the
 speed-up is against the faster of the two. coquina is called as a user does, with its default threads.
-Content: ERA5-like temperature, float32, shuffle. Results: bench/results/small.json and small.md.
+Content: ERA5-like temperature, float32, shuffle. Results: bench/results/small.json,
+small.md and small.png.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import harness
 import numpy as np
+import studies
 from harness import Call, Effort
 from inputs import era5_input
 from peers import CODECS, blosc2, blosc2_cparams, codec_of
+from run import Canvas, Run, Script
 
 import coquina as cq
 
@@ -85,7 +87,7 @@ def contenders(case: Case, content: np.ndarray) -> dict[str, dict[str, Call]]:
     }
 
 
-def measure(case: Case, content: np.ndarray, effort: Effort) -> list[dict[str, object]]:
+def measured(case: Case, content: np.ndarray, effort: Effort) -> list[dict[str, object]]:
     """A row for each operation: microseconds per call, speed-up against the faster of the peer's two."""
     rows: list[dict[str, object]] = []
     for operation, calls in contenders(case, content).items():
@@ -98,10 +100,16 @@ def measure(case: Case, content: np.ndarray, effort: Effort) -> list[dict[str, o
     return rows
 
 
+SHOWN = {
+    "coquina": "coquina",
+    "python-blosc2": "compress2",
+    "python-blosc2 classic": "classic",
+    "NumPy copy": "copy",
+}
 HEADER = ("bytes", "case", "operation", "coquina", "compress2", "classic", "copy", "beyond copy", "speedup")
 
 
-def report(rows: Sequence[Mapping[str, object]], about: Mapping[str, str]) -> str:
+def body(rows: Sequence[Mapping[str, object]], run: Run) -> list[str]:
     """The Markdown page: the overhead first, then everything."""
     bare = [row for row in rows if "-5" not in str(row["case"])]
     worst = max(float(str(row["beyond copy"])) for row in bare)
@@ -111,48 +119,49 @@ def report(rows: Sequence[Mapping[str, object]], about: Mapping[str, str]) -> st
     def table(part: Sequence[Mapping[str, object]]) -> str:
         return harness.markdown(HEADER, [[row[name] for name in HEADER] for row in part])
 
-    return "\n\n".join(
-        [
-            "# Small buffers: what a call costs",
-            f"{harness.describe(about)}.",
-            "Microseconds per call, medians of interleaved rounds. Speed-up: the faster of python-blosc2's "
-            "two calls (one thread) over coquina's.",
-            f"Beyond the copy, where no codec works: at most {worst:.2f} microseconds. "
-            f"Speed-up: geometric mean {mean:.2f}, {lost} of {len(rows)} rows below 1.",
-            "## Chunks that need no codec",
-            table(bare),
-            "## With a codec",
-            table([row for row in rows if row not in bare]),
-        ]
-    )
+    return [
+        "Microseconds per call, medians of interleaved rounds. Speed-up: the faster of python-blosc2's "
+        "two calls (one thread) over coquina's.",
+        f"Beyond the copy, where no codec works: at most {worst:.2f} microseconds. "
+        f"Speed-up: geometric mean {mean:.2f}, {lost} of {len(rows)} rows below 1.",
+        "## Chunks that need no codec",
+        table(bare),
+        "## With a codec",
+        table([row for row in rows if row not in bare]),
+    ]
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="three sizes, fewer rounds")
-    args = parser.parse_args()
-    if blosc2 is None:
-        print("this bench needs its peer: pip install blosc2", file=sys.stderr)
-        return 2
+def draw(rows: Sequence[Mapping[str, object]], canvas: Canvas) -> None:
+    """Microseconds by size, for a chunk that needs no codec and two that do."""
+    import plots
+
+    panels: dict[str, dict[str, dict[str, float]]] = {}
+    for row in rows:
+        if row["case"] in ("memcpyed (level 0)", "lz4-5", "zstd-5") and row["operation"] != "decompress into":
+            micros = {name: float(str(row[key])) for name, key in SHOWN.items()}
+            panel = panels.setdefault(f"{row['operation']}, {row['case']}", {})
+            panel[f"{int(str(row['bytes'])) // 1024} KB"] = micros
+    title, note = "What a call on a small buffer costs", f"{canvas.note} Lower is better."
+    plots.grouped_bars(panels, canvas.path(""), title=title, note=note, unit="microseconds", columns=2)
+
+
+def measure(run: Run) -> Iterator[dict[str, object]]:
+    """Every size and kind of chunk."""
     blosc2.set_nthreads(1)
     source = era5_input("temperature", 4_000_000)
-    effort = Effort(0.1, 5, 15) if args.quick else Effort(0.4, 7, 41)
-    rows: list[dict[str, object]] = []
-    for nbytes in (1024, 8192, 65536) if args.quick else SIZES:
+    effort = run.choose(Effort(0.1, 5, 15), Effort(0.25, 7, 41), Effort(0.4, 7, 41))
+    for nbytes in run.choose((1024, 8192, 65536), SIZES, SIZES):
         for case in CASES:
             content = source.middle(nbytes).content.copy()
-            rows += measure(case, np.zeros_like(content) if case.is_zero else content, effort)
-        print(f"{nbytes} bytes done", file=sys.stderr)
-    about = harness.circumstances("blosc2")
-    page = report(rows, about)
-    name = "small-quick" if args.quick else "small"
-    harness.save_json(name, about, rows)
-    print(page, f"\nwritten: {harness.save_text(f'{name}.md', page)}")
-    return 0
+            yield from measured(case, np.zeros_like(content) if case.is_zero else content, effort)
 
+
+def line(row: Mapping[str, object]) -> str:
+    """A row for the terminal."""
+    return f"{row['speedup']:5.2f}x  {row['bytes']} bytes, {row['operation']}, {row['case']}"
+
+
+SCRIPT = Script(studies.SMALL, __doc__, measure, line, dict, body, draw, needs=("blosc2",))
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(SCRIPT.main())

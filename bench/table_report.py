@@ -1,21 +1,19 @@
-"""What `table.py` says: a line for each finding, a Markdown page, JSON, plots as in the posts.
+"""What `table.py` says: a line and a row for each finding, a Markdown page, plots as in the posts.
 
-In: cells and facts. Out: text, and files in a folder.
+In: cells and facts. Out: text, and plots on a canvas.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
 import harness
 import hdf5_report
 from hdf5_contest import Cell
+from run import Canvas, Run
 from table_facts import Fact, Found
 
-PACKAGES = ("tables", "blosc2", "numexpr", "pandas", "duckdb", "polars", "pyarrow", "h5py")
 TITLES = {
     "queries": "Six queries that return one column",
     "aggregates": "Sums, means, groups, the first in order",
@@ -23,6 +21,7 @@ TITLES = {
     "small": "Single rows and small slices",
     "writes": "Appending a million rows at a time",
     "memory": "Resident memory of a process of its own",
+    "cold": "A query of files that are not in the page cache: opened, asked, closed",
     "scale": "Tables of zeros",
 }
 Bars = dict[str, dict[str, dict[str, float]]]
@@ -62,24 +61,21 @@ def tables_of(findings: Sequence[Found]) -> Iterator[str]:
         yield harness.markdown(["what", "data", "unit", *names], rows)
 
 
-def page(findings: Sequence[Found], about: Mapping[str, str], pictures: Sequence[str]) -> str:
-    """The Markdown page."""
-    parts = [
-        "# Tables",
-        f"{harness.describe(about)}.",
+def body(findings: Sequence[Found], run: Run) -> Iterator[str]:
+    """The Markdown page below its head."""
+    yield (
         "x: time of the other library over time of ours; medians of interleaved rounds, two threads for all "
         "that use threads, files in memory. PyTables: a file opened again, chunks as in the post; fresh: "
         "one still open since it was written; of `read_where` and iterating over rows the faster one. "
         "pandas: `query` in memory, as in the post; pandas eval: the condition, then one column. DuckDB and "
-        "Polars read Parquet.",
-        *(f"![{name}]({name})" for name in pictures),
-        "## Goals",
-        goals_table(findings),
-    ]
+        "Polars read Parquet."
+    )
+    yield "## Goals"
+    yield goals_table(findings)
     for part, title in TITLES.items():
         if some := [one for one in findings if (one.case if isinstance(one, Cell) else one).part == part]:
-            parts += [f"## {title}", *tables_of(some)]
-    return "\n\n".join(parts)
+            yield f"## {title}"
+            yield from tables_of(some)
 
 
 def row(found: Found) -> dict[str, object]:
@@ -95,17 +91,6 @@ def row(found: Found) -> dict[str, object]:
     }
 
 
-def report(findings: Sequence[Found], folder: Path | None) -> None:
-    """Prints the goals; with a folder, writes page, JSON and plots into it."""
-    print(goals_table(findings))
-    if folder is None:
-        return
-    about = harness.circumstances(*PACKAGES)
-    pictures = save_plots(findings, folder, f"Two threads, {about['cpu']}.")
-    harness.save_json("tables", about, [row(one) for one in findings])
-    print(harness.save_text("tables.md", page(findings, about, pictures)))
-
-
 def short_name(cell: Cell) -> str:
     """A query for the axis of a plot."""
     text, _, _ = cell.case.work.partition(":")
@@ -115,40 +100,35 @@ def short_name(cell: Cell) -> str:
 def bars(findings: Sequence[Found]) -> dict[str, tuple[str, str, Bars]]:
     """The figures by file: title, unit, bars."""
     made: dict[str, tuple[str, str, Bars]] = {
-        "tables-queries.png": ("Six queries that return one column; lower is better", "ms", {}),
-        "tables-speed.png": ("Whole tables; higher is better", "MB of rows a second", {}),
-        "tables-small.png": ("Single rows and small slices; lower is better", "us", {}),
-        "tables-memory.png": ("Resident memory beyond the libraries; lower is better", "MB", {}),
+        "queries": ("Six queries that return one column; lower is better", "ms", {}),
+        "speed": ("Whole tables; higher is better", "MB of rows a second", {}),
+        "small": ("Single rows and small slices; lower is better", "us", {}),
+        "memory": ("Resident memory beyond the libraries; lower is better", "MB", {}),
     }
     for one in findings:
         if isinstance(one, Fact):
             if one.part == "memory":
                 values = {name: max(value, 0.1) for name, value in one.values.items()}
-                made["tables-memory.png"][2].setdefault(one.data, {})[one.work] = values
+                made["memory"][2].setdefault(one.data, {})[one.work] = values
             continue
         case = one.case
         if case.part == "queries" and case.work != "all together":
-            group = made["tables-queries.png"][2].setdefault(case.data, {}).setdefault(short_name(one), {})
+            group = made["queries"][2].setdefault(case.data, {}).setdefault(short_name(one), {})
             group.update({name: 1e3 * seconds for name, seconds in one.seconds.items()})
         elif case.part in ("reads", "writes"):
-            group = made["tables-speed.png"][2].setdefault("ERA5-like", {}).setdefault(case.work, {})
+            group = made["speed"][2].setdefault("ERA5-like", {}).setdefault(case.work, {})
             group.update(hdf5_report.throughput(one))
         elif case.part == "small":
-            group = made["tables-small.png"][2].setdefault(case.data, {}).setdefault(case.work, {})
+            group = made["small"][2].setdefault(case.data, {}).setdefault(case.work, {})
             group.update({name: 1e6 * seconds for name, seconds in one.seconds.items()})
     return made
 
 
-def save_plots(findings: Sequence[Found], folder: Path, note: str) -> list[str]:
-    """The figures; returns their names."""
-    try:
-        import plots
-    except ImportError:
-        print("no plot: matplotlib is not here: pip install matplotlib", file=sys.stderr)
-        return []
-    saved = []
-    for name, (title, unit, panels) in bars(findings).items():
+def draw(findings: Sequence[Found], canvas: Canvas) -> None:
+    """The figures."""
+    import plots
+
+    for suffix, (title, unit, panels) in bars(findings).items():
         if panels:
-            plots.grouped_bars(panels, folder / name, title=title, note=note, unit=unit, columns=1)
-            saved.append(name)
-    return saved
+            path = canvas.path(suffix)
+            plots.grouped_bars(panels, path, title=title, note=canvas.note, unit=unit, columns=1)

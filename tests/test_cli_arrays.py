@@ -4,10 +4,12 @@ import argparse
 import json
 from itertools import pairwise
 
+import h5py
 import numpy as np
 import pytest
 
 import coquina as cq
+from coquina.cli import main
 from coquina.cli.keys import key
 from tests.test_cli import coquina
 
@@ -117,8 +119,9 @@ def test_options_of_convert_reach_the_file(tmp_path):
     assert (tmp_path / "y.b2nd").read_bytes() == before
     coquina("convert", "-f", "x.npz:b", "y.b2nd", cwd=tmp_path)
     assert cq.open(tmp_path / "y.b2nd").shape == GRID[0].shape
-    for wrong in (["missing.npy", "z.npy"], ["x.npz:a", "nowhere/z.npy"], ["y.b2nd", "z.b2nd", "-c", "lzma"]):
+    for wrong in (["missing.npy", "z.npy"], ["x.npz:a", "nowhere/z.npy"]):
         coquina("convert", *wrong, code=1, cwd=tmp_path)
+    coquina("convert", "y.b2nd", "z.b2nd", "-c", "lzma", code=2, cwd=tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npz", "y.b2nd"]
 
 
@@ -140,6 +143,23 @@ def test_verify_and_repair_tell_what_is_damaged(array, tmp_path):
     cq.pack(GRID, tmp_path / "p.blp")
     assert "0 damaged" in coquina("verify", tmp_path / "p.blp")
     assert "no array" in coquina("repair", tmp_path / "p.blp", tmp_path / "q", code=1)
+
+
+def test_urls_are_files_too(array, tmp_path, capfd):
+    fsspec = pytest.importorskip("fsspec")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x/y"] = GRID
+    for name in ("a.b2nd", "a.h5"):
+        fsspec.filesystem("memory").pipe(f"/cli/{name}", (tmp_path / name).read_bytes())
+    for url in ("memory://cli/a.b2nd", "memory://cli/a.h5:/x/y"):
+        assert main(["cat", url, "[3, :2, 0]"]) == main(["info", url, "--json"]) == main(["verify", url]) == 0
+        out = capfd.readouterr().out
+        assert str(GRID[3, :2, 0]) in out
+        assert '"shape": [20, 30, 4]' in out
+        assert main(["convert", url, str(tmp_path / "back.npy"), "--force"]) == 0
+        np.testing.assert_array_equal(np.load(tmp_path / "back.npy"), GRID)
+    assert main(["cat", "memory://cli/b.b2nd"]) == 1
+    assert "no such file" in capfd.readouterr().err
 
 
 def test_help_teaches_by_example():

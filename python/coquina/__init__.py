@@ -33,12 +33,14 @@ from coquina.creation import asarray, from_slabs
 from coquina.frames import Frame
 from coquina.names import MODULES, SUBMODULES
 from coquina.opening import from_bytes, open
+from coquina.progress import set_progress
 from coquina.sequences import arange, frombuffer, fromiter, linspace
 from coquina.views import View
 
 if TYPE_CHECKING:
     # What `__getattr__` finds, for type checkers.
     from . import fft, hdf5, linalg, namespace_info, strings
+    from .adapters.dask_storing import from_dask
     from .expressions.expression import Expr
     from .expressions.text import ExpressionError, expr
     from .functions import (
@@ -158,13 +160,14 @@ __all__ = [
     "open",
     "pack",
     "set_num_threads",
+    "set_progress",
     "unpack",
     "zeros",
     "zeros_like",
 ]
 
 if TYPE_CHECKING:
-    __all__ += ["Expr", "ExpressionError", "expr", "fft", "hdf5", "linalg", "strings"]
+    __all__ += ["Expr", "ExpressionError", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
     __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
     __all__ += ["read_csv", "read_parquet"]
     __all__ += composed.__all__

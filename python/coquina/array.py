@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Filters, Path
+    from coquina.remote import RangeReader
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
@@ -73,6 +74,11 @@ class Array(Operators, CountedWrites):
     def path(self) -> str | None:
         """The absolute path of the file or directory; None in memory."""
         return self.handle.path
+
+    @property
+    def remote(self) -> RangeReader | None:
+        """What reads an array that is far away, with counts of `requests` and `bytes_read`; else None."""
+        return self.handle.remote
 
     @property
     def mode(self) -> Literal["r", "a"]:
@@ -323,6 +329,8 @@ class Array(Operators, CountedWrites):
     def __repr__(self) -> str:
         """Say shape, dtype, how it is cut, and where it is."""
         place = "in memory" if self.path is None else repr(self.path)
+        if (remote := self.remote) is not None:
+            place = f"{remote.url!r}, {remote.requests} requests, {remote.bytes_read} bytes"
         return f"<Array {self.shape} {self.dtype}, chunks {self.chunks}, blocks {self.blocks}, {place}>"
 
     def _repr_html_(self) -> str:
@@ -335,8 +343,8 @@ class Array(Operators, CountedWrites):
         """Pickle: an array in a file by its path (it reopens for reading), one in memory by its content."""
         from coquina.opening import reopen, restore
 
-        if self.path is not None:
-            return reopen, (self.path, self.handle.offset)
+        if self.path is not None or self.remote is not None:
+            return reopen, (self.path or self.remote, self.handle.offset)
         return restore, (self.to_bytes(), self.mode)
 
     __copy__ = copy

@@ -10,6 +10,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from coquina.html import facts_html
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -24,16 +26,9 @@ _LINES_MAX = 40  # more lines along an axis would be one grey area
 def array_html(array: Array) -> str:
     """Return what a notebook shows of an array."""
     info = array.info
-    facts = (line.split(None, 1) for line in str(info).splitlines())
-    rows = "".join(
-        f'<tr><th style="text-align:left">{escape(name)}</th>'
-        f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for name, value in facts
-    )
+    facts = [(name, value) for name, value in (line.split(None, 1) for line in str(info).splitlines())]
     picture = partition_svg(info.shape, info.chunks, info.blocks)
-    return (
-        f'<table><tr><td><table>{rows}</table></td><td style="padding-left:2em">{picture}</td></tr></table>'
-    )
+    return f'<table><tr><td>{facts_html(facts)}</td><td style="padding-left:2em">{picture}</td></tr></table>'
 
 
 def partition_svg(shape: Sequence[int], chunks: Sequence[int], blocks: Sequence[int]) -> str:

@@ -26,6 +26,8 @@ class ArrayInfo:
         that have an order.
     blocks_decoded, blocks_cached: work of this handle's reads so far: blocks decoded, and blocks found
         decoded.
+    url, requests, bytes_read: of an array that is far away: where, how many ranges of its file were asked for
+        by all who read it, and how many bytes came; else None.
     """
 
     shape: tuple[int, ...]
@@ -45,6 +47,9 @@ class ArrayInfo:
     blocks_decoded: int
     blocks_cached: int
     known_chunks: int | None = field(default=None, kw_only=True)
+    url: str | None = field(default=None, kw_only=True)
+    requests: int | None = field(default=None, kw_only=True)
+    bytes_read: int | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, array: Array) -> ArrayInfo:
@@ -56,6 +61,7 @@ class ArrayInfo:
             blocks=array.blocks,
             path=array.path,
             **array.handle.stats(),
+            **asked(array),
         )
 
     @property
@@ -88,11 +94,21 @@ class ArrayInfo:
             "dead": human(self.dead_bytes),
             "checksums": self.checksums,
             "statistics": self._statistics,
-            "path": self.path or "in memory",
+            "path": self.path or self.url or "in memory",
         }
+        if self.requests is not None:
+            facts["requests"] = f"{self.requests}, {human(self.bytes_read or 0)}"
         return "\n".join(f"{name:10}  {value}" for name, value in facts.items())
 
     __repr__ = __str__
+
+
+def asked(array: Array) -> dict[str, Any]:
+    """Return where an array is that is far away, and what was asked for of it."""
+    reader = array.remote
+    if reader is None:
+        return {}
+    return {"url": reader.url, "requests": reader.requests, "bytes_read": reader.bytes_read}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Buffer, Filters, Path
+    from coquina.remote import RangeReader
 
 CHUNK_SIZE = 1 << 20
 _ITEM_BYTES = 8  # of plain bytes: what the Bloscpack package takes too
@@ -195,6 +196,8 @@ class PackFile:
     def __init__(self, reader: _core.PackReader) -> None:
         """Wrap an open reader; users call `coquina.open`."""
         self._reader = reader
+        #: What reads a file that is far away, with counts of `requests` and `bytes_read`; else None.
+        self.remote: RangeReader | None = None
         self.metadata: Any = None if reader.metadata is None else parse_metadata(reader.metadata)
         self.array: PackedArray | None = packed_array(self.metadata, reader.nbytes)
 
@@ -309,6 +312,12 @@ class PackFile:
         if not -len(self) <= row < len(self):
             raise IndexError(f"index {row} is out of bounds for {len(self)} rows")
         return row % len(self), row % len(self) + 1, 0
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts, for notebooks."""
+        from coquina.html import facts_html
+
+        return facts_html(self.info().items())
 
     def __repr__(self) -> str:
         """Say what it holds and how small it is."""

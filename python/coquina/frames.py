@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
     from coquina._core import Buffer, Filters, Path
+    from coquina.remote import RangeReader
 
 
 class Frame:
@@ -28,6 +29,8 @@ class Frame:
     def __init__(self, handle: _core.FrameHandle) -> None:
         """Wrap an open handle; users call `coquina.open` or `Frame.create`."""
         self._handle = handle
+        #: What reads a frame that is far away, with counts of `requests` and `bytes_read`; else None.
+        self.remote: RangeReader | None = None
 
     @classmethod
     def create(
@@ -171,6 +174,12 @@ class Frame:
     def __exit__(self, *exception: object) -> None:
         """Close it."""
         self.close()
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts, for notebooks."""
+        from coquina.html import facts_html
+
+        return facts_html(self.info().items())
 
     def __repr__(self) -> str:
         """Say how many chunks there are and how small they are."""

@@ -91,6 +91,13 @@ def lower(key: Any, shape: Shape) -> Selection:
 
     Index arrays that vary independently, as `np.ix_` makes them, become index lists; others are points.
     """
+    if type(key) is np.ndarray and key.dtype == np.int64 and key.ndim == len(shape) == 1 and key.size:
+        # Rows by their numbers are read so often that what would come of it is said at once.
+        entries: list[Range | IntArray] = [key]
+        if _wrap(entries, shape):
+            rows = np.ascontiguousarray(entries[0])
+            axis = rows if len(rows) > 1 else (int(rows[0]), 1, 1)
+            return Selection([axis], None, 0, key.shape, key.shape, "gather")
     return _selection(resolve(key, shape))
 
 

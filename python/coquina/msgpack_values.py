@@ -14,15 +14,14 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
-import msgpack as untyped_msgpack  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
 
+from coquina import msgpack
 from coquina._core import CorruptError, UnsupportedError
+from coquina.msgpack import Ext
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-msgpack: Any = untyped_msgpack
 
 _TUPLE = "__tuple__"
 _COMPLEX, _SET, _ARRAY = 44, 45, 46
@@ -33,7 +32,7 @@ _DEPTH_MAX = 16
 
 def pack(value: Any) -> bytes:
     """Return the bytes of a value. Raises TypeError for what cannot be stored, ValueError for too deep."""
-    return cast("bytes", msgpack.packb(value, default=_encode, strict_types=True, use_bin_type=True))
+    return msgpack.pack(value, _encode)
 
 
 def _encode(value: Any) -> Any:
@@ -41,12 +40,12 @@ def _encode(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_TUPLE, *cast("tuple[Any, ...]", value)]
     if isinstance(value, np.ndarray):
-        return msgpack.ExtType(_ARRAY, pack(_array_payload(cast("npt.NDArray[Any]", value))))
+        return Ext(_ARRAY, pack(_array_payload(cast("npt.NDArray[Any]", value))))
     if isinstance(value, complex | np.complexfloating):
         number = complex(cast("complex", value))
-        return msgpack.ExtType(_COMPLEX, struct.pack(">dd", number.real, number.imag))
+        return Ext(_COMPLEX, struct.pack(">dd", number.real, number.imag))
     if isinstance(value, set | frozenset):
-        return msgpack.ExtType(_SET, pack(list(cast("set[Any]", value))))
+        return Ext(_SET, pack(list(cast("set[Any]", value))))
     for kind, plain in (
         (np.bool_, bool),
         (np.integer, int),
@@ -81,20 +80,8 @@ def _unpack(content: bytes, depth: int) -> Any:
         raise CorruptError(f"metadata: values nested more than {_DEPTH_MAX} times")
     try:
         # The lengths that msgpack accepts are bounded by that of the bytes.
-        return msgpack.unpackb(
-            content,
-            ext_hook=partial(_decode, depth),
-            list_hook=_decode_list,
-            strict_map_key=False,
-        )
-    except (
-        ValueError,
-        TypeError,
-        LookupError,
-        struct.error,
-        RecursionError,
-        msgpack.UnpackException,
-    ) as error:
+        return msgpack.unpack(content, partial(_decode, depth), _decode_list)
+    except (ValueError, TypeError, LookupError, struct.error, RecursionError) as error:
         raise CorruptError(f"metadata: not a msgpack value: {error!r}") from error
 
 

@@ -6,6 +6,7 @@ A module's names are those of its `__all__`. They stand here too, so that no mod
 from __future__ import annotations
 
 _NAMES = {
+    "adapters.dask_storing": "from_dask",
     "expressions.expression": "Expr",
     "expressions.text": "ExpressionError expr",
     "functions.composed": "allclose angle array_equal isclose iscomplex isreal nan_to_num",

@@ -17,8 +17,11 @@ from coquina.array import Array
 from coquina.bloscpack import PackFile
 from coquina.dtypes import parse_dtype
 from coquina.frames import Frame
+from coquina.remote import RangeReader, local_path, reader_for
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coquina._core import Buffer, Path
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -33,13 +36,17 @@ def open(
     offset: int = 0,
     verify: bool = True,
     damaged: bool = False,
+    store: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Open a file by its content, and read only what is asked for.
 
     Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), a `Frame`
     for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an `hdf5.File` for HDF5.
 
-    source: a path, or a file object opened for reading in binary mode that can seek.
+    source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
+        `store`, or a file object opened for reading in binary mode that can seek. What is far away is read by
+        ranges of bytes, of which `remote` of what is returned keeps count.
     mode: "r" to read; "r+" or "a" to change too, which one process at a time can. "w" and "x" make a new
         HDF5 file, as does "a" where there is none of a name that HDF5 files have; see `hdf5.File`.
     offset: where in the file the frame begins.
@@ -47,12 +54,17 @@ def open(
     damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
         an error else. Checksums tell which chunks are good: see `verify` and `repair`. That a chunk is all
         zeros, all NaN or not written yet has none, and is believed.
+    store: an object store of obstore. storage_options: what fsspec takes for the file system of a URL.
 
     Raises CorruptError, TruncatedError, UnsupportedError, OSError (BlockingIOError if another process
     writes).
     """
+    reader = reader_for(source, store=store, storage_options=storage_options)
+    if reader is not None:
+        return _open_remote(reader, mode, offset, verify, damaged)
     target: Path | BinaryIO = source
     if isinstance(source, str | os.PathLike):
+        source = local_path(source) or source
         target = os.path.abspath(os.fspath(source))
         if mode in ("w", "x") or (mode == "a" and not os.path.exists(target)):
             return _new_hdf5(target, mode)
@@ -64,6 +76,22 @@ def open(
         target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
     )
     return _opened(handle)
+
+
+def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, damaged: bool) -> Any:
+    if mode != "r":
+        raise ValueError(f"{reader.url}: mode {mode!r}: what is far away can only be read")
+    reader.warm()
+    try:
+        file, source = cast("BinaryIO", reader.file()), cast("Any", reader)
+        if offset == 0 and _has_signature(file):
+            return _hdf5(file, "r", damaged)
+        found = _opened(_core.open_content(source, offset=offset, verify=verify, damaged=damaged))
+    except _core.CoquinaError as error:
+        raise error if reader.url in str(error) else type(error)(f"{reader.url}: {error}") from error
+    if not isinstance(found, Array):
+        found.remote = reader
+    return found
 
 
 def from_bytes(buffer: Buffer) -> Any:
@@ -120,9 +148,9 @@ def _new_hdf5(path: str, mode: Literal["a", "w", "x"]) -> Any:
     return File(path, mode)
 
 
-def reopen(path: str, offset: int) -> Array:
+def reopen(path: str | RangeReader, offset: int) -> Array:
     """Open what a pickle refers to."""
-    array = open(path, offset=offset)
+    array = open(cast("Any", path), offset=offset)
     if not isinstance(array, Array):
         raise TypeError(f"{path}: the file that was pickled was an array, and is none now")
     return array

@@ -78,6 +78,20 @@ class View(Operators):
         return self._source.dtype
 
     @property
+    def source(self) -> Source:
+        """What this is a view of."""
+        return self._source
+
+    def ranges(self) -> list[tuple[int, int, int] | None]:
+        """Return for each dimension axis, start and step of the source, where it is a range of one axis."""
+        found: list[tuple[int, int, int] | None] = [None] * len(self._shape)
+        for axis, one in enumerate(self._maps):
+            if len(one.dims) == 1 and isinstance(one.indices, tuple):
+                start, step, _ = one.indices
+                found[one.dims[0]] = (axis, start, step) if found[one.dims[0]] is None else None
+        return found
+
+    @property
     def whole(self) -> Source | None:
         """What this is a view of, if it is a view of all of it, as it stands there."""
         if self._shape != self._source.shape:
@@ -114,6 +128,14 @@ class View(Operators):
     def __repr__(self) -> str:
         """Say shape and dtype, and of what this is a view."""
         return f"<View {self._shape} {self.dtype} of {type(self._source).__name__} {self._source.shape}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts, for notebooks."""
+        from coquina.array_info import human
+        from coquina.html import facts_html
+
+        facts = {"shape": self._shape, "dtype": self.dtype, "size": human(self.nbytes)}
+        return facts_html([*facts.items(), ("view of", self._source)])
 
     def _narrowed(self, key: Any) -> tuple[View, Kind]:
         found = resolve(key, self._shape)

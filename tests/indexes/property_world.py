@@ -36,7 +36,7 @@ def small_parts() -> Iterator[None]:
     """Spans, zones, buckets, runs and blocks of few rows, in the `with` block."""
     with (
         mock.patch.multiple(spans, SPAN_ROWS=SMALL_SPAN, SPAN_BITS=10),
-        mock.patch.multiple(current, SPAN_ROWS=SMALL_SPAN, SPAN_BITS=10),
+        mock.patch.multiple(current, SPAN_ROWS=SMALL_SPAN, SPAN_BITS=10, ZONE_ROWS=256),
         mock.patch.multiple(state, SPAN_ROWS=SMALL_SPAN, _PARTIAL_SPANS=2, TIER_RUNS=4),
         mock.patch.multiple(zones, SPAN_ROWS=SMALL_SPAN, ZONE_ROWS=256, _PER_SPAN=4, _WINDOW_ROWS=1 << 11),
         mock.patch.multiple(metadata, BUCKET_ROWS=64),
@@ -46,7 +46,7 @@ def small_parts() -> Iterator[None]:
         mock.patch.multiple(ordered_runs, _WINDOW=100, _ASKED=4),
         mock.patch.object(index, "ZONE_ROWS", 256),
         mock.patch.object(index_choice, "ZONE_ROWS", 256),
-        mock.patch.object(index_choice, "_FEW_ROWS", 16),
+        mock.patch.multiple(index_choice, _SURVEYED_BYTES=16, _SURVEY_BYTES=1 << 9, _LOOKED_UP_ROWS=1 << 10),
         mock.patch.object(index_order, "_FEW_OF", 4),
     ):
         yield

@@ -225,6 +225,15 @@ def test_a_stream_comes_in_pieces_and_in_order(table, monkeypatch):
     assert empty.schema == table.to_arrow().schema
 
 
+def test_all_rows_in_an_order_are_the_rows_taken_in_that_order(table):
+    order = np.argsort(DATA["i"], kind="stable")
+    found = table.order_by("i").to_arrow()
+    assert found.schema == table.to_arrow().schema
+    assert found["i"].to_pylist() == DATA["i"][order].tolist()
+    expected = table.to_arrow().take(pa.array(order))
+    assert found.drop_columns("f").to_pylist() == expected.drop_columns("f").to_pylist()
+
+
 def test_csv(table, tmp_path):
     names = ["i", "f", "s", "n", "maybe", "when"]
     assert table.where("b").to_csv(tmp_path / "t.csv", names) == DATA["b"].sum()

@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use coquina::{Error, ReadAt, Result};
+use coquina::{Error, Far, Held, ReadAt, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::buffers::Input;
 use crate::errors::Raised;
+use crate::remote;
 
 /// The path that a `str` or a path object names; `None` for any other object.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
@@ -25,6 +27,7 @@ pub(crate) enum Readable {
     Path(File),
     Buffer(Input),
     Object(FileObject),
+    Far(Far),
 }
 
 impl Readable {
@@ -33,6 +36,9 @@ impl Readable {
         if let Some(path) = path(source)? {
             let file = File::open(&path).map_err(|e| Error::from(e).at(path.display().to_string()))?;
             return Ok(Self::Path(file));
+        }
+        if remote::is_reader(source)? {
+            return Ok(Self::Far(remote::far(source)?));
         }
         if source.hasattr("read")? {
             return Ok(Self::Object(FileObject::new(source)));
@@ -47,6 +53,7 @@ impl ReadAt for Readable {
             Self::Path(file) => file.len(),
             Self::Buffer(buffer) => Ok(buffer.bytes().len() as u64),
             Self::Object(object) => Ok(object.len()?),
+            Self::Far(far) => far.len(),
         }
     }
 
@@ -55,6 +62,18 @@ impl ReadAt for Readable {
             Self::Path(file) => ReadAt::read_exact_at(file, buffer, offset),
             Self::Buffer(bytes) => bytes.bytes().read_exact_at(buffer, offset),
             Self::Object(object) => object.read_exact_at(buffer, offset),
+            Self::Far(far) => far.read_exact_at(buffer, offset),
+        }
+    }
+
+    fn is_far(&self) -> bool {
+        matches!(self, Self::Far(_))
+    }
+
+    fn hold(&self, ranges: &[Range<u64>]) -> Result<Held> {
+        match self {
+            Self::Far(far) => far.hold(ranges),
+            _ => Ok(Held::default()),
         }
     }
 }

@@ -20,6 +20,7 @@ mod predicates;
 mod progress;
 mod query;
 mod reduce;
+mod remote;
 mod row_sets;
 mod watch;
 
@@ -42,5 +43,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     query::add_to(module)?;
     reduce::add_to(module)?;
     row_sets::add_to(module)?;
+    watch::add_to(module)?;
     module.add_class::<progress::ProgressBar>()
 }

@@ -15,6 +15,7 @@ use crate::bloscpack::PackReader;
 use crate::errors::Raised;
 use crate::files::{self, Readable};
 use crate::frames::FrameHandle;
+use crate::remote;
 
 const BLOSCPACK_MAGIC: &[u8; 4] = b"blpk";
 /// Behind the two markers that a frame starts with.
@@ -110,7 +111,7 @@ fn open_content<'py>(
             return Err(Error::invalid("only what has a path can be opened to be changed").into());
         }
         let source = Arc::new(Readable::of(source)?);
-        let reads_python = matches!(*source, Readable::Object(_));
+        let reads_python = matches!(*source, Readable::Object(_) | Readable::Far(_));
         (py.detach(|| open_source(&source, &options))?, reads_python)
     };
     Ok(match opened {
@@ -122,6 +123,7 @@ fn open_content<'py>(
         Opened::Frame(frame) => Bound::new(py, FrameHandle::new(*frame, path))?.into_any(),
         Opened::Array(array) => {
             let handle = ArrayHandle::new(*array, path).at(offset);
+            let handle = if remote::is_reader(source)? { handle.of_reader(source) } else { handle };
             Bound::new(py, if reads_python { handle.of_python() } else { handle })?.into_any()
         }
     })

@@ -1,7 +1,8 @@
-//! Looks after a running job: Ctrl-C stops it, and a Python callback sees its progress.
+//! Looks after a running job: Ctrl-C stops it, a Python callback sees its progress, and a long one has a bar.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use coquina::{ErrorKind, Job, Result};
@@ -14,6 +15,27 @@ use crate::options;
 const EVERY: Duration = Duration::from_millis(50);
 /// Jobs of fewer bytes are over before anybody could react.
 const WATCH_BYTES: usize = 1 << 20;
+/// Jobs that are over sooner get no bar.
+const BAR_AFTER: Duration = Duration::from_secs(1);
+
+/// Makes bars, if anybody wants them.
+static BARS: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(set_progress_bars, module)?)
+}
+
+/// Says who makes the bars of jobs that take over a second: called with the bytes of all a job's work, it returns
+/// None, or what is called with the bytes done and closed by its `close` in the end.
+#[pyfunction]
+#[pyo3(signature = (make, /))]
+fn set_progress_bars(make: Option<Py<PyAny>>) {
+    *BARS.lock().unwrap_or_else(PoisonError::into_inner) = make;
+}
+
+fn makes_bars(py: Python<'_>) -> Option<Py<PyAny>> {
+    BARS.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|make| make.clone_ref(py))
+}
 
 /// Runs `work` without the GIL, watched. `total` is the number of bytes it will report as done.
 pub(crate) fn run<T: Send>(
@@ -27,34 +49,78 @@ pub(crate) fn run<T: Send>(
     if total < WATCH_BYTES && progress.is_none() {
         return Ok(py.detach(|| work(&Job::default().threads(threads)))?);
     }
-    let watched = py.detach(|| {
-        let state = RefCell::new((Instant::now(), None));
-        let look = |done: u64| {
-            let (last, raised) = &mut *state.borrow_mut();
-            if last.elapsed() < EVERY {
-                return ControlFlow::Continue(());
-            }
-            *last = Instant::now();
-            *raised = Python::attach(|py| report(py, progress.as_ref(), done)).err();
-            if raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
+    let (result, watcher) = py.detach(|| {
+        let watcher = RefCell::new(Watcher::new(progress));
+        let look = |done: u64, total: u64| watcher.borrow_mut().look(done, total);
         let result = work(&Job::default().threads(threads).observed_by(&look));
-        (result, state.into_inner().1)
+        (result, watcher.into_inner())
     });
-    if watched.0.is_ok() {
-        // However short the job was, its end is told.
-        report(py, progress.as_ref(), total as u64)?;
-    }
-    match watched {
+    watcher.end(py, result.is_ok().then_some(total as u64)).map_err(Raised)?;
+    match (result, watcher.raised) {
         (Err(error), Some(raised)) if error.kind() == ErrorKind::Cancelled => Err(Raised(raised)),
         (result, _) => Ok(result?),
     }
 }
 
-fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, done: u64) -> PyResult<()> {
-    py.check_signals()?;
-    if let Some(progress) = progress {
-        progress.call1(py, (done,))?;
+/// What is looked at now and then while a job runs.
+struct Watcher {
+    progress: Option<Py<PyAny>>,
+    /// The bar of a step of the job, and the bytes of that step.
+    bar: Option<(u64, Option<Py<PyAny>>)>,
+    began: Instant,
+    last: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Watcher {
+    fn new(progress: Option<Py<PyAny>>) -> Self {
+        let now = Instant::now();
+        Self { progress, bar: None, began: now, last: now, raised: None }
     }
-    Ok(())
+
+    fn look(&mut self, done: u64, total: u64) -> ControlFlow<()> {
+        if self.last.elapsed() < EVERY {
+            return ControlFlow::Continue(());
+        }
+        self.last = Instant::now();
+        self.raised = Python::attach(|py| self.tell(py, done, total)).err();
+        if self.raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn tell(&mut self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
+        py.check_signals()?;
+        if let Some(progress) = &self.progress {
+            return progress.call1(py, (done,)).map(drop);
+        }
+        if self.began.elapsed() < BAR_AFTER {
+            return Ok(());
+        }
+        if self.bar.as_ref().is_none_or(|(of, _)| *of != total) {
+            self.close(py)?;
+            let bar = makes_bars(py).map(|make| make.call1(py, (total,))).transpose()?;
+            self.bar = Some((total, bar.filter(|bar| !bar.is_none(py))));
+        }
+        match &self.bar {
+            Some((_, Some(bar))) => bar.call1(py, (done,)).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.bar {
+            Some((_, Some(bar))) => bar.call_method0(py, "close").map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// The job is over; however short it was, the end of one that went well is told.
+    fn end(&self, py: Python<'_>, total: Option<u64>) -> PyResult<()> {
+        self.close(py)?;
+        let Some(total) = total else { return Ok(()) };
+        py.check_signals()?;
+        match &self.progress {
+            Some(progress) => progress.call1(py, (total,)).map(drop),
+            None => Ok(()),
+        }
+    }
 }

@@ -21,6 +21,7 @@ pub mod query;
 pub mod store;
 
 pub use base::error::{Error, ErrorKind, Result};
+pub use base::far::{Far, Held, Piece, Ranges};
 pub use base::io::{Existing, NewFile, ReadAt};
 pub use base::limits::Limits;
 pub use base::pool::{Job, Observer, num_threads, set_num_threads};

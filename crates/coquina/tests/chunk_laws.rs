@@ -293,7 +293,8 @@ fn a_chunk_does_not_depend_on_what_was_encoded_before() {
 fn an_observer_sees_work_done_and_may_stop_it() {
     let bytes = sample(4_000_000, 1);
     let params = Params { codec: codec::by_name("zlib").unwrap(), typesize: 4, ..Params::default() };
-    let stop = |done: u64| {
+    let stop = |done: u64, total: u64| {
+        assert!(done <= total && total >= bytes.len() as u64, "{done} of {total}");
         if done > 0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
     };
     let error = encode(&bytes, &params, &Job::default().observed_by(&stop)).unwrap_err();

@@ -1,21 +1,30 @@
-"""The command `coquina`: one file per subcommand, listed in `COMMANDS`."""
+"""The command `coquina`: one file per subcommand, listed in `COMMANDS`.
+
+Exit codes: 0 done, 1 it failed, 2 wrong arguments, 130 interrupted, 141 nobody reads the output any more.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 from typing import TYPE_CHECKING
 
-from coquina import CoquinaError, __version__
+from coquina import __version__
 from coquina.cli import (
     append,
+    bench,
     cat,
     codecs,
+    completion,
     compress,
     convert,
     decompress,
+    failures,
     index,
     info,
+    inputs,
     ls,
     plugin_path,
     query,
@@ -24,6 +33,8 @@ from coquina.cli import (
     repair,
     verify,
 )
+from coquina.cli.arguments import threads_of
+from coquina.cli.parsing import Parser, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +46,7 @@ COMMANDS = (
     query,
     index,
     convert,
+    bench,
     verify,
     repair,
     repack,
@@ -44,64 +56,86 @@ COMMANDS = (
     append,
     codecs,
     plugin_path,
+    completion,
 )
 
 EPILOG = """\
-examples:
+Examples:
   coquina convert climate.npy climate.b2nd          an array whose parts are read alone
   coquina cat climate.b2nd "[3:5, ::-1]"
-  coquina compress climate.npy                      writes climate.npy.blp
-  coquina compress -c zstd -l 5 -F bitshuffle run.dat run.blp
-  coquina info climate.npy.blp
-  coquina decompress climate.npy.blp copy.npy
-  coquina append run.blp more.dat
+  coquina bench climate.npy                         which codec, filters and chunks suit it
   coquina ls run.h5
   coquina repack --filter blosc2 run.h5 small.h5
-  coquina convert trades.csv trades.h5              a table
+  coquina convert trades.csv prices.h5              a table
   coquina query trades.h5 "price > 10 and sym == 'ABC'" --agg "count,mean(price)"
+  coquina info climate.npy.blp
+  coquina verify climate.b2nd
 
-exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 130 interrupted
+Files are told by their content, outputs by their extension. HDF5 datasets and tables are FILE.h5:/path.
+Nothing is overwritten without --force. --json prints one JSON document, and errors as JSON too.
+Exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 130 interrupted.
 """
 
+_BROKEN_PIPE = 141  # as shells say of a program that SIGPIPE ended
 
-def parser() -> argparse.ArgumentParser:
+
+def name_of(command: object) -> str:
+    """Return the name of a subcommand, which is a module."""
+    return str(getattr(command, "__name__", "")).rpartition(".")[2].replace("_", "-")
+
+
+def parser() -> Parser:
     """Return the parser of the command with all subcommands."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="coquina",
         description="Pack numbers into small files, quickly, and get them back.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"coquina {__version__}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for command in COMMANDS:
-        name = command.__name__.rpartition(".")[2].replace("_", "-")
         doc, _, examples = (command.__doc__ or "").partition("\n\n")
-        sub = commands.add_parser(
-            name,
-            help=doc,
-            description=doc,
-            epilog=examples,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        sub = commands.add_parser(name_of(command), help=doc, description=doc, epilog=examples)
         command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
+        sub.set_defaults(run=command.run, parser=sub)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    options = parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    options: argparse.Namespace | None = None
     try:
-        options.run(options)
-    except KeyError as error:
-        # Its text would have quotes around the sentence.
-        print(f"coquina: {error.args[0] if error.args else error}", file=sys.stderr)
-        return 1
-    except (CoquinaError, ValueError, TypeError, IndexError, MemoryError, OSError, ImportError) as error:
-        print(f"coquina: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("coquina: interrupted", file=sys.stderr)
+        options = parser().parsed(words)
+        _run(options)
+    except UsageError as error:
+        message = f"{error}; `{error.command} --help` shows what it takes"
+        failures.show(failures.Failure("arguments", message, None), as_json="--json" in words)
+        return 2
+    except BrokenPipeError:
+        _drop_output()
+        return _BROKEN_PIPE
+    except KeyboardInterrupt as error:
+        failures.show(failures.of(error), as_json="--json" in words)
         return 130
+    except failures.EXPECTED as error:
+        failures.show(failures.of(error, options), as_json="--json" in words)
+        return 1
     return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    for name in ("file", "new"):
+        if (given := getattr(options, name, None)) is not None:
+            inputs.check(given)
+    if getattr(options, "output", None) is not None:
+        inputs.check_output(options.output)
+    with threads_of(options):
+        options.run(options)
+    sys.stdout.flush()
+
+
+def _drop_output() -> None:
+    """Let nobody's output go nowhere, so that Python does not fail once more where it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,8 +3,8 @@
 The old file stays until the new one is complete.
 
 Examples:
-  coquina append run.blp more.dat              bytes behind bytes
-  coquina append climate.npy.blp next.npy      an array along the first axis
+  coquina append run.blp more.dat                       bytes behind bytes
+  coquina append climate.npy.blp next.npy --json        an array along the first axis
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING
 
 import coquina
-from coquina.cli import arguments
+from coquina.cli import arguments, inputs
 
 if TYPE_CHECKING:
     import argparse
@@ -23,15 +23,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina append`."""
     parser.add_argument("file", help="the Bloscpack file that grows")
     parser.add_argument("new", help="what to add; .npy for a file that holds an array")
-    arguments.add_codec(parser)
+    arguments.add_encoding(parser, "blosclz", 7)
     arguments.add_threads(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Append the file."""
+    inputs.check_packed(options.file)
     added = os.path.getsize(options.new)
-    with arguments.progress(added, "append") as progress:
+    with arguments.progress(added, "append", options) as progress:
         written = coquina.append(
             options.file,
             options.new,
@@ -43,4 +44,4 @@ def run(options: argparse.Namespace) -> None:
         )
     sentence = f"{options.file}: {arguments.human(added)} added, now {arguments.human(written)}"
     result = {"output": options.file, "added": added, "written": written}
-    arguments.report(result, sentence, as_json=options.json)
+    arguments.report(result, sentence, options)

@@ -1,4 +1,8 @@
-"""Arguments that several subcommands share, and what their values mean."""
+"""Arguments that several subcommands share, and what their values mean.
+
+Out: options with one spelling, one letter and one meaning everywhere. Values that cannot be are refused
+here, so that the exit code says "wrong arguments".
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,21 @@ import json
 import re
 import sys
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from coquina import _core, codecs
+import numpy as np
+
+from coquina import _core, codecs, num_threads, set_num_threads
+from coquina import filters as known_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterable
 
 EXTENSION = ".blp"
+#: One filter, or several in order; each a name, or a name and its parameter.
+Pipeline = str | list[str | tuple[str, int]]
+
 _UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _CHUNK_SIZE_MAX = 2147483631
 _BAR_BYTES = 16 << 20  # less is done before anybody could read a bar
@@ -30,24 +41,168 @@ def size(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
-def add_codec(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how chunks are written."""
-    names = ", ".join(codecs())
-    parser.add_argument("-c", "--codec", default="blosclz", help=f"{names} (default: blosclz)")
-    parser.add_argument("-l", "--level", type=int, default=7, help="0 (store) to 9 (smallest); default 7")
-    parser.add_argument(
-        "-F", "--filters", default="shuffle", metavar="NAME", help="shuffle (default), bitshuffle or nofilter"
+def lengths(text: str) -> tuple[int, ...] | str:
+    """Return the numbers of a text such as `100,200` or `100x200`, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(",") if part.strip())
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write lengths such as 100,20, or auto") from None
+
+
+def shape(text: str) -> tuple[int, ...]:
+    """Return the shape that a text such as `100,200` is."""
+    found = lengths(text)
+    if isinstance(found, str):
+        raise argparse.ArgumentTypeError(f"{text!r}: write lengths such as 100,20")
+    return found
+
+
+def access(text: str) -> str | tuple[int, ...]:
+    """Return how an array will be read: any, rows, columns, or the shape of boxes."""
+    if text in ACCESSES:
+        return text
+    try:
+        return shape(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: takes {', '.join(ACCESSES)}, or the shape of boxes such as 1,512,512"
+        ) from None
+
+
+def dtype(text: str) -> np.dtype[Any]:
+    """Return the dtype that a text such as `<f4` is."""
+    try:
+        found: np.dtype[Any] = np.dtype(text)
+    except (TypeError, ValueError, SyntaxError):
+        raise argparse.ArgumentTypeError(f"{text!r} is no dtype: write <f4, int16, |S8, ...") from None
+    if found.hasobject:
+        raise argparse.ArgumentTypeError(f"{text!r}: objects are no items of plain bytes")
+    return found
+
+
+def count(text: str) -> int:
+    """Return a number of one or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: takes a number from 1 on")
+    return int(text)
+
+
+def one_of(names: Iterable[str], what: str, text: str) -> str:
+    """Return `text` if it is one of the names; else say which there are, and which may be meant."""
+    names = list(names)
+    if text in names:
+        return text
+    raise argparse.ArgumentTypeError(
+        f"no {what} {text!r}{similar(text, names)}; takes one of {', '.join(names)}"
     )
+
+
+def similar(text: str, names: Iterable[str]) -> str:
+    """Return a question that names what may be meant, or nothing."""
+    close = get_close_matches(text, list(names), 1, 0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def codec(text: str) -> str:
+    """Return the name of a codec."""
+    return one_of(codecs(), "codec", text)
+
+
+def checksum(text: str) -> str:
+    """Return the name of a checksum."""
+    return one_of(_core.checksums(), "checksum", text)
+
+
+def filters(text: str) -> Pipeline:
+    """Return the filters of a text such as `shuffle`, `shuffle+bytedelta` or `trunc_prec:10+shuffle`."""
+    found: list[str | tuple[str, int]] = []
+    for part in text.split("+"):
+        name, colon, parameter = part.strip().partition(":")
+        one_of(known_filters(), "filter", name)
+        if colon and not re.fullmatch(r"-?\d+", parameter):
+            raise argparse.ArgumentTypeError(f"{part!r}: the parameter of a filter is a whole number")
+        found.append((name, int(parameter)) if colon else name)
+    return found[0] if len(found) == 1 and isinstance(found[0], str) else found
+
+
+def level(most: int) -> Callable[[str], int]:
+    """Return what reads a level from 0 to `most`."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) > most:
+            raise argparse.ArgumentTypeError(f"level {text}: takes 0 to {most}")
+        return int(text)
+
+    return read
+
+
+ACCESSES = ("any", "rows", "columns")
+
+#: The words that the values of options are made of, where these are no choices of argparse's: for completion.
+WORDS: dict[str, Callable[[], Iterable[str]]] = {
+    "codec": codecs,
+    "filters": known_filters,
+    "checksum": _core.checksums,
+    "access": lambda: ACCESSES,
+}
+
+
+def add_encoding(
+    parser: argparse.ArgumentParser, codec_default: str | None, level_default: int | None, level_max: int = 9
+) -> None:
+    """Add --codec, --level and --filters. Defaults of None leave the choice to the kind of file."""
+    names = ", ".join(codecs())
+    own = f"(default: {codec_default})" if codec_default else "(default: zstd; of .blp: blosclz)"
+    parser.add_argument("-c", "--codec", type=codec, default=codec_default, help=f"{names} {own}")
+    deep = "" if level_max == 9 else f"; of zstd up to {level_max}"
+    own = "" if level_default is None else f" (default: {level_default})"
+    parser.add_argument(
+        "-l", "--level", type=level(level_max), default=level_default, metavar="N",
+        help=f"0 (store) to 9 (smallest){deep}{own}",
+    )  # fmt: skip
+    parser.add_argument(
+        "-F", "--filters", type=filters, default=None if codec_default is None else "shuffle", metavar="NAME",
+        help="shuffle (default), bitshuffle, nofilter, shuffle+bytedelta, ...",
+    )  # fmt: skip
+
+
+def add_cut(parser: argparse.ArgumentParser, where: str) -> None:
+    """Add --chunks and --blocks."""
+    for name in ("chunk", "block"):
+        parser.add_argument(
+            f"--{name}s",
+            type=lengths,
+            metavar="N,N,...",
+            help=f"{where}items of a {name} along each axis, or auto",
+        )
+
+
+def add_plain(parser: argparse.ArgumentParser) -> None:
+    """Add --dtype and --shape, which say what plain bytes are."""
+    parser.add_argument(
+        "--dtype", type=dtype, help="of the items of plain bytes, as NumPy writes it (default: |u1)"
+    )
+    parser.add_argument("--shape", type=shape, metavar="N,N,...", help="of plain bytes (default: one axis)")
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add --threads."""
-    parser.add_argument("-n", "--threads", type=int, metavar="N", help="threads to use (default: all cores)")
+    parser.add_argument(
+        "-t", "--threads", type=count, metavar="N", help="threads to use (default: all cores)"
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print the result, and errors, as JSON")
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add --json and --quiet: what all have that do something and say so."""
+    add_json(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
@@ -55,9 +210,12 @@ def add_force(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--force", action="store_true", help="replace the output if it exists")
 
 
-def report(result: dict[str, Any], sentence: str, *, as_json: bool) -> None:
-    """Print a result for a program, or its sentence for a person."""
-    print(json.dumps(result) if as_json else sentence)
+def report(result: dict[str, Any], sentence: str, options: argparse.Namespace) -> None:
+    """Print a result for a program, or its sentence for a person who wants to hear it."""
+    if options.json:
+        print(json.dumps(result, default=str))
+    elif not options.quiet:
+        print(sentence)
 
 
 def human(nbytes: float) -> str:
@@ -69,10 +227,40 @@ def human(nbytes: float) -> str:
     return f"{nbytes:.1f} TiB"
 
 
+def aligned(lines: list[list[str]], *, right: int | None = None) -> list[str]:
+    """Return lines of cells that line up; those from column `right` on to the right."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    texts: list[str] = []
+    for line in lines:
+        cells = [
+            cell.rjust(width) if right is not None and number >= right else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        texts.append("  ".join(cells).rstrip())
+    return texts
+
+
 @contextmanager
-def progress(total: int, label: str) -> Generator[Callable[[int], object] | None]:
+def threads_of(options: argparse.Namespace) -> Generator[None]:
+    """Use as many threads as --threads says, and as before afterwards."""
+    wanted = getattr(options, "threads", None)
+    if wanted is None:
+        yield
+        return
+    before = num_threads()
+    set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
+
+
+@contextmanager
+def progress(
+    total: int, label: str, options: argparse.Namespace
+) -> Generator[Callable[[int], object] | None]:
     """Give a callback that draws a progress bar, where that is a terminal and the work is long."""
-    if total < _BAR_BYTES or not sys.stderr.isatty():
+    if total < _BAR_BYTES or options.quiet or not sys.stderr.isatty():
         yield None
         return
     bar = _core.ProgressBar(total, label)

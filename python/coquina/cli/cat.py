@@ -6,7 +6,7 @@ given.
 Examples:
   coquina cat climate.b2nd "[3:5, ::-1]"
   coquina cat climate.b2nd "[..., 0]" --json
-  coquina cat records.b2nd "['id']" --all
+  coquina cat records.b2nd "['id']" --all --threads 1
   coquina cat "run.h5:/images/raw[0, ::100]"
   coquina cat trades.h5:/trades "[5:9]"
   coquina cat "trades.h5:/trades['price']"
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, tables
+from coquina.cli import arguments, hdf5_paths, inputs, tables
 from coquina.cli.keys import key
 from coquina.cli.table_text import items_json, rows_text
 
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("key", nargs="?", type=key, help="what to print; all of it by default")
     parser.add_argument("-a", "--all", action="store_true", help="print every item")
+    arguments.add_threads(parser)
     arguments.add_json(parser)
 
 
@@ -97,9 +98,9 @@ def rows_of(table: Any, key: Any, is_all: bool) -> tuple[Any, int]:
 
 def part_of_file(path: str, key: Any) -> Any:
     """Return a part of the array that a file is; all of it for no key."""
-    file = coquina.open(path)
+    file = inputs.opened(path)
     if isinstance(file, coquina.Frame) or (isinstance(file, coquina.PackFile) and file.array is None):
-        raise ValueError(f"{path} holds no array")
+        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` tells of them")
     return file[() if key is None else key]
 
 

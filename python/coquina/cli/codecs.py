@@ -1,6 +1,7 @@
 """list the codecs, filters and checksums of this build
 
 Examples:
+  coquina codecs
   coquina codecs --json
 """
 

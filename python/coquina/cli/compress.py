@@ -1,9 +1,9 @@
 """pack a file into a small Bloscpack file
 
 Examples:
-  coquina compress climate.npy                 an array: dtype and shape are kept, items shuffled by size
-  coquina compress -t 4 -c lz4 -l 9 floats.raw floats.blp
-  coquina compress -z 8M -k sha256 big.dat     larger chunks, stronger checksum
+  coquina compress climate.npy                          dtype and shape of an array are kept
+  coquina compress floats.raw floats.blp --typesize 4 -c lz4 -l 9
+  coquina compress run.dat -z 8M -k sha256              larger chunks, stronger checksum
 """
 
 from __future__ import annotations
@@ -23,17 +23,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina compress`."""
     parser.add_argument("file", help="what to pack; a .npy file is packed as the array that it holds")
     parser.add_argument("output", nargs="?", help=f"default: FILE{arguments.EXTENSION}")
-    arguments.add_codec(parser)
-    parser.add_argument("-t", "--typesize", type=int, help="bytes of an item (default: the array's, or 8)")
-    parser.add_argument("-z", "--chunk-size", type=arguments.size, default="1M", help="default 1M; or max")
+    arguments.add_encoding(parser, "blosclz", 7)
     parser.add_argument(
-        "-k", "--checksum", default="adler32", help="none, adler32 (default), crc32, sha256, ..."
+        "--typesize", type=arguments.count, metavar="N", help="bytes of an item (default: the array's, or 8)"
     )
-    parser.add_argument("-o", "--no-offsets", action="store_true", help="leave out the list of chunk places")
+    parser.add_argument(
+        "-z", "--chunk-size", type=arguments.size, default="1M", metavar="SIZE", help="default: 1M; or max"
+    )
+    parser.add_argument(
+        "-k", "--checksum", type=arguments.checksum, default="adler32",
+        help="none, adler32 (default), crc32, sha256, ...",
+    )  # fmt: skip
+    parser.add_argument("--no-offsets", action="store_true", help="leave out the list of chunk places")
     parser.add_argument("-m", "--metadata", metavar="JSON", help="a file of JSON to keep with plain bytes")
     arguments.add_threads(parser)
     arguments.add_force(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -41,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     output = options.output or options.file + arguments.EXTENSION
     nbytes = os.path.getsize(options.file)
     metadata = Path(options.metadata).read_bytes() if options.metadata else None
-    with arguments.progress(nbytes, "compress") as progress:
+    with arguments.progress(nbytes, "compress", options) as progress:
         written = coquina.pack(
             options.file,
             output,
@@ -60,4 +65,4 @@ def run(options: argparse.Namespace) -> None:
     ratio = nbytes / written
     sentence = f"{output}: {arguments.human(nbytes)} -> {arguments.human(written)}, {ratio:.2f}x"
     result = {"output": output, "nbytes": nbytes, "written": written, "ratio": ratio}
-    arguments.report(result, sentence, as_json=options.json)
+    arguments.report(result, sentence, options)

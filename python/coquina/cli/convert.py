@@ -6,14 +6,14 @@ exists. Without a path it is /data or /table. Records become a table if --layout
 
 Examples:
   coquina convert climate.npy climate.b2nd
-  coquina convert climate.b2nd climate.npy
-  coquina convert -c lz4 -l 9 --chunks 10,500,500 results.npz:wind wind.b2nd
-  coquina convert --dtype "<f4" --shape 100,200 floats.raw floats.b2nd
-  coquina convert run.h5:/images/raw raw.b2nd
-  coquina convert raw.b2nd run.h5:/images/raw
-  coquina convert trades.csv trades.h5:/trades
+  coquina convert climate.b2nd copy.npy
+  coquina convert results.npz:wind wind.b2nd -c lz4 -l 9 -F shuffle --chunks 10,50,50
+  coquina convert floats.raw floats.b2nd --dtype "<f4" --shape 100,200 --threads 2
+  coquina convert run.h5:/images/raw raw.b2nd --access rows --json
+  coquina convert climate.b2nd new.h5:/model/climate
+  coquina convert trades.csv prices.h5:/trades
   coquina convert trades.h5:/trades trades.parquet
-  coquina convert --layout rows records.npy records.h5:/table
+  coquina convert records.npy records.h5:/table --layout rows
 """
 
 from __future__ import annotations
@@ -30,16 +30,11 @@ import numpy as np
 
 import coquina
 from coquina.array_regions import boxes
-from coquina.cli import arguments, convert_tables, hdf5_paths, tables
+from coquina.cli import arguments, convert_tables, hdf5_paths, sources
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Generator
-
-
-def lengths(text: str) -> tuple[int, ...]:
-    """Return the numbers of a text such as `100,200`."""
-    return tuple(int(part) for part in text.replace("x", ",").split(",") if part.strip())
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,38 +43,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", help="what to convert; FILE.npz:NAME or FILE.h5:/path for one array of several"
     )
     parser.add_argument("output", help="what to write")
-    parser.add_argument("--dtype", help="of the items of plain bytes, as NumPy writes it (default: |u1)")
-    parser.add_argument("--shape", type=lengths, help="of plain bytes: 100,200 (default: one axis)")
-    parser.add_argument("-c", "--codec", help="of .b2nd (default: zstd) and .blp (default: blosclz)")
-    parser.add_argument("-l", "--level", type=int, help="0 (store) to 9 (smallest)")
+    arguments.add_plain(parser)
+    arguments.add_encoding(parser, None, None)
+    arguments.add_cut(parser, "of .b2nd and HDF5: ")
     parser.add_argument(
-        "-F", "--filters", metavar="NAME", help="shuffle (default), bitshuffle, nofilter, ..."
-    )
-    parser.add_argument("--chunks", type=lengths, help="of .b2nd: items of a chunk along each axis")
-    parser.add_argument("--blocks", type=lengths, help="of .b2nd: items of a block along each axis")
-    parser.add_argument("--access", default="any", help="of .b2nd: how it will be read: any, rows, columns")
+        "--access", type=arguments.access, default="any",
+        help="of .b2nd: how it will be read: any, rows, columns, or the shape of boxes such as 1,512,512",
+    )  # fmt: skip
     parser.add_argument(
         "--layout", choices=("columns", "rows"), help="of a table: a dataset for each column, or records"
     )
     arguments.add_threads(parser)
     arguments.add_force(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Convert the file."""
+    options.chunks, options.blocks = (
+        None if one == "auto" else one for one in (options.chunks, options.blocks)
+    )
     target = hdf5_paths.new_place(options.output, "/data")
     if target is None and os.path.exists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
     with ExitStack() as stack:
         rows = convert_tables.rows_of(options, stack)
-        source = load(options, stack) if rows is None else rows
+        source = sources.load(options, stack) if rows is None else rows
         if rows is not None or convert_tables.is_wanted(options):
-            with tables.threads_of(options):
-                said = convert_tables.convert(source, options)
+            said = convert_tables.convert(source, options)
             if said is not None:
                 sentence = f"{said['output']}: {said['rows']} rows of {said['columns']} columns"
-                arguments.report(said, sentence, as_json=options.json)
+                arguments.report(said, sentence, options)
                 return
             source = convert_tables.array_of(source)
         _convert(source, target, options)
@@ -114,7 +108,7 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
     nbytes = math.prod(source.shape) * source.dtype.itemsize
     sentence = f"{options.output}: {source.dtype} {source.shape}, {arguments.human(written)}"
     result = {"output": options.output, "nbytes": nbytes, "written": written}
-    arguments.report(result, sentence, as_json=options.json)
+    arguments.report(result, sentence, options)
 
 
 def add_dataset(
@@ -132,43 +126,6 @@ def add_dataset(
         if target.path in file:
             del file[target.path]
         file.move(name, target.path)
-
-
-def load(options: argparse.Namespace, stack: ExitStack) -> Any:
-    """Return something with a shape, a dtype and slices; what must be closed goes to `stack`."""
-    place = hdf5_paths.place(options.file)
-    if place is not None:
-        found = stack.enter_context(hdf5_paths.opened(place))
-        if not isinstance(found, coquina.Array):
-            raise ValueError(f"{options.file} is no dataset of numbers or fixed strings")
-        return found
-    path, _, member = options.file.partition(".npz:")
-    path = f"{path}.npz" if member else path
-    extension = Path(path).suffix
-    if extension == ".npy":
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    if extension == ".npz":
-        with np.load(path, allow_pickle=False) as archive:
-            names = [member] if member else list(archive)
-            if len(names) != 1 or names[0] not in archive:
-                known = ", ".join(f"{path}:{name}" for name in archive)
-                raise ValueError(f"{options.file}: holds several arrays, or not this one: {known}")
-            return archive[names[0]]
-    if extension in (".blp", ".b2nd") or os.path.isdir(path):
-        file = coquina.open(path)
-        if isinstance(file, coquina.Array):
-            return file
-        if isinstance(file, coquina.PackFile):
-            content = file.read(threads=options.threads)
-            return _items(content, options) if isinstance(content, bytes) else content
-        raise ValueError(f"{path} holds no array")
-    return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
-
-
-def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
-    """Return plain bytes as what the options say they are."""
-    items: np.ndarray[Any, Any] = np.frombuffer(content, options.dtype or np.uint8)
-    return items.reshape(options.shape) if options.shape else items
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 An array is written as .npy if the output is named so, else its plain bytes are.
 
 Examples:
-  coquina decompress climate.npy.blp           writes climate.npy
+  coquina decompress wind.npy.blp                       writes wind.npy
+  coquina decompress climate.npy.blp copy.npy --threads 2
   coquina decompress floats.blp floats.raw
 """
 
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coquina import bloscpack
-from coquina.cli import arguments
+from coquina.cli import arguments, inputs
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", nargs="?", help=f"default: FILE without {arguments.EXTENSION}")
     arguments.add_threads(parser)
     arguments.add_force(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -35,12 +36,13 @@ def run(options: argparse.Namespace) -> None:
     output = options.output or options.file.removesuffix(arguments.EXTENSION)
     if output == options.file:
         raise ValueError(f"{options.file} does not end in {arguments.EXTENSION}: name the output")
+    inputs.check_packed(options.file)
     file = bloscpack.open(options.file)
-    with arguments.progress(file.nbytes, "decompress") as progress:
+    with arguments.progress(file.nbytes, "decompress", options) as progress:
         header = npy_header(file) if output.endswith(".npy") else b""
         file.save(output, header=header, overwrite=options.force, threads=options.threads, progress=progress)
     sentence = f"{output}: {arguments.human(file.nbytes)}"
-    arguments.report({"output": output, "nbytes": file.nbytes}, sentence, as_json=options.json)
+    arguments.report({"output": output, "nbytes": file.nbytes}, sentence, options)
 
 
 def npy_header(file: bloscpack.PackFile) -> bytes:

@@ -8,13 +8,15 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import coquina
+from coquina.cli.inputs import is_url
 from coquina.cli.keys import key
 from coquina.opening import is_hdf5
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-SUFFIXES = (".h5", ".hdf5", ".hdf", ".nxs")
+SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 
 
 class Place(NamedTuple):
@@ -26,14 +28,28 @@ class Place(NamedTuple):
 
 def place(text: str) -> Place | None:
     """Return the place that `text` names in an HDF5 file; None if it names no such file."""
-    if is_hdf5(text):
+    if _is_file(text):
         return Place(text, "/")
     at = text.rfind(":")
     while at > 0:
-        if is_hdf5(text[:at]):
+        if _is_file(text[:at]):
             return Place(text[:at], text[at + 1 :] or "/")
         at = text.rfind(":", 0, at)
     return None
+
+
+def _is_file(text: str) -> bool:
+    """Whether this is an HDF5 file: by its content, and by its name if it is far away."""
+    return text.lower().endswith(SUFFIXES) if is_url(text) else is_hdf5(text)
+
+
+def _opened(file: str) -> Any:
+    """Open an HDF5 file to read, also one behind a URL."""
+    if is_url(file):
+        return coquina.open(file)
+    from coquina.hdf5 import File
+
+    return File(file)
 
 
 def new_place(text: str, default: str) -> Place | None:
@@ -53,9 +69,7 @@ def opened(found: Place) -> Generator[Any]:
 
     Raises ValueError if there is nothing.
     """
-    from coquina.hdf5 import File
-
-    with File(found.file) as file:
+    with _opened(found.file) as file:
         yield node(file, found)
 
 
@@ -72,12 +86,10 @@ def node(file: Any, found: Place) -> Any:
 
 def with_key(found: Place) -> tuple[Place, Any]:
     """Return a place without the key that may follow its path in brackets, and that key or None."""
-    from coquina.hdf5 import File
-
     name, bracket, rest = found.path.partition("[")
     if not bracket or not rest.endswith("]"):
         return found, None
-    with File(found.file) as file:
+    with _opened(found.file) as file:
         # A name may have brackets itself.
         if found.path in file:
             return found, None

@@ -4,10 +4,11 @@ An index finds the rows with values in a range without a scan, and gives rows in
 Conditions use it by themselves; `coquina query --explain` says whether.
 
 Examples:
-  coquina index trades.h5                           (what there is)
-  coquina index trades.h5 --create price
-  coquina index trades.h5:/2024/trades --create "price * volume" --kind light
-  coquina index trades.h5 --refresh                 (index what was appended or changed)
+  coquina index trades.h5                               what there is
+  coquina index trades.h5 --create time
+  coquina index trades.h5:/trades --create "price * volume" --name turnover --kind light
+  coquina index trades.h5 --refresh                     index what was appended or changed
+  coquina index trades.h5 --compact price
   coquina index trades.h5 --drop price
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.cli import arguments, hdf5_paths, tables
+from coquina.cli import arguments, tables
 
 if TYPE_CHECKING:
     import argparse
@@ -47,28 +48,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory-limit", type=arguments.size, default=_MEMORY, metavar="SIZE", help="of sorting (1G)"
     )
     arguments.add_threads(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Do what is asked, and list the indexes that there are then."""
-    from coquina.tables.opening import open_table
-
-    place = hdf5_paths.place(options.file)
-    file, name = (options.file, None) if place is None else place
     is_change = any(
         one is not None for one in (options.create, options.drop, options.refresh, options.compact)
     )
-    mode = "r+" if is_change else "r"
-    with tables.threads_of(options), open_table(file, None if name == "/" else name, mode) as table:
+    with tables.opened(options.file, "r+" if is_change else "r") as table:
         _change(table, options)
         found = [one.info for one in table.indexes.values()]
-    arguments.report({"file": options.file, "indexes": found}, _listed(found), as_json=options.json)
+    arguments.report({"file": options.file, "indexes": found}, _listed(found), options)
 
 
 def _change(table: Table, options: argparse.Namespace) -> None:
     if options.create is not None:
-        with arguments.progress(_ROW_BYTES * table.nrows, "index") as progress:
+        with arguments.progress(_ROW_BYTES * table.nrows, "index", options) as progress:
             table.create_index(
                 options.create,
                 kind=options.kind,
@@ -84,7 +80,7 @@ def _change(table: Table, options: argparse.Namespace) -> None:
         wanted = [options.compact] if options.compact else list(table.indexes)
         for name in wanted:
             if name not in table.indexes:
-                raise KeyError(f"there is no index {name!r}")
+                raise KeyError(f"there is no index {name!r}; there is {', '.join(table.indexes) or 'none'}")
             table.indexes[name].compact()
 
 
@@ -107,10 +103,4 @@ def _listed(found: list[dict[str, Any]]) -> str:
         size = arguments.human(one["nbytes"]) if one.get("nbytes") else ""
         reason = "" if one.get("is_usable", True) else f"not used: {one.get('reason', '')}"
         lines.append([str(one["name"]), str(one.get("column", "")), str(one["kind"]), *counts, size, reason])
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    return "\n".join(
-        [
-            "  ".join([f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)]).rstrip()
-            for line in lines
-        ]
-    )
+    return "\n".join(arguments.aligned(lines))

@@ -2,9 +2,9 @@
 
 Examples:
   coquina info climate.b2nd
-  coquina info --json climate.npy.blp
+  coquina info climate.npy.blp --json
   coquina info run.h5:/images/raw
-  coquina info trades.h5                            (of a file with a table alone, that table)
+  coquina info trades.h5                                of a file with a table alone, that table
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import coquina
 if TYPE_CHECKING:
     import argparse
 
-from coquina.cli import arguments, hdf5_paths, ls, tables
+from coquina.cli import arguments, hdf5_paths, inputs, ls, tables
 
 _MAGIC = b"blpk"
 _FRAME_MAGIC = b"b2frame\0"
@@ -56,14 +56,14 @@ def describe(path: str) -> dict[str, Any]:
     if tables.is_directory(path):
         with coquina.open_table(path) as table:
             return {"file": path, "format": "table", **tables.facts(table)}
-    if Path(path).is_dir():
+    if inputs.is_url(path) or Path(path).is_dir():
         return _describe_frame(path)
     with Path(path).open("rb") as file:
         header = file.read(_HEADER_BYTES)
         if _FRAME_MAGIC in header:
             return _describe_frame(path)
         if not header.startswith(_MAGIC):
-            chunk = coquina.chunk_info(header)
+            chunk = _chunk(path, header)
             return {"file": path, "format": "Blosc chunk", **asdict(chunk), "cratio": chunk.cratio}
         packed = coquina.open(path)
         file.seek(packed.offsets()[0])
@@ -71,11 +71,20 @@ def describe(path: str) -> dict[str, Any]:
     return {"file": path, "format": "Bloscpack 3", **packed.info(), "first_chunk": chunk}
 
 
+def _chunk(path: str, header: bytes) -> coquina.ChunkInfo:
+    try:
+        return coquina.chunk_info(header)
+    except coquina.CoquinaError:
+        raise inputs.unknown(path, f"{inputs.FORMATS}, Blosc chunks") from None
+
+
 def _describe_frame(path: str) -> dict[str, Any]:
     """Return the facts of an array, or of a frame of plain chunks."""
-    opened = coquina.open(path)
+    opened = inputs.opened(path)
     if isinstance(opened, coquina.Array):
         facts = {"format": "Blosc2 array", **opened.info.to_dict(), "attrs": list(opened.attrs)}
+    elif isinstance(opened, coquina.PackFile):
+        facts = {"format": "Bloscpack 3", **opened.info()}
     else:
         facts = {"format": "Blosc2 frame", **opened.info(), "attrs": list(opened.attrs)}
     # Nothing has been read of the data, and the path is known.

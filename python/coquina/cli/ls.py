@@ -6,6 +6,7 @@ a table is made of, and what PyTables hides, is listed with --all.
 Examples:
   coquina ls run.h5
   coquina ls run.h5:/detector --json
+  coquina ls trades.h5 --all
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def run(options: argparse.Namespace) -> None:
     """List the file."""
     place = hdf5_paths.place(options.file)
     if place is None:
-        raise ValueError(f"{options.file} is no HDF5 file, and has no such names in it")
+        raise ValueError(
+            f"{options.file} is no HDF5 file, and only those are listed; `coquina info` tells of others"
+        )
     with hdf5_paths.opened(place) as top:
         rows = shown(top, options.all)
     if options.json:

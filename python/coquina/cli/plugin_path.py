@@ -1,13 +1,16 @@
 """print the folder of our HDF5 plugins, for HDF5_PLUGIN_PATH
 
 Examples:
-  HDF5_PLUGIN_PATH=$(coquina plugin-path) h5dump run.h5
+  coquina plugin-path
+  export HDF5_PLUGIN_PATH=$(coquina plugin-path)        then h5dump, MATLAB and others read what we write
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+from coquina.cli import arguments
 from coquina.plugins import plugin_path
 
 if TYPE_CHECKING:
@@ -15,9 +18,11 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no arguments: `coquina plugin-path` has none."""
+    """Add the arguments of `coquina plugin-path`."""
+    arguments.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the folder."""
-    print(plugin_path())
+    path = str(plugin_path())
+    print(json.dumps({"path": path}) if options.json else path)

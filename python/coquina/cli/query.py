@@ -5,22 +5,24 @@ x in (1, 2), x is null. Only the blocks that can match are decoded.
 
 Examples:
   coquina query trades.h5 "price > 10 and sym == 'ABC'" --columns time,price --head 20
-  coquina query trades.h5:/2024/trades "volume > 1e6" --agg "count,mean(price),max(price)"
-  coquina query trades.h5 --by sym --agg "count,sum(volume)" --format json
-  coquina query trades.h5 "price is null" --explain
+  coquina query trades.h5:/trades "volume > 50" --agg "count,mean(price),max(price)" --threads 2
+  coquina query trades.h5 --by sym --agg "count,sum(volume)" --json
+  coquina query trades.h5 "price > 10 and volume < 5" --explain
+  coquina query trades.h5 "price > 10" --head 3 --format json    one JSON object a line
   coquina query trades.h5 "price > 10" --order-by price --descending --format csv -o dear.csv
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.cli import arguments, hdf5_paths, tables
+from coquina.cli import arguments, tables
 from coquina.cli.table_text import items_json, rows_text, values_json
 
 if TYPE_CHECKING:
@@ -43,18 +45,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by", type=_names, metavar="COLUMNS", help="for each group of these columns' values"
     )
     parser.add_argument("--explain", action="store_true", help="say how it runs, and what was skipped")
-    parser.add_argument("--format", choices=("table", "csv", "arrow", "json"), default="table")
+    parser.add_argument(
+        "--format", choices=("table", "csv", "arrow", "json"), default="table", help="json: one row a line"
+    )
     parser.add_argument("-o", "--output", help="write to this file (arrow and csv)")
     arguments.add_threads(parser)
+    arguments.add_force(parser)
+    arguments.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Run the query."""
-    from coquina.tables.opening import open_table
-
-    place = hdf5_paths.place(options.file)
-    file, name = (options.file, None) if place is None else place
-    with tables.threads_of(options), open_table(file, None if name == "/" else name) as table:
+    if options.output is not None and options.format not in ("csv", "arrow"):
+        raise ValueError(f"--output {options.output}: takes --format csv or arrow")
+    if options.json and options.format in ("csv", "arrow"):
+        raise ValueError(f"--json: prints JSON, and --format {options.format} does not; take one of them")
+    if options.output is not None and os.path.exists(options.output) and not options.force:
+        raise FileExistsError(f"{options.output} exists; --force replaces it")
+    with tables.opened(options.file) as table:
         rows = table if options.condition is None else table.where(options.condition)
         if options.explain:
             _explain(rows, options)
@@ -70,7 +78,16 @@ def _names(text: str) -> list[str]:
 
 def _explain(rows: Any, options: argparse.Namespace) -> None:
     found = rows.explain()
+    if options.json:
+        _document({"explain": found.to_dict()}, options)
+        return
     print(json.dumps(found.to_dict(), default=str) if options.format == "json" else found)
+
+
+def _document(result: dict[str, Any], options: argparse.Namespace) -> None:
+    """Print the one document of --json."""
+    asked = {"file": options.file, "condition": options.condition}
+    print(json.dumps(asked | result, default=str))
 
 
 def _aggregate(rows: Any, options: argparse.Namespace) -> None:
@@ -88,6 +105,9 @@ def _aggregate(rows: Any, options: argparse.Namespace) -> None:
     made = {
         name: rows.count() if column is None else getattr(rows, kind)(column) for name, column, kind in wanted
     }
+    if options.json:
+        _document({"aggregates": {name: values_json(value) for name, value in made.items()}}, options)
+        return
     if options.format == "json":
         print(json.dumps({name: values_json(value) for name, value in made.items()}))
         return
@@ -131,9 +151,9 @@ def _print(rows: Any, options: argparse.Namespace) -> None:
         rows = rows if options.head is None else rows.head(options.head)
         _write(rows, options)
         return
-    if options.format == "json":
+    if options.json or options.format == "json":
         rows = rows if options.head is None else rows.head(options.head)
-        _json_lines(rows)
+        _json_document(rows, options) if options.json else _json_lines(rows)
         return
     count = rows.count()
     most = _HEAD if options.head is None else options.head
@@ -141,8 +161,11 @@ def _print(rows: Any, options: argparse.Namespace) -> None:
 
 
 def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
+    if options.json:
+        _document({"groups": [_row(rows.dtype.names, row) for row in items_json(rows)]}, options)
+        return
     if options.format == "json":
-        print(json.dumps([dict(zip(rows.dtype.names, row, strict=True)) for row in items_json(rows)]))
+        print(json.dumps([_row(rows.dtype.names, row) for row in items_json(rows)]))
         return
     if options.format != "table":
         raise ValueError(f"--format {options.format}: groups are printed as table or json")
@@ -150,12 +173,27 @@ def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
     print(f"{count} rows" + (f", the first {len(rows)} shown" if count > len(rows) else ""))
 
 
+def _row(names: Any, cells: list[Any]) -> dict[str, Any]:
+    return dict(zip(names, cells, strict=True))
+
+
 def _json_lines(rows: Any) -> None:
     """Print one JSON object a line, so that no reader needs all of them."""
     for batch in rows.batches():
-        names = batch.dtype.names
         for row in items_json(batch):
-            print(json.dumps(dict(zip(names, row, strict=True))))
+            print(json.dumps(_row(batch.dtype.names, row)))
+
+
+def _json_document(rows: Any, options: argparse.Namespace) -> None:
+    """Print all rows as one document, some at a time, so that they are never all in memory."""
+    asked = json.dumps({"file": options.file, "condition": options.condition})
+    print(asked[:-1], end=', "rows": [')
+    between = ""
+    for batch in rows.batches():
+        for row in items_json(batch):
+            print(between + json.dumps(_row(batch.dtype.names, row)), end="")
+            between = ", "
+    print("]}")
 
 
 def _write(rows: Any, options: argparse.Namespace) -> None:

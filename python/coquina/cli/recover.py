@@ -4,7 +4,8 @@ The file is not changed: what is good goes to a new file, as it is stored, and w
 Exit code 1 if something is lost; the new file is there nevertheless.
 
 Examples:
-  coquina recover run.h5 saved.h5
+  coquina recover killed.h5 saved.h5
+  coquina recover killed.h5 saved.h5 --force --json
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.cli import arguments
+from coquina.cli import arguments, inputs
+from coquina.opening import is_hdf5
 
 if TYPE_CHECKING:
     import argparse
@@ -26,15 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="the damaged file")
     parser.add_argument("output", help="the new file")
     arguments.add_force(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Recover the file. Raises CorruptError if something of it is lost."""
     from coquina.hdf5.recovery import recover
 
+    if not is_hdf5(options.file):
+        raise inputs.unknown(options.file, "HDF5 files; `coquina repair` is for arrays of Blosc2")
+
     report = recover(options.file, options.output, overwrite=options.force)
-    arguments.report(facts(report), str(report), as_json=options.json)
+    arguments.report(facts(report), str(report), options)
     if not report.is_whole:
         raise coquina.CorruptError(f"{options.file}: not all could be saved")
 

@@ -5,10 +5,10 @@ the file. Chunks that are to be stored as they are, are not encoded anew. Withou
 
 Examples:
   coquina repack run.h5 small.h5
-  coquina repack --filter blosc2 --codec zstd --level 7 run.h5 small.h5
-  coquina repack --filter gzip --chunks 100x100x20 --path /detector --path /mask run.h5 other.h5
-  coquina repack --filter blosc2 --chunks auto run.h5:/detector detector.h5
-  coquina repack --in-place run.h5
+  coquina repack run.h5 smaller.h5 --filter blosc2 --codec zstd --level 7 --threads 2
+  coquina repack run.h5 other.h5 --filter gzip --chunks 4,50,50 --path /detector --path /mask
+  coquina repack run.h5:/detector detector.h5 --filter blosc2 --chunks auto
+  coquina repack run.h5 --in-place --json
 """
 
 from __future__ import annotations
@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 _LARGE = 64 << 10
 
 
-def chunks(text: str) -> tuple[int, ...] | str:
-    """Return the chunks that a text such as `100x20` names, or "auto"."""
-    if text == "auto":
-        return text
-    try:
-        return tuple(int(part) for part in text.replace("x", ",").split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}: write auto, or lengths such as 100x20") from None
+FILTERS = ("blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "none")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,17 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", nargs="?", help="the new file")
     parser.add_argument("--in-place", action="store_true", help="replace the file by its copy")
     parser.add_argument(
-        "--filter", help="blosc2, blosc, gzip, lz4, zstd, bitshuffle or none (default: what there is)"
-    )
-    parser.add_argument(
-        "-c", "--codec", help="of blosc2 and blosc (default: zstd), bitshuffle (default: lz4)"
-    )
-    parser.add_argument("-l", "--level", type=int, default=5, help="0 to 9, of zstd 1 to 22; default 5")
-    parser.add_argument(
-        "-F", "--filters", default="shuffle", metavar="NAME", help="shuffle (default), bitshuffle or nofilter"
-    )
-    parser.add_argument("--chunks", type=chunks, help="auto, or items along each axis: 100x20")
-    parser.add_argument("--blocks", type=chunks, help="of blosc2: items of a block along each axis")
+        "--filter", choices=FILTERS, metavar="FILTER",
+        help=f"HDF5's: {', '.join(FILTERS)} (default: what there is)",
+    )  # fmt: skip
+    arguments.add_encoding(parser, None, 5, 22)
+    parser.set_defaults(filters="shuffle")
+    arguments.add_cut(parser, "")
     parser.add_argument(
         "--fletcher32", action=argparse.BooleanOptionalAction, help="checksums, or none (default: as it is)"
     )
@@ -65,17 +53,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="/PATH",
         help="a group or dataset that the options are for (default: all); may be given several times",
     )
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="threads to use (default: all cores)")
     parser.add_argument("--no-compare", action="store_true", help="do not compare the copy with the file")
+    arguments.add_threads(parser)
     arguments.add_force(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Repack the file."""
     place = hdf5_paths.place(options.file)
     if place is None:
-        raise ValueError(f"{options.file} is no HDF5 file, and has no such names in it")
+        raise ValueError(
+            f"{options.file} is no HDF5 file, and only those are repacked; `coquina convert` is for others"
+        )
     if options.in_place and place.path != "/":
         raise ValueError(f"{options.file}: only whole files are replaced by their copies")
     from coquina.hdf5.copying import repack, work_bytes
@@ -84,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
         pass  # Says what is there, if the path is not.
     verify = not options.no_compare
     total = work_bytes(place.file, place.path, verify=verify)
-    with arguments.progress(total, "repack") as progress:
+    with arguments.progress(total, "repack", options) as progress:
         result = repack(
             place.file,
             options.output,
@@ -93,17 +83,17 @@ def run(options: argparse.Namespace) -> None:
             codec=options.codec,
             level=options.level,
             filters=options.filters,
-            blocks=options.blocks,
+            blocks=None if options.blocks == "auto" else options.blocks,
             fletcher32=options.fletcher32,
             chunks=options.chunks,
             only=tuple(options.path),
             in_place=options.in_place,
             overwrite=options.force,
             verify=verify,
-            threads=options.jobs,
+            threads=options.threads,
             progress=progress,
         )
-    arguments.report(facts(result), sentence(result), as_json=options.json)
+    arguments.report(facts(result), sentence(result), options)
 
 
 def facts(result: Repacked) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 Examples:
   coquina repair climate.b2nd good.b2nd
+  coquina repair climate.b2nd good.b2nd --force --json
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", help="the new file")
     arguments.add_threads(parser)
     arguments.add_force(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Repair the array."""
     array, error = open_or_salvage(options.file)
-    if error:
+    if error and not options.json:
         print(f"{error}; going on with what is left", file=sys.stderr)
     if not isinstance(array, coquina.Array):
         raise ValueError(f"{options.file} holds no array of Blosc2: only those can be repaired")
@@ -38,4 +39,5 @@ def run(options: argparse.Namespace) -> None:
     sentence = f"{options.output}: {nchunks - len(damage)} of {nchunks} chunks saved"
     lines = [sentence, *(f"  lost: {one}" for one in damage)]
     result = {"output": options.output, "nchunks": nchunks, "damage": [facts(one) for one in damage]}
-    arguments.report(result, "\n".join(lines), as_json=options.json)
+    result["error"] = str(error) if error else None
+    arguments.report(result, "\n".join(lines), options)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from coquina.cli import hdf5_paths, inputs
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Generator
 
     from coquina.tables.table import Table
@@ -45,18 +46,16 @@ def is_table(found: Any) -> bool:
 
 
 @contextmanager
-def threads_of(options: argparse.Namespace) -> Generator[None]:
-    """Use as many threads as --threads says, and as before afterwards."""
-    from coquina import num_threads, set_num_threads
+def opened(text: str, mode: Literal["r", "r+"] = "r") -> Generator[Table]:
+    """Open the table that is named: FILE.h5, FILE.h5:/table, or a directory. Raises ValueError for others."""
+    from coquina.tables.opening import open_table
 
-    before = num_threads()
-    if options.threads is not None:
-        set_num_threads(options.threads)
-    try:
-        yield
-    finally:
-        if options.threads is not None:
-            set_num_threads(before)
+    place = hdf5_paths.place(text)
+    if place is None and not is_directory(text):
+        raise inputs.unknown(text, "tables: FILE.h5, FILE.h5:/table, or the directory of one")
+    file, name = (text, None) if place is None else place
+    with open_table(file, None if name == "/" else name, mode) as table:
+        yield table
 
 
 def facts(table: Table) -> dict[str, Any]:

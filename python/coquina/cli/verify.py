@@ -5,8 +5,9 @@ HDF5 files all chunks of all datasets are read: few have checksums, but most dam
 
 Examples:
   coquina verify climate.b2nd
-  coquina verify --json climate.b2nd
+  coquina verify climate.b2nd --json
   coquina verify run.h5
+  coquina verify run.h5:/images --quiet && echo good
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.cli import arguments, hdf5_paths
+from coquina.cli import arguments, hdf5_paths, inputs
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina verify`."""
     parser.add_argument("file", help="an array, a frame, a Bloscpack file, FILE.h5[:/path]")
     arguments.add_threads(parser)
-    arguments.add_json(parser)
+    arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     lines = [sentence, *(f"  chunk {one['chunk']}: {one['error']}" for one in found)]
     result = {"file": options.file, "nchunks": nchunks, "checksums": checksums, "damage": found}
     result["error"] = str(damage) if damage else None
-    arguments.report(result, "\n".join(lines), as_json=options.json)
+    arguments.report(result, "\n".join(lines), options)
     if damage:
         raise damage
     if found:
@@ -80,7 +81,7 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
         "nchunks": checked.nchunks,
         "damage": bad,
     }
-    arguments.report(result, "\n".join(lines), as_json=options.json)
+    arguments.report(result, "\n".join(lines), options)
     if bad:
         raise coquina.CorruptError(f"{options.file}: {len(bad)} of {checked.nchunks} chunks are damaged")
 
@@ -88,10 +89,10 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
 def open_or_salvage(path: str) -> tuple[Any, coquina.CoquinaError | None]:
     """Open a file; if header, index or trailer are damaged, what is left of it, and the error."""
     try:
-        return coquina.open(path), None
+        return inputs.opened(path), None
     except (coquina.CorruptError, coquina.UnsupportedError) as error:
         try:
-            return coquina.open(path, damaged=True), error
+            return inputs.opened(path, damaged=True), error
         except coquina.CoquinaError:
             raise error from None
 

@@ -6,7 +6,6 @@ In: a node. Out: text that can be read, and HTML for notebooks. Nothing is compu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from coquina.array_info import human
 from coquina.expressions import engine
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Leaf, Node
 from coquina.expressions.reference import postorder
+from coquina.html import facts_html, text_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Return the text as it is, for notebooks."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return text_html(self)
 
 
 def explanation_of(node: Node) -> Explanation:
@@ -186,9 +186,4 @@ def summary_html(node: Node) -> str:
         "size": f"{human(size)}, when it is computed",
         "operands": str(len({id(one.source) for one in operands})),
     }
-    rows = "".join(
-        f'<tr><th style="text-align:left">{escape(name)}</th>'
-        f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for name, value in facts.items()
-    )
-    return f"<table>{rows}</table>"
+    return facts_html(facts.items())

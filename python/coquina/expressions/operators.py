@@ -302,6 +302,22 @@ class Operators(Methods):
         """Whether any item equals `item`."""
         return bool(_binary("equal", self, item).any())
 
+    def to_dask(self, chunks: int | str | tuple[int | str | None, ...] | None = None) -> Any:
+        """Return a `dask.array.Array` of the same items: lazy, read without a lock, each block by its task.
+
+        chunks: items of Dask's chunks along each axis, one number or one for each ("auto", -1 for all), which
+            are rounded to multiples of the stored chunks, so that no two tasks decode the same. By default as
+            many stored chunks as fit in Dask's `array.chunk-size` (128 MiB), at least one.
+
+        Slices of the Dask array decode only the blocks that they touch. Its name is the same for the same
+        items in every process, and another one after a change; the items are read when Dask computes. Tasks
+        in other processes open files by their path, once a process, and get what is in memory compressed.
+        Raises ImportError without Dask, ValueError for `chunks` that mean nothing.
+        """
+        from coquina.adapters.dask_arrays import to_dask
+
+        return to_dask(self, chunks)
+
 
 def power_function(dtype: np.dtype[Any], exponent: float) -> Function | None:
     """Return what NumPy computes instead of a power of arrays of `dtype`, None if it does not."""

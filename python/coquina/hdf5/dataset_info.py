@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coquina.array_info import ArrayInfo
+from coquina.array_info import ArrayInfo, asked
 
 if TYPE_CHECKING:
     from coquina.array import Array
@@ -58,6 +58,7 @@ class DatasetInfo(ArrayInfo):
             maxshape=dataset.maxshape,
             pipeline=dataset.filters,
             **stats,
+            **asked(dataset),
         )
 
     def __str__(self) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
+    from coquina.remote import RangeReader
 
 
 #: Of a name of metadata in an array.
@@ -84,6 +85,11 @@ class Dataset(Placed, Array):
     def path(self) -> str | None:
         """The absolute path of the file; None for one that is only in memory."""
         return self._nodes.path_of(self._h5)
+
+    @property
+    def remote(self) -> RangeReader | None:
+        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        return self._facts.remote
 
     @property
     def layout(self) -> str:
@@ -361,6 +367,7 @@ class Dataset(Placed, Array):
         """Pickle by path and name: it reopens for reading."""
         from coquina.hdf5.files import reopen
 
-        if self.path is None or self.name is None:
+        where = self._nodes.where_of(self._h5)
+        if where is None or self.name is None:
             raise TypeError("a dataset without a file or a name cannot be pickled; pickle a copy()")
-        return reopen, (self.path, self.name)
+        return reopen, (where, self.name)

@@ -1,8 +1,9 @@
 """What an HDF5 dataset is, and how its items may be fetched.
 
 In: a dataset of h5py. Out: `Facts`: all that the engine is told about it, with the gear: "direct" (chunks are
-read from a descriptor of ours), "fetched" (chunks come from libhdf5, in batches) or "whole" (libhdf5 runs its
-own filter pipeline), and the reason why it is not a faster one.
+read from a descriptor of ours, or by ranges of a file that is far away), "fetched" (chunks come from
+libhdf5, in batches) or "whole" (libhdf5 runs its own filter pipeline), and the reason why it is not a faster
+one.
 Source: tests/hdf5/test_gears.py has a case for every rule, each of which was seen to go wrong without it.
 Invariant: nothing is decided by trying: a gear is legal by what is known before a byte is read.
 """
@@ -22,6 +23,7 @@ from coquina.dtypes import dtype_text
 from coquina.hdf5.item_types import bare, stored_dtype
 from coquina.hdf5.untyped import h5d, h5f, h5fd, h5g, h5i, h5py, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
+from coquina.remote import RangeReader
 
 if TYPE_CHECKING:
     from coquina._core import ArrayHandle, Hdf5Library
@@ -50,6 +52,7 @@ class Facts:
     layout: "chunked", "contiguous", "compact" or "virtual".
     gear, reason: see the module; no reason for "direct".
     place: file and name, for errors. path, device, inode: of the file, if it is simply one.
+    remote: what reads a file that is far away.
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
     """
 
@@ -71,6 +74,7 @@ class Facts:
     inode: int | None
     header: int | None
     contiguous: int | None
+    remote: RangeReader | None
 
     def library_of(self, dataset: Any) -> Hdf5Library:
         """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
@@ -126,6 +130,7 @@ class Facts:
             header=self.header if is_direct else None,
             contiguous=self.contiguous if is_direct else None,
             zones=zones,
+            remote=self.remote if is_direct else None,
         )
 
 
@@ -155,7 +160,8 @@ def _facts(dataset: Any, whole: np.dtype[Any], is_exact: bool) -> Facts:
     item_fill = fill[: dtype.itemsize]
     filters = filters_of(plist)
     file = h5i.get_file_id(dataset.id)
-    place = _Place.of(file)
+    number, header = place_of(dataset.id)
+    place = _Place.of(file, number)
     is_uniform = fill == item_fill * (len(fill) // max(len(item_fill), 1))
     reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_nbit(whole, filters)
     gear: Gear = "whole"
@@ -184,8 +190,9 @@ def _facts(dataset: Any, whole: np.dtype[Any], is_exact: bool) -> Facts:
         path=place.path,
         device=place.device,
         inode=place.inode,
-        header=place_of(dataset.id)[1],
+        header=header,
         contiguous=dataset.id.get_offset() if layout == "contiguous" else None,
+        remote=place.remote,
     )
 
 
@@ -282,7 +289,7 @@ def _why_not_nbit(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
 
 def _why_not_direct(dataset: Any, plist: Any, fid: Any, place: _Place, layout: str) -> str | None:
     """Return why our own descriptor may not be read; None if it may."""
-    if place.driver != h5fd.SEC2:
+    if place.driver != h5fd.SEC2 and place.remote is None:
         return "file driver: its bytes are not simply those of one file"
     intent = fid.get_intent()
     if intent & h5f.ACC_SWMR_READ or intent & h5f.ACC_SWMR_WRITE:
@@ -310,12 +317,13 @@ class _Place:
     device: int | None
     inode: int | None
     trouble: str | None
+    remote: RangeReader | None = None
 
     @classmethod
-    def of(cls, fid: Any) -> _Place:
+    def of(cls, fid: Any, number: int) -> _Place:
         driver = fid.get_access_plist().get_driver()
         if driver != h5fd.SEC2:
-            return cls(driver, None, None, None, None)
+            return cls(driver, None, None, None, None, RangeReader.of_file(number))
         path = os.path.abspath(os.fsdecode(fid.name))
         held = os.fstat(fid.get_vfd_handle())
         try:

@@ -11,13 +11,15 @@ import os
 import secrets
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize
 
+from coquina.hdf5.describing import place_of
 from coquina.hdf5.groups import Group
 from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.sessions import Session, Stamp
 from coquina.hdf5.untyped import h5fd, h5py
+from coquina.remote import HDF5_AHEAD, RangeReader, local_path, reader_for
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -30,7 +32,7 @@ Mode = Literal["r", "r+", "a", "w", "x"]
 class File(Group):
     """An HDF5 file. It is closed at the end of a `with` block; its datasets cannot be read from then on.
 
-    path: a path, or a file object for reading in binary mode.
+    path: a path, a file object for reading in binary mode, or a URL that fsspec knows, which is only read.
     mode: "r" to read; "r+" to change; "w" to make a new one in place of what is there; "x" the same, if there
         is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and gets its
         own on `close` or `publish`; an exception in the `with` block removes it.
@@ -46,7 +48,7 @@ class File(Group):
 
     def __init__(
         self,
-        path: Path | BinaryIO,
+        path: Path | BinaryIO | RangeReader,
         mode: Mode = "r",
         *,
         libver: str | tuple[str, str] | None = None,
@@ -75,6 +77,11 @@ class File(Group):
         }
         options = {name: value for name, value in options.items() if value is not None}
         self._new: _NewFile | None = None
+        reader = reader_for(path)
+        if reader is not None:
+            super().__init__(*self._remote(reader, mode, options))
+            return
+        path = path if (local := local_path(path)) is None else local
         name = path_name(path)
         opened_ns = None
         if name is None:
@@ -91,6 +98,14 @@ class File(Group):
                 h5 = h5py.File(name, mode, **options)
         super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
 
+    def _remote(self, reader: RangeReader, mode: str, options: dict[str, Any]) -> tuple[Any, Nodes]:
+        if mode != "r":
+            raise ValueError(f"{reader.url}: mode {mode!r}: what is far away can only be read")
+        reader.ahead = HDF5_AHEAD
+        h5 = h5py.File(reader.file(), "r", **options)
+        reader.serves(place_of(h5.id)[0])
+        return h5, Nodes(self, _session(h5, "r", None))
+
     @classmethod
     def of(cls, h5: Any) -> File:
         """Return the file that h5py has open."""
@@ -105,6 +120,11 @@ class File(Group):
         if self._new is not None:
             return self._new.path
         return path_of_file(self._h5)
+
+    @property
+    def remote(self) -> RangeReader | None:
+        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        return RangeReader.of_file(place_of(self._h5.id)[0]) if self else None
 
     @property
     def filename(self) -> str:
@@ -285,14 +305,14 @@ def _modified_ns(path: str) -> int | None:
         return None
 
 
-def path_name(path: Path | BinaryIO) -> str | None:
+def path_name(path: object) -> str | None:
     """Return the absolute path; None for a file object."""
     if isinstance(path, str):
         return os.path.abspath(path)
-    return os.path.abspath(path.__fspath__()) if isinstance(path, os.PathLike) else None
+    return os.path.abspath(os.fspath(cast("Path", path))) if isinstance(path, os.PathLike) else None
 
 
-def reopen(path: str, name: str) -> Any:
+def reopen(path: str | RangeReader, name: str) -> Any:
     """Open what a pickle refers to, for reading."""
     return File(path)[name]
 

@@ -140,7 +140,8 @@ class Group(Placed, MutableMapping[str, Any]):
         """Return a new dataset; if it cannot be filled, there is none.
 
         name: groups on the way are made; None for a dataset that gets a name later (`group[name] = dataset`).
-        shape, dtype, data: as in h5py. data may also be an `Array` or a dataset, which is read in parts.
+        shape, dtype, data: as in h5py. data may also be an `Array` or a dataset, which is read in parts, or a
+            Dask array, whose chunks are encoded by the tasks that compute them.
         chunks: items along each axis of a chunk; by the default rule if None or "auto".
         maxshape: how far each axis may grow, None for without end.
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle" or "none".
@@ -177,7 +178,7 @@ class Group(Placed, MutableMapping[str, Any]):
             # There may have been another dataset at its place in the file.
             wrote(dataset)
             if made.values is not None:
-                fill_boxes(dataset, made.values.__getitem__, threads)
+                _fill(dataset, made.values, threads)
         except BaseException:
             if first is not None:
                 del self._h5[first]
@@ -317,14 +318,30 @@ class Group(Placed, MutableMapping[str, Any]):
             return f"<{type(self).__name__}, closed>"
         return f"<{type(self).__name__} {self.name!r} ({len(self)} members)>"
 
+    def _repr_html_(self) -> str:
+        """Return what is in it, for notebooks."""
+        from coquina.hdf5.group_html import group_html
+
+        return group_html(self)
+
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
         from coquina.hdf5.files import reopen
 
-        path = self._nodes.path_of(self._h5)
-        if path is None or self.name is None:
+        where = self._nodes.where_of(self._h5)
+        if where is None or self.name is None:
             raise TypeError("what is only in memory, or has no name, cannot be pickled")
-        return reopen, (path, self.name)
+        return reopen, (where, self.name)
+
+
+def _fill(dataset: Any, values: Any, threads: int | None) -> None:
+    """Write all items of a new dataset: those of a Dask array by Dask's tasks, others in boxes."""
+    if hasattr(values, "__dask_graph__"):
+        from coquina.adapters.dask_storing import fill_dataset
+
+        if fill_dataset(dataset, values):
+            return
+    fill_boxes(dataset, values.__getitem__, threads)
 
 
 def _indexes_of(name: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coquina.hdf5.describing import Zones
     from coquina.hdf5.files import File
     from coquina.hdf5.sessions import Session
+    from coquina.remote import RangeReader
     from coquina.tables.table import Table
 
 NODES_MAX = 256
@@ -92,6 +93,11 @@ class Nodes:
     def path_of(self, h5: Any) -> str | None:
         """Return the path of that file, None if it is only in memory."""
         return self.file_of(h5).path
+
+    def where_of(self, h5: Any) -> str | RangeReader | None:
+        """Return where the file is, for whoever opens it anew; None if it is only in memory."""
+        file = self.file_of(h5)
+        return file.path or file.remote
 
     def close(self) -> None:
         """Close all datasets that are still held."""

@@ -15,7 +15,7 @@ from coquina._core import CorruptError
 from coquina.indexes.reference import engine_of
 from coquina.indexes.rowsets import RowSet
 from coquina.indexes.spans import SPAN_BITS, SPAN_ROWS, merged
-from coquina.indexes.zones import zone_ranges
+from coquina.indexes.zones import ZONE_ROWS, zone_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,6 +84,15 @@ class Current:
         if len(rows) and not 0 <= int(rows[0]) <= int(rows[-1]) < self.stop:
             raise CorruptError(f"run {run.number}: rows {rows[0]} to {rows[-1]} of {self.stop}")
         return rows
+
+    def estimate(self, low: Keys, high: Keys, missing: bool, bucket_rows: int) -> int:
+        """Return how many rows may be in ranges at most, without those of open ranges; from memory alone."""
+        if self.state.meta.kind == "zones":
+            found = len(self.state.zones.candidates(low, high, missing)) * ZONE_ROWS
+        else:
+            found = sum([run.core.estimate(low, high) for run in self.runs])
+            found = (found + sum([run.missing for run in self.runs if missing])) * bucket_rows
+        return min(found, self.nrows - self.open_rows)
 
     def buckets(self, low: Keys, high: Keys, missing: bool, bucket_rows: int) -> Rows:
         """Return the buckets that have rows in ranges, or may have."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from coquina.indexes.metadata import Metadata
     from coquina.indexes.places import Place
     from coquina.indexes.runs import Progress, Run
-    from coquina.indexes.source import IndexSource
+    from coquina.indexes.source import Freshness, IndexSource
 
     Keys = npt.NDArray[np.uint64]
     Rows = npt.NDArray[np.int64]
@@ -64,6 +64,7 @@ class Index:
         self._meta = meta
         self._lock = RLock()
         self._state: IndexState | None = None
+        self._looked: Freshness | None = None
         self._now: Current | None = None
         self._damage = ""
         self._is_changed = False
@@ -176,14 +177,7 @@ class Index:
         Kinds "light" and "zones": how many rows are candidates.
         """
         now = self._current()
-        if now is None:
-            return 0
-        if self.kind == "zones":
-            found = len(now.state.zones.candidates(low, high, missing)) * ZONE_ROWS
-        else:
-            found = sum([run.core.estimate(low, high) for run in now.runs])
-            found = (found + sum([run.missing for run in now.runs if missing])) * self.bucket_rows
-        return min(found, now.nrows - now.open_rows)
+        return 0 if now is None else now.estimate(low, high, missing, self.bucket_rows)
 
     def count(
         self,
@@ -246,6 +240,16 @@ class Index:
 
     # Changes
 
+    def look(self) -> None:
+        """Values are about to be written by its owner: see before that whether it is right so far."""
+        with self._lock:
+            if self._state is None and self._looked is None and not self._damage:
+                try:
+                    self._looked = self.source.freshness(self._meta.stamp)
+                    self._looked.check()
+                except DAMAGE as error:
+                    self._spoil(error)
+
     def build(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
         """Index all rows anew."""
         with self._lock:
@@ -284,7 +288,7 @@ class Index:
     def resized(self, nrows: int) -> None:
         """There are so many rows now."""
         with self._lock:
-            state = self._loaded()
+            state = self._loaded() if nrows < self._meta.rows else self._state
             self._now = None
             if state is not None and state.spans.resized(nrows):
                 self._is_changed = True
@@ -293,10 +297,10 @@ class Index:
     def rename(self, name: str, source: IndexSource) -> None:
         """Give it another name, and what it is of."""
         with self._lock:
-            state = self._loaded()
             self.name, self.column, self.source = name, source.name, source
             self._meta = replace(self._meta, name=name, column=source.name)
             self._now = None
+            state = self._loaded()
             if state is not None:
                 state.rename(name, source)
 
@@ -308,10 +312,10 @@ class Index:
     def save(self) -> None:
         """Write what has become of it, if it is worth while: for who closes the table."""
         with self._lock:
-            now = self._now if self._is_changed else self._current()
             state = self._state
             if state is None or not state.place.is_writable:
                 return
+            now = self._now if self._is_changed else self._current()
             if self._is_changed or (now is not None and not state.freshness.is_stamped):
                 state.save(self.source.count())
                 self._meta, self._is_changed = state.metadata(), False
@@ -335,8 +339,8 @@ class Index:
             state.spans.items, state.meta = spans, meta
             raise
         self._meta, self._is_changed, self._damage = state.metadata(), False, ""
-        self._state = IndexState.load(state.place, self.key, state.meta, self.source)
-        self._state.freshness = state.freshness
+        # Its runs are opened when somebody asks.
+        self._state, self._looked = None, state.freshness
         self._now = None
 
     def _fresh_state(self) -> IndexState:
@@ -364,7 +368,9 @@ class Index:
     def _loaded(self) -> IndexState | None:
         if self._state is None and not self._damage:
             try:
-                self._state = IndexState.load(self._place(), self.key, self._meta, self.source)
+                state = IndexState.load(self._place(), self.key, self._meta, self.source)
+                state.freshness = self._looked or state.freshness
+                self._state = state
             except DAMAGE as error:
                 self._spoil(error)
         return self._state
@@ -374,15 +380,14 @@ class Index:
         if fresh is None:
             return None
         nrows = self.source.count()
-        if state.spans.resized(nrows):
-            self._is_changed = True
+        is_changed = state.spans.resized(nrows)
         if not fresh:
-            if state.spans.verify(state.fingerprints):
-                self._is_changed = True
+            is_changed |= state.spans.verify(state.fingerprints)
             state.freshness.verified()
-        state.settle()
-        owned = state.spans.rows_of()
-        runs = tuple([run for run in state.runs if owned.get(run.number)])
+        if is_changed:
+            self._is_changed = True
+            state.settle()
+        runs = tuple([run for run in state.runs if state.owned.get(run.number)])
         ranges = state.spans.open_ranges(nrows)
         open_rows = int((ranges[:, 1] - ranges[:, 0]).sum())
         owners = np.append(state.spans.owners, np.int32(OPEN))
@@ -391,6 +396,3 @@ class Index:
     def _spoil(self, error: Exception) -> None:
         self._damage = f"damaged: {error}" if str(error) else f"damaged: {type(error).__name__}"
         self._state = self._now = None
-
-
-__all__ = ["Index"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,13 +68,17 @@ class Run:
 
 @dataclass(frozen=True)
 class Sorting:
-    """How runs are made: see `IndexSort`. folder: where files may be made that do not fit in memory."""
+    """How runs are made: see `IndexSort`. folder: where files may be made that do not fit in memory.
+
+    codec: of keys and rows.
+    """
 
     bucket_rows: int
     block_entries: int
     memory_limit: int
     folder: str | None = None
     progress: Progress | None = None
+    codec: str = "zstd"
 
 
 def write_run(
@@ -100,9 +104,9 @@ def write_run(
         gone: Rows = np.asarray(sort.missing)
         missing = gone if sorting.bucket_rows == 1 else _different(gone // sorting.bucket_rows)
         is_wide = int(ranges[-1, 1]) > 1 << 32
-        where = f"{path}/runs/{number}"
-        offsets = place.create(f"{where}/offsets", "<u2", _CUT, zoned=False)
-        rows = place.create(f"{where}/rows", "<u8" if is_wide else "<u4", _CUT, zoned=False)
+        where, cut = f"{path}/runs/{number}", replace(_CUT, codec=sorting.codec)
+        offsets = place.create(f"{where}/offsets", "<u2", cut, zoned=False)
+        rows = place.create(f"{where}/rows", "<u8" if is_wide else "<u4", cut, zoned=False)
         first, shifts = _written(place, sort, offsets, rows, missing)
         for name, values in (("first", first), ("shifts", shifts)):
             array = place.create(f"{where}/{name}", values.dtype, _SUMMARY_CUT, zoned=False)

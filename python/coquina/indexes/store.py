@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from coquina.indexes.places import Place
     from coquina.indexes.source import IndexSource
 
-#: Rows that are open are indexed when they are so many, at a flush, and at the end.
+#: Rows that are open are indexed when they are so many, at a flush, and at the end; there more may stay open.
 FLUSH_ROWS, CLOSE_ROWS = 1 << 20, 1 << 16
+#: That is one row of so many that are known, of no more bytes than these: a query looks at them in some
+#: milliseconds, and to index them takes as long as tens of queries.
+_OPEN_SHARE, _OPEN_BYTES = 8, 32 << 20
 
 
 class IndexStore:
@@ -99,6 +102,11 @@ class IndexStore:
 
     # What the owner of the values tells. All of these are cheap where there are no indexes.
 
+    def look(self) -> None:
+        """Something is about to be written: whether indexes were right until then is seen now or never."""
+        for index in self._all().values():
+            index.look()
+
     def changed(self, columns: Iterable[str] | None, start: int, stop: int) -> None:
         """Rows change in these columns; None for all: before they do, so that a failure leaves them open."""
         wanted = None if columns is None else set(columns)
@@ -127,12 +135,15 @@ class IndexStore:
 
     def flushed(self) -> None:
         """Rows were flushed: where much is open, 2^20 rows, it is indexed."""
-        self._catch_up(FLUSH_ROWS)
+        for index in self._writable():
+            if index.open_rows >= FLUSH_ROWS and index.is_usable:
+                index.refresh()
 
     def closing(self) -> None:
-        """The table is about to be closed: what is open is indexed if it is 2^16 rows, and all is saved."""
-        self._catch_up(CLOSE_ROWS)
+        """The table is about to be closed: what is open is indexed if it is much, and all is saved."""
         for index in self._writable():
+            if index.open_rows >= _open_rows_max(index) and index.is_usable:
+                index.refresh()
             index.save()
         if self._place is not None:
             self._place.close()
@@ -141,11 +152,6 @@ class IndexStore:
         """Make one run of each index."""
         for index in self._all().values():
             index.compact()
-
-    def _catch_up(self, rows: int) -> None:
-        for index in self._writable():
-            if index.open_rows >= rows and index.is_usable:
-                index.refresh()
 
     def _writable(self) -> list[Index]:
         """Return the indexes that may have something to be written."""
@@ -220,3 +226,10 @@ class IndexStore:
 def _is_of(column: str, index: Index) -> bool:
     """Whether an index needs a column, or one below it."""
     return any(one == column or one.startswith(f"{column}/") for one in index.source.columns)
+
+
+def _open_rows_max(index: Index) -> int:
+    """Return how many rows are left open at the end, less one."""
+    row_bytes = sum([array.nbytes for array in index.source.arrays()]) // max(1, index.source.count())
+    few = min(FLUSH_ROWS, index.rows // _OPEN_SHARE, _OPEN_BYTES // max(1, row_bytes))
+    return max(CLOSE_ROWS, few)

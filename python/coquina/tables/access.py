@@ -117,24 +117,26 @@ class Access:
 
 
 def chosen(table: Table, condition: Node) -> Choice:
-    """Return how a condition is answered; nothing is looked up."""
+    """Return how a condition is answered."""
     if is_disabled():
         return Choice(None, False, (), "indexes are not to be used")
     if table.index_store.is_empty and not table.indexes:
         return _NOTHING_KNOWN
     terms = table.conditions.terms.terms(table, condition)
     if terms is None:
-        unused = [f"{index.name}: {index.reason}" for index in table.indexes.values() if index.reason]
+        # Of a file that is far away all of a column may have to be read to know the reason.
+        indexes = () if table.remote is not None else tuple(table.indexes.values())
+        unused = [f"{index.name}: {index.reason}" for index in indexes if index.reason]
         return Choice(None, False, (), "; ".join(["no index knows what is asked", *unused]))
     return Pricing(table, condition, terms).chosen()
 
 
-def access_of(table: Table, condition: Node) -> Access:
-    """Return how a condition is answered, with the rows that indexes gave."""
-    choice = chosen(table, condition)
+def access_of(table: Table, condition: Node, choice: Choice | None = None) -> Access:
+    """Return how a condition is answered, with the rows that indexes gave. choice: if that is known."""
+    choice = choice or chosen(table, condition)
     if choice.tree is None:
         return Access(choice, None)
-    return Access(choice, looked_up(choice.tree, table.nrows).clip(0, table.nrows))
+    return Access(choice, looked_up(choice.tree, table.nrows, choice.found).clip(0, table.nrows))
 
 
 def rows_node(rows: RowSet, table: Table) -> Node:
@@ -178,39 +180,39 @@ def node_of(plan: Plan) -> Node | None:
     return with_rows(plan.table, condition, access_of(plan.table, condition))
 
 
-def found_of(plan: Plan, columns: dict[str, Column], *, numbers: bool) -> Found:
-    """Return all of the rows of a plan at once, without their order."""
+def found_of(plan: Plan, columns: dict[str, Column], *, numbers: bool, choice: Choice | None = None) -> Found:
+    """Return all of the rows of a plan at once, without their order. choice: how, if that is known."""
     condition = plan.condition()
-    if condition is not None and not columns and not numbers:
-        count = _count(plan, condition)
-        if count is not None:
+    if condition is not None:
+        choice = choice or chosen(plan.table, condition)
+        if not columns and not numbers and (count := _count(plan, choice)) is not None:
             return Found(count, {})
-    rows, node = rows_or_node(plan, condition)
+    rows, node = rows_or_node(plan, condition, choice)
     if rows is not None:
         return Found(len(rows), taken(plan.table, columns, rows), rows if numbers else None)
     return scan(node, columns, plan.span, numbers=numbers, limit=plan.limit)
 
 
-def rows_or_node(plan: Plan, condition: Node | None) -> tuple[Rows | None, Node | None]:
+def rows_or_node(
+    plan: Plan, condition: Node | None, choice: Choice | None = None
+) -> tuple[Rows | None, Node | None]:
     """Return the rows of a plan by their numbers, in order, where these are known and few; else the node of
-    its condition with what indexes know.
+    its condition with what indexes know. choice: how it is answered, if that is known.
     """
     if condition is None:
         return None, None
-    access = access_of_span(plan, condition)
+    access = access_of(plan.table, condition, choice)
+    if access.rows is not None:
+        access = replace(access, rows=access.rows.strided(plan.span))
     rows = sure_rows(plan, condition, access)
+    if rows is None and access.rows is not None and not (len(access.rows.rows) or len(access.rows.open)):
+        rows = access.rows.rows
     if rows is None:
         return None, with_rows(plan.table, condition, access)
     rows = rows if plan.limit is None else rows[: plan.limit]
     if len(rows) <= _TAKEN_ROWS:
         return rows, None
     return None, rows_node(RowSet(rows, np.empty((0, 2), np.int64)), plan.table)
-
-
-def access_of_span(plan: Plan, condition: Node) -> Access:
-    """Return how the rows of a plan are found, only those that it looks at."""
-    access = access_of(plan.table, condition)
-    return access if access.rows is None else replace(access, rows=access.rows.strided(plan.span))
 
 
 def sure_rows(plan: Plan, condition: Node, access: Access) -> Rows | None:
@@ -232,13 +234,12 @@ def _or(rows: Rows, more: Rows) -> Rows:
     return engine_of().rows_or(rows, more)
 
 
-def _count(plan: Plan, condition: Node) -> int | None:
+def _count(plan: Plan, choice: Choice) -> int | None:
     """Return how many rows meet a condition, if an index knows the number."""
-    choice = chosen(plan.table, condition)
     tree = choice.tree
     if not isinstance(tree, Term) or not choice.is_whole or len(plan.span) != plan.table.nrows:
         return None
-    count = counted(tree)
+    count = counted(tree, choice.found)
     return count if count is None or plan.limit is None else min(plan.limit, count)
 
 

@@ -30,8 +30,13 @@ def reader(rows: Queries, columns: Names = None) -> Any:
     schema = pa.schema([(one.name, struct_type(one.path, one.spec, arrow_columns)) for one in picked])
 
     def batches() -> Iterator[Any]:
-        for piece in gathering.pieces(plan, cast("Any", arrow_columns)):
-            arrays = [struct_of(one.path, one.spec, piece.values) for one in picked]
+        # Rows that are sorted, and wait in files meanwhile, are NumPy's; all others become Arrow's at once.
+        is_sorted = bool(plan.order) and plan.limit is None
+        for piece in gathering.pieces(plan, found if is_sorted else cast("Any", arrow_columns)):
+            values = piece.values
+            if is_sorted:
+                values = {path: arrow_columns[path].typed(one) for path, one in values.items()}
+            arrays = [struct_of(one.path, one.spec, values) for one in picked]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())

@@ -46,7 +46,7 @@ class ArrowColumn:
 
     def read(self, rows: Any) -> Any:
         """Return the values of rows by their numbers."""
-        return self._typed(self.column.read(rows))
+        return self.typed(self.column.read(rows))
 
     def values(self, parts: Sequence[Part]) -> Any:
         """Return the values of gathered parts."""
@@ -55,9 +55,10 @@ class ArrowColumn:
         if self.column.kind == "categorical":
             column = cast("CategoricalColumn", self.column)
             return _coded(column, column.codes_of(parts), self.type)
-        return self._typed(self.column.values(parts))
+        return self.typed(self.column.values(parts))
 
-    def _typed(self, values: Any) -> Any:
+    def typed(self, values: Any) -> Any:
+        """Return values that NumPy has as Arrow's."""
         pa = pyarrow()
         if pa.types.is_dictionary(self.type):
             if self.column.kind == "enum":

@@ -165,7 +165,7 @@ class Changes(TableIndexes):
                 self._check_open()
                 before = self.nrows
                 if not self._pending:
-                    self._hold(True)
+                    self._begin()
                 self._waiting.append(rows.copy())
                 self._waiting_rows += len(rows)
                 self._pending = before + len(rows)
@@ -191,7 +191,7 @@ class Changes(TableIndexes):
             self._drain()
             before = self.nrows
             if not self._pending:
-                self._hold(True)
+                self._begin()
             with written_by(self.author):
                 self._layout.append(batch)
             self._pending = before + count
@@ -274,6 +274,7 @@ class Changes(TableIndexes):
         """Tell the indexes, before rows of these columns change in the block; None for all columns."""
         store = None if self.index_store.is_empty else self.index_store
         if store is not None:
+            store.look()
             for start, stop in ranges:
                 store.changed(columns, start, stop)
         try:
@@ -343,6 +344,11 @@ class Changes(TableIndexes):
     def _check_open(self) -> None:
         if self.is_closed:
             raise ValueError("the table is closed")
+
+    def _begin(self) -> None:
+        """Prepare for rows that wait until a flush."""
+        self.index_store.look()
+        self._hold(True)
 
     def _hold(self, is_held: bool) -> None:
         """Keep the file from forgetting a table with rows that wait."""

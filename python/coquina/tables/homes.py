@@ -213,11 +213,15 @@ class Hdf5Home(Home):
     def __init__(self, group: Group) -> None:
         """Made of an open group."""
         self._group = group
+        self._file: Any = None
+        self._is_writable = inside(group).file.mode != "r"
+        # What has a name, in a file that is open for reading, where names stay.
+        self._nodes: dict[str, Any] = {}
 
     @property
     def is_writable(self) -> bool:
         """Whether the file is open for writing."""
-        return inside(self._group).file.mode != "r"
+        return self._is_writable
 
     @property
     def name(self) -> str | None:
@@ -227,17 +231,28 @@ class Hdf5Home(Home):
     @property
     def file(self) -> Any:
         """The file of the group."""
-        return self._group.file
+        if self._file is None:
+            self._file = self._group.file
+        return self._file
 
     @property
     def attrs(self) -> MutableMapping[str, Any]:
         """The attributes of the group: h5py's mapping."""
         return self._group.attrs
 
+    def _node(self, path: str) -> Any:
+        """Return what has this name. Raises KeyError."""
+        found = self._nodes.get(path)
+        if found is None:
+            found = node_in(self._group, path)
+            if not self.is_writable:
+                self._nodes[path] = found
+        return found
+
     def kind(self, path: str) -> Literal["array", "texts", "group"] | None:
         """Return what there is: an array of ours, h5py's text of variable length, or a group."""
         try:
-            found = node_in(self._group, path)
+            found = self._node(path)
         except KeyError:
             return None
         if isinstance(found, Dataset):
@@ -253,7 +268,7 @@ class Hdf5Home(Home):
 
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
         """Return h5py's mapping."""
-        return inside(node_in(self._group, path)).attrs
+        return inside(self._node(path)).attrs
 
     def create_group(self, path: str) -> None:
         """Make a group."""
@@ -281,7 +296,7 @@ class Hdf5Home(Home):
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
         """Return the dataset."""
-        dataset: Dataset = self._group[path]
+        dataset: Dataset = self._node(path)
         zones = _zones(dataset.dtype) if zoned and self.is_writable and len(dataset.shape) == 1 else ()
         return dataset if dataset.zones == zones else dataset.with_zones(zones)
 
@@ -291,13 +306,13 @@ class Hdf5Home(Home):
 
     def members(self, path: str) -> dict[str, int] | None:
         """Return the members of an enumeration; h5py's booleans are none."""
-        return h5py.check_enum_dtype(inside(self._group[path]).dtype)
+        return h5py.check_enum_dtype(inside(self._node(path)).dtype)
 
     def texts(self, path: str) -> npt.NDArray[Any]:
         """Return strings that h5py reads. Raises UnicodeDecodeError for bytes that are not UTF-8."""
         from coquina.hdf5.variable_items import read_items, row_regions
 
-        h5: Any = node_in(self._group, path)
+        h5: Any = self._node(path)
         items: Any = np.empty(h5.shape, object)
         for region in row_regions(h5):
             found = read_items(h5, region)
@@ -306,11 +321,11 @@ class Hdf5Home(Home):
 
     def texts_count(self, path: str) -> int:
         """Return the length of the dataset."""
-        return len(node_in(self._group, path))
+        return len(self._node(path))
 
     def takes_texts(self, path: str, texts: Sequence[str]) -> bool:
         """Return whether they are not longer than those that are there, and theirs can grow."""
-        h5: Any = inside(node_in(self._group, path))
+        h5: Any = inside(self._node(path))
         width = 0 if h5.dtype.kind != "S" or h5.maxshape[0] is not None else h5.dtype.itemsize
         return max((len(one.encode()) for one in texts), default=0) <= width
 
@@ -359,7 +374,7 @@ class Hdf5Home(Home):
 
     def set_number(self, path: str, name: str, number: int) -> None:
         """Write it where it stands."""
-        inside(node_in(self._group, path)).attrs.modify(name, np.int64(number))
+        inside(self._node(path)).attrs.modify(name, np.int64(number))
 
     def close(self) -> None:
         """Nothing: the nodes are those of the file."""

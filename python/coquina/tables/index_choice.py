@@ -10,7 +10,7 @@ Invariant: the choice depends on the condition, the indexes and the stored bytes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import exp
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ from coquina.tables.term_trees import Both, Either, Term
 from coquina.views import View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 #: What a row of an index costs: to decode it, and to put it in its order.
 _ROW_BYTES = 96
-#: So few rows are taken from an index without asking what a scan would pass over.
-_FEW_ROWS = 1024
+#: What asking what a scan would pass over costs, for each box of the table, and in any case.
+_SURVEYED_BYTES, _SURVEY_BYTES = 1 << 10, 1 << 17
 #: What an index has to cost at most of what a scan costs.
 _GAIN = 0.9
-#: Estimates are in blocks of an index: those of so few rows are made exact.
-_COUNTED_ROWS = 1 << 15
+#: Estimates are in blocks of an index: rows of so few are looked up to learn how many they are.
+_LOOKED_UP_ROWS = 1 << 15
 #: What a row costs in a part of a condition that has no stored array.
 _UNKNOWN_BYTES = 8
 
@@ -59,7 +59,7 @@ class Choice:
 
     tree: the terms that are looked up; None for a scan. is_whole: whether these are all of the condition.
     names: of the indexes. reason: why it is so, for people. rest: what has to be computed of rows that surely
-    meet the terms.
+    meet the terms. found: the rows of terms that have been looked up, whether the tree has them or not.
     """
 
     tree: Tree | None
@@ -67,6 +67,7 @@ class Choice:
     names: tuple[str, ...]
     reason: str
     rest: tuple[Node, ...] = ()
+    found: Mapping[Term, RowSet] = field(default_factory=dict[Term, RowSet])
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class Pricing:
         self._condition = condition
         self._terms = terms
         self._count = table.nrows
+        self._found: dict[Term, RowSet] = {}
         self._row_bytes = row_bytes_of(condition)
         self._box_rows = max(1, boxes_of(table)[1])
         self._boxes = max(1, -(-self._count // self._box_rows))
@@ -114,16 +116,25 @@ class Pricing:
         best = self._priced(tree)
         if best is None:
             return Choice(None, False, (), f"{', '.join(sorted(_names(tree)))}: knows nothing of these rows")
-        words = f"some {round(best.rows)} of {self._count} rows"
+        names, words = tuple(sorted(_names(best.tree))), f"some {round(best.rows)} of {self._count} rows"
+        if not self._is_gain(best):
+            return Choice(None, False, (), f"a scan costs less: {words} by {', '.join(names)}")
         rest = () if best.is_whole else tuple(self._terms.rest(best.tree))
-        found = Choice(best.tree, best.is_whole, tuple(sorted(_names(best.tree))), words, rest)
-        if is_forced() or (
-            best.rows <= _FEW_ROWS and best.lookup <= _FEW_ROWS * _ROW_BYTES and best.is_whole
-        ):
-            return found
-        if self._total(best) < _GAIN * self._scanned * self._boxes * self._box_bytes:
-            return found
-        return Choice(None, False, (), f"a scan costs less: {words} by {', '.join(found.names)}")
+        return Choice(best.tree, best.is_whole, names, words, rest, self._found)
+
+    def _is_gain(self, best: _Priced) -> bool:
+        """Whether a tree costs less than a scan."""
+        scan = _GAIN * self._boxes * self._box_bytes
+        return is_forced() or self._is_worth(best.lookup, scan - self._computed(best))
+
+    def _is_worth(self, lookup: float, saved: float) -> bool:
+        """Whether a lookup costs less than it saves. saved: where a scan passes over nothing; zone maps are
+        asked for how much it passes over only if that matters: no more than the lookup can be lost.
+        """
+        if lookup >= saved:
+            return False
+        survey = max(_SURVEY_BYTES, self._boxes * _SURVEYED_BYTES)
+        return lookup <= survey or lookup < self._scanned * saved
 
     @cached_property
     def _scanned(self) -> float:
@@ -133,14 +144,14 @@ class Pricing:
         boxes, unknown = _core.survey(engine.lower(self._condition), 0, self._count)
         return unknown / max(1, boxes)
 
-    def _total(self, priced: _Priced) -> float:
-        """Return what a tree costs, with computing the condition where it is not the whole answer."""
+    def _computed(self, priced: _Priced) -> float:
+        """Return what computing the condition costs in the rows of a tree, if a scan passes over nothing."""
         if priced.is_whole:
-            return priced.lookup
+            return 0
         row_bytes = self._row_bytes
         if not priced.is_open:
             row_bytes = min(row_bytes, sum(map(row_bytes_of, self._terms.rest(priced.tree)), 0))
-        return priced.lookup + self._touched(priced) * self._scanned * row_bytes * self._box_rows
+        return self._touched(priced) * row_bytes * self._box_rows
 
     def _touched(self, priced: _Priced) -> float:
         """Return how many boxes there is a row in, of rows anywhere, or of all rows of some places."""
@@ -165,9 +176,10 @@ class Pricing:
         if unknown >= self._count and not is_forced():
             return None
         rows = min(self._count, index.estimate(keys.low, keys.high, missing=term.missing is not False))
-        if rows <= _COUNTED_ROWS and term.is_whole and (known := counted(term)) is not None:
-            rows = known
         is_sure = index.kind in ("full", "partial")
+        if is_sure and rows <= _LOOKED_UP_ROWS:
+            found = self._found[term] = _looked_up_term(term)
+            rows, unknown = len(found.rows), found.open_rows
         # Candidates of other kinds come in buckets, of which each is one place.
         places = rows / max(1, ZONE_ROWS if index.kind == "zones" else index.bucket_rows)
         # What is open is scanned.
@@ -184,7 +196,8 @@ class Pricing:
                 best = self._joined([one], tree)
                 continue
             more = self._joined(priced[: at + 1], tree)
-            if is_forced() or self._total(more) < self._total(best):
+            saved = self._computed(best) - self._computed(more)
+            if is_forced() or self._is_worth(more.lookup - best.lookup, saved):
                 best = more
         return best
 
@@ -265,19 +278,19 @@ def row_bytes_of(condition: Node) -> int:
     return total + sum([array.typesize for array in arrays.values()])
 
 
-def looked_up(tree: Tree, count: int) -> RowSet:
-    """Return the rows of a tree. count: rows of the table.
+def looked_up(tree: Tree, count: int, known: Mapping[Term, RowSet]) -> RowSet:
+    """Return the rows of a tree. count: rows of the table. known: the rows of some terms.
 
     Rows of an exact set meet all parts of the tree; `Both` says whether there are others.
     """
     if isinstance(tree, bool):
         return RowSet.all(count) if tree else RowSet.none()
     if isinstance(tree, Term):
-        found = _looked_up_term(tree)
+        found = known.get(tree) or _looked_up_term(tree)
         return found if tree.is_whole else RowSet(found.rows, found.open, False)
-    found = looked_up(tree.parts[0], count)
+    found = looked_up(tree.parts[0], count, known)
     for part in tree.parts[1:]:
-        more = looked_up(part, count)
+        more = looked_up(part, count, known)
         found = found & more if isinstance(tree, Both) else found | more
     if isinstance(tree, Either) and any(isinstance(part, Both) and not part.is_whole for part in tree.parts):
         return RowSet(found.rows, found.open, False)
@@ -291,8 +304,14 @@ def _looked_up_term(term: Term) -> RowSet:
     )
 
 
-def counted(term: Term) -> int | None:
-    """Return how many rows meet a term; None if its index does not know the number."""
+def counted(term: Term, known: Mapping[Term, RowSet]) -> int | None:
+    """Return how many rows meet a term; None if its index does not know the number.
+
+    known: the rows of some terms.
+    """
+    found = known.get(term)
+    if found is not None:
+        return len(found.rows) if found.is_exact and not len(found.open) else None
     keys = term.wanted.sure
     return term.operand.index.count(
         keys.low, keys.high, missing=bool(term.missing), check=partial(_checked, term), by_key=True

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import CoquinaError
+from coquina.expressions.functions import FUNCTIONS, call
 from coquina.indexes.access import is_disabled, is_forced
 from coquina.indexes.ordered_runs import ASKED_MOST, FirstRows, first_rows
 from coquina.indexes.rowsets import RowSet
 from coquina.tables import ordering
-from coquina.tables.access import chosen, rows_node
+from coquina.tables.access import chosen, found_of, rows_node
 from coquina.tables.items_at import items_at
 from coquina.tables.predicates import both
 from coquina.tables.scanning import scan
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from coquina.expressions.nodes import Node
     from coquina.indexes.index import Index
     from coquina.tables.columns import Column
+    from coquina.tables.index_choice import Choice
     from coquina.tables.plan import Plan
     from coquina.tables.table import Table
 
@@ -61,8 +63,10 @@ def _ordered(plan: Plan) -> tuple[Rows, str]:
     index = index_of_order(plan)
     keys = None if index is None or condition is None else _keys(plan.table, condition, index)
     is_walked = keys is not None and plan.limit is not None
-    if condition is not None and not is_walked and chosen(plan.table, condition).tree is not None:
-        return _of_few(plan), "sorted"
+    if condition is not None and not is_walked:
+        choice = chosen(plan.table, condition)
+        if choice.tree is not None:
+            return _of_few(plan, choice), "sorted"
     found = None if index is None else _by_index(plan, index, keys)
     if index is not None and found is not None:
         return found, f"index {index.name}"
@@ -89,10 +93,11 @@ def index_of_order(plan: Plan) -> Index | None:
     return best
 
 
-def _of_few(plan: Plan) -> Rows:
+def _of_few(plan: Plan, choice: Choice) -> Rows:
     """Return the rows of a plan whose condition is answered by an index: there are not many."""
     columns = [plan.table.layout.columns[name] for name, _ in plan.order]
-    found = replace(plan, order=(), limit=None).scan({one.name: one for one in columns}, numbers=True)
+    unordered = replace(plan, order=(), limit=None)
+    found = found_of(unordered, {one.name: one for one in columns}, numbers=True, choice=choice)
     assert found.numbers is not None
     order = ordering.argsort([found.values[one.name] for one in columns], [flag for _, flag in plan.order])
     return found.numbers[order[: plan.limit]]
@@ -112,6 +117,10 @@ def _first(plan: Plan, index: Index, keys: tuple[int, int] | None) -> Rows | Non
     count = min(plan.limit or 0, len(plan.span))
     if not count:
         return np.empty(0, np.int64)
+    if not plan.conditions and len(plan.span) == plan.table.nrows:
+        rows = rows_at(plan, range(count))
+        if rows is not None:
+            return rows
     asked_most = plan.table.nrows if is_forced() else ASKED_MOST
     accept = _accepting(plan, plan.condition())
     is_descending, is_tied = plan.order[0][1], len(plan.order) > 1
@@ -147,11 +156,7 @@ def extreme(plan: Plan, name: str, path: str) -> Any:
         return None
     asked = replace(plan, order=((path, name == "max"),), limit=1)
     index = index_of_order(asked)
-    if (
-        index is None
-        or index.open_rows
-        or (column.dtype.kind in "fmM" and any(one.missing for one in index.runs))
-    ):
+    if index is None or (column.dtype.kind in "fmM" and _has_missing(column, index)):
         # What is missing may be NaN, which is a number here.
         return None
     rows = _by_index(asked, index)
@@ -163,6 +168,17 @@ def extreme(plan: Plan, name: str, path: str) -> Any:
         return None if np.ma.getmaskarray(masked)[0] else masked.data[0]
     # Text is str and bytes, as it is where it is looked for.
     return values.tolist()[0] if column.text_kind else values[0]
+
+
+def _has_missing(column: Column, index: Index) -> bool:
+    """Whether there may be a row without a value, or with NaN."""
+    if any(one.missing for one in index.runs) or not index.open_rows:
+        return any(one.missing for one in index.runs)
+    if column.kind != "number" or column.dtype.kind != "f":
+        return True
+    is_nan = call(FUNCTIONS["isnan"], column.node())
+    found = [scan(is_nan, {}, range(*pair), numbers=True).numbers for pair in index.open_ranges().tolist()]
+    return any(rows is None or len(rows) for rows in found)
 
 
 def _sorted(plan: Plan, rows: Rows) -> Rows:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import UnsupportedError
 from coquina.hdf5.places import inside
+from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
+from coquina.remote import RangeReader
 from coquina.tables.incoming import batches
 from coquina.tables.making import Storing, create_at, expecting, is_file_name, owned
 from coquina.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from coquina._core import Filters, Path
     from coquina.hdf5.files import File
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["columns", "rows"]
 Mode = Literal["w", "x", "a", "r+"]
+
+#: What tables say of themselves, by attribute; and how names of what is not shown begin.
+_MARKS = {"CLASS": ("TABLE", b"TABLE"), "encoding-type": ("dataframe", b"dataframe")}
+_HIDDEN = (b"_i_", b"_p_")
 
 
 def create_table(
@@ -76,15 +82,18 @@ def create_table(
     return create_at(path, mode, name, batches(data), expecting(storing, data))
 
 
-def open_table(path: Path, name: str | None = None, mode: Literal["r", "r+", "a"] = "r") -> Table:
+def open_table(
+    path: Path | RangeReader, name: str | None = None, mode: Literal["r", "r+", "a"] = "r"
+) -> Table:
     """Open a table of a file, or one that is a directory; closing it closes the file.
 
+    path: of the file or the directory, or the URL of a file, which is only read; see `coquina.open`.
     name: of the table; None for the only one that the file has. Raises KeyError if there is no such table, or
     more than one and no name, UnsupportedError for what is no table.
     """
     from coquina.hdf5.files import File
 
-    if not is_file_name(path) and os.path.isdir(path):
+    if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
         from coquina.tables.columns_layout import ColumnsLayout
         from coquina.tables.frames_home import FramesHome
 
@@ -136,22 +145,48 @@ def table_at(node: Any) -> Table | None:
 
 def only_table(file: File) -> str:
     """Return the name of the only table in a file. Raises KeyError if there is none, or several."""
-    found: list[str] = []
-
-    def look(name: str, h5: Any) -> None:
-        marks = (h5.attrs.get("CLASS"), h5.attrs.get("encoding-type"))
-        is_hidden = any(part.startswith("_i_") or part.startswith("_p_") for part in name.split("/"))
-        if not is_hidden and any(mark in ("TABLE", b"TABLE", "dataframe", b"dataframe") for mark in marks):
-            found.append("/" + name)
-
-    inside(file).visititems(look)
+    found = sorted(_tables_in(inside(file).id))
     if len(found) != 1:
         what = f"has the tables {', '.join(found)}; name one" if found else "has no table"
         raise KeyError(f"{file.filename} {what}")
     return found[0]
 
 
-def reopen(path: str, name: str) -> Table:
+def _tables_in(root: Any) -> Iterator[str]:
+    """Yield the names of the tables below a low-level group. Links of names are not followed, and neither
+    what is hidden nor what is in a table is looked at: of a table with indexes it is most.
+    """
+    seen = {h5g.get_objinfo(root, b".").objno}
+    # Each with the names that are left of it: of two names of a table the first one is found.
+    open_groups = [(root, b"/", iter(root))]
+    while open_groups:
+        group, above, names = open_groups[-1]
+        name = next(names, None)
+        if name is None:
+            open_groups.pop()
+            continue
+        info = h5g.get_objinfo(group, name, follow_link=False)
+        is_node = info.type in (h5g.GROUP, h5g.DATASET)
+        if not is_node or info.objno in seen or name.startswith(_HIDDEN):
+            continue
+        seen.add(info.objno)
+        node = h5o.open(group, name)
+        if _is_marked(node):
+            yield (above + name).decode(errors="surrogateescape")
+        elif info.type == h5g.GROUP:
+            open_groups.append((node, above + name + b"/", iter(node)))
+
+
+def _is_marked(node: Any) -> bool:
+    """Whether a low-level node says that it is a table."""
+    made = h5py.Group if isinstance(node, h5g.GroupID) else h5py.Dataset
+    return any(
+        h5a.exists(node, name.encode()) and made(node).attrs.get(name) in marks
+        for name, marks in _MARKS.items()
+    )
+
+
+def reopen(path: str | RangeReader, name: str) -> Table:
     """Open what a pickle refers to, for reading."""
     return open_table(path, name)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.expressions.expression import Expr
+from coquina.html import text_html
 from coquina.tables.access import access_of, boxes_with, with_rows
 from coquina.tables.index_order import how_ordered
 from coquina.tables.reading import row_bytes
@@ -65,6 +66,10 @@ class QueryExplanation:
             "ordered": self.ordered,
             "limit": self.limit,
         }
+
+    def _repr_html_(self) -> str:
+        """Return the text as it is, for notebooks."""
+        return text_html(self)
 
     def __str__(self) -> str:
         """One line for each fact."""

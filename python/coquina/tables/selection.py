@@ -178,6 +178,19 @@ class Queries:
 
         return arrow.to_polars(self, columns)
 
+    def scan_polars(self) -> Any:
+        """Return the rows as a `polars.LazyFrame`, which reads when it is collected.
+
+        Of a query only the columns that it needs are decoded, `head` reads no more rows than that, and what
+        its filters say of numbers, times, text, categories and nulls is a condition of ours: indexes answer
+        it, and blocks that cannot match are passed over. Memory: some 64 MiB at a time, besides the result.
+
+        Raises ImportError where Polars is not installed, TypeError for columns that Arrow has no type for.
+        """
+        from coquina.adapters import polars_scan
+
+        return polars_scan.scan(Selection(self._query()))
+
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
         """Write the rows as a CSV file, names in its first line; return how many they were.
 

@@ -70,17 +70,19 @@ def _few(plan: Plan, span: range) -> Rows | None:
     if not span:
         return np.empty(0, np.int64)
     most = max(_AT_ONCE[-1], plan.table.nrows // _FEW_OF)
-    if span[-1] < most:
-        return ordered_rows(plan.first(span[-1] + 1))[span.start :: span.step]
-    return rows_at(plan, span) if span[-1] - span[0] < most else None
+    rows = rows_at(plan, span) if span[-1] - span[0] < most else None
+    if rows is None and span[-1] < most:
+        rows = ordered_rows(plan.first(span[-1] + 1))[span.start :: span.step]
+    return rows
 
 
 def _found(plan: Plan, columns: dict[str, Column], span: range) -> Iterator[Found]:
     if index_of_order(plan) is not None:
         for stop in _AT_ONCE:
             some = span[: max(0, -(-(stop - span.start) // span.step))]
-            if some:
-                yield from _taken(columns, ordered_rows(plan.first(some[-1] + 1))[some.start :: some.step])
+            rows = _few(plan, some)
+            assert rows is not None
+            yield from _taken(columns, rows)
             span = span[len(some) :]
     rows = _few(plan, span)
     if rows is not None:

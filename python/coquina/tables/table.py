@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from coquina.array_info import Damage
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
+    from coquina.remote import RangeReader
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.opening import Kind
     from coquina.tables.reading import Names
@@ -66,6 +67,11 @@ class Table(Changes):
         """The absolute path of the file; None for one that is only in memory."""
         file = self._layout.file
         return getattr(getattr(self._layout, "home", None), "path", None) if file is None else file.path
+
+    @property
+    def remote(self) -> RangeReader | None:
+        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        return None if self.file is None else self.file.remote
 
     @property
     def attrs(self) -> Any:
@@ -309,9 +315,10 @@ class Table(Changes):
         from coquina.tables.opening import reopen
 
         self.ready()
-        if self.path is None or self.name is None:
+        where = self.path or self.remote
+        if where is None or self.name is None:
             raise TypeError("a table that is only in memory cannot be pickled; pickle to_numpy()")
-        return reopen, (self.path, self.name)
+        return reopen, (where, self.name)
 
 
 def _shown(spec: ColumnSpec) -> str:

@@ -8,6 +8,7 @@ Invariant: rows that meet the condition are among those that are wanted.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ COMPARISONS = frozenset((*_IS_BELOW, "equal", "not_equal"))
 _TRIED = 256
 
 
+@cache
 def domain_of(kind: str) -> tuple[int, int]:
     """Return the least and the greatest key that values of a kind have."""
     if kind in ("float32", "float64"):

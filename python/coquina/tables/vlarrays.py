@@ -108,10 +108,10 @@ class VLArray(Placed):
         """Pickle by path and name: it reopens for reading."""
         from coquina.hdf5.files import reopen
 
-        path = self._nodes.path_of(self._h5)
-        if path is None or self.name is None:
+        where = self._nodes.where_of(self._h5)
+        if where is None or self.name is None:
             raise TypeError("what is only in memory, or has no name, cannot be pickled")
-        return reopen, (path, self.name)
+        return reopen, (where, self.name)
 
     def _where(self) -> Array:
         """Return where the sequences are: an array of what the dataset has of each."""

@@ -22,17 +22,24 @@ pub(crate) struct ArrayHandle {
     pub(crate) reads_python: bool,
     path: Option<PathBuf>,
     offset: u64,
+    /// The `RangeReader` that its bytes come from, if it is far away.
+    remote: Option<Py<PyAny>>,
 }
 
 impl ArrayHandle {
     /// An array in memory, or at the start of a file.
     pub(crate) fn new(array: Array, path: Option<PathBuf>) -> Self {
-        Self { array: Arc::new(array), reads_python: false, path, offset: 0 }
+        Self { array: Arc::new(array), reads_python: false, path, offset: 0, remote: None }
     }
 
     /// The same array, which starts at this byte of its file.
     pub(crate) fn at(self, offset: u64) -> Self {
         Self { offset, ..self }
+    }
+
+    /// The same array, whose bytes come from this `RangeReader`.
+    pub(crate) fn of_reader(self, reader: &Bound<'_, PyAny>) -> Self {
+        Self { remote: Some(reader.clone().unbind()), ..self }
     }
 
     /// The same array, whose bytes come from an object of Python's.
@@ -98,6 +105,12 @@ impl ArrayHandle {
         self.path.clone().map(PathBuf::into_os_string)
     }
 
+    /// The `RangeReader` that its bytes come from; `None` for what is not far away.
+    #[getter]
+    fn remote(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.remote.as_ref().map(|reader| reader.clone_ref(py))
+    }
+
     /// Where in the file it starts.
     #[getter]
     fn offset(&self) -> u64 {
@@ -112,6 +125,19 @@ impl ArrayHandle {
     #[getter]
     fn cache_bytes(&self) -> usize {
         self.array.cache_bytes()
+    }
+
+    /// A number that tells this state of its file from others; see `Array::state_sum`.
+    #[getter]
+    fn state_sum(&self, py: Python<'_>) -> Option<u64> {
+        py.detach(|| self.array.state_sum())
+    }
+
+    /// Takes over the chunks of another array as they are stored; its first item is at `start` here.
+    #[pyo3(signature = (start, other, /))]
+    fn adopt(&self, py: Python<'_>, start: Vec<u64>, other: &Bound<'_, Self>) -> Result<(), Raised> {
+        let other = &other.get().array;
+        Ok(py.detach(|| self.array.adopt(&start, other))?)
     }
 
     /// Gives a created file its name.

@@ -16,6 +16,7 @@ use super::bytes::{FilterTuple, ZoneTuple, slots, zone_fields};
 use super::library::Hdf5Library;
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;
+use crate::remote;
 
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open_dataset, module)?)
@@ -69,12 +70,12 @@ fn identity(_file: &File) -> io::Result<(u64, u64)> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "files have no number here that tells them apart"))
 }
 
-/// Opens a dataset. With gear "direct" the file at `path` is read besides, if it has these numbers of device and
-/// inode; `OSError` if not. Chunks that are written get a zone map of `zones`.
+/// Opens a dataset. With gear "direct" the bytes that `remote`, a `RangeReader`, gives are read besides, or the file at
+/// `path`, if it has these numbers of device and inode; `OSError` if not. Chunks that are written get a zone map of `zones`.
 #[pyfunction]
 #[pyo3(signature = (library, /, *, shape, chunks, rank, dtype, typesize, fill, filters, gear, writable=false,
     blocks=None, place=None, path=None, device=None, inode=None, header=None, contiguous=None,
-    zones=Vec::new()))]
+    zones=Vec::new(), remote=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn open_dataset(
     py: Python<'_>,
@@ -96,11 +97,13 @@ fn open_dataset(
     header: Option<u64>,
     contiguous: Option<u64>,
     zones: Vec<ZoneTuple>,
+    remote: Option<Bound<'_, PyAny>>,
 ) -> Result<ArrayHandle, Raised> {
     let gear = gear_of(gear)?;
     let library = Arc::clone(&library.get().dataset) as Arc<dyn Library>;
-    let source = match (gear, &path, device.zip(inode)) {
-        (Gear::Direct, Some(path), Some(expected)) => {
+    let source = match (gear, &remote, path.as_ref().zip(device.zip(inode))) {
+        (Gear::Direct, Some(reader), _) => Some(Arc::new(remote::far(reader)?) as Arc<dyn ReadAt>),
+        (Gear::Direct, None, Some((path, expected))) => {
             Some(py.detach(|| shared_descriptor(path, expected))? as Arc<dyn ReadAt>)
         }
         (Gear::Direct, ..) => {
@@ -128,5 +131,9 @@ fn open_dataset(
     };
     let array = py.detach(|| Array::open_hdf5(spec, Limits::default()))?;
     // Whatever the gear is, h5py may have to be asked, which needs the GIL.
-    Ok(ArrayHandle::new(array, path).of_python())
+    let handle = ArrayHandle::new(array, path).of_python();
+    Ok(match &remote {
+        Some(reader) => handle.of_reader(reader),
+        None => handle,
+    })
 }

@@ -178,6 +178,7 @@ fn in_frame(state: &State, number: u64) -> Result<frame::Stored> {
 }
 
 fn verify_chunk(source: &Source<'_>, number: u64) -> Result<()> {
+    let _held = source.hold_chunk(number)?;
     let Content::Blocks(_, chunk) = source.content(number)? else { return Ok(()) };
     with_scratch(source.grid.block_bytes(), |scratch| {
         (0..source.grid.blocks_per_chunk()).try_for_each(|block| source.decode(&*chunk, block, scratch))

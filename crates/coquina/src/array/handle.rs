@@ -16,7 +16,7 @@ use super::plan::Plan;
 use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
 use super::statistics::{after_resize, item_type};
-use super::write::{Values, Write};
+use super::write::{Made, Values, Write};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
@@ -176,6 +176,13 @@ impl Array {
         }
     }
 
+    /// A number that tells this state from others of the same file: a sum over what the file's last commit wrote
+    /// beside the chunks, with their sums where it has some. `None` in memory and in HDF5 files.
+    pub fn state_sum(&self) -> Option<u64> {
+        // What readers hold was made before its commit.
+        self.writer().store.chunks().state_sum()
+    }
+
     /// Bytes of decoded blocks that are kept for further reads.
     pub fn cache_bytes(&self) -> usize {
         self.cache.block_bytes()
@@ -196,6 +203,8 @@ impl Array {
         check(&state.grid, selection, window, Some(out.len()))?;
         let done = self.source(&state).read(selection, window, out, job);
         let done = match done {
+            // What did not come from afar would not come by another way either.
+            Err(error) if error.kind() == ErrorKind::Io && state.chunks.far().is_some() => Err(error),
             Err(error) if error.kind() != ErrorKind::Cancelled => {
                 self.read_again(&state, selection, window, out, job).ok_or(error)
             }
@@ -286,6 +295,22 @@ impl Array {
         let mut writer = self.writer();
         let state = self.state();
         let made = self.make_change(&mut writer, &state, grid, write, job);
+        self.settle(&mut writer, made).map_err(|e| self.placed(e))
+    }
+
+    /// Puts chunks that are encoded already in place of those of these numbers, as one change.
+    pub(super) fn put_chunks(&self, chunks: Vec<(u64, Made)>) -> Result<()> {
+        let mut writer = self.writer();
+        let state = self.state();
+        let put = || {
+            writer.check()?;
+            let store = &mut *writer.store;
+            let entries = chunks.into_iter().map(|(number, made)| Ok((number, made.put(store)?)));
+            let entries = entries.collect::<Result<Vec<_>>>()?;
+            writer.store.apply(Change { entries, ..Change::default() })?;
+            Ok(Arc::new(State { grid: state.grid.clone(), chunks: writer.store.chunks() }))
+        };
+        let made = put();
         self.settle(&mut writer, made).map_err(|e| self.placed(e))
     }
 

@@ -5,12 +5,14 @@
 //!
 //! Source: `docs/formats/b2nd.md`, `docs/partition.md`.
 
+mod adopt;
 mod before;
 mod boxes;
 mod cache;
 mod check;
 mod computed;
 mod create;
+mod far;
 mod gather;
 mod grid;
 mod handle;

@@ -4,6 +4,7 @@
 //! else into a thread's scratch, from where its items are copied. What is not touched is neither read nor decoded.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -118,7 +119,10 @@ impl Source<'_> {
             keeps_whole,
         };
         let Access::Fetched(count) = access else {
-            return read.run_all(plan.chunks(), total, job);
+            return match self.chunks.far() {
+                Some(far) => read.run_far(far, job),
+                None => read.run_all(plan.chunks(), total, job),
+            };
         };
         for touched in batches(plan.chunks(), count) {
             let numbers: Vec<u64> = touched.iter().map(|touched| touched.chunk).collect();
@@ -162,7 +166,7 @@ impl Source<'_> {
         let end = start + (out.len() / size) as u64;
         let begins_block = |at: u64| grid.locate(0, at).place == 0;
         let is_whole = begins_block(start) && (end == grid.shape()[0] || begins_block(end));
-        if !is_whole || !matches!(self.chunks.access(1)?, Access::Free) {
+        if !is_whole || !matches!(self.chunks.access(1)?, Access::Free) || self.chunks.far().is_some() {
             return Ok(false);
         }
         let (mut at, mut out) = (start, out);
@@ -268,6 +272,11 @@ impl OpenChunk for BloscChunk {
         self.chunk.read(number * self.block_bytes, out).map(drop)
     }
 
+    fn places(&self, number: usize, places: &mut Vec<Range<u64>>) {
+        let start = number * self.block_bytes;
+        self.chunk.places(start..start + self.block_bytes, places);
+    }
+
     fn lend(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
         if self.chunk.can_lend(params) { self.chunk.encoded_block(number) } else { Ok(None) }
     }
@@ -295,9 +304,9 @@ pub(super) fn cut(touched: Touched, task_blocks: usize) -> impl Iterator<Item = 
 
 /// A read that is going on.
 #[derive(Clone, Copy)]
-struct Read<'r> {
-    source: &'r Source<'r>,
-    plan: &'r Plan,
+pub(super) struct Read<'r> {
+    pub(super) source: &'r Source<'r>,
+    pub(super) plan: &'r Plan,
     output: &'r SharedOutput<'r>,
     window: Window,
     whole_items: bool,
@@ -310,7 +319,7 @@ const NO_STEPS: Steps<'static> = Steps::Even { start: 0, step: 0 };
 
 impl Read<'_> {
     /// Reads all touched blocks of these chunks, of `total` bytes.
-    fn run_all(
+    pub(super) fn run_all(
         &self,
         touched: impl Iterator<Item = Touched> + Send,
         total: usize,

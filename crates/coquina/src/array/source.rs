@@ -26,7 +26,7 @@ impl BoxSource for Array {
         let chunks = state.grid.chunks().to_vec();
         // What is fetched is fetched by chunks.
         let blocks = match state.chunks.access(1) {
-            Ok(Access::Free) => state.grid.blocks().to_vec(),
+            Ok(Access::Free) if state.chunks.far().is_none() => state.grid.blocks().to_vec(),
             _ => chunks.clone(),
         };
         Walk { chunks, blocks }
@@ -77,12 +77,16 @@ impl Array {
             Stored::Item(item) => Some(Glance::Item(item.to_vec())),
             Stored::At { .. } => Some(Glance::Blocks),
             // A chunk that is damaged says so when it is read.
-            Stored::Other { .. } => match (Source { chunks, ..self.source(state) }).content(number).ok()? {
-                Content::Item(item) => Some(Glance::Item(item.to_vec())),
-                Content::Blocks(_, chunk) => {
-                    Some(chunk.item().map_or_else(|| Glance::Opened(chunk), Glance::Item))
+            Stored::Other { .. } => {
+                let source = Source { chunks, ..self.source(state) };
+                let _held = source.hold_head(number)?;
+                match source.content(number).ok()? {
+                    Content::Item(item) => Some(Glance::Item(item.to_vec())),
+                    Content::Blocks(_, chunk) => {
+                        Some(chunk.item().map_or_else(|| Glance::Opened(chunk), Glance::Item))
+                    }
                 }
-            },
+            }
         }
     }
 

@@ -1,10 +1,12 @@
 //! Positioned reading, and files that replace another only when they are complete.
 
 use std::fs::{self, File, OpenOptions};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Error, Result};
+use super::far::Held;
 
 /// Bytes that can be read at any position, by several threads at once.
 pub trait ReadAt: Send + Sync {
@@ -32,6 +34,20 @@ pub trait ReadAt: Send + Sync {
     fn as_slice(&self) -> Option<&[u8]> {
         None
     }
+
+    /// Whether each read takes long, however few bytes it is for: then what will be read is better held before.
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    /// Has these bytes fetched in one go, where they are far away; they are at hand as long as the result lives.
+    /// Ranges that end behind the last byte end there.
+    ///
+    /// # Errors
+    /// What the source says.
+    fn hold(&self, _ranges: &[Range<u64>]) -> Result<Held> {
+        Ok(Held::default())
+    }
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
@@ -46,9 +62,18 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
     fn as_slice(&self) -> Option<&[u8]> {
         (**self).as_slice()
     }
+
+    fn is_far(&self) -> bool {
+        (**self).is_far()
+    }
+
+    fn hold(&self, ranges: &[Range<u64>]) -> Result<Held> {
+        (**self).hold(ranges)
+    }
 }
 
-fn ends_early(buffer: &[u8], offset: u64) -> Error {
+/// The error of a read for which there are not enough bytes.
+pub(super) fn ends_early(buffer: &[u8], offset: u64) -> Error {
     Error::truncated(format!("{} bytes at {offset}: the file ends before", buffer.len()))
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod bytes;
 pub(crate) mod error;
+pub(crate) mod far;
 pub(crate) mod io;
 pub(crate) mod limits;
 pub(crate) mod ordered;

@@ -23,8 +23,8 @@ pub(crate) const INLINE_BYTES: usize = 96 * 1024;
 /// The same for jobs that only copy or fill, which are over ten times as fast.
 pub(crate) const INLINE_COPY_BYTES: usize = 2 << 20;
 
-/// Looks at a running job: gets the bytes done so far, and may stop the job.
-pub type Observer<'a> = &'a dyn Fn(u64) -> ControlFlow<()>;
+/// Looks at a running job: gets the bytes done so far, and those of all its tasks, and may stop the job.
+pub type Observer<'a> = &'a dyn Fn(u64, u64) -> ControlFlow<()>;
 
 /// How a piece of work is to be run.
 #[derive(Clone, Copy, Default)]
@@ -67,7 +67,7 @@ impl<'a> Job<'a> {
         let tasks_max = tasks.size_hint().1.unwrap_or(usize::MAX);
         let helpers =
             if total_bytes < INLINE_BYTES { 0 } else { self.helpers().min(tasks_max.saturating_sub(1)) };
-        let state = State::new(tasks.enumerate());
+        let state = State::new(tasks.enumerate(), total_bytes as u64);
         if helpers == 0 {
             state.work(&work, self.observer);
         } else {
@@ -103,15 +103,16 @@ impl<'a> Job<'a> {
 /// What the threads of one job share.
 struct State<I> {
     tasks: Mutex<I>,
+    total: u64,
     done: AtomicU64,
     stop: AtomicBool,
     error: Mutex<Option<(usize, Error)>>,
 }
 
 impl<I> State<I> {
-    fn new(tasks: I) -> Self {
+    fn new(tasks: I, total: u64) -> Self {
         let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { tasks: Mutex::new(tasks), done, stop, error: Mutex::new(None) }
+        Self { tasks: Mutex::new(tasks), total, done, stop, error: Mutex::new(None) }
     }
 
     fn work<T>(&self, work: &impl Fn(T) -> Result<usize>, observer: Option<Observer<'_>>)
@@ -127,7 +128,7 @@ impl<I> State<I> {
                 }
                 Err(error) => self.fail(number, error),
             }
-            if observer.is_some_and(|see| see(self.done.load(Ordering::Relaxed)).is_break()) {
+            if observer.is_some_and(|see| see(self.done.load(Ordering::Relaxed), self.total).is_break()) {
                 self.fail(usize::MAX, Error::cancelled());
             }
         }
@@ -289,7 +290,10 @@ mod tests {
 
     #[test]
     fn an_observer_stops_the_job() {
-        let stop = |done: u64| if done >= 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let stop = |done: u64, total: u64| {
+            assert_eq!(total, BIG as u64);
+            if done >= 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
         let job = Job::default().threads(Some(1)).observed_by(&stop);
         let ran = AtomicUsize::new(0);
         let count = |_| {

@@ -162,6 +162,19 @@ impl<'a> Blocks<'a> {
         Ok(wanted.len())
     }
 
+    /// Adds where the stored bytes stand that decoding these bytes needs, as far as they are not in memory.
+    pub(super) fn places(&self, bytes: Range<usize>, places: &mut Vec<Range<u64>>) {
+        if bytes.is_empty() {
+            return;
+        }
+        let needs_first = self.needs_reference && self.reference.get().is_none();
+        let wanted = self.block_at(bytes.start)..self.block_at(bytes.end - 1) + 1;
+        for number in needs_first.then_some(0).into_iter().chain(wanted) {
+            // Where a block is wrong the walk will say so.
+            places.extend(self.spans.get(number).ok().and_then(|span| self.bytes.place(span)));
+        }
+    }
+
     /// The stored bytes of block `number`, verified if it has a sum.
     pub(super) fn encoded(&self, number: usize) -> Result<Vec<u8>> {
         with_scratch(|scratch| {

@@ -94,6 +94,17 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// Adds where the stored bytes stand that [`Content::read`] of these bytes needs.
+    pub(super) fn places(&self, bytes: Range<usize>, places: &mut Vec<Range<u64>>) {
+        match self {
+            Self::Copy(stored, header) => {
+                places.extend(stored.place(header + bytes.start..header + bytes.end))
+            }
+            Self::Repeat(_) => {}
+            Self::Blocks(blocks) => blocks.places(bytes, places),
+        }
+    }
+
     /// Whether there is more to do than to copy or fill.
     pub(super) fn is_encoded(&self) -> bool {
         matches!(self, Self::Blocks(_))

@@ -59,6 +59,16 @@ impl ChunkBytes<'_> {
         source.read_exact_at(out, at.saturating_add(start as u64))
     }
 
+    /// Where some of them stand in the source, if they are not in memory.
+    pub(super) fn place(&self, bytes: Range<usize>) -> Option<Range<u64>> {
+        match self {
+            Self::There { at, .. } if self.slice().is_none() => {
+                Some(at.saturating_add(bytes.start as u64)..at.saturating_add(bytes.end as u64))
+            }
+            _ => None,
+        }
+    }
+
     /// Bytes of memory that they take beyond themselves and the source.
     pub(super) fn memory_bytes(&self) -> usize {
         match self {

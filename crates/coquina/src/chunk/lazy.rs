@@ -21,7 +21,7 @@ use crate::base::limits::Limits;
 use crate::filter::DELTA;
 
 /// The first read: the head of most chunks, and small chunks whole.
-const FIRST_READ_BYTES: usize = 4096;
+pub(crate) const FIRST_READ_BYTES: usize = 4096;
 
 /// A chunk of which only the head is in memory.
 pub struct LazyChunk {
@@ -104,6 +104,13 @@ impl LazyChunk {
             )));
         }
         self.content.read(start, out)
+    }
+
+    /// Adds where in the source the stored bytes stand that decoding these bytes of the chunk needs; none for what is
+    /// in memory, or beyond the end.
+    pub fn places(&self, bytes: Range<usize>, places: &mut Vec<Range<u64>>) {
+        let end = bytes.end.min(self.header.nbytes);
+        self.content.places(bytes.start.min(end)..end, places);
     }
 
     /// Whether its encoded blocks can stand as they are in a chunk that is encoded by `params`.

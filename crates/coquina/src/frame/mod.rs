@@ -36,6 +36,7 @@ mod writer;
 
 pub use change::{Change, Entry, Put, Remap};
 pub use handle::{Frame, Mode};
+pub(crate) use snapshot::read_verified;
 pub use snapshot::{Snapshot, Stored, SumState};
 pub use spec::{Kind, Spec};
 pub use statistics::Statistics;

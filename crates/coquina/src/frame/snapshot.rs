@@ -178,6 +178,12 @@ impl Snapshot {
         self.slots.get(number)?.statistics
     }
 
+    /// A sum over header, index and trailer as of the last commit: another one after each commit, unless that changed
+    /// nothing. `None` for a frame whose end was not read.
+    pub fn state_sum(&self) -> Option<u64> {
+        (self.tail_sum != 0).then_some(self.tail_sum)
+    }
+
     /// Of how many chunks something is known.
     pub fn chunks_with_statistics(&self) -> u64 {
         self.slots.stored().filter(|(_, slot)| slot.statistics.is_some()).count() as u64
@@ -260,6 +266,25 @@ impl Snapshot {
                 Ok((Arc::new(file), 0, room))
             }
         }
+    }
+
+    /// What holds all chunks, if that is one file.
+    pub(crate) fn source(&self) -> Option<&dyn ReadAt> {
+        match &self.chunks {
+            Chunks::Contiguous(source, _) => Some(source),
+            Chunks::Sparse(_) => None,
+        }
+    }
+
+    /// Where in it each stored chunk starts, in order.
+    pub(crate) fn starts(&self) -> Vec<u64> {
+        let Chunks::Contiguous(_, base) = &self.chunks else { return Vec::new() };
+        let first = base.saturating_add(self.header.len());
+        let keys = self.slots.stored().filter_map(|(_, slot)| slot.key());
+        let mut starts: Vec<u64> = keys.map(|key| first.saturating_add(key)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
     }
 
     fn id(&self, slot: Slot) -> u64 {
@@ -350,7 +375,7 @@ impl Snapshot {
 }
 
 /// The bytes of a chunk with this header, held against its sum.
-pub(super) fn read_verified(source: &dyn ReadAt, place: &Place, header: &chunk::Header) -> Result<Vec<u8>> {
+pub(crate) fn read_verified(source: &dyn ReadAt, place: &Place, header: &chunk::Header) -> Result<Vec<u8>> {
     let mut bytes = vec![0; header.cbytes];
     source.read_exact_at(&mut bytes, place.at)?;
     if let Some(sum) = place.sum

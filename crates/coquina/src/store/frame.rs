@@ -1,10 +1,11 @@
 //! Chunks in a frame: a file, a directory, or bytes that are read at positions.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::{Change, Chunks, Entry, Sizes, Statistics, Store, Stored, SumState};
+use super::{Change, Chunks, Entry, Extent, Parts, Sizes, Statistics, Store, Stored, SumState};
 use crate::base::error::{Error, Result};
+use crate::base::io::ReadAt;
 use crate::frame::{self, Frame, Snapshot};
 
 /// Chunks in a frame.
@@ -21,7 +22,26 @@ struct View {
     snapshot: Arc<Snapshot>,
     verify: bool,
     is_closed: bool,
+    /// Where stored chunks start, in order, once that was asked for.
+    starts: OnceLock<Vec<u64>>,
 }
+
+impl View {
+    /// Where the chunk at `at` ends at the latest: where the next one starts.
+    fn end(&self, at: u64, room: u64) -> u64 {
+        let starts = self.starts.get_or_init(|| self.snapshot.starts());
+        let next = starts.get(starts.partition_point(|&start| start <= at));
+        // What nothing refers to any more may stand between them, and is not to be fetched.
+        let longest = match self.snapshot.chunk_bytes() as u64 {
+            0 => u64::MAX,
+            bytes => bytes.saturating_add(bytes / 4 + SLACK_BYTES),
+        };
+        at.saturating_add(room.min(longest)).min(next.copied().unwrap_or(u64::MAX))
+    }
+}
+
+/// More than a header and a table take beyond a quarter of what a chunk decodes to.
+const SLACK_BYTES: u64 = 64 << 10;
 
 fn closed() -> Error {
     Error::invalid("the array has been closed")
@@ -58,6 +78,20 @@ impl Chunks for View {
         })
     }
 
+    fn far(&self) -> Option<&dyn ReadAt> {
+        self.snapshot.source().filter(|source| source.is_far())
+    }
+
+    fn extent(&self, number: u64) -> Result<Option<Extent>> {
+        Ok(match self.chunk(number)? {
+            Stored::At { place, .. } => {
+                let bytes = place.at..self.end(place.at, place.room);
+                Some(Extent { bytes, parts: Parts::EndsFirst })
+            }
+            _ => None,
+        })
+    }
+
     fn are_ours(&self) -> bool {
         // Where sums are looked at they tell; who does not want that still has them.
         !self.verify && self.snapshot.sums() == SumState::Fresh
@@ -69,6 +103,10 @@ impl Chunks for View {
 
     fn statistics(&self, number: u64) -> Option<Statistics> {
         self.snapshot.statistics(number)
+    }
+
+    fn state_sum(&self) -> Option<u64> {
+        self.snapshot.state_sum()
     }
 
     fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
@@ -99,7 +137,8 @@ impl Chunks for View {
 impl Store for FrameStore {
     fn chunks(&self) -> Arc<dyn Chunks> {
         let snapshot = self.frame.as_ref().map_or_else(|| Arc::clone(&self.last), Frame::snapshot);
-        Arc::new(View { snapshot, verify: self.verify, is_closed: self.frame.is_none() })
+        let (verify, is_closed) = (self.verify, self.frame.is_none());
+        Arc::new(View { snapshot, verify, is_closed, starts: OnceLock::new() })
     }
 
     fn put(&mut self, chunk: Vec<u8>, statistics: Option<Statistics>) -> Result<Entry> {

@@ -72,8 +72,32 @@ pub trait OpenChunk: Send + Sync {
         None
     }
 
+    /// Adds where in the source the stored bytes stand that reading block `number` needs, as far as they are not in
+    /// memory.
+    fn places(&self, _number: usize, _places: &mut Vec<Range<u64>>) {}
+
     /// Bytes of memory that keeping it takes.
     fn memory_bytes(&self) -> usize;
+}
+
+/// The stored bytes of a chunk in a source that is far away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Where they stand, perhaps with some behind them that nothing refers to.
+    pub bytes: Range<u64>,
+    /// What must be read of them.
+    pub parts: Parts,
+}
+
+/// What must be read of the stored bytes of a chunk to have some of its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// All.
+    All,
+    /// What stands in front of the blocks and behind them, which says where each is; then these blocks.
+    EndsFirst,
+    /// The blocks, whose places are known.
+    Blocks,
 }
 
 /// Makes chunks that are not Blosc chunks.
@@ -110,6 +134,19 @@ pub trait Chunks: Send + Sync {
     /// What the source says.
     fn fetch(&self, _numbers: &[u64]) -> Result<Arc<dyn Chunks>> {
         Err(Error::unsupported("these chunks need not be fetched"))
+    }
+
+    /// What holds the chunks, if that is far away and [`Access::Free`].
+    fn far(&self) -> Option<&dyn ReadAt> {
+        None
+    }
+
+    /// What chunk `number` takes of [`Chunks::far`]; `None` where nothing is stored.
+    ///
+    /// # Errors
+    /// As [`Chunks::chunk`].
+    fn extent(&self, _number: u64) -> Result<Option<Extent>> {
+        Ok(None)
     }
 
     /// Opens chunk `number`, which is [`Stored::Other`].
@@ -174,6 +211,11 @@ pub trait Chunks: Send + Sync {
 
     /// What is known of the items of chunk `number`, if it is stored.
     fn statistics(&self, _number: u64) -> Option<Statistics> {
+        None
+    }
+
+    /// A number that tells the state from others of the same place, if there is one: that of the last commit.
+    fn state_sum(&self) -> Option<u64> {
         None
     }
 

@@ -26,6 +26,8 @@ const REPEATED_BLOCK_BYTES: usize = 64 << 10;
 /// A stored frame, of which only what is asked for is read.
 pub struct FrameChunk {
     inner: Inner,
+    /// Where the frame starts in the source.
+    at: u64,
     /// Bytes that the inner chunk decodes to, and those that come out without padding.
     nbytes: usize,
     plain: usize,
@@ -98,7 +100,7 @@ impl FrameChunk {
             }
             _ => None,
         };
-        Ok(Self { inner, nbytes, plain, array, zones })
+        Ok(Self { inner, at, nbytes, plain, array, zones })
     }
 
     /// The shape of a block, if it holds an n-dimensional array: blocks then stand one after another, each padded
@@ -152,6 +154,16 @@ impl FrameChunk {
                 repeat(value, start, out);
                 Ok(())
             }
+        }
+    }
+
+    /// Adds where in the source the stored bytes stand that [`FrameChunk::read`] of these bytes needs.
+    pub fn places(&self, bytes: Range<usize>, places: &mut Vec<Range<u64>>) {
+        let Inner::Lazy(chunk) = &self.inner else { return };
+        let first = places.len();
+        chunk.places(bytes, places);
+        for place in places.iter_mut().skip(first) {
+            *place = self.at.saturating_add(place.start)..self.at.saturating_add(place.end);
         }
     }
 

@@ -102,6 +102,11 @@ impl OpenChunk for Tiles {
         self.frame.read(number * self.block_bytes, out)
     }
 
+    fn places(&self, number: usize, places: &mut Vec<Range<u64>>) {
+        let start = number * self.block_bytes;
+        self.frame.places(start..start + self.block_bytes, places);
+    }
+
     fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
@@ -140,6 +145,15 @@ impl OpenChunk for Flat {
             Bytes::Frame(frame) => frame.read(range.start, inside),
             Bytes::Blosc(chunk) => chunk.read(range.start, inside).map(drop),
             Bytes::Stored(stored) => stored.read(range.start, inside),
+        }
+    }
+
+    fn places(&self, number: usize, places: &mut Vec<Range<u64>>) {
+        let range = self.cut.range(number);
+        match &self.bytes {
+            Bytes::Frame(frame) => frame.places(range, places),
+            Bytes::Blosc(chunk) => chunk.places(range, places),
+            Bytes::Stored(stored) => stored.places(range.start as u64..range.end as u64, places),
         }
     }
 
@@ -206,6 +220,12 @@ impl OpenChunk for Whole {
         self.decode(&mut plain)?;
         cut.take(&plain, number, out);
         Ok(())
+    }
+
+    fn places(&self, _number: usize, places: &mut Vec<Range<u64>>) {
+        if self.plain.get().is_none() {
+            self.stored.places(0..self.stored.len, places);
+        }
     }
 
     fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {

@@ -1,6 +1,7 @@
 //! The bytes of a stored chunk, in memory or in the file.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
@@ -66,6 +67,14 @@ impl StoredBytes {
             return Err(self.ends());
         }
         self.source.read_exact_at(out, self.at.saturating_add(start as u64))
+    }
+
+    /// Adds where some of them stand in the source, if they are not in memory.
+    pub(super) fn places(&self, bytes: Range<u64>, places: &mut Vec<Range<u64>>) {
+        let end = bytes.end.min(self.len);
+        if self.source.as_slice().is_none() && bytes.start < end {
+            places.push(self.at.saturating_add(bytes.start)..self.at.saturating_add(end));
+        }
     }
 
     fn ends(&self) -> Error {

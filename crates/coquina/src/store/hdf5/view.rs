@@ -18,8 +18,8 @@ use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
-use crate::hdf5::{Layout, read_index};
-use crate::store::{Access, Chunks, EncodeChunk, OpenChunk, Sizes, Stored};
+use crate::hdf5::{Inner, Layout, read_index};
+use crate::store::{Access, Chunks, EncodeChunk, Extent, OpenChunk, Parts, Sizes, Stored};
 
 /// Decoded bytes of the chunks that are fetched at once.
 const FETCH_BYTES: usize = 32 << 20;
@@ -308,6 +308,24 @@ impl Chunks for Reader {
             Some((stored, _)) => Ok(Stored::Other { id: stored.at }),
             None => Ok(Stored::Item(Arc::clone(&self.view.shared.fill))),
         }
+    }
+
+    fn far(&self) -> Option<&dyn ReadAt> {
+        let source = self.view.shared.source.as_deref()?;
+        (self.gear() == Gear::Direct && source.is_far()).then_some(source)
+    }
+
+    fn extent(&self, number: u64) -> Result<Option<Extent>> {
+        let Some((stored, mask)) = self.view.direct(number)? else { return Ok(None) };
+        let format = &self.view.shared.format;
+        let parts = match format.pipeline.inner(mask) {
+            _ if self.view.shared.contiguous.is_some() => Parts::Blocks,
+            Inner::Blosc2 => Parts::EndsFirst,
+            Inner::Blosc if !format.cut.is_tiles() => Parts::EndsFirst,
+            Inner::Stored if !format.cut.is_tiles() => Parts::Blocks,
+            _ => Parts::All,
+        };
+        Ok(Some(Extent { bytes: stored.at..stored.at.saturating_add(stored.len), parts }))
     }
 
     fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {

@@ -1,0 +1,31 @@
+"""How the guide is built: `make docs` writes it to `docs/_build/html`, and any warning is an error."""
+
+import sys
+from pathlib import Path
+
+import coquina
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+project = "coquina"
+author = "the authors of coquina"
+version = release = coquina.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "api_pages", "outside"]
+exclude_patterns = ["_build"]
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"coquina {version}"
+html_static_path = []
+html_copy_source = False
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+# Docstrings name classes of NumPy, h5py and the standard library, which are not looked up.
+nitpick_ignore_regex = [("py:.*", ".*")]
+
+linkcheck_timeout = 20
+linkcheck_retries = 2

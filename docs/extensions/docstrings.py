@@ -1,0 +1,65 @@
+"""Our docstrings as reStructuredText.
+
+In: a docstring of the package: paragraphs, some of which say of each parameter what it is
+(`name: what it is`, continued in lines that are indented), examples, names in single backticks.
+Out: lines that docutils reads: lists for parameters, literals for names, all else as plain text.
+"""
+
+from __future__ import annotations
+
+import re
+
+PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (?=\S)")
+LITERAL = re.compile(r"(`[^`]+`)")
+SPECIAL = re.compile(r"([\\*_|`<]|:(?=//))")
+
+
+def _text(text: str) -> str:
+    parts = LITERAL.split(" ".join(text.split()))
+    return "".join(f"`{part}`" if part[:1] == "`" else SPECIAL.sub(r"\\\1", part) for part in parts)
+
+
+def _list(lines: list[str]) -> list[str]:
+    items: list[str] = []
+    for line in lines:
+        if PARAMETER.match(line):
+            items.append(line)
+        else:
+            items[-1] += " " + line.strip()
+    out = []
+    for item in items:
+        name, _, what = item.partition(": ")
+        out.append(f"* ``{name}``: {_text(what)}")
+    return out
+
+
+def _paragraph(lines: list[str]) -> list[str]:
+    first = lines[0]
+    if first.lstrip().startswith(">>>"):
+        return lines
+    if PARAMETER.match(first) and first[0].islower():
+        return _list(lines)
+    if first.lstrip().startswith("- "):
+        joined: list[str] = []
+        for line in lines:
+            if line.lstrip().startswith("- "):
+                joined.append(line.strip()[2:])
+            else:
+                joined[-1] += " " + line.strip()
+        return [f"* {_text(item)}" for item in joined]
+    if re.match(r"^\s*[|+=]", first) or (len(lines) > 1 and all(line.startswith("    ") for line in lines)):
+        return ["::", "", *(f"    {line}" for line in lines)]
+    return [_text(" ".join(lines))]
+
+
+def as_restructured_text(lines: list[str]) -> list[str]:
+    """Return the lines of a docstring, as docutils is to read them."""
+    out: list[str] = []
+    paragraph: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            paragraph.append(line.rstrip())
+        elif paragraph:
+            out += [*_paragraph(paragraph), ""]
+            paragraph = []
+    return out

@@ -1,0 +1,245 @@
+"""`from_dask`: a Dask array becomes an `Array`, encoded where its chunks are computed.
+
+In: a Dask array. Out: an array in memory or in a file, which appears when it is complete; or a dataset of an
+    HDF5 file is filled. Every stored chunk is encoded once, by the task that computed it.
+Memory: of each task its chunk of Dask; who waits has one such chunk at a time, compressed.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import accumulate, pairwise, product
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from coquina import _core
+from coquina.adapters.dask_arrays import dask
+from coquina.adapters.dask_parts import ArrayRecipe, DatasetRecipe, Delivery, delivery_to
+from coquina.creation import new_array, options_of, written
+from coquina.hdf5.places import inside
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coquina._core import Filters, Path
+    from coquina.adapters.dask_parts import Parcel, Recipe
+    from coquina.array import Array
+    from coquina.creation import Access, Chunks, Options
+    from coquina.hdf5.datasets import Dataset
+
+Shape = tuple[int, ...]
+#: Chunks of Dask up to this size are stored as they are.
+CHUNK_BYTES_MAX = 32 << 20
+
+
+@overload
+def from_dask(
+    x: Any,
+    path: Path | None = ...,
+    *,
+    chunks: Chunks = ...,
+    blocks: tuple[int, ...] | None = ...,
+    access: Access = ...,
+    codec: str = ...,
+    level: int = ...,
+    filters: Filters = ...,
+    contiguous: bool = ...,
+    overwrite: bool = ...,
+    checksums: bool = ...,
+    compute: Literal[True] = ...,
+) -> Array: ...
+@overload
+def from_dask(
+    x: Any,
+    path: Path | None = ...,
+    *,
+    chunks: Chunks = ...,
+    blocks: tuple[int, ...] | None = ...,
+    access: Access = ...,
+    codec: str = ...,
+    level: int = ...,
+    filters: Filters = ...,
+    contiguous: bool = ...,
+    overwrite: bool = ...,
+    checksums: bool = ...,
+    compute: Literal[False],
+) -> Any: ...
+def from_dask(
+    x: Any,
+    path: Path | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: str = "zstd",
+    level: int = 5,
+    filters: Filters = "shuffle",
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    compute: bool = True,
+) -> Any:
+    """Return an array with the items of a Dask array, computed and encoded by Dask's tasks, in parallel.
+
+    x: a `dask.array.Array` of known shape. It is computed by the scheduler that Dask is set to: threads,
+        processes, or a cluster; its chunks are merged or cut where they are not whole stored chunks.
+    path: the file to write, in memory if None. Workers in other processes must see its folder: what they
+        encode waits there, in files of its own, until it is taken over.
+    chunks: items along each axis of a stored chunk; by default those of Dask where they have at most 32 MiB,
+        else parts of them; "auto" for the rule of `asarray`. The other options are those of `asarray`.
+    compute: False returns a `dask.delayed` object of the array, which opens a file for reading. All that is
+        stored of it is in memory then until the file is written.
+
+    Every chunk is encoded once, by the task that computed it; chunks in a file lie in the order in which
+    threads finished them. The file appears when it is complete; a task that fails leaves none, or the old
+    one. Memory: a chunk of Dask for each task, and one, compressed.
+
+    Raises TypeError for what is no Dask array, ValueError for unknown lengths, what tasks raise, and what
+    `asarray` does.
+    """
+    module = dask()
+    _check(module, x)
+    if chunks is None and blocks is None and access == "any":
+        chunks = stored_chunks(x.chunks, x.dtype.itemsize)
+    options = options_of(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+    )
+    if not compute:
+        recipe, tasks = _delayed(module, x, options)
+        finish = partial(_finished, recipe, x.shape, options)
+        return module.delayed(finish, pure=False, traverse=False)(tasks)
+    target = new_array(x.shape, x.dtype, options)
+    with written(target):
+        _fill(module, target, x, _recipe(target, options))
+    return target
+
+
+def fill_dataset(dataset: Dataset, x: Any) -> bool:
+    """Fill a dataset of the same shape with a Dask array; return whether that could be done in parallel."""
+    module = dask()
+    _check(module, x)
+    recipe = _recipe_of_dataset(dataset)
+    if recipe is None:
+        return False
+    _fill(module, dataset, x.astype(dataset.dtype), recipe)
+    return True
+
+
+def stored_chunks(lengths: tuple[tuple[int, ...], ...], itemsize: int) -> Shape:
+    """Return chunks to store for an array with these chunks of Dask: these, or parts of them.
+
+    lengths: of Dask's chunks along each axis. itemsize: bytes of an item.
+    """
+    extents = tuple(max(max(one, default=1), 1) for one in lengths)
+    if prod(extents) * itemsize <= CHUNK_BYTES_MAX:
+        return extents
+    item = np.dtype(f"V{max(itemsize, 1)}")
+    parts = new_array(extents, item, {}).chunks
+    pairs = zip(lengths, extents, parts, strict=True)
+    return tuple(part if len(one) == 1 else _divisor(extent, part) for one, extent, part in pairs)
+
+
+def _divisor(extent: int, part: int) -> int:
+    """Return a length near `part` that divides `extent`; `part` if there is none."""
+    count = -(-extent // part)
+    return next((extent // n for n in range(count, 2 * count + 1) if extent % n == 0), part)
+
+
+def _check(module: Any, x: Any) -> None:
+    if not isinstance(x, module.array.Array):
+        raise TypeError(f"from_dask: takes a Dask array, not {type(x).__name__}; asarray takes all others")
+    if any(length != length for length in x.shape):
+        raise ValueError(f"from_dask: shape {x.shape} is not known; x.compute_chunk_sizes() finds it out")
+
+
+def _recipe(target: Array, options: Options) -> ArrayRecipe:
+    kept = {name: options[name] for name in ("codec", "level", "filters")}
+    return ArrayRecipe(target.dtype, {**kept, "chunks": target.chunks, "blocks": target.blocks})
+
+
+def _recipe_of_dataset(dataset: Dataset) -> DatasetRecipe | None:
+    """Return how chunks are encoded; None where libhdf5 must do it."""
+    can_encode = {code for code, _, _, can in _core.hdf5_filters() if can}
+    has_axes_of_items = len(inside(dataset).shape) != dataset.ndim
+    if dataset.layout != "chunked" or dataset.gear == "whole" or has_axes_of_items:
+        return None
+    if any(code not in can_encode for code, _, _ in dataset.filters):
+        return None
+    return DatasetRecipe(
+        dataset.dtype,
+        dataset.shape,
+        dataset.chunks,
+        [(code, False, list(values)) for code, _, values in dataset.filters],
+        np.asarray(dataset.fillvalue, dataset.dtype).tobytes(),
+        [(offset, name) for offset, name in dataset.zones],
+    )
+
+
+def _fill(module: Any, target: Any, x: Any, recipe: Recipe) -> None:
+    """Let tasks encode all of `x`, and put it into the target."""
+    with delivery_to(target, recipe) as delivery:
+        starts, tasks = _tasks(module, _aligned(x, target.chunks), delivery)
+        for start, parcel in zip(starts, module.compute(*tasks), strict=True):
+            delivery.receive(target, parcel, start)
+
+
+def _tasks(module: Any, x: Any, delivery: Delivery) -> tuple[list[Shape], list[Any]]:
+    """Return a task for each chunk of Dask that has items, and where it begins."""
+    corners = [[0, *accumulate(lengths)][:-1] for lengths in x.chunks]
+    deliver = module.delayed(delivery, pure=False, traverse=False)
+    starts: list[Shape] = []
+    tasks: list[Any] = []
+    parts: npt.NDArray[Any] = np.asarray(x.to_delayed(), object)
+    for part, lengths, start in zip(parts.ravel(), product(*x.chunks), product(*corners), strict=True):
+        if 0 not in lengths:
+            starts.append(start)
+            tasks.append(deliver(part, start))
+    return starts, tasks
+
+
+def _aligned(x: Any, chunks: Shape) -> Any:
+    """Return `x` with chunks that are whole stored chunks; those that are stay."""
+    lengths: list[tuple[int, ...]] = []
+    given: tuple[tuple[int, ...], ...] = x.chunks
+    for found, chunk, length in zip(given, chunks, x.shape, strict=True):
+        unit = max(chunk, 1)
+        edges = list(accumulate(found))
+        if any(edge % unit and edge != length for edge in edges):
+            whole = max(max(found) // unit, 1) * unit
+            edges = [*range(whole, length, whole), length]
+            found = tuple(b - a for a, b in pairwise([0, *edges]))
+        lengths.append(found)
+    return x if tuple(lengths) == given else x.rechunk(tuple(lengths))
+
+
+def _delayed(module: Any, x: Any, options: Options) -> tuple[ArrayRecipe, list[Any]]:
+    """Return the tasks that encode all of `x` and hand it over."""
+    names = ("codec", "level", "filters", "chunks", "blocks", "access")
+    cut = new_array(x.shape, x.dtype, {name: options[name] for name in names if name in options})
+    recipe = _recipe(cut, options)
+    aligned = _aligned(x, cut.chunks)
+    starts, tasks = _tasks(module, aligned, Delivery(recipe, "", None))
+    pair = module.delayed(_pair, pure=False)
+    return recipe, [pair(start, task) for start, task in zip(starts, tasks, strict=True)]
+
+
+def _pair(start: Shape, parcel: Parcel) -> tuple[Shape, Parcel]:
+    return tuple(start), parcel
+
+
+def _finished(
+    recipe: ArrayRecipe, shape: Shape, options: Options, parts: list[tuple[Shape, Parcel]]
+) -> Array:
+    """Put what tasks have encoded together."""
+    cut = {"chunks": recipe.options["chunks"], "blocks": recipe.options["blocks"]}
+    target = new_array(shape, recipe.dtype, {**options, **cut})
+    delivery = Delivery(recipe, "", None)
+    with written(target):
+        for start, parcel in parts:
+            delivery.receive(target, parcel, start)
+    return target
+
+
+__all__ = ["from_dask"]

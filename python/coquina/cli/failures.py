@@ -1,0 +1,99 @@
+"""What the command says where it fails: one line with what to do, or one JSON document for programs.
+
+In: an exception, and what was asked for. Out: kind, sentence, place.
+Invariant: no traceback for what users and files can do; the sentence has no line breaks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from coquina import CoquinaError, CorruptError, LimitError, TruncatedError, UnsupportedError
+from coquina.cli.colours import painted
+
+if TYPE_CHECKING:
+    import argparse
+
+#: What a user or a file can make happen. Anything else is our mistake, and shows its traceback.
+EXPECTED = (
+    CoquinaError, ValueError, TypeError, LookupError, MemoryError, OSError, ImportError, RuntimeError,
+    ArithmeticError,
+)  # fmt: skip
+
+_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+    (FileNotFoundError, "not_found"), (FileExistsError, "exists"), (PermissionError, "permission"),
+    (BlockingIOError, "busy"), (TruncatedError, "truncated"), (CorruptError, "corrupt"),
+    (UnsupportedError, "unsupported"), (LimitError, "limit"), (MemoryError, "memory"),
+    (ImportError, "missing_package"), (LookupError, "not_there"), (OSError, "io"),
+    (KeyboardInterrupt, "interrupted"),
+)  # fmt: skip
+
+
+class Failure(NamedTuple):
+    """Why a command failed. kind: a word for programs; place: the file, or None."""
+
+    kind: str
+    message: str
+    place: str | None
+
+
+def of(error: BaseException, options: argparse.Namespace | None = None) -> Failure:
+    """Return what is said of an exception."""
+    kind = next((name for family, name in _KINDS if isinstance(error, family)), "invalid")
+    file: str | None = getattr(options, "file", None)
+    place = str(error.filename) if isinstance(error, OSError) and error.filename else file
+    message = _sentence(error)
+    if advice := _advice(kind, message, options):
+        message = f"{message}; {advice}"
+    return Failure(kind, message, place)
+
+
+def show(failure: Failure, *, as_json: bool) -> None:
+    """Print a failure to standard error."""
+    if as_json:
+        print(json.dumps({"error": failure._asdict()}), file=sys.stderr)
+    else:
+        print(f"{painted('coquina:', 'red', sys.stderr)} {failure.message}", file=sys.stderr)
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, OSError) and error.strerror and "\n" not in error.strerror:
+        # Without its number, which says less.
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    elif isinstance(error, KeyError) and error.args:
+        text = str(error.args[0])  # Its text would have quotes around the sentence.
+    else:
+        text = str(error)
+    if isinstance(error, FileNotFoundError) and " " not in text:
+        text = f"{text or 'the file'}: there is no such file"  # some say no more than its name
+    text = re.sub(r" \(os error \d+\)$", "", text)
+    text = "; ".join(line.strip() for line in text.splitlines() if line.strip())
+    return text or ("out of memory" if isinstance(error, MemoryError) else type(error).__name__)
+
+
+def _advice(kind: str, message: str, options: argparse.Namespace | None) -> str | None:
+    """Return what to do about it, where that is known and not said yet."""
+    file = getattr(options, "file", None)
+    command = getattr(options, "command", "")
+    if kind == "exists" and hasattr(options, "force") and "--force" not in message:
+        return "--force replaces it"
+    if kind in ("corrupt", "truncated") and file and command not in ("verify", "repair", "recover"):
+        return f"`coquina verify {file}` says what is damaged"
+    if kind in ("corrupt", "truncated") and file and command == "verify":
+        from coquina.cli.hdf5_paths import place
+
+        return f"`coquina {'repair' if place(file) is None else 'recover'} {file} OUTPUT` saves the rest"
+    if kind == "busy":
+        return "try again when the other program is done"
+    if kind == "memory":
+        return "ask for less of it at once"
+    if kind == "permission":
+        return "look at who may read and write there"
+    if "No space left" in message:
+        return "nothing was replaced"
+    return None

@@ -1,0 +1,76 @@
+"""The parser of the command: argparse's, whose errors are one line with a hint, and raised.
+
+Options are not taken by their first letters alone: scripts would break with each new option.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, NoReturn, cast
+
+from coquina.cli.arguments import similar
+
+
+class UsageError(Exception):
+    """Wrong arguments. Its text is one line; `command` is what was called, such as `coquina info`."""
+
+    def __init__(self, command: str, message: str) -> None:
+        """Say which command, and what is wrong."""
+        super().__init__(message)
+        self.command = command
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse's parser, with errors for people and programs."""
+
+    def __init__(self, **options: Any) -> None:
+        """Take what argparse's takes; the text of descriptions stays as it is."""
+        given: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, **options}
+        super().__init__(allow_abbrev=False, **given)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError."""
+        raise UsageError(self.prog, message)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End, once what was printed is out: a pipe that nobody reads is known of here."""
+        sys.stdout.flush()
+        super().exit(status, message)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse's says nothing where nobody reads.
+        (file or sys.stderr).write(message)
+
+    def parsed(self, words: list[str]) -> argparse.Namespace:
+        """Parse, and say of options that there are none of what may be meant."""
+        found, left = self.parse_known_args(words)
+        if left:
+            parser: argparse.ArgumentParser = getattr(found, "parser", self)
+            options = [text for action in actions_of(parser) for text in action.option_strings]
+            first = left[0].partition("=")[0]
+            what = "no option" if first.startswith("-") else "one argument too many:"
+            hint = similar(first, options) if first.startswith("-") else ""
+            parser.error(f"{what} {first!r}{hint}")
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            names = list(map(str, cast("list[Any]", action.choices)))
+            listed = ", ".join(names)
+            raise argparse.ArgumentError(
+                action, f"invalid choice {value!r}{similar(str(value), names)}: takes one of {listed}"
+            )
+
+
+def actions_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return all arguments of a parser."""
+    return list(parser._actions)  # pyright: ignore[reportPrivateUsage]  (argparse gives no other way)
+
+
+def subparsers_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the subcommands of a parser by name."""
+    for action in actions_of(parser):
+        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
+            return dict(cast("Any", action).choices)
+    return {}

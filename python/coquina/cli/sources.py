@@ -1,0 +1,83 @@
+"""What an argument names, as something with a shape, a dtype and slices.
+
+In: FILE.npy, FILE.npz:NAME, FILE.b2nd, FILE.blp, FILE.h5:/path, plain bytes with --dtype and --shape. Out:
+arrays, of which nothing is read before it is asked for, where the format allows that.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import coquina
+from coquina.cli import hdf5_paths, inputs, tables
+
+if TYPE_CHECKING:
+    import argparse
+    from contextlib import ExitStack
+
+
+def load(options: argparse.Namespace, stack: ExitStack) -> Any:
+    """Return something with a shape, a dtype and slices; what must be closed goes to `stack`."""
+    place = hdf5_paths.place(options.file)
+    if place is not None:
+        found = stack.enter_context(hdf5_paths.opened(place))
+        if place.path == "/" and len(names := datasets_of(found.h5)) == 1:
+            found = found[names[0]]
+        if not isinstance(found, coquina.Array):
+            hint = f"`coquina ls {place.file}` lists what there is; write {place.file}:/path"
+            raise ValueError(f"{options.file} is no dataset of numbers or fixed strings; {hint}")
+        return found
+    path, _, member = options.file.partition(".npz:")
+    path = f"{path}.npz" if member else path
+    extension = Path(path).suffix
+    if extension == ".npy":
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    if extension == ".npz":
+        with np.load(path, allow_pickle=False) as archive:
+            names = [member] if member else list(archive)
+            if len(names) != 1 or names[0] not in archive:
+                known = ", ".join(f"{path}:{name}" for name in archive)
+                raise ValueError(
+                    f"{options.file}: holds several arrays, or not this one; name one of {known}"
+                )
+            return archive[names[0]]
+    if extension in (".blp", ".b2nd", ".b2frame") or inputs.is_url(path) or inputs.is_known(path):
+        file = inputs.opened(path)
+        if isinstance(file, coquina.Array):
+            return file
+        if isinstance(file, coquina.PackFile):
+            content = file.read(threads=options.threads)
+            return _items(content, options) if isinstance(content, bytes) else content
+        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` tells of them")
+    return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
+
+
+def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
+    """Return plain bytes as what the options say they are."""
+    dtype: np.dtype[Any] = np.dtype(options.dtype or np.uint8)
+    nbytes = len(content)
+    if dtype.itemsize == 0 or nbytes % dtype.itemsize:
+        raise ValueError(
+            f"{options.file}: {nbytes} bytes are no whole number of {dtype}; give another --dtype"
+        )
+    items: np.ndarray[Any, Any] = np.frombuffer(content, dtype)
+    if options.shape and math.prod(options.shape) != items.size:
+        raise ValueError(f"{options.file}: {items.size} items of {dtype} do not make --shape {options.shape}")
+    return items.reshape(options.shape) if options.shape else items
+
+
+def datasets_of(top: Any) -> list[str]:
+    """Return the names of the datasets in a file of h5py, but for hidden ones."""
+    found: list[str] = []
+
+    def look(name: str, h5: Any) -> None:
+        if not tables.is_hidden(name) and not hasattr(h5, "keys") and hasattr(h5, "shape"):
+            found.append(name)
+
+    top.visititems(look)
+    return found

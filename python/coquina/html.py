@@ -1,0 +1,42 @@
+"""Pieces of HTML for notebooks: tables of facts and of rows, and text as it is.
+
+In: names and values, as text. Out: HTML with everything escaped, without scripts and styles of the page.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_LEFT = 'style="text-align:left"'
+
+
+def facts_html(facts: Iterable[tuple[str, object]]) -> str:
+    """Return a table of a line for each fact."""
+    rows = [
+        f"<tr><th {_LEFT}>{escape(name)}</th><td {_LEFT}>{escape(str(value))}</td></tr>"
+        for name, value in facts
+    ]
+    return f"<table>{''.join(rows)}</table>"
+
+
+def rows_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table of a line for each row, below the names of its columns."""
+    names = "".join([f"<th {_LEFT}>{escape(name)}</th>" for name in head])
+    lines = [
+        "<tr>" + "".join([f"<td {_LEFT}>{escape(str(cell))}</td>" for cell in row]) + "</tr>" for row in rows
+    ]
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def text_html(text: object) -> str:
+    """Return text as it is, line by line."""
+    return f"<pre>{escape(str(text))}</pre>"
+
+
+def caption_html(text: object) -> str:
+    """Return a line of text below something."""
+    return f"<p>{escape(str(text))}</p>"
