@@ -137,6 +137,15 @@ def test_tables_are_measured_by_column(capfd):
     assert "no columns of numbers" in capfd.readouterr().err
 
 
+def test_zeros_of_which_nothing_is_stored_are_measured(capfd):
+    zeros = np.zeros((60, 50))
+    np.save("z.npy", zeros)
+    assert all(one["ratio"] == zeros.nbytes for one in facts(capfd, "z.npy", *FEW)["codecs"])
+    cq.create_table("z.h5", {"zero": np.zeros(5000), "time": np.arange(5000)}).close()
+    columns = facts(capfd, "z.h5", *FEW)["columns"]
+    assert columns["zero"]["ratio"] > columns["time"]["ratio"] > 1
+
+
 def test_lossy_filters_are_told_and_wrong_decoding_is_an_error(capfd, monkeypatch):
     np.save("f.npy", np.random.default_rng(0).normal(size=(50, 50)))
     found = facts(capfd, "f.npy", "--codec", "lz4", "--filters", "trunc_prec:10+shuffle")

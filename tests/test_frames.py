@@ -91,3 +91,35 @@ def test_what_stands_for_other_data_is_refused(tmp_path):
     del expression
     with pytest.raises(cq.UnsupportedError, match="not followed"):
         cq.open(tmp_path / "e.b2nd")
+
+
+@pytest.mark.parametrize(
+    ("head", "hint"),
+    [
+        (b"\x93NUMPY\x01\x00", "numpy.load"),
+        (b"PK\x03\x04", "NPZ"),
+        (b"CDF\x01", "NetCDF-4"),
+        (b"PAR1", "read_parquet"),
+    ],
+)
+def test_files_that_others_open_are_named(tmp_path, head, hint):
+    (tmp_path / "other").write_bytes(head + bytes(100))
+    with pytest.raises(cq.UnsupportedError, match=hint):
+        cq.open(tmp_path / "other")
+
+
+def test_folders_say_what_is_in_them(tmp_path):
+    with pytest.raises(FileNotFoundError, match="a folder without an array"):
+        cq.open(tmp_path)
+    cq.create_table(tmp_path / "table", {"x": [1]}).close()
+    with pytest.raises(cq.UnsupportedError, match="open_table"):
+        cq.open(tmp_path / "table")
+
+
+def test_an_hdf5_file_is_not_replaced_by_a_frame(tmp_path):
+    with cq.open(tmp_path / "run.h5", "w") as file:
+        file["x"] = np.arange(3)
+    with pytest.raises(ValueError, match=r"run\.h5: arrays are written as Blosc2 frames"):
+        cq.asarray(np.arange(3), path=tmp_path / "run.h5", overwrite=True)
+    with cq.open(tmp_path / "run.h5") as file:
+        assert file["x"][:].tolist() == [0, 1, 2]

@@ -112,6 +112,22 @@ def test_more_than_is_held_at_once_comes_in_turns():
     assert array.remote.rounds == 3
 
 
+def test_few_blocks_of_many_small_chunks_come_in_turns_too(monkeypatch):
+    """Such chunks are fetched as a whole, so that is what counts."""
+    items = np.random.default_rng(1).integers(0, 256, (180, 240_000)).astype("u1")
+    array = opened(cq.asarray(items, level=0, chunks=(1, 240_000), blocks=(1, 4000)))
+    asked, read = [], RangeReader.read_ranges
+
+    def noted(self, ranges):
+        asked.append(sum(stop - start for start, stop in ranges))
+        return read(self, ranges)
+
+    monkeypatch.setattr(RangeReader, "read_ranges", noted)
+    np.testing.assert_array_equal(array[:, 5], items[:, 5])
+    assert sum(asked) > 40 << 20
+    assert max(asked) < 33 << 20
+
+
 def sources(content, folder):
     """Return the ways to the same bytes."""
     url = put(content)

@@ -166,6 +166,7 @@ class PackReader:
     ) -> None: ...
 
 def set_progress_bars(make: Callable[[int], object] | None, /) -> None: ...
+
 @final
 class ProgressBar:
     """A bar on standard error that fills as bytes are done; nothing where that is not a terminal."""

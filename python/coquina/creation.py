@@ -134,6 +134,7 @@ def _options(
     if access != "any":
         options["access"] = access
     if path is not None:
+        _refuse_hdf5_name(os.fsdecode(path))
         options.update(
             path=os.path.abspath(os.fspath(path)),
             contiguous=contiguous,
@@ -144,6 +145,14 @@ def _options(
 
 
 options_of = _options
+
+
+def _refuse_hdf5_name(path: str) -> None:
+    """Raise ValueError for the name of an HDF5 file: what is written is a frame, and might replace one."""
+    if path.lower().endswith((".h5", ".hdf5", ".nc")):
+        raise ValueError(
+            f"{path}: arrays are written as Blosc2 frames (.b2nd); open(path, 'w') makes HDF5 files"
+        )
 
 
 def check_device(device: object) -> None:

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
+#: By their first bytes, files that are opened in other ways: what they are, and how.
+_FOREIGN = {
+    b"\x93NUMPY": "an NPY file; asarray(numpy.load(path, mmap_mode='r')) makes an array of it",
+    b"PK\x03\x04": "a ZIP or NPZ archive; asarray(numpy.load(path)['name']) makes an array of one of an NPZ",
+    b"CDF": "a NetCDF file of the classic kind; those of NetCDF-4 are HDF5, and are opened",
+    b"PAR1": "a Parquet file, of which read_parquet makes a table",
+}
 _WRITABLE = {"r": False, "r+": True, "a": True}
 
 
@@ -72,10 +79,28 @@ def open(
         raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
     if offset == 0 and is_hdf5(target):
         return _hdf5(target, mode, damaged)
-    handle = _core.open_content(
-        target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
-    )
+    try:
+        handle = _core.open_content(
+            target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
+        )
+    except (_core.CorruptError, FileNotFoundError) as error:
+        raise (_foreign(target) if isinstance(target, str) and offset == 0 else None) or error from None
     return _opened(handle)
+
+
+def _foreign(path: str) -> Exception | None:
+    """Return the error of a path that is a folder, or a file of a format that others open."""
+    if os.path.isdir(path):
+        if os.path.isfile(os.path.join(path, "table.json")):
+            return UnsupportedError(f"{path}: a directory with a table, which open_table opens")
+        inside = os.path.isfile(os.path.join(path, "chunks.b2frame"))
+        return None if inside else FileNotFoundError(f"{path}: a folder without an array in it")
+    if not os.path.isfile(path):
+        return None
+    with builtins.open(path, "rb") as file:
+        head = file.read(8)
+    found = next((what for magic, what in _FOREIGN.items() if head.startswith(magic)), None)
+    return UnsupportedError(f"{path}: {found}") if found else None
 
 
 def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, damaged: bool) -> Any:

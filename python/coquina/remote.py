@@ -41,6 +41,11 @@ class Source(Protocol):
         """What makes it anew in another process, None if nothing can."""
         ...
 
+    @property
+    def version(self) -> str:
+        """What tells this content from others of this name; known once `size` was; empty if nothing does."""
+        ...
+
     def size(self) -> int:
         """Return how many bytes it has."""
         ...
@@ -53,7 +58,8 @@ class Source(Protocol):
 class RangeReader:
     """The bytes of one file that is far away. Threads may share it.
 
-    url: what it is called. size: its bytes, as of when it was opened.
+    url: what it is called. size, version: its bytes, and what tells it from what stood there before, as of
+        when it was opened.
     requests: how many ranges were asked for so far. bytes_read: how many bytes came.
     rounds: in how many questions they were asked for, each of which had to be waited for.
     ahead: how many pages are fetched beyond the one that is needed.
@@ -70,7 +76,7 @@ class RangeReader:
         self._lock = Lock()
         self._pages: dict[int, bytes] = {}
         try:
-            self.size = source.size()
+            self.size, self.version = source.size(), source.version
         except (FileNotFoundError, ImportError):
             raise
         except Exception as error:

@@ -10,16 +10,30 @@ import os
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
+from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from coquina.remote import Source
 
 _INSTALL = "pip install 'coquina[remote]'"
+#: What stores call that by which one content differs from another, in small letters and without marks.
+_VERSIONS = frozenset(
+    {
+        *("etag", "version", "versionid", "generation", "contentmd5", "md5hash", "digest"),
+        *("mtime", "lastmodified", "updated", "created"),
+    }
+)
+
+
+def _version(facts: Mapping[str, Any]) -> str:
+    """Return what the facts about a file say of its content."""
+    known = {name: name.lower().replace("-", "").replace("_", "") for name in facts}
+    return repr(sorted((name, str(facts[name])) for name in known if known[name] in _VERSIONS))
 
 
 class FsspecSource:
@@ -30,6 +44,7 @@ class FsspecSource:
         self._fs = fs
         self._path = path
         self.url = url
+        self.version = ""
         self._origin = origin
 
     @property
@@ -46,6 +61,7 @@ class FsspecSource:
             raise IsADirectoryError("a directory: only frames in one file can be read from afar")
         if facts.get("size") is None:
             raise OSError("it does not say how long it is")
+        self.version = _version(facts)
         return int(facts["size"])
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
@@ -67,6 +83,7 @@ class ObstoreSource:
         self._store = store
         self._path = path
         self.url = url or f"{path} in {store!r}"
+        self.version = ""
         # What we count is to be what is asked: neighbours have been put together already.
         known = signature(self._obstore.get_ranges).parameters
         self._options: dict[str, Any] = {"coalesce": 0} if "coalesce" in known else {}
@@ -78,7 +95,9 @@ class ObstoreSource:
 
     def size(self) -> int:
         """Return how many bytes it has."""
-        return int(self._obstore.head(self._store, self._path)["size"])
+        facts = self._obstore.head(self._store, self._path)
+        self.version = _version(facts)
+        return int(facts["size"])
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes of each range, which the store asks for at once."""
@@ -94,6 +113,8 @@ class FileSource:
         self._file = file
         self._lock = Lock()
         self.url = str(getattr(file, "name", None) or repr(file))
+        # Names of file objects need not be theirs alone.
+        self.version = token_hex(16)
         self.origin = None
 
     def size(self) -> int:

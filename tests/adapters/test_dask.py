@@ -184,6 +184,23 @@ def test_names_change_with_the_items(tmp_path, kind):
     assert len(seen) == 1 + (4 * 3 if kind == "hdf5" else 4 * 2)
 
 
+@pytest.mark.parametrize("kind", ["frame", "hdf5"])
+def test_names_of_what_is_far_away_change_with_its_content(tmp_path, kind):
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    names = []
+    for added in (0, 0, 1):
+        a = stored(kind, tmp_path, NUMBERS + added)
+        path = a.path
+        (a.file if kind == "hdf5" else a).close()
+        with open(path, "rb") as file:
+            content = file.read()
+        if added or not names:
+            memory.pipe_file("/coquina-names", content)
+        found = cq.open("memory://coquina-names")
+        names.append((found["g/x"] if kind == "hdf5" else found).to_dask().name)
+    assert names[0] == names[1] != names[2]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_handles_are_pickled_and_files_opened_once(tmp_path, kind):
     a = stored(kind, tmp_path)

@@ -180,6 +180,14 @@ def failing(block, block_info=None):
     return block
 
 
+@pytest.mark.parametrize("compute", [True, False])
+def test_chunks_of_another_shape_than_announced_are_an_error(tmp_path, compute):
+    x = da.from_array(NUMBERS, chunks=(16, 50)).map_blocks(lambda block: block[:8], dtype="f4")
+    with pytest.raises(ValueError, match=r"at \(\d+, 0\) has shape \(8, 47\)"):
+        dask.compute(cq.from_dask(x, tmp_path / "a.b2nd", chunks=(8, 50), compute=compute))
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("where", ["threads", "processes"])
 @pytest.mark.parametrize("contiguous", [True, False])
 def test_a_failure_leaves_no_file_or_the_old_one(tmp_path, request, where, contiguous):

@@ -41,6 +41,15 @@ def test_links_in_circles_and_to_nowhere_do_no_harm(tmp_path: Path) -> None:
         dataset.close()
 
 
+def test_groups_with_several_names_are_opened_by_each(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "f.h5", "w") as f:
+        f["a/x"] = np.arange(5)
+        f["b"], f["c"] = f["a"], h5py.SoftLink("/a")
+    for group in "abc":
+        with xr.open_dataset(tmp_path / "f.h5", engine=CoquinaBackend, group=group) as ours:
+            assert ours["x"].values.tolist() == list(range(5))
+
+
 def test_scales_of_h5py_are_dimensions(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "f.h5", "w") as f:
         f["x"], f["v"], f["g/w"] = np.arange(4.0), np.zeros((3, 4)), np.zeros((4, 3))

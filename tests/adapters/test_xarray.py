@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,36 @@ def test_datasets_can_be_pickled(climate: Path, tmp_path: Path, suffix: str) -> 
         again = pickle.loads(pickle.dumps(ours))
         assert again.identical(ours.load())
         again.close()
+
+
+@pytest.mark.parametrize("suffix", ["nc", "b2nd"])
+def test_threads_read_on_while_xarray_closes_files_to_open_others(tmp_path: Path, suffix: str) -> None:
+    opened: list[Any] = []
+    for number in range(3):
+        path = tmp_path / f"{number}.{suffix}"
+        if suffix == "b2nd":
+            cq.asarray(np.full(4000, number), path=path, chunks=500).close()
+        else:
+            with netCDF4.Dataset(path, "w") as file:
+                file.createDimension("x", 4000)
+                file.createVariable("v", "i4", ("x",), zlib=True, chunksizes=(500,))[:] = number
+        opened.append(xr.open_dataset(path, engine=CoquinaBackend, cache=False))
+
+    def is_right(turn: int) -> bool:
+        variable = next(iter(opened[turn % 3].data_vars.values()))
+        return bool((variable[turn : turn + 1000].values == turn % 3).all())
+
+    with xr.set_options(file_cache_maxsize=1), ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(is_right, range(300)))
+    for dataset in opened:
+        dataset.close()
+
+
+def test_what_was_opened_from_bytes_is_closed_for_good(climate: Path) -> None:
+    ours = xr.open_dataset(climate.read_bytes(), engine=CoquinaBackend, cache=False)
+    ours.close()
+    with pytest.raises(ValueError, match="was closed"):
+        ours["temperature"].values  # noqa: B018
 
 
 def test_a_frame_is_a_dataset_of_one_variable(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from typing import Any, ClassVar
@@ -154,6 +155,24 @@ def test_many_chunks_are_read_in_part_at_once_from_a_folder(tmp_path: Any) -> No
     ] = values
     a = zarr.open_array(str(tmp_path), mode="r")
     assert np.array_equal(a[:, 2, 4000:6000:7], values[:, 2, 4000:6000:7])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Systems without fork")
+def test_a_process_that_was_forked_off_reads_parts_too(tmp_path: Any) -> None:
+    program = (
+        "import os, signal, sys, zarr\n"
+        "from coquina.adapters import zarr_codec\n"
+        "read = lambda: zarr.open_array(sys.argv[1], mode='r')[1, 3:5].tolist()\n"
+        "found = read()\n"
+        "process = os.fork()\n"
+        "if not process:\n"
+        "    signal.alarm(20)\n"
+        "    os._exit(read() != found)\n"
+        "sys.exit(os.waitpid(process, 0)[1] != 0)\n"
+    )
+    noise = np.random.default_rng(0).integers(0, 1 << 62, (2, 20_000))
+    _made(LocalStore(str(tmp_path)), noise.shape, "i8", noise.shape)[...] = noise
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
 
 
 def test_metadata_say_how_chunks_are_stored() -> None:

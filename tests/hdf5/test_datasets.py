@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import h5py
@@ -323,3 +324,12 @@ def test_threads_share_a_dataset(dataset):
     for thread in threads:
         thread.join()
     assert errors == []
+
+
+def test_threads_open_datasets_with_fill_values_at_once(tmp_path):
+    with h5py.File(tmp_path / "f.h5", "w") as made:
+        for number in range(200):
+            made.create_dataset(f"x{number}", (10,), "i4", chunks=(5,), fillvalue=number)
+    with cq.open(tmp_path / "f.h5") as file, ThreadPoolExecutor(8) as pool:
+        found = pool.map(lambda number: int(file.dataset(f"x{number}").fillvalue), range(200))
+        assert list(found) == list(range(200))

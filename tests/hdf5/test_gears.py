@@ -249,6 +249,12 @@ def test_a_slower_gear_can_be_asked_for_and_a_faster_one_not(path):
         fast(f["d"], gear="direct")
 
 
+def test_what_h5py_has_not_open_is_no_dataset(path):
+    make(path)
+    with pytest.raises(TypeError, match="not str; open takes paths"):
+        fast(str(path))
+
+
 def test_a_foreign_connector_leaves_all_to_libhdf5(path, monkeypatch):
     make(path)
     with h5py.File(path) as f:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import coquina as cq
 from coquina.tables import grouping
 from coquina.tables.grouping import AGGREGATES
 from coquina.tables.layout import ColumnSpec
@@ -139,3 +140,10 @@ def test_what_stands_behind_a_null_is_no_group(tmp_path):
         assert found["n"].tolist() == [0, 4, 2]
         empty = table.where("n > 9").group_by(["t", "n"]).agg(n2=("t", "count"))
         assert len(empty) == 0
+
+
+def test_an_aggregate_without_a_column_is_refused(tmp_path):
+    with cq.create_table(tmp_path / "t.h5", {"k": [1, 1, 2], "x": [1, 2, 3]}) as t:
+        with pytest.raises(TypeError, match="'mean' of which column"):
+            t.group_by("k").agg("mean")
+        assert t.group_by("k").agg({"x": "mean"}).tolist() == [(1, 1.5), (2, 3.0)]

@@ -149,9 +149,16 @@ class Delivery:
     key: str
     folder: str | None
 
-    def __call__(self, items: Any, start: Shape) -> Parcel:
-        """Encode a region, and put it into the array if that is in this process; else hand it over."""
+    def __call__(self, items: Any, start: Shape, shape: Shape) -> Parcel:
+        """Encode a region, and put it into the array if that is in this process; else hand it over.
+
+        Raises ValueError for items of another shape than the region's, which Dask does not look at.
+        """
         values: npt.NDArray[Any] = np.asarray(items, self.recipe.dtype, order="C")
+        if values.shape != tuple(shape):
+            raise ValueError(
+                f"from_dask: the chunk at {start} has shape {values.shape} where its array says {shape}"
+            )
         part = self.recipe.encoded(values, start)
         target = _targets.get((os.getpid(), self.key))
         if target is not None:

@@ -94,7 +94,8 @@ def from_dask(
 
     Every chunk is encoded once, by the task that computed it; chunks in a file lie in the order in which
     threads finished them. The file appears when it is complete; a task that fails leaves none, or the old
-    one. Memory: a chunk of Dask for each task, and one, compressed.
+    one. A process that is killed outright leaves what it had beside it, under names that begin with a point
+    and the file's. Memory: a chunk of Dask for each task, and one, compressed.
 
     Raises TypeError for what is no Dask array, ValueError for unknown lengths, what tasks raise, and what
     `asarray` does.
@@ -195,7 +196,7 @@ def _tasks(module: Any, x: Any, delivery: Delivery) -> tuple[list[Shape], list[A
     for part, lengths, start in zip(parts.ravel(), product(*x.chunks), product(*corners), strict=True):
         if 0 not in lengths:
             starts.append(start)
-            tasks.append(deliver(part, start))
+            tasks.append(deliver(part, start, lengths))
     return starts, tasks
 
 

@@ -20,6 +20,8 @@ from coquina.hdf5.untyped import h5a, h5py, h5t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: The place of a group in a file, and a name in it; links may give a group several paths.
+_Link = tuple[tuple[int, int], str]
 #: What a dimension that is no variable is called, as an attribute of its dataset.
 _NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 #: In front of the name of a variable that is called as a dimension, and is not its coordinate.
@@ -106,14 +108,14 @@ def group_of(group: Any) -> NetcdfGroup:
         known |= _scales(above)
     known = _grown(known, group.file["/"] if len(known) > len(own) else group)
     variables: dict[str, NetcdfVariable] = {}
-    phony: dict[str, tuple[Dimension, ...]] | None = None
+    phony: dict[_Link, tuple[Dimension, ...]] | None = None
     for name, dataset in members(group, h5py.Dataset):
         if dataset.shape is None or _is_bare_dimension(dataset):
             continue
         found = _dimensions(dataset, known)
         if found is None:
             phony = _phony(group.file["/"]) if phony is None else phony
-            found = phony[_below(group.name, name)]
+            found = phony[place_of(group.id), name]
         shown = name.removeprefix(_NO_COORDINATE)
         variables[shown] = NetcdfVariable(shown, _below(group.name, name), found)
     made = [one for variable in variables.values() for one in variable.dimensions if not one.path]
@@ -191,15 +193,16 @@ def _numbered(dataset: Any, known: dict[str, Dimension]) -> tuple[Dimension, ...
     return tuple([numbers[number] for number in wanted])
 
 
-def _phony(root: Any) -> dict[str, tuple[Dimension, ...]]:
-    """Return the dimensions of all datasets of a file that have none, by their paths."""
-    found: dict[str, tuple[Dimension, ...]] = {}
+def _phony(root: Any) -> dict[_Link, tuple[Dimension, ...]]:
+    """Return the dimensions of all datasets of a file that have none."""
+    found: dict[_Link, tuple[Dimension, ...]] = {}
     # Groups below come first, as the NetCDF library numbers dimensions.
     paths = [*groups_below(root, backwards=True)][::-1]
     own = {path: _scales(root[path]) for path in paths}
     count = sum(len(one) for one in own.values())
     for path in paths:
         here = list(own[path].values())
+        place = place_of(root[path].id)
         for name, dataset in members(root[path], h5py.Dataset):
             if dataset.shape is None or _dimensions(dataset, _around(own, path)) is not None:
                 continue
@@ -212,7 +215,7 @@ def _phony(root: Any) -> dict[str, tuple[Dimension, ...]]:
                     here.append(one)
                     count += 1
                 axes.append(one)
-            found[_below(path, name)] = tuple(axes)
+            found[place, name] = tuple(axes)
     return found
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from coquina.array import Array
 from coquina.array_writes import changes_of
 from coquina.opening import open as open_file
-from coquina.opening import reopen, restore
+from coquina.opening import restore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,8 +159,6 @@ def _as_place(array: Array) -> tuple[Callable[..., Array], tuple[Any, ...]]:
     if array.remote is not None:
         return array.__reduce__()
     place = _place_of(array)
-    if place is None and array.remote is not None:
-        return reopen, (array.remote, array.handle.offset)
     if place is None:
         return restore, (array.to_bytes(), "r")
     if isinstance(place[1], str) and array.handle.is_writable:
@@ -174,16 +172,21 @@ def _as_place(array: Array) -> tuple[Callable[..., Array], tuple[Any, ...]]:
 def _as_token(array: Array) -> tuple[Callable[..., str], tuple[Any, ...]]:
     place, remote = _place_of(array), array.remote
     if remote is not None:
-        facts = (remote.url, remote.size, getattr(array, "name", None), array.handle.offset, array.shape)
+        facts = (
+            remote.url,
+            remote.size,
+            remote.version,
+            getattr(array, "name", None),
+            array.handle.offset,
+            array.shape,
+        )
         return str, (repr((*facts, array.dtype.str, array.handle.state_sum)),)
-    if place is None and array.remote is not None and array.handle.state_sum is not None:
-        place = array.remote.url, array.handle.offset
     if place is None:
         return str, (hashlib.blake2b(array.to_bytes(), digest_size=16).hexdigest(),)
     state: tuple[int, ...] = ()
     if array.handle.state_sum is not None:
         state = (array.handle.state_sum,)
-    if array.remote is None and (not state or array.handle.stats()["checksums"] != "fresh"):
+    if not state or array.handle.stats()["checksums"] != "fresh":
         # Without sums of chunks the state does not say what is in them.
         state += _stamp(place[0]) if os.path.exists(place[0]) else (os.getpid(), id(changes_of(array)))
         if array.handle.is_writable:

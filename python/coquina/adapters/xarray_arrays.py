@@ -7,7 +7,9 @@ Invariant: what an index does not touch is neither read nor decoded; values are 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +20,65 @@ from coquina.array import Array
 from coquina.hdf5.variable_items import read_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     import numpy.typing as npt
 
     Values = npt.NDArray[Any]
+
+
+class Opened:
+    """An open file as xarray's managers keep it: they close it while others read; it closes after them."""
+
+    def __init__(self, file: Any) -> None:
+        """For an array, or a file of HDF5."""
+        self._file = file
+        self._lock = Lock()
+        self._readers = 0
+        self._is_closed = False
+
+    def begin(self) -> Any:
+        """Return the file, which stays open until `end`; None if it is closed."""
+        with self._lock:
+            if self._is_closed:
+                return None
+            self._readers += 1
+            return self._file
+
+    def end(self) -> None:
+        """Have read."""
+        with self._lock:
+            self._readers -= 1
+            is_last = self._is_closed and not self._readers
+        if is_last:
+            self._file.close()
+
+    def close(self) -> None:
+        """Close the file, or have the last one who reads close it."""
+        with self._lock:
+            is_last = not self._is_closed and not self._readers
+            self._is_closed = True
+        if is_last:
+            self._file.close()
+
+    def __reduce__(self) -> tuple[type[Opened], tuple[Any]]:
+        """Pickle the file."""
+        return Opened, (self._file,)
+
+
+@contextmanager
+def reading(manager: Any) -> Generator[Any]:
+    """Give the open file of a manager, open to the end. Raises ValueError if it was closed for good."""
+    last = None
+    while (found := manager.acquire()) is not last:
+        if (file := found.begin()) is not None:
+            try:
+                yield file
+            finally:
+                found.end()
+            return
+        last = found
+    raise ValueError("the file of this dataset was closed")
 
 
 @dataclass(frozen=True)
@@ -32,10 +88,11 @@ class Place:
     manager: Any
     path: str | None
 
-    def opened(self) -> Any:
-        """Return our array, or h5py's dataset where we have none."""
-        found = self.manager.acquire()
-        return found if self.path is None else found.dataset(self.path)
+    @contextmanager
+    def opened(self) -> Generator[Any]:
+        """Give our array, or h5py's dataset where we have none."""
+        with reading(self.manager) as file:
+            yield file if self.path is None else file.dataset(self.path)
 
 
 class LazyItems(BackendArray):
@@ -70,13 +127,16 @@ class LazyItems(BackendArray):
         return indexing.explicit_indexing_adapter(type(key)(tuple(parts)), self.shape, support, read)
 
     def _basic(self, key: Any) -> Any:
-        return self._place.opened()[key]
+        with self._place.opened() as stored:
+            return stored[key]
 
     def _outer(self, key: Any) -> Any:
-        return self._place.opened().oindex[key]
+        with self._place.opened() as stored:
+            return stored.oindex[key]
 
     def _points(self, key: Any) -> Any:
-        return self._place.opened().vindex[key]
+        with self._place.opened() as stored:
+            return stored.vindex[key]
 
 
 class BoxItems(LazyItems):
@@ -94,7 +154,10 @@ class BoxItems(LazyItems):
         return self._adapted(key, indexing.IndexingSupport.BASIC, self._basic)
 
     def _basic(self, key: Any) -> Any:
-        stored = self._place.opened()
+        with self._place.opened() as stored:
+            return self._read(stored, key)
+
+    def _read(self, stored: Any, key: Any) -> Any:
         spans = [
             range(length)[one] if isinstance(one, slice) else range(one, one + 1)
             for one, length in zip(key, self.shape, strict=True)

@@ -20,7 +20,7 @@ from xarray.core import indexing
 import coquina
 from coquina._core import CoquinaError
 from coquina.adapters.netcdf_groups import attributes, group_of, groups_below
-from coquina.adapters.xarray_arrays import BoxItems, LazyItems, Place
+from coquina.adapters.xarray_arrays import BoxItems, LazyItems, Opened, Place, reading
 from coquina.array import Array
 from coquina.hdf5 import File
 from coquina.hdf5.places import inside
@@ -66,21 +66,22 @@ class Store(AbstractDataStore):
         return store
 
     def _check(self) -> None:
-        opened = self._manager.acquire()
-        if isinstance(opened, File):
-            if self._group not in opened or not isinstance(inside(opened)[self._group], h5py.Group):
-                raise KeyError(f"{self._source}: there is no group {self._group!r}")
-        elif self._group != "/":
-            raise KeyError(f"{self._source}: an array has no group {self._group!r}")
+        with reading(self._manager) as opened:
+            if isinstance(opened, File):
+                if self._group not in opened or not isinstance(inside(opened)[self._group], h5py.Group):
+                    raise KeyError(f"{self._source}: there is no group {self._group!r}")
+            elif self._group != "/":
+                raise KeyError(f"{self._source}: an array has no group {self._group!r}")
 
     def below(self) -> list[tuple[str, Store]]:
         """Return the stores of this group and of all below it, by their paths from here."""
-        opened = self._manager.acquire()
-        if not isinstance(opened, File):
-            return [("/", self)]
+        with reading(self._manager) as opened:
+            if not isinstance(opened, File):
+                return [("/", self)]
+            paths = list(groups_below(inside(opened)[self._group]))
         base = self._group.rstrip("/")
         found: list[tuple[str, Store]] = []
-        for path in groups_below(inside(opened)[self._group]):
+        for path in paths:
             # Of a group xarray wants to know where others are from there.
             shown = path if not base else path.strip("/") or "."
             found.append((shown, Store(self._manager, self._source, base + path)))
@@ -88,38 +89,38 @@ class Store(AbstractDataStore):
 
     def get_variables(self) -> dict[str, Variable]:
         """Return the variables, of which nothing is read yet."""
-        opened = self._manager.acquire()
-        if isinstance(opened, Array) and not isinstance(opened, File):
-            return {self._name(): self._frame(opened)}
-        found = {one.name: self._variable(opened, one) for one in self._netcdf().variables.values()}
+        with reading(self._manager) as opened:
+            if not isinstance(opened, File):
+                return {self._name(): self._frame(opened)}
+            variables = self._netcdf(opened).variables.values()
+            found = {one.name: self._variable(opened, one) for one in variables}
         return {name: variable for name, variable in found.items() if variable is not None}
 
     def get_attrs(self) -> dict[str, Any]:
         """Return the attributes of the group; those of a frame are its variable's."""
-        opened = self._manager.acquire()
-        return attributes(inside(opened)[self._group]) if isinstance(opened, File) else {}
+        with reading(self._manager) as opened:
+            return attributes(inside(opened)[self._group]) if isinstance(opened, File) else {}
 
     def get_dimensions(self) -> dict[str, int]:
         """Return the lengths of the group's dimensions."""
-        opened = self._manager.acquire()
-        if not isinstance(opened, File):
-            return dict(zip(_axes(opened), opened.shape, strict=True))
-        return {name: one.length for name, one in self._netcdf().dimensions.items()}
+        with reading(self._manager) as opened:
+            if not isinstance(opened, File):
+                return dict(zip(_axes(opened), opened.shape, strict=True))
+            return {name: one.length for name, one in self._netcdf(opened).dimensions.items()}
 
     def get_encoding(self) -> dict[str, Any]:
         """Return which dimensions may grow, and where the dataset is from."""
-        if not isinstance(self._manager.acquire(), File):
-            return {"unlimited_dims": set()}
-        dimensions = self._netcdf().dimensions.values()
-        return {"unlimited_dims": {one.name for one in dimensions if one.is_unlimited}}
+        with reading(self._manager) as opened:
+            dimensions = self._netcdf(opened).dimensions.values() if isinstance(opened, File) else ()
+            return {"unlimited_dims": {one.name for one in dimensions if one.is_unlimited}}
 
     def close(self) -> None:
         """Close the file."""
         self._manager.close()
 
-    def _netcdf(self) -> NetcdfGroup:
+    def _netcdf(self, opened: File) -> NetcdfGroup:
         if self._found is None:
-            self._found = group_of(inside(self._manager.acquire())[self._group])
+            self._found = group_of(inside(opened)[self._group])
         return self._found
 
     def _name(self) -> str:
@@ -184,14 +185,14 @@ class Store(AbstractDataStore):
         return {**found, "contiguous": False, "chunksizes": chunks, "preferred_chunks": preferred}
 
 
-def _open(source: str, mode: Any = "r") -> Any:
+def _open(source: str, mode: Any = "r") -> Opened:
     return _checked(coquina.open(source, mode), source)
 
 
-def _checked(opened: Any, place: str) -> Any:
+def _checked(opened: Any, place: str) -> Opened:
     """Return an open file. Raises TypeError where it has no arrays that a dataset could have."""
     if isinstance(opened, File | Array):
-        return opened
+        return Opened(opened)
     raise TypeError(f"{place}: a {type(opened).__name__}, which is no array and no HDF5 file")
 
 

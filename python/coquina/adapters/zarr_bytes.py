@@ -28,8 +28,9 @@ _LENGTH = slice(16, 24)
 class StoredChunk:
     """A frame that a store has."""
 
-    #: It cannot be asked for from another process.
+    #: It cannot be asked for from another process, nor later on.
     origin = None
+    version = ""
 
     def __init__(
         self, getter: ByteGetter, prototype: BufferPrototype, loop: asyncio.AbstractEventLoop

@@ -10,6 +10,7 @@ Invariant: of a selection only the blocks are decoded that it touches, and only 
 from __future__ import annotations
 
 import asyncio
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -166,7 +167,9 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             opener = open_frame if content is None else from_bytes
             source: Any = RangeReader(stored) if content is None else content
         # Not the loop's own executor: stores fetch in that one, and those who wait would leave no room.
-        return await loop.run_in_executor(_readers(), _read_from, opener, source, selection, chunk_spec)
+        return await loop.run_in_executor(
+            _readers(os.getpid()), _read_from, opener, source, selection, chunk_spec
+        )
 
 
 def _read_from(opener: Callable[[Any], Any], source: Any, selection: Any, spec: ArraySpec) -> NDBuffer:
@@ -226,8 +229,9 @@ def _blocks(blocks: Any) -> tuple[int, ...]:
 
 
 @cache
-def _readers() -> ThreadPoolExecutor:
-    """Return the threads that read parts of chunks."""
+def _readers(process: int) -> ThreadPoolExecutor:
+    """Return the threads that read parts of chunks; a process that was forked off has none of the others."""
+    del process
     return ThreadPoolExecutor(_READERS, thread_name_prefix="coquina-zarr")
 
 

@@ -78,8 +78,8 @@ class Measurement:
 
     @property
     def ratio(self) -> float:
-        """Bytes of the items to bytes stored."""
-        return self.nbytes / self.cbytes
+        """Bytes of the items to bytes stored; of zeros none are, which counts as one."""
+        return self.nbytes / max(self.cbytes, 1)
 
     @property
     def write_mbs(self) -> float:

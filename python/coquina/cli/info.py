@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(facts, default=asdict))
         return
+    facts = {name: value for name, value in facts.items() if value is not None}
     width = max(map(len, facts))
     for name, value in facts.items():
         if name == "columns" and isinstance(value, dict):

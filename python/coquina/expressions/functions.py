@@ -114,12 +114,12 @@ def types_of(operands: Iterable[Any], nodes: Iterable[Node | None]) -> tuple[Ope
 
 def call(function: Function, *operands: Any) -> Node:
     """Return the node of `function` of the operands. Raises what NumPy raises."""
-    nodes = [None if type(x) in WEAK_TYPES else as_node(x) for x in operands]
+    nodes = [x if isinstance(x, Node) else None if type(x) in WEAK_TYPES else as_node(x) for x in operands]
     types = types_of(operands, nodes)
     if types[0] not in WEAK_TYPES and cast("np.dtype[Any]", types[0]).kind == "V" and function.name in _EQUAL:
         function = _EQUAL[function.name]
     loop = function.resolve(types)
-    if object in [dtype.type for dtype in loop] or any(dtype.hasobject for dtype in loop):
+    if any(dtype.hasobject for dtype in loop):
         raise TypeError(f"{function.name}: objects are not computed with")
     if function.name in _BEYOND:
         beyond = _beyond(function, operands, loop)
@@ -142,9 +142,10 @@ def call(function: Function, *operands: Any) -> Node:
 
 def _weak(value: complex, dtype: np.dtype[Any], function: Function) -> npt.NDArray[Any]:
     """Return a Python number as an array of one item. Raises OverflowError for integers out of range."""
-    with np.errstate(all="ignore"):
-        # `where` is not a ufunc: what is out of range wraps around.
-        return np.asarray(value).astype(dtype) if function is _WHERE else np.asarray(value, dtype)
+    if function is _WHERE:
+        # It is not a ufunc: what is out of range wraps around.
+        return quietly(np.asarray(value).astype, dtype)
+    return quietly(np.asarray, value, dtype)
 
 
 def _power_of(exponent: Node) -> Function:

@@ -103,6 +103,9 @@ def postorder(
         elif id(one) not in seen:
             seen.add(id(one))
             args = one.args if boxes else args_of(one)
+            if not args:
+                order.append(one)
+                continue
             waiting.append((one, True))
             waiting += [(arg, False) for arg in reversed(args) if id(arg) not in seen]
     return order

@@ -57,6 +57,21 @@ def expr(text: str, /, **operands: Any) -> Expr:
     return Expr(value if isinstance(value, Node) else as_node(value))
 
 
+def _meant(source: str, at: int) -> str | None:
+    """Return what is to be written for a word of SQL or C where Python's parser stopped."""
+    rest, before = source[at:], source[max(0, at - 1) : at]
+    if rest[:1] == "=":
+        return "a comparison is written ==, <= or >="
+    if rest[:2] == "<>" or rest[:1] == "!":
+        return "write != for unequal, and not for no"
+    if rest[:1] in ("&", "|") and before == rest[:1]:
+        return f"write {'and' if before == '&' else 'or'} for {2 * before}"
+    word = (rest.split(maxsplit=1) or [""])[0]
+    if word in ("AND", "OR", "NOT", "IN", "IS"):
+        return f"write {word.lower()} for {word}"
+    return "contains, startswith and endswith are there for like" if word.lower() == "like" else None
+
+
 class Reader:
     """Makes nodes of a text. Values are nodes, or Python numbers, which stay weak as in NumPy."""
 
@@ -82,7 +97,7 @@ class Reader:
             # Python says 0 for the end of the text.
             at = error.offset - 1 if error.offset else len(source)
             column = max(0, at) + self.indent if (error.lineno or 1) == 1 else 0
-            raise ExpressionError(f"{error.msg}", self.text, column) from None
+            raise ExpressionError(_meant(source, at) or error.msg, self.text, column) from None
         except (RecursionError, MemoryError):
             raise ExpressionError("too deeply nested", self.text) from None
         except ValueError as error:

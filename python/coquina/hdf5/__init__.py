@@ -54,8 +54,13 @@ def fast(h5: Any, *, gear: Gear | None = None) -> Any:
     """Return a `Dataset`, `Group` or `File` for one that h5py has open; both may be used side by side.
 
     gear: a slower way to the chunks of a dataset than the fastest that is legal: "fetched" or "whole".
-    Raises TypeError for a dataset whose items no array has, ValueError for a gear that is not legal.
+    Raises TypeError for what h5py has not open, and for a dataset whose items no array has; ValueError for a
+    gear that is not legal.
     """
+    if not isinstance(h5, h5py.HLObject):
+        raise TypeError(
+            f"fast: takes files, groups and datasets of h5py, not {type(h5).__name__}; open takes paths"
+        )
     if isinstance(h5, h5py.File):
         return File.of(h5)
     file = File.of(h5.file)

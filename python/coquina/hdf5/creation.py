@@ -8,6 +8,7 @@ Invariant: it can be made where no filter plugin is present, and is what the plu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -123,18 +124,43 @@ def _fill_value(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 def link(group: Any, name: str | bytes, dataset: Any) -> None:
     """Give a dataset, or any object of h5py, a name; groups on the way are made."""
+    name = name.encode() if isinstance(name, str) else name
+    h5o.link(dataset.id, group.id, name, lcpl=_link_properties())
+
+
+@cache
+def _link_properties() -> Any:
     plist = h5p.create(h5p.LINK_CREATE)
     plist.set_create_intermediate_group(True)
     plist.set_char_encoding(h5t.CSET_UTF8)
-    h5o.link(dataset.id, group.id, name.encode() if isinstance(name, str) else name, lcpl=plist)
+    return plist
 
 
 def first_missing(group: Any, name: str) -> str:
-    """Return how much of a path, from its front on, leads to something that is not there yet."""
+    """Return how much of a path, from its front on, leads to something that is not there yet.
+
+    All of it, if nothing is missing.
+    """
+    return missing(group, name) or name
+
+
+def missing(group: Any, name: str) -> str | None:
+    """Return the same; None if nothing is missing."""
     root = "/" if name.startswith("/") else ""
     parts = [part for part in name.split("/") if part]
-    paths = (root + "/".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return next((path for path in paths if path not in group), name)
+    if not parts or "." in parts:
+        return None if name in group else name
+    links = group.id.links
+    for count in range(1, len(parts) + 1):
+        path = root + "/".join(parts[:count])
+        try:
+            is_there = links.exists(path.encode())
+        except (KeyError, ValueError, OSError, RuntimeError):
+            is_there = False
+        if not is_there:
+            return path
+    # A link may lead to nothing.
+    return None if name in group else name
 
 
 def _limits(shape: Shape, maxshape: tuple[int | None, ...] | None) -> tuple[int, ...]:
@@ -157,13 +183,8 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
         return None
     itemsize = made.dtype.itemsize
     wanted = storage.chunks if storage.chunks != "auto" else None
-    given: Shape | None = (wanted,) if isinstance(wanted, int) else wanted
-    chunks, blocks = default_cut(
-        made.shape,
-        itemsize,
-        **({} if given is None else {"chunks": given}),
-        **({} if storage.blocks is None else {"blocks": storage.blocks}),
-    )
+    given = _lengths((wanted,) if isinstance(wanted, int) else wanted)
+    chunks, blocks = default_cut(made.shape, itemsize, given, _lengths(storage.blocks))
     # An axis without items gets a chunk as if it were endless; HDF5 wants none beyond what is fixed.
     fitting = tuple(
         chunk if most == h5s.UNLIMITED else min(chunk, most)
@@ -186,6 +207,10 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
         flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
         plist.set_filter(slot[0], flags, as_set(slot))
     return blocks
+
+
+def _lengths(given: Shape | None) -> Shape | None:
+    return None if given is None else tuple(index(length) for length in given)
 
 
 def _check_plain(storage: Storage, shape: Shape) -> None:

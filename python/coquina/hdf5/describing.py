@@ -13,20 +13,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from coquina import _core
 from coquina.dtypes import dtype_text
+from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.item_types import bare, stored_dtype
-from coquina.hdf5.untyped import h5d, h5f, h5fd, h5g, h5i, h5py, h5s, h5t, h5z
+from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
-from coquina.remote import RangeReader
 
 if TYPE_CHECKING:
     from coquina._core import ArrayHandle, Hdf5Library
+    from coquina.remote import RangeReader
 
 Gear = Literal["direct", "fetched", "whole"]
 #: From the fastest to the one that is always legal.
@@ -34,9 +35,6 @@ GEARS: tuple[Gear, ...] = ("direct", "fetched", "whole")
 Filter = tuple[int, str, bool, tuple[int, ...]]
 #: Numbers in an item: where each starts, and the name of its type.
 Zones = Sequence[tuple[int, str]]
-
-#: The first version whose chunk addresses count from the start of the file, user block included.
-_ADDRESSES_COUNT_USERBLOCK = (1, 14, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +86,9 @@ class Facts:
         """
         if self.gear != "fetched" or not self.is_writable or not self.filters:
             return self
+        lengths = zip(self.maxshape, self.chunks, strict=False)
+        if all(most is not None and most % chunk == 0 for most, chunk in lengths):
+            return self
         if library.filters_partial_edges is not False:
             return self
         return replace(self, gear="whole", reason="chunks at the edge have no filters: libhdf5 writes them")
@@ -134,13 +135,22 @@ class Facts:
         )
 
 
-def describe(dataset: Any) -> Facts | None:
+def describe(
+    dataset: Any, place: tuple[int, int] | None = None, file: FileFacts | None = None
+) -> Facts | None:
     """Return the facts of a dataset of h5py; None if no `Array` can have its items.
 
     These are variable-length strings and sequences, references, opaque bytes, and datasets without a shape.
+    place: what `place_of` told. file: what is known of the file.
     """
     items = item_dtype(dataset)
-    return None if items is None or dataset.shape is None else _facts(dataset, *items)
+    if items is None:
+        return None
+    space = dataset.id.get_space()
+    if space.get_simple_extent_type() == h5s.NULL:
+        return None
+    number, header = place or place_of(dataset.id)
+    return _facts(dataset, space, items, header, file or FileFacts.of(dataset.id, number))
 
 
 def describe_bytes(dataset: Any) -> Facts:
@@ -148,36 +158,40 @@ def describe_bytes(dataset: Any) -> Facts:
 
     They must be of fixed size: neither of variable length nor references.
     """
-    return _facts(dataset, np.dtype(f"V{dataset.id.get_type().get_size()}"), is_exact=True)
+    items = np.dtype(f"V{dataset.id.get_type().get_size()}"), True
+    number, header = place_of(dataset.id)
+    return _facts(dataset, dataset.id.get_space(), items, header, FileFacts.of(dataset.id, number))
 
 
-def _facts(dataset: Any, whole: np.dtype[Any], is_exact: bool) -> Facts:
+def _facts(
+    dataset: Any, space: Any, items: tuple[np.dtype[Any], bool], header: int, file: FileFacts
+) -> Facts:
+    whole, is_exact = items
+    did = dataset.id
     dtype, axes = whole if whole.subdtype is None else whole.base, whole.shape
-    plist = dataset.id.get_create_plist()
+    plist = did.get_create_plist()
     layout = _LAYOUTS.get(plist.get_layout(), "unknown")
-    rank = len(dataset.shape)
+    shape = space.get_simple_extent_dims()
     fill = _fill(dataset, plist, whole, is_exact)
     item_fill = fill[: dtype.itemsize]
     filters = filters_of(plist)
-    file = h5i.get_file_id(dataset.id)
-    number, header = place_of(dataset.id)
-    place = _Place.of(file, number)
     is_uniform = fill == item_fill * (len(fill) // max(len(item_fill), 1))
     reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_nbit(whole, filters)
     gear: Gear = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
-        direct = _why_not_direct(dataset, plist, file, place, layout)
+        direct = _why_not_direct(did, plist, file, layout)
         if direct is None:
             gear, reason = "direct", None
         elif reason is None:
             gear, reason = "fetched", direct
         else:
             reason = direct
+    name = h5i.get_name(did)
     return Facts(
-        shape=(*dataset.shape, *axes),
-        chunks=() if dataset.chunks is None else (*dataset.chunks, *axes),
-        maxshape=tuple(dataset.maxshape),
-        rank=rank,
+        shape=(*shape, *axes),
+        chunks=(*plist.get_chunk(), *axes) if layout == "chunked" else (),
+        maxshape=tuple(None if n == h5s.UNLIMITED else n for n in space.get_simple_extent_dims(True)),
+        rank=len(shape),
         dtype=dtype,
         is_exact=is_exact,
         fill=item_fill,
@@ -185,14 +199,14 @@ def _facts(dataset: Any, whole: np.dtype[Any], is_exact: bool) -> Facts:
         layout=layout,
         gear=gear,
         reason=reason,
-        is_writable=bool(file.get_intent() & h5f.ACC_RDWR),
-        place=f"{file.name.decode(errors='replace')}: {dataset.name or 'a dataset without a name'}",
-        path=place.path,
-        device=place.device,
-        inode=place.inode,
+        is_writable=file.is_writable,
+        place=f"{file.name}: {name.decode(errors='replace') if name else 'a dataset without a name'}",
+        path=file.path,
+        device=file.device,
+        inode=file.inode,
         header=header,
-        contiguous=dataset.id.get_offset() if layout == "contiguous" else None,
-        remote=place.remote,
+        contiguous=did.get_offset() if layout == "contiguous" else None,
+        remote=file.remote,
     )
 
 
@@ -252,10 +266,16 @@ def _known_filters() -> dict[int, tuple[str, bool, bool]]:
     return {code: (name, decodes, encodes) for code, name, decodes, encodes in _core.hdf5_filters()}
 
 
+@lru_cache(maxsize=64)
 def default_cut(
-    shape: tuple[int, ...], itemsize: int, **wanted: Any
+    shape: tuple[int, ...],
+    itemsize: int,
+    chunks: tuple[int, ...] | None = None,
+    blocks: tuple[int, ...] | None = None,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return chunks and blocks by the rule that all new arrays are cut by."""
+    """Return chunks and blocks by the rule that all new arrays are cut by; what is given stays."""
+    given: dict[str, Any] = {"chunks": chunks, "blocks": blocks}
+    wanted = {name: lengths for name, lengths in given.items() if lengths is not None}
     made = _core.create_array(shape, f"V{itemsize}", itemsize, fill="zeros", codec="lz4", **wanted)
     array = _core.ArrayBase(made, np.dtype(f"V{itemsize}"))
     return array.chunks, array.blocks
@@ -287,53 +307,18 @@ def _why_not_nbit(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
     return None
 
 
-def _why_not_direct(dataset: Any, plist: Any, fid: Any, place: _Place, layout: str) -> str | None:
+def _why_not_direct(did: Any, plist: Any, file: FileFacts, layout: str) -> str | None:
     """Return why our own descriptor may not be read; None if it may."""
-    if place.driver != h5fd.SEC2 and place.remote is None:
-        return "file driver: its bytes are not simply those of one file"
-    intent = fid.get_intent()
-    if intent & h5f.ACC_SWMR_READ or intent & h5f.ACC_SWMR_WRITE:
-        return "opened for SWMR: the file changes while it is read"
-    if intent & h5f.ACC_RDWR:
-        return "opened for writing: changes may not be in the file yet"
+    reason = file.why_not_direct()
+    if reason is not None:
+        return reason
     if os.environ.get("HDF5_VOL_CONNECTOR"):
         return "HDF5_VOL_CONNECTOR is set: chunks may be anywhere"
     if plist.get_external_count():
         return "external storage: the items are in other files"
-    has_userblock = fid.get_create_plist().get_userblock() > 0
-    if has_userblock and h5py.version.hdf5_version_tuple < _ADDRESSES_COUNT_USERBLOCK:
-        return f"user block: HDF5 {h5py.version.hdf5_version} tells wrong addresses"
-    if layout == "contiguous" and dataset.id.get_offset() is None:
+    if layout == "contiguous" and did.get_offset() is None:
         return "contiguous layout: nothing was written yet"
-    return place.trouble
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a file is: by name, and by what the name leads to."""
-
-    driver: int
-    path: str | None
-    device: int | None
-    inode: int | None
-    trouble: str | None
-    remote: RangeReader | None = None
-
-    @classmethod
-    def of(cls, fid: Any, number: int) -> _Place:
-        driver = fid.get_access_plist().get_driver()
-        if driver != h5fd.SEC2:
-            return cls(driver, None, None, None, None, RangeReader.of_file(number))
-        path = os.path.abspath(os.fsdecode(fid.name))
-        held = os.fstat(fid.get_vfd_handle())
-        try:
-            named = os.stat(path)
-        except OSError:
-            named = None
-        # The working directory may have changed, the file may have been renamed or replaced.
-        is_same = named is not None and (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
-        trouble = None if is_same else f"{path}: the name no longer leads to the open file"
-        return cls(driver, path, held.st_dev, held.st_ino, trouble)
+    return file.why_elsewhere()
 
 
 def _fill(dataset: Any, plist: Any, whole: np.dtype[Any], is_exact: bool) -> bytes:
@@ -357,7 +342,8 @@ def _stored_fill(did: Any) -> bytes:
     file in memory, allocated early, has its very bytes.
     """
     plist = did.get_create_plist()
-    with h5py.File("fill", "w", driver="core", backing_store=False) as scratch:
+    # No two threads may have files of one name in memory.
+    with h5py.File(f"fill {id(plist)}", "w", driver="core", backing_store=False) as scratch:
         plist.set_layout(h5d.CHUNKED)
         plist.set_chunk((1,))
         plist.remove_filter(h5z.FILTER_ALL)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina.array_writes import wrote
 from coquina.creation import fill_boxes
-from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, first_missing, link
+from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, link, missing
 from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5py
@@ -44,7 +44,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __getitem__(self, name: Any) -> Any:
         """Return what has this name, or path of names, or what a reference refers to. Raises KeyError."""
-        return self._shown(self._nodes.node(self._h5[name]))
+        return self._shown(self._nodes.named(self._h5, name))
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Give a node another name (a hard link), make a soft or external link, or a dataset of `value`."""
@@ -157,7 +157,8 @@ class Group(Placed, MutableMapping[str, Any]):
         if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
         does not have, and for options that a dataset without chunks cannot have.
         """
-        if name is not None and name in self._h5:
+        first = None if name is None else missing(self._h5, name)
+        if name is not None and first is None:
             raise ValueError(f"create_dataset: there is something of the name {name!r}")
         made = content(shape, dtype, data)
         tid = datatype(made.dtype)
@@ -170,7 +171,6 @@ class Group(Placed, MutableMapping[str, Any]):
         storage = Storage(chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue)
         h5, cut = create(self._h5, made, tid, storage)
         # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
-        first = None if name is None else first_missing(self._h5, name)
         if name is not None:
             link(self._h5, name, h5)
         try:

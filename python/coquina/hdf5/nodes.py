@@ -14,8 +14,9 @@ from weakref import WeakValueDictionary
 
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, place_of
+from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.places import inside
-from coquina.hdf5.untyped import h5fd, h5py, h5t
+from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5o, h5py, h5t
 
 if TYPE_CHECKING:
     from coquina.hdf5.describing import Zones
@@ -40,6 +41,30 @@ class Nodes:
         self._alive: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()
         self._recent: OrderedDict[tuple[int, int], Any] = OrderedDict()
         self._held: dict[int, Any] = {}
+        self._file_facts: FileFacts | None = None
+
+    def named(self, group: Any, name: Any) -> Any:
+        """Return our node for what has this name in a group of h5py, or what a reference refers to.
+
+        It is what `node(group[name])` is, with fewer questions to libhdf5. Raises KeyError.
+        """
+        if not isinstance(name, str):
+            return self.node(group[name])
+        oid = h5o.open(group.id, name.encode())
+        if not isinstance(oid, h5d.DatasetID | h5g.GroupID):
+            return self.node(group[name])
+        place = place_of(oid)
+        found = self._found(place, oid)
+        if found is None:
+            return self._new(self._h5(oid), place, None, ())
+        self._keep(place, found)
+        return found
+
+    def _h5(self, oid: Any) -> Any:
+        """Return h5py's object of a group or a dataset of this file, or of one that a link leads to."""
+        if isinstance(oid, h5g.GroupID):
+            return h5py.Group(oid)
+        return h5py.Dataset(oid, readonly=not self.session.is_writable)
 
     def node(self, h5: Any, blocks: tuple[int, ...] | None = None, zones: Zones = ()) -> Any:
         """Return our node for an object of h5py; that object itself where we have none.
@@ -49,13 +74,22 @@ class Nodes:
         if not isinstance(h5, h5py.Group | h5py.Dataset):
             return h5
         place = place_of(h5.id)
+        found = self._found(place, h5.id)
+        if found is None:
+            return self._new(h5, place, blocks, zones)
+        self._keep(place, found)
+        return found
+
+    def _found(self, place: tuple[int, int], oid: Any) -> Any:
+        """Return the node that is open for this place, if it shows what is there."""
         with self._lock:
             found = self._alive.get(place)
-        if found is None or not _is_current(found, h5):
-            found = self._made(h5, blocks, zones)
-            if found is h5:
-                return h5
-        self._keep(place, found)
+        return None if found is None or not _is_current(found, oid) else found
+
+    def _new(self, h5: Any, place: tuple[int, int], blocks: tuple[int, ...] | None, zones: Zones) -> Any:
+        found = self._made(h5, place, blocks, zones)
+        if found is not h5:
+            self._keep(place, found)
         return found
 
     def array(self, h5: Any) -> Any:
@@ -63,7 +97,7 @@ class Nodes:
         if not isinstance(h5, h5py.Dataset):
             raise TypeError(f"{h5.name}: a group, and no dataset")
         found = self.node(h5)
-        return found if isinstance(found, Dataset) or found is h5 else self._array(h5, None, ())
+        return found if isinstance(found, Dataset) or found is h5 else self._array(h5, None, None, ())
 
     def adopt(self, table: Table) -> None:
         """Give out this table for its place from now on."""
@@ -115,22 +149,37 @@ class Nodes:
             if isinstance(node, Dataset):
                 node.close()
 
-    def _made(self, h5: Any, blocks: tuple[int, ...] | None, zones: Zones) -> Any:
+    def _made(self, h5: Any, place: tuple[int, int], blocks: tuple[int, ...] | None, zones: Zones) -> Any:
         from coquina.hdf5.groups import Group
 
-        found = Group(h5, self) if isinstance(h5, h5py.Group) else self._array(h5, blocks, zones)
-        if found is h5 or not _may_be_table(h5):
+        found = Group(h5, self) if isinstance(h5, h5py.Group) else self._array(h5, place, blocks, zones)
+        if found is h5 or not _may_be_table(found, h5):
             return found
         from coquina.tables.opening import table_at
 
         return table_at(found) or found
 
-    def _array(self, h5: Any, blocks: tuple[int, ...] | None, zones: Zones) -> Any:
-        facts = describe(h5)
+    def _array(
+        self, h5: Any, place: tuple[int, int] | None, blocks: tuple[int, ...] | None, zones: Zones
+    ) -> Any:
+        place = place or place_of(h5.id)
+        facts = describe(h5, place, self._facts_of(h5.id, place[0]))
         if facts is not None:
             return Dataset(h5, facts, self, blocks=blocks, zones=zones)
         found = self._variable(h5)
         return h5 if found is None else found
+
+    def _facts_of(self, did: Any, number: int) -> FileFacts:
+        """Return what is known of the file of a dataset; of ours it is asked once."""
+        known = self._file_facts
+        own = inside(self._file).id
+        # SWMR may begin while the file is open.
+        if known is not None and known.number == number and own.valid and known.intent == own.get_intent():
+            return known
+        found = FileFacts.of(did, number)
+        if own.valid and place_of(own)[0] == number:
+            self._file_facts = found
+        return found
 
     def _variable(self, h5: Any) -> Any:
         if not isinstance(h5.id.get_type(), h5t.TypeVlenID):
@@ -140,13 +189,15 @@ class Nodes:
         return vlarray(h5, self)
 
 
-def _may_be_table(h5: Any) -> bool:
+def _may_be_table(found: Any, h5: Any) -> bool:
     """Whether it is worth while to import what knows tables."""
     if isinstance(h5, h5py.Group):
-        return "encoding-type" in h5.attrs
-    # h5py has no dtype for times.
-    is_compound = isinstance(h5.id.get_type(), h5t.TypeCompoundID)
-    return is_compound and len(h5.shape or ()) == 1 and "CLASS" in h5.attrs
+        return bool(h5a.exists(h5.id, b"encoding-type"))
+    if not isinstance(found, Dataset) or found.ndim != 1:
+        return False
+    # Records of a real and an imaginary part are taken for numbers.
+    is_complex = found.dtype.kind == "c" and isinstance(h5.id.get_type(), h5t.TypeCompoundID)
+    return (is_complex or found.dtype.names is not None) and bool(h5a.exists(h5.id, b"CLASS"))
 
 
 def is_table(node: Any) -> bool:
@@ -154,13 +205,16 @@ def is_table(node: Any) -> bool:
     return hasattr(node, "layout") and hasattr(node, "is_closed") and not isinstance(node, Dataset)
 
 
-def _is_current(node: Any, h5: Any) -> bool:
+def _is_current(node: Any, oid: Any) -> bool:
     """Whether an open node still shows what is there: another handle may have given it another shape."""
     if is_table(node):
         return not node.is_closed
     if not isinstance(node, Dataset):
         return True
-    return not node.is_closed and node.shape[: len(h5.shape)] == h5.shape
+    if node.is_closed:
+        return False
+    shape = oid.shape
+    return node.shape[: len(shape)] == shape
 
 
 def path_of_file(file: Any) -> str | None:

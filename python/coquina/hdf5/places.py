@@ -62,4 +62,4 @@ def node_in(group: Any, name: str) -> Any:
 
     Unlike `group[name]` this may be h5py's own object without anybody having got it to write by.
     """
-    return group._nodes.node(group._h5[name])
+    return group._nodes.named(group._h5, name)

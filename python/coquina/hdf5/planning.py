@@ -147,13 +147,8 @@ def _cut(dataset: Any, wish: Wish) -> tuple[Shape, Shape]:
     if wish.blocks is not None and len(wish.blocks) == len(dataset.shape):
         most = given or tuple(length or 1 for length in dataset.shape)
         blocks = tuple(map(min, wish.blocks, most))
-    wanted = {"chunks": given, "blocks": blocks}
     try:
-        chunks, blocks = default_cut(
-            dataset.shape,
-            itemsize_of(dataset),
-            **{name: cut for name, cut in wanted.items() if cut is not None},
-        )
+        chunks, blocks = default_cut(dataset.shape, itemsize_of(dataset), given, blocks)
     except ValueError as error:
         raise _ImpossibleError(str(error)) from error
     most = tuple(length or chunk for length, chunk in zip(dataset.maxshape, chunks, strict=True))

@@ -39,7 +39,8 @@ def in_order(items: Any, dtype: Any) -> Any:
 def _forgets_order() -> bool:
     """Whether h5py reads sequences of the other byte order wrongly."""
     swapped = np.dtype(np.int16).newbyteorder("S")
-    with h5py.File("order", "w", driver="core", backing_store=False) as scratch:
+    # No two threads may have files of one name in memory.
+    with h5py.File(f"order {id(swapped)}", "w", driver="core", backing_store=False) as scratch:
         made = scratch.create_dataset("x", (1,), h5py.vlen_dtype(swapped))
         made[0] = np.array([1], swapped)
         return int(made[0][0]) != 1

@@ -7,6 +7,7 @@ Invariant: of two values that compare as less the keys are less, or equal where 
 
 from __future__ import annotations
 
+from struct import pack
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -65,6 +66,22 @@ def keys_of(values: Any, kind: str) -> tuple[Keys, Bools]:
     else:
         keys, missing = _numbers(np.asarray(given), kind)
     return keys, missing if mask is None else missing | mask
+
+
+def key_of(value: npt.NDArray[Any], kind: str) -> int:
+    """Return the key of one number or time, an array without axes: what `keys_of` finds, much sooner."""
+    if kind == "bool":
+        return int(bool(value))
+    if kind == "time":
+        return int(value.view(np.int64) if value.dtype.kind in "mM" else value) + (1 << 63)
+    dtype = np.dtype(kind)
+    sign = 1 << (8 * dtype.itemsize - 1)
+    if dtype.kind != "f":
+        return int(value) + (sign if dtype.kind == "i" else 0)
+    # The two zeros are equal: their sum is the positive one.
+    raw = pack("<f" if kind == "float32" else "<d", float(value) + 0.0)
+    bits = int.from_bytes(raw, "little")
+    return bits ^ (2 * sign - 1 if bits & sign else sign)
 
 
 def values_of(keys: Keys, kind: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

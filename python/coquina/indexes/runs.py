@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.int64]
     Progress = Callable[[int, int], None]
 
-#: Chunks are small: of a file that is open for writing one key takes a whole one, and its checksum.
-_CUT = Cut(1 << 14, 1 << 12, "blosc2", "zstd", 1, "shuffle", fletcher32=True)
+#: Chunks are single blocks: one key takes a whole chunk, since that has a checksum.
+_CUT = Cut(1 << 12, 1 << 12, "blosc2", "zstd", 1, "shuffle", fletcher32=True)
 #: What is read at once, when a run is opened.
 _SUMMARY_CUT = Cut(1 << 14, 1 << 14, "blosc2", "zstd", 5, "shuffle", fletcher32=True)
 #: What sorting takes for each row, at most: beyond the limit a file is used.

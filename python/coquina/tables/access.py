@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 _TAKEN_ROWS = 1 << 13
 #: So many open ranges are scanned one by one.
 _OPEN_RANGES = 4
+_UNREAD: Any = object()
 _NOTHING_KNOWN = Choice(None, False, (), "there is no index")
 
 
@@ -84,9 +85,10 @@ class KnownTerms:
             known = self._known = _Known(key, Operands(indexes, columns), WeakKeyDictionary())
         if not known.operands:
             return None
-        if condition not in known.terms:
-            known.terms[condition] = terms_of(condition, known.operands)
-        return known.terms[condition]
+        terms = known.terms.get(condition, _UNREAD)
+        if terms is _UNREAD:
+            terms = known.terms[condition] = terms_of(condition, known.operands)
+        return terms
 
     def tree(self, table: Table, condition: Node) -> Tree | None:
         """Return what a condition asks of indexes that can be asked, as a tree."""

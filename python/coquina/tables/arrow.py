@@ -59,4 +59,8 @@ def to_pandas(rows: Queries, columns: Names = None) -> Any:
 
 def to_polars(rows: Queries, columns: Names = None) -> Any:
     """Return the rows as a `polars.DataFrame`. Raises ImportError where Polars is not installed."""
-    return import_module("polars").from_arrow(to_arrow(rows, columns))
+    try:
+        polars = import_module("polars")
+    except ImportError as error:
+        raise ImportError("to_polars needs Polars: pip install polars") from error
+    return polars.from_arrow(to_arrow(rows, columns))

@@ -221,8 +221,10 @@ def _open_array(home: Home, path: str) -> StoredColumn:
 
 def times_dtype(home: Home, path: str, stored: np.dtype[Any]) -> np.dtype[Any] | None:
     """Return the dtype of times that an array is marked to hold; None if it is not."""
+    if stored != np.int64:
+        return None
     marked = _text(home.attrs_of(path).get("dtype"))
-    if marked is None or stored != np.int64 or not marked.startswith(("datetime64[", "timedelta64[")):
+    if marked is None or not marked.startswith(("datetime64[", "timedelta64[")):
         return None
     try:
         return np.dtype(marked)

@@ -16,6 +16,7 @@ from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.expressions.nodes import Constant, Node
 from coquina.tables.column import Column
 from coquina.tables.condition_reader import ConditionReader
+from coquina.tables.condition_templates import Templates
 from coquina.tables.condition_values import Masked, as_truth, lowered
 from coquina.tables.predicates import filled
 
@@ -33,11 +34,12 @@ _KNOWN_MAX = 64
 class KnownConditions:
     """The nodes of texts that were read: the same until the table has other columns, or other rows."""
 
-    __slots__ = ("_known", "_terms")
+    __slots__ = ("_known", "_templates", "_terms")
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
+        self._templates = Templates({})
         self._terms: KnownTerms | None = None
 
     @property
@@ -57,13 +59,24 @@ class KnownConditions:
         rows = len(next(iter(columns.values()))) if columns else 0
         known = self._known
         if known[0] is not columns or known[1] != rows:
+            if known[0] is not columns:
+                self._templates = Templates(columns)
             known = self._known = (columns, rows, {})
         node = known[2].get(key)
         if node is None:
-            node = condition(text, columns, params)
+            node = condition(text, columns, params) if params else self._read(text, columns)
             if len(known[2]) >= _KNOWN_MAX:
                 known[2].clear()
             known[2][key] = node
+        return node
+
+    def _read(self, text: str, columns: Mapping[str, Column]) -> Node:
+        """Return the condition of a text without parameters."""
+        known = self._templates.node(text)
+        if known is not None:
+            return as_condition(known, columns)
+        node = condition(text, columns)
+        self._templates.told(text)
         return node
 
 

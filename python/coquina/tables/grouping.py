@@ -97,6 +97,10 @@ class Groups:
 
 
 def _pairs(spec: Mapping[str, str | Sequence[str]] | None) -> list[tuple[str, str]]:
+    if isinstance(spec, str):
+        raise TypeError(
+            f"agg: {spec!r} of which column? takes {{column: {spec!r}}}, or name=(column, {spec!r})"
+        )
     made: list[tuple[str, str]] = []
     for column, kinds in (spec or {}).items():
         made += [(column, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)]

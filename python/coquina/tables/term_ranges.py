@@ -16,7 +16,7 @@ import numpy as np
 
 from coquina.expressions.functions import cast_items, quietly
 from coquina.indexes.key_ranges import KEY_MAX, NOTHING, KeyRanges, Wanted, exactly
-from coquina.indexes.keys import PREFIX_BYTES, key_max, keys_of, values_of
+from coquina.indexes.keys import PREFIX_BYTES, key_max, key_of, keys_of, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -70,7 +70,7 @@ def compared(
         return exactly(NOTHING, nan=nan)
     low, high = domain_of(kind)
     if not casts and constant.dtype == dtype:
-        found = _ranges_at(op, int(keys_of(constant.reshape(1), kind)[0][0]), low, high)
+        found = _ranges_at(op, key_of(constant, kind), low, high)
     else:
         found = _searched(op, kind, dtype, casts, constant)
     return exactly(found, nan=nan)

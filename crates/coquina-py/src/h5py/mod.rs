@@ -14,4 +14,20 @@
 mod session;
 mod symbols;
 
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
 pub(crate) use session::{Failure, Libhdf5, Session};
+
+/// What a place keeps. Who comes first does not make others wait: they may have the lock that it needs.
+pub(crate) fn kept<'a, T: Send + Sync>(
+    place: &'a PyOnceLock<T>,
+    py: Python<'_>,
+    find: impl FnOnce() -> PyResult<T>,
+) -> PyResult<&'a T> {
+    if let Some(found) = place.get(py) {
+        return Ok(found);
+    }
+    let found = find()?;
+    Ok(place.get_or_init(py, || found))
+}

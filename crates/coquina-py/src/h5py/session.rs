@@ -9,12 +9,14 @@ use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::slice;
+use std::sync::Arc;
 
 use coquina::hdf5::ChunkRow;
 use coquina::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::sync::PyOnceLock;
 
+use super::kept;
 use super::symbols::{
     ChunkOptions, ErrorRecord, GetVersion, Id, IsValid, Iterate, Read, Source, StoredBytes, WalkErrors, Way,
     WriteChunk, lacks,
@@ -71,14 +73,18 @@ impl Drop for Phil {
 
 impl Libhdf5 {
     /// The functions of the library that has opened `dataset`: by raw symbols or by capsules, and with `None` by
-    /// capsules if raw symbols cannot be used.
-    pub(crate) fn of(py: Python<'_>, dataset: Id, raw: Option<bool>) -> PyResult<Self> {
-        let defs = py.import("h5py.defs")?;
-        let by_symbols = || Self::from_source(py, Source::raw(&defs)?, dataset);
-        let by_capsules = || {
-            let table = defs.getattr("__pyx_capi__")?.cast_into::<PyDict>()?;
-            Self::from_source(py, Source::Capsules(table), dataset)
+    /// capsules if raw symbols cannot be used. They are looked up once.
+    pub(crate) fn of(py: Python<'_>, dataset: Id, raw: Option<bool>) -> PyResult<Arc<Self>> {
+        static SYMBOLS: PyOnceLock<Arc<Libhdf5>> = PyOnceLock::new();
+        static CAPSULES: PyOnceLock<Arc<Libhdf5>> = PyOnceLock::new();
+        let checked = |place: &'static PyOnceLock<Arc<Self>>, find: fn(Python<'_>) -> PyResult<Self>| {
+            let found = kept(place, py, || find(py).map(Arc::new))?;
+            found.check(py, dataset).map(|()| Arc::clone(found))
         };
+        let by_symbols =
+            || checked(&SYMBOLS, |py| Self::from_source(py, Source::raw(&py.import("h5py.defs")?)?));
+        let by_capsules =
+            || checked(&CAPSULES, |py| Self::from_source(py, Source::capsules(&py.import("h5py.defs")?)?));
         match raw {
             Some(true) => by_symbols(),
             Some(false) => by_capsules(),
@@ -86,7 +92,17 @@ impl Libhdf5 {
         }
     }
 
-    fn from_source(py: Python<'_>, source: Source<'_>, dataset: Id) -> PyResult<Self> {
+    /// Another copy of the library would not know what h5py has opened.
+    fn check(&self, py: Python<'_>, dataset: Id) -> PyResult<()> {
+        let _locked = Phil::take(self.phil.bind(py))?;
+        // SAFETY: the function takes any number; this thread has the lock, and the GIL for a capsule.
+        if unsafe { (self.is_valid)(dataset) } > 0 {
+            return Ok(());
+        }
+        Err(lacks("H5Iis_valid", "the dataset is not known; perhaps it was closed"))
+    }
+
+    fn from_source(py: Python<'_>, source: Source<'_>) -> PyResult<Self> {
         let told = py.import("h5py.version")?.getattr("hdf5_version_tuple")?.extract()?;
         let phil = py.import("h5py._objects")?.getattr("phil")?;
         let _locked = Phil::take(&phil)?;
@@ -95,11 +111,6 @@ impl Libhdf5 {
         let version = version(get_version);
         if version != told {
             return Err(lacks("H5get_libversion", format!("{version:?}, h5py uses {told:?}")));
-        }
-        // Another copy of the library would not know what h5py has opened.
-        // SAFETY: the function takes any number; this thread has the lock, and the GIL for a capsule.
-        if unsafe { is_valid(dataset) } <= 0 {
-            return Err(lacks("H5Iis_valid", "the dataset is not known; perhaps it was closed"));
         }
         let iterate = if version >= ITERATES { source.find("H5Dchunk_iter", 4).ok() } else { None };
         Ok(Self {
@@ -130,9 +141,13 @@ impl Libhdf5 {
         self.version
     }
 
-    /// Takes h5py's lock, for a dataset of `rank` axes. `dataset` is h5py's `DatasetID`, which tells an identifier
-    /// that is not valid once the dataset is closed: then there is no session.
-    pub(crate) fn session(&self, dataset: &Py<PyAny>, rank: usize) -> PyResult<Option<Session<'_>>> {
+    /// Takes h5py's lock, for a dataset of `rank` axes, which is asked for with the lock held. `dataset` is h5py's
+    /// `DatasetID`, which tells an identifier that is not valid once the dataset is closed: then there is no session.
+    pub(crate) fn session(
+        &self,
+        dataset: &Py<PyAny>,
+        rank: impl FnOnce(Python<'_>) -> PyResult<usize>,
+    ) -> PyResult<Option<Session<'_>>> {
         let (lock, id) = Python::attach(|py| {
             let lock = Phil::take(self.phil.bind(py))?;
             PyResult::Ok((lock, dataset.bind(py).getattr("id")?.extract::<Id>()?))
@@ -140,12 +155,11 @@ impl Libhdf5 {
         self.stay_silent();
         // SAFETY: the function takes any number; this thread has the lock.
         let is_valid = self.call("H5Iis_valid", || unsafe { (self.is_valid)(id) });
-        Ok(is_valid.is_ok_and(|answer| answer > 0).then_some(Session {
-            library: self,
-            id,
-            rank,
-            _lock: lock,
-        }))
+        if !is_valid.is_ok_and(|answer| answer > 0) {
+            return Ok(None);
+        }
+        let rank = Python::attach(rank)?;
+        Ok(Some(Session { library: self, id, rank, _lock: lock }))
     }
 
     /// Errors are returned, not printed. h5py sets this before its own calls, for threads that it knows.

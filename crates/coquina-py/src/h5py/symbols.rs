@@ -81,6 +81,10 @@ impl<'py> Source<'py> {
         Err(lacks("raw symbols", "several libraries of this name may be loaded here, so capsules are used"))
     }
 
+    pub(super) fn capsules(defs: &Bound<'py, PyModule>) -> PyResult<Self> {
+        Ok(Self::Capsules(defs.getattr("__pyx_capi__")?.cast_into::<PyDict>()?))
+    }
+
     /// The function `name`. `F` is the type of a pointer to a C function with `parameters` parameters.
     pub(super) fn find<F: Copy>(&self, name: &str, parameters: usize) -> PyResult<F> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };

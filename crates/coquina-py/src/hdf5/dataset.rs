@@ -5,34 +5,34 @@
 //! Invariant: what is written gets filter mask 0, whatever stood there.
 
 use std::io;
+use std::sync::Arc;
 
 use coquina::hdf5::ChunkRow;
 use coquina::store::hdf5::Library;
 use coquina::{Error, Result};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use super::boxes::Boxes;
 use super::order::Order;
-use crate::h5py::{Failure, Libhdf5, Session};
+use crate::h5py::{Failure, Libhdf5, Session, kept};
 
 /// Before this version addresses of chunks did not count the user block in front of the file's own bytes.
 const COUNTS_USER_BLOCK: (u32, u32, u32) = (1, 14, 4);
 
 pub(crate) struct Dataset {
-    libhdf5: Libhdf5,
+    libhdf5: Arc<Libhdf5>,
     /// h5py's `Dataset`.
     object: Py<PyAny>,
     /// Its `DatasetID`.
     id: Py<PyAny>,
-    /// The datatype (`TypeID`) of items that are read and written in boxes.
-    datatype: Py<PyAny>,
+    /// The datatype (`TypeID`) of items that are read and written in boxes, once it was asked for.
+    datatype: PyOnceLock<Py<PyAny>>,
     name: String,
-    rank: usize,
-    chunks: Vec<u64>,
-    /// Set if libhdf5 may list chunks with wrong coordinates.
-    order: Option<Order>,
-    has_filters: bool,
+    /// Once it was asked for: nobody does where chunks are read past libhdf5.
+    storage: PyOnceLock<Storage>,
     /// What the addresses that libhdf5 tells lack.
     address_shift: u64,
 }
@@ -47,6 +47,31 @@ fn place(start: &[u64]) -> String {
     format!("chunk at ({})", numbers.join(", "))
 }
 
+/// How chunks are cut and stored.
+struct Storage {
+    rank: usize,
+    chunks: Vec<u64>,
+    /// Set if libhdf5 may list chunks with wrong coordinates.
+    order: Option<Order>,
+    has_filters: bool,
+}
+
+impl Storage {
+    fn of(dataset: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let filters: u64 = dataset
+            .getattr("id")?
+            .call_method0("get_create_plist")?
+            .call_method0("get_nfilters")?
+            .extract()?;
+        let chunks = dataset.getattr("chunks")?.extract::<Option<Vec<u64>>>()?.unwrap_or_default();
+        // A dataset without a shape has no axes.
+        let maxshape =
+            dataset.getattr("maxshape")?.extract::<Option<Vec<Option<u64>>>>()?.unwrap_or_default();
+        let order = Order::of(&maxshape, &chunks);
+        Ok(Self { rank: maxshape.len(), chunks, order, has_filters: filters > 0 })
+    }
+}
+
 impl Dataset {
     /// Lends what h5py has open. `raw` chooses the way to libhdf5's functions, with `None` the best there is;
     /// `datatype` is another one for items in boxes than that of the file.
@@ -57,27 +82,29 @@ impl Dataset {
     ) -> PyResult<Self> {
         let py = object.py();
         let id = object.getattr("id")?;
-        let datatype = datatype.map_or_else(|| id.call_method0("get_type"), Ok)?;
+        if !id.getattr("valid")?.is_truthy()? {
+            return Err(PyValueError::new_err(
+                "Invalid dataset identifier: the dataset or its file was closed",
+            ));
+        }
         let libhdf5 = Libhdf5::of(py, id.getattr("id")?.extract()?, raw)?;
         let name: Option<String> = object.getattr("name")?.extract()?;
-        let filters: u64 = id.call_method0("get_create_plist")?.call_method0("get_nfilters")?.extract()?;
         let address_shift = if libhdf5.version() < COUNTS_USER_BLOCK {
             object.getattr("file")?.getattr("userblock_size")?.extract()?
         } else {
             0
         };
-        let chunks = object.getattr("chunks")?.extract::<Option<Vec<u64>>>()?.unwrap_or_default();
-        let maxshape = object.getattr("maxshape")?.extract::<Option<Vec<Option<u64>>>>()?.unwrap_or_default();
+        let memory_type = PyOnceLock::new();
+        if let Some(datatype) = datatype {
+            let _first = memory_type.set(py, datatype.unbind());
+        }
         Ok(Self {
             libhdf5,
             object: object.clone().unbind(),
-            rank: id.getattr("rank")?.extract()?,
-            order: Order::of(&maxshape, &chunks),
-            chunks,
             id: id.unbind(),
-            datatype: datatype.unbind(),
+            datatype: memory_type,
             name: name.unwrap_or_else(|| String::from("a dataset without a name")),
-            has_filters: filters > 0,
+            storage: PyOnceLock::new(),
             address_shift,
         })
     }
@@ -101,8 +128,17 @@ impl Dataset {
     }
 
     pub(crate) fn session(&self) -> Result<Session<'_>> {
-        let session = self.libhdf5.session(&self.id, self.rank).map_err(raised)?;
+        let session = self.libhdf5.session(&self.id, |py| Ok(self.storage(py)?.rank)).map_err(raised)?;
         session.ok_or_else(|| Error::invalid("the dataset or its file was closed").at(&self.name))
+    }
+
+    fn storage(&self, py: Python<'_>) -> PyResult<&Storage> {
+        kept(&self.storage, py, || Storage::of(self.object.bind(py)))
+    }
+
+    /// The same, with h5py's lock held.
+    fn locked_storage(&self) -> Result<&Storage> {
+        Python::attach(|py| self.storage(py)).map_err(|error| raised(error).at(&self.name))
     }
 
     /// Calls h5py under its lock, on a dataset that is open.
@@ -112,7 +148,8 @@ impl Dataset {
     }
 
     fn boxes<'a, 'py>(&self, id: &'a Bound<'py, PyAny>) -> PyResult<Boxes<'a, 'py>> {
-        Boxes::of(self.object.bind(id.py()), id, self.datatype.bind(id.py()))
+        let datatype = kept(&self.datatype, id.py(), || id.call_method0("get_type").map(Bound::unbind))?;
+        Boxes::of(self.object.bind(id.py()), id, datatype.bind(id.py()))
     }
 
     fn failed(&self, failure: Failure, start: &[u64]) -> Error {
@@ -152,7 +189,7 @@ impl Dataset {
     fn counts_a_lone_chunk(&self) -> Result<bool> {
         self.with_h5py(|id| {
             let shape: Vec<u64> = id.getattr("shape")?.extract()?;
-            if shape.iter().zip(&self.chunks).any(|(len, chunk)| len > chunk) {
+            if shape.iter().zip(&self.storage(id.py())?.chunks).any(|(len, chunk)| len > chunk) {
                 return Ok(false);
             }
             Ok(id.call_method0("get_num_chunks")?.extract::<u64>()? > 0)
@@ -160,8 +197,9 @@ impl Dataset {
     }
 
     pub(crate) fn write(&self, session: &Session<'_>, start: &[u64], bytes: &[u8]) -> Result<()> {
+        let has_filters = self.locked_storage()?.has_filters;
         let write = || {
-            let had_mask = self.clear_mask(session, start, bytes)?;
+            let had_mask = has_filters && self.clear_mask(session, start, bytes)?;
             session.write(start, bytes).map(|()| had_mask)
         };
         if write().map_err(|failure| self.failed(failure, start))? {
@@ -174,9 +212,6 @@ impl Dataset {
     /// Whether the chunk at `start` had skipped filters. libhdf5 keeps the filter mask of a chunk that is overwritten
     /// with as many bytes; so such a one is overwritten with one byte more before.
     fn clear_mask(&self, session: &Session<'_>, start: &[u64], bytes: &[u8]) -> Result<bool, Failure> {
-        if !self.has_filters {
-            return Ok(false);
-        }
         // What cannot be read is not there; if it is another trouble, writing tells.
         match session.read(start).unwrap_or(None) {
             Some((_, 0)) | None => Ok(false),
@@ -191,11 +226,12 @@ impl Dataset {
     /// where there is one chunk only.
     fn other(&self, start: &[u64]) -> Result<Vec<u64>> {
         let shape: Vec<u64> = self.with_h5py(|id| id.getattr("shape")?.extract())?;
-        let axis = shape.iter().zip(&self.chunks).position(|(len, chunk)| len > chunk);
+        let chunks = &self.locked_storage()?.chunks;
+        let axis = shape.iter().zip(chunks).position(|(len, chunk)| len > chunk);
         let mut other = start.to_vec();
         let (axis, is_first) =
             (axis.unwrap_or(0), axis.is_none() || start.get(axis.unwrap_or(0)) == Some(&0));
-        if let (Some(at), Some(&chunk)) = (other.get_mut(axis), self.chunks.get(axis)) {
+        if let (Some(at), Some(&chunk)) = (other.get_mut(axis), chunks.get(axis)) {
             *at = if is_first { chunk } else { 0 };
         }
         Ok(other)
@@ -235,7 +271,8 @@ impl Dataset {
 
     /// Calls `each` with what was told, where it is not so with the coordinates that chunks have.
     fn in_order(&self, tell: Tell<'_>, each: &mut dyn FnMut(&[u64], ChunkRow) -> Result<()>) -> Result<()> {
-        let Some(order) = &self.order else { return tell(each) };
+        let _locked = self.session()?;
+        let Some(order) = &self.locked_storage()?.order else { return tell(each) };
         let mut rows: Vec<(Vec<u64>, ChunkRow)> = Vec::new();
         tell(&mut |start, row| {
             rows.push((start.to_vec(), row));
@@ -278,7 +315,7 @@ impl Library for Dataset {
 
     fn set_shape(&self, shape: &[u64]) -> Result<()> {
         self.with_h5py(|id| {
-            let shape = PyTuple::new(id.py(), &shape[..self.rank.min(shape.len())])?;
+            let shape = PyTuple::new(id.py(), &shape[..self.storage(id.py())?.rank.min(shape.len())])?;
             id.call_method1("set_extent", (shape,)).map(drop)
         })
     }

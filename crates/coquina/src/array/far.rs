@@ -125,12 +125,15 @@ impl Read<'_> {
     fn prepare(&self, touched: &Touched, first: &mut Vec<Range<u64>>) -> Result<u64> {
         let Some(extent) = self.source.chunks.extent(touched.chunk)? else { return Ok(0) };
         let (wanted, blocks) = (touched.nblocks(), self.source.grid.blocks_per_chunk().max(1));
+        let known = first.len();
         if !self.source.knows_head(touched.chunk)? {
             self.source.first_parts(&extent, wanted, first);
         }
+        let asked: u64 = first[known..].iter().map(|part| part.end.saturating_sub(part.start)).sum();
         let len = extent.bytes.end.saturating_sub(extent.bytes.start);
         let share = if extent.parts == Parts::All { len } else { len / blocks as u64 * wanted as u64 };
-        Ok(share.min(len))
+        // Small chunks are fetched as a whole, however few of their blocks are wanted.
+        Ok(share.min(len).max(asked))
     }
 
     /// Fetches what the blocks of some chunks need, and decodes them.
