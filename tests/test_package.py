@@ -85,7 +85,7 @@ def test_importing_takes_numpy_and_the_standard_library_only(clean_python):
 
 
 def test_the_sdist_has_what_building_needs_and_no_more(tmp_path):
-    run(MATURIN, "sdist", "-q", "-o", tmp_path, cwd=ROOT)
+    run(MATURIN, "sdist", "-o", tmp_path, cwd=ROOT)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as content:
         names = {name.partition("/")[2] for name in content.getnames()}
     wanted = {"Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "pyproject.toml", "PKG-INFO"}
@@ -97,7 +97,7 @@ def test_the_sdist_has_what_building_needs_and_no_more(tmp_path):
 
 @pytest.mark.long
 def test_the_sdist_builds(tmp_path):
-    run(MATURIN, "sdist", "-q", "-o", tmp_path, cwd=ROOT)
+    run(MATURIN, "sdist", "-o", tmp_path, cwd=ROOT)
     archive = next(tmp_path.glob("*.tar.gz"))
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path / "built", archive)
     assert next((tmp_path / "built").glob("*.whl")).stat().st_size < WHEEL_BYTES_MAX

@@ -340,8 +340,7 @@ class Index:
             raise
         self._meta, self._is_changed, self._damage = state.metadata(), False, ""
         # Its runs are opened when somebody asks.
-        self._state, self._looked = None, state.freshness
-        self._now = None
+        self._state, self._looked, self._now = None, state.freshness, None
 
     def _fresh_state(self) -> IndexState:
         """Return a state of nothing, with numbers that are not in use."""
@@ -396,3 +395,6 @@ class Index:
     def _spoil(self, error: Exception) -> None:
         self._damage = f"damaged: {error}" if str(error) else f"damaged: {type(error).__name__}"
         self._state = self._now = None
+
+
+__all__ = ["Index"]
