@@ -1,6 +1,7 @@
 """A folder with the files that the examples of `--help` and of the guide name, and what runs them."""
 
 import os
+import pty
 import re
 import shlex
 import subprocess
@@ -115,3 +116,18 @@ def be_quick(monkeypatch):
     """Let bench measure few ways, each once."""
     monkeypatch.setattr(bench_codecs, "SECONDS", 0)
     monkeypatch.setattr(bench_codecs, "CODECS", ("lz4", "blosclz"))
+
+
+def drawn_on_a_terminal(command, *, stdout=None, **options):
+    """Exit code, and what a program wrote to a terminal: errors, and output if that has no other place."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=stdout or theirs, stderr=theirs, **options) as process:
+        os.close(theirs)
+        drawn = b""
+        try:
+            while piece := os.read(ours, 4096):
+                drawn += piece
+        except OSError:
+            pass  # the terminal is gone when the process is
+    os.close(ours)
+    return process.returncode, drawn

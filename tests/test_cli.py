@@ -1,8 +1,6 @@
 """The command `coquina`, run as a user runs it."""
 
 import json
-import os
-import pty
 import subprocess
 import sys
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
+from tests import cli_world
 
 ROWS = np.arange(30_000, dtype="f4").reshape(300, 100)
 
@@ -140,15 +139,6 @@ def test_long_work_shows_a_bar_on_a_terminal_only(tmp_path):
     command = [sys.executable, "-m", "coquina.cli", "compress", "-f", "-c", "zlib", "-l", "9", "big.raw"]
     quiet = subprocess.run(command, capture_output=True, cwd=tmp_path, check=True)
     assert quiet.stderr == b""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=tmp_path) as process:
-        os.close(theirs)
-        drawn = b""
-        try:
-            while piece := os.read(ours, 4096):
-                drawn += piece
-        except OSError:
-            pass  # the terminal is gone when the process is
-    os.close(ours)
-    assert process.returncode == 0
+    code, drawn = cli_world.drawn_on_a_terminal(command, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    assert code == 0
     assert b"compress" in drawn

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 
 import coquina as cq
 from coquina.cli import colours, main
+from tests.cli_world import drawn_on_a_terminal
 
 COMMAND = [sys.executable, "-m", "coquina.cli"]
 
@@ -136,28 +136,16 @@ def test_ctrl_c_ends_with_130(here):
     assert not os.path.exists("big.raw.blp")
 
 
-def drawn_on_a_terminal(words, **settings):
-    ours, theirs = pty.openpty()
+def drawn(words, **settings):
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
-    with subprocess.Popen(
-        [*COMMAND, *words], stdout=theirs, stderr=theirs, env={**environment, "TERM": "xterm", **settings}
-    ) as process:
-        os.close(theirs)
-        drawn = b""
-        try:
-            while piece := os.read(ours, 4096):
-                drawn += piece
-        except OSError:
-            pass  # the terminal is gone when the process is
-    os.close(ours)
-    return process.returncode, drawn
+    return drawn_on_a_terminal([*COMMAND, *words], env={**environment, "TERM": "xterm", **settings})
 
 
 def test_colours_are_on_terminals_only_and_not_where_they_are_not_wanted(here):
-    code, drawn = drawn_on_a_terminal(["info", "missing"])
-    assert (code, drawn[:5]) == (1, b"\x1b[31m")
+    code, shown = drawn(["info", "missing"])
+    assert (code, shown[:5]) == (1, b"\x1b[31m")
     for settings in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert b"\x1b" not in drawn_on_a_terminal(["info", "missing"], **settings)[1]
+        assert b"\x1b" not in drawn(["info", "missing"], **settings)[1]
     done = subprocess.run([*COMMAND, "info", "missing"], capture_output=True)
     assert b"\x1b" not in done.stderr
     assert colours.painted("x", "red", io.StringIO()) == "x"

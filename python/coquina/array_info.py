@@ -133,7 +133,7 @@ class Damage:
 def human(nbytes: float) -> str:
     """Return a number of bytes with a unit that fits."""
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if nbytes < 1024:
+        if abs(nbytes) < 1024:
             return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
         nbytes /= 1024
     return f"{nbytes:.1f} TiB"

@@ -13,6 +13,7 @@ import os
 from typing import TYPE_CHECKING
 
 import coquina
+from coquina.array_info import human
 from coquina.cli import arguments, inputs
 
 if TYPE_CHECKING:
@@ -42,6 +43,6 @@ def run(options: argparse.Namespace) -> None:
             threads=options.threads,
             progress=progress,
         )
-    sentence = f"{options.file}: {arguments.human(added)} added, now {arguments.human(written)}"
+    sentence = f"{options.file}: {human(added)} added, now {human(written)}"
     result = {"output": options.file, "added": added, "written": written}
     arguments.report(result, sentence, options)

@@ -218,15 +218,6 @@ def report(result: dict[str, Any], sentence: str, options: argparse.Namespace) -
         print(sentence)
 
 
-def human(nbytes: float) -> str:
-    """Return a size as a person writes it."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(nbytes) < 1024:
-            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
-        nbytes /= 1024
-    return f"{nbytes:.1f} TiB"
-
-
 def aligned(lines: list[list[str]], *, right: int | None = None) -> list[str]:
     """Return lines of cells that line up; those from column `right` on to the right."""
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]

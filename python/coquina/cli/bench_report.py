@@ -10,7 +10,8 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from coquina.cli.arguments import aligned, human
+from coquina.array_info import human
+from coquina.cli.arguments import aligned
 from coquina.cli.bench_codecs import GOALS
 from coquina.cli.colours import painted
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import coquina
+from coquina.array_info import human
 from coquina.cli import arguments
 
 if TYPE_CHECKING:
@@ -63,6 +64,6 @@ def run(options: argparse.Namespace) -> None:
             progress=progress,
         )
     ratio = nbytes / written
-    sentence = f"{output}: {arguments.human(nbytes)} -> {arguments.human(written)}, {ratio:.2f}x"
+    sentence = f"{output}: {human(nbytes)} -> {human(written)}, {ratio:.2f}x"
     result = {"output": output, "nbytes": nbytes, "written": written, "ratio": ratio}
     arguments.report(result, sentence, options)

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 import coquina
+from coquina.array_info import human
 from coquina.array_regions import boxes
 from coquina.cli import arguments, convert_tables, hdf5_paths, sources
 
@@ -106,7 +107,7 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
     path = options.output if target is None else target.file
     written = sum(path.stat().st_size for path in (Path(path), *Path(path).glob("*")))
     nbytes = math.prod(source.shape) * source.dtype.itemsize
-    sentence = f"{options.output}: {source.dtype} {source.shape}, {arguments.human(written)}"
+    sentence = f"{options.output}: {source.dtype} {source.shape}, {human(written)}"
     result = {"output": options.output, "nbytes": nbytes, "written": written}
     arguments.report(result, sentence, options)
 

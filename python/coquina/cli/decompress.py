@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coquina import bloscpack
+from coquina.array_info import human
 from coquina.cli import arguments, inputs
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     with arguments.progress(file.nbytes, "decompress", options) as progress:
         header = npy_header(file) if output.endswith(".npy") else b""
         file.save(output, header=header, overwrite=options.force, threads=options.threads, progress=progress)
-    sentence = f"{output}: {arguments.human(file.nbytes)}"
+    sentence = f"{output}: {human(file.nbytes)}"
     arguments.report({"output": output, "nbytes": file.nbytes}, sentence, options)
 
 

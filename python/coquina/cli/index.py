@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coquina.array_info import human
 from coquina.cli import arguments, tables
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _listed(found: list[dict[str, Any]]) -> str:
     lines: list[list[str]] = [["name", "of", "kind", "rows", "open", "runs", "size", ""]]
     for one in found:
         counts = [str(one.get(key, "")) for key in ("rows", "open_rows", "runs")]
-        size = arguments.human(one["nbytes"]) if one.get("nbytes") else ""
+        size = human(one["nbytes"]) if one.get("nbytes") else ""
         reason = "" if one.get("is_usable", True) else f"not used: {one.get('reason', '')}"
         lines.append([str(one["name"]), str(one.get("column", "")), str(one["kind"]), *counts, size, reason])
     return "\n".join(arguments.aligned(lines))

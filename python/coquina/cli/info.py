@@ -19,6 +19,7 @@ import coquina
 if TYPE_CHECKING:
     import argparse
 
+from coquina.array_info import human
 from coquina.cli import arguments, hdf5_paths, inputs, ls, tables
 
 _MAGIC = b"blpk"
@@ -113,7 +114,9 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
             within = {"tables": names} if (names := tables.of_file(top)) else {}
             return {**where, "format": f"HDF5 {kind}", **totals(top), **within, "attrs": attrs}
         if not hasattr(found, "shape"):
-            return {**where, "format": "HDF5 datatype", "dtype": ls.dtype_name(found), "attrs": attrs}
+            from coquina.hdf5.dataset_info import dtype_name
+
+            return {**where, "format": "HDF5 datatype", "dtype": dtype_name(found), "attrs": attrs}
         return {**where, "format": "HDF5 dataset", **ls.stored(found), "attrs": attrs}
 
 
@@ -159,5 +162,5 @@ def _text(name: str, value: object) -> str:
         filters = "+".join(filter_name for filter_name, _ in value.filters) or "no filter"
         return f"{value.kind}, {value.codec}, {filters}, {value.nblocks} blocks"
     if isinstance(value, int) and name in ("nbytes", "cbytes", "dead_bytes"):
-        return f"{value} ({arguments.human(value)})"
+        return f"{value} ({human(value)})"
     return f"{value:.2f}x" if isinstance(value, float) else str(value)

@@ -15,6 +15,7 @@ import json
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from coquina.array_info import human
 from coquina.cli import arguments, hdf5_paths, tables
 
 if TYPE_CHECKING:
@@ -109,13 +110,15 @@ def _facts(entry: Any) -> dict[str, Any]:
     if entry.kind == "group":
         return {**facts, "members": len(entry.object)}
     if entry.kind == "type":
+        from coquina.hdf5.dataset_info import dtype_name
+
         return {**facts, "dtype": dtype_name(entry.object)}
     return facts | stored(entry.object)
 
 
 def stored(dataset: Any) -> dict[str, Any]:
     """Return how a dataset of h5py is stored."""
-    from coquina.hdf5.dataset_info import described
+    from coquina.hdf5.dataset_info import described, dtype_name
     from coquina.hdf5.describing import filters_of
 
     shape = dataset.shape
@@ -132,24 +135,6 @@ def stored(dataset: Any) -> dict[str, Any]:
         "cbytes": cbytes,
         "cratio": nbytes / cbytes if cbytes else None,
     }
-
-
-def dtype_name(found: Any) -> str:
-    """Return the dtype of a dataset or named datatype, for people."""
-    from coquina.hdf5.untyped import h5py
-
-    try:
-        dtype = found.dtype
-    except (TypeError, ValueError):
-        return "not known to NumPy"
-    if h5py.check_string_dtype(dtype) is not None:
-        return "str" if dtype.kind == "O" else str(dtype)
-    if h5py.check_ref_dtype(dtype) is not None:
-        return "reference"
-    if dtype.names is not None:
-        return f"{len(dtype.names)} fields"
-    inner = h5py.check_vlen_dtype(dtype)
-    return str(dtype) if inner is None else f"{inner}, of any length"
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -174,7 +159,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _size(row: dict[str, Any]) -> str:
-    size = arguments.human(row["nbytes"])
+    size = human(row["nbytes"])
     if row.get("chunks", True) and row["cbytes"]:
-        size = f"{size} in {arguments.human(row['cbytes'])}, {row['cratio']:.2f}x"
+        size = f"{size} in {human(row['cbytes'])}, {row['cratio']:.2f}x"
     return size

@@ -17,6 +17,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from coquina.array_info import human
 from coquina.cli import arguments, hdf5_paths
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def facts(result: Repacked) -> dict[str, object]:
 def sentence(result: Repacked) -> str:
     """Return what was done, for people."""
     encoded = sum(one.how != "copied" for one in result.datasets)
-    before, after = arguments.human(result.before), arguments.human(result.after)
+    before, after = human(result.before), human(result.after)
     compared = "compared with the file" if result.is_compared else "not compared"
     counts = f"{encoded} of {len(result.datasets)} datasets encoded anew"
     head = f"{result.out}: {before} -> {after}, {counts}, {compared}"

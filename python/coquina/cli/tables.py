@@ -96,7 +96,7 @@ def _dtype_name(dtype: Any) -> str:
 
 def columns_text(columns: dict[str, Any]) -> str:
     """Return columns as lines that line up: name, kind, dtype, sizes."""
-    from coquina.cli.arguments import human
+    from coquina.array_info import human
 
     lines: list[list[str]] = []
     for name, about in columns.items():

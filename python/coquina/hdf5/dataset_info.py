@@ -84,3 +84,21 @@ def described(name: str, values: tuple[int, ...]) -> str:
     """Return a filter with the one parameter that says something by itself."""
     at = {"gzip": 0, "zstd": 0, "blosc": 4, "blosc2": 4}.get(name)
     return name if at is None or len(values) <= at else f"{name} {values[at]}"
+
+
+def dtype_name(found: Any) -> str:
+    """Return the dtype of a dataset or named datatype, for people."""
+    from coquina.hdf5.untyped import h5py
+
+    try:
+        dtype = found.dtype
+    except (TypeError, ValueError):
+        return "not known to NumPy"
+    if h5py.check_string_dtype(dtype) is not None:
+        return "str" if dtype.kind == "O" else str(dtype)
+    if h5py.check_ref_dtype(dtype) is not None:
+        return "reference"
+    if dtype.names is not None:
+        return f"{len(dtype.names)} fields"
+    inner = h5py.check_vlen_dtype(dtype)
+    return str(dtype) if inner is None else f"{inner}, of any length"

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from coquina.array_info import human
+from coquina.hdf5.dataset_info import dtype_name
 from coquina.hdf5.places import inside
 from coquina.hdf5.trees import Walk
 from coquina.html import caption_html, rows_html
@@ -45,9 +46,5 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _stored(dataset: Any) -> tuple[str, str, str, str]:
-    try:
-        dtype = str(dataset.dtype)
-    except (TypeError, ValueError):
-        dtype = "a type that NumPy has not"
     chunks = "" if dataset.chunks is None else str(dataset.chunks)
-    return str(dataset.shape), dtype, chunks, human(dataset.id.get_storage_size())
+    return str(dataset.shape), dtype_name(dataset), chunks, human(dataset.id.get_storage_size())
