@@ -1,6 +1,6 @@
 """Where does coquina stand in the Bloscpack paper's grid: size, ratio and time of arrays in files?
 
-    python bench/bloscpack_grid.py            1, 10, 100 MB; levels 1, 5, 7; 4 minutes
+    python bench/bloscpack_grid.py            1, 10, 100 MB; levels 1, 5, 7; 3 minutes
     python bench/bloscpack_grid.py --quick    1, 10 MB; level 7; about a minute
     python bench/bloscpack_grid.py --full     levels 1, 3, 5, 7, 9
 

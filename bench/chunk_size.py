@@ -1,6 +1,6 @@
 """Which chunks and blocks suit an array that is written, and read whole, in planes, boxes and by elements?
 
-    python bench/chunk_size.py            67 MB; 2.5 minutes
+    python bench/chunk_size.py            67 MB; 1.5 minutes
     python bench/chunk_size.py --quick    17 MB, three sizes; half a minute, nothing is kept
     python bench/chunk_size.py --full     537 MB, more sizes; 12 minutes
 

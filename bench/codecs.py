@@ -1,6 +1,6 @@
 """Is coquina's chunk engine as fast as python-blosc2's, codec by codec, at the same parameters and size?
 
-    python bench/codecs.py              codec x filter x level 1, 5, 9 x data; 8 minutes
+    python bench/codecs.py              codec x filter x level 1, 5, 9 x data; 5 minutes
     python bench/codecs.py --quick      level 5, few sets, small sizes; under 2 minutes
     python bench/codecs.py --full       every level, every set, 400 MB
 

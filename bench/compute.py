@@ -1,6 +1,6 @@
 """How fast are reductions and expressions over compressed arrays, beside NumPy, numexpr and python-blosc2?
 
-    python bench/compute.py            cubes of 262 MB; 5.5 minutes
+    python bench/compute.py            cubes of 262 MB; 3 minutes
     python bench/compute.py --quick    cubes of 64 MB, one codec; two minutes, nothing is kept
     python bench/compute.py --full     Zstd with both chunks and both kinds of result, longer; 11 minutes
 

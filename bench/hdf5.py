@@ -1,6 +1,6 @@
 """How fast are HDF5 datasets read and written, beside h5py with hdf5plugin, PyTables and b2h5py?
 
-    python bench/hdf5.py              all parts; 7 minutes
+    python bench/hdf5.py              all parts; 3 minutes
     python bench/hdf5.py --quick      smaller data; about a minute
     python bench/hdf5.py --only full slices     some parts, see below
     python bench/hdf5.py --full       every pipeline, every kind of index, longer; 15 minutes

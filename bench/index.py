@@ -1,6 +1,6 @@
 """What do indexes of tables cost, and what do they give, beside PyTables, python-blosc2 and DuckDB?
 
-    python bench/index.py                         10 million rows, all parts; 8.5 minutes
+    python bench/index.py                         10 million rows, all parts; 7 minutes
     python bench/index.py --quick                 500,000 rows; a minute, nothing is kept
     python bench/index.py --full                  100 million rows, the parts builds first queries orders
     python bench/index.py --only queries complex  some parts, nothing is kept
@@ -66,7 +66,7 @@ def plan_of(run: Run) -> IndexPlan:
     if run.size == FULL:
         return IndexPlan(run.disk, False, rows, levels=(COMPLETE,), libraries=(Ours("columns"), *theirs()))
     is_quick = run.size == QUICK
-    return IndexPlan(run.folder, is_quick, rows, run.choose(0.2, 0.7, 1.0))
+    return IndexPlan(run.folder, is_quick, rows, run.choose(0.2, 0.5, 1.0))
 
 
 def measure(run: Run) -> Iterator[Found]:

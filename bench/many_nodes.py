@@ -1,7 +1,7 @@
 """What do files of many small datasets cost: made, opened for one, walked, all read, some read again and
 again?
 
-    python bench/many_nodes.py            10,000 datasets in 100 groups; 2 minutes
+    python bench/many_nodes.py            10,000 datasets in 100 groups; half a minute
     python bench/many_nodes.py --quick    1,000 in 20; 20 seconds, nothing is kept
     python bench/many_nodes.py --full     100,000 in 1,000; 15 minutes
 

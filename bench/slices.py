@@ -1,6 +1,6 @@
 """How fast are parts of n-d arrays read and written, beside python-blosc2, Zarr and h5py at the same grid?
 
-    python bench/slices.py              two arrays of about 120 MB, lz4 and zstd; 8 minutes
+    python bench/slices.py              two arrays of about 120 MB, lz4 and zstd; 4 minutes
     python bench/slices.py --quick      one array of 40 MB, lz4; about a minute
     python bench/slices.py --only append open     some parts of: volumes append open small safety
     python bench/slices.py --full       a third array, longer; 16 minutes

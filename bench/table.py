@@ -1,6 +1,6 @@
 """How fast are tables queried, read and written, beside PyTables, pandas, DuckDB and Polars?
 
-    python bench/table.py              all parts; 6 minutes
+    python bench/table.py              all parts; 3 minutes
     python bench/table.py --quick      one hour of weather instead of fifteen; two minutes, nothing is kept
     python bench/table.py --only queries cold       some parts of: queries aggregates reads memory cold
     python bench/table.py --full       longer rounds; 8 minutes

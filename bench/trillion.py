@@ -1,6 +1,6 @@
 """What does a table of a trillion rows cost: to make, to scan, to read a random row of, in memory?
 
-    python bench/trillion.py            10^9 and 10^12 rows, 10^8 appended; 1.5 minutes
+    python bench/trillion.py            10^9 and 10^12 rows, 10^8 appended; half a minute
     python bench/trillion.py --quick    10^7 appended; 20 seconds, nothing is kept
 
 Tables of zeros of 32 bytes a row, in the rows layout, each in a process of its own: of ours some whose rows
