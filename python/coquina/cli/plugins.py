@@ -1,0 +1,35 @@
+"""list the codecs and filters from outside: those of installed packages
+
+Examples:
+  coquina plugins
+  coquina plugins --json
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import coquina
+from coquina.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina plugins`."""
+    arguments.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print a line for each."""
+    found = coquina.list_plugins()
+    if options.json:
+        print(json.dumps({"plugins": [asdict(plugin) for plugin in found]}))
+        return
+    if not found:
+        print("no installed package offers codecs or filters")
+    for plugin in found:
+        print(f"{plugin.kind:6}  {plugin.id:3}  {plugin.source}")

@@ -1,0 +1,201 @@
+"""Codecs and filters from outside of coquina: functions of this program, and libraries of other packages.
+
+In: callables, or the path of a library that a package names by an entry point of the group `coquina.plugins`.
+Out: rows more for the engine, which calls `find` for an id that it does not know, `find_named` for a name.
+Source: `docs/formats/plugins.md`.
+Invariant: entry points are loaded when their id is first needed, and not before.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from coquina import _core
+from coquina._core import BlockInfo, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.metadata import EntryPoint
+
+    from coquina._core import Buffer
+
+__all__ = ["BlockInfo", "Plugin", "list_plugins", "register_codec", "register_filter"]
+
+#: The group of the entry points. Their names are `codec-39` or `filter-160`.
+GROUP = "coquina.plugins"
+
+Kind: TypeAlias = Literal["codec", "filter"]
+
+#: Where each that serves came from, by kind and id.
+_SOURCES: dict[tuple[str, int], str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A codec or filter from outside of coquina.
+
+    kind: "codec" or "filter".
+    id: its id in chunks; 160 to 255 are for users, 32 to 159 are given out by Blosc2.
+    name: what `codec=` and `filters=` take; None where the library has not been loaded.
+    source: the package and entry point that offer it, or the function that registered it.
+    is_loaded: whether it serves now. Others are loaded when a chunk needs them.
+    """
+
+    kind: Kind
+    id: int
+    name: str | None
+    source: str
+    is_loaded: bool
+
+
+def register_codec(
+    id: int,
+    name: str,
+    encode: Callable[[memoryview, BlockInfo], Buffer | None],
+    decode: Callable[[memoryview, BlockInfo], Buffer],
+    *,
+    lossy: bool = False,
+    needs_items: bool = False,
+) -> None:
+    """Add a codec that is two functions, until the program ends.
+
+    id: 160 to 255; it is stored in each chunk, so that files need the codec again where they are read.
+    name: what `codec=` then takes; letters, digits, `_`, `-`, `.`. Not that of a codec of coquina.
+    encode: gets the bytes of a block and what is known of it, and returns fewer bytes: any contiguous buffer.
+        None stores the block as it is, and so does a result that is not shorter.
+    decode: gets what `encode` returned, and returns the bytes of the block, exactly `block.nbytes`.
+    lossy: whether decoding may give other bytes than were encoded.
+    needs_items: whether it must have blocks with the items as they are. Then no filter is used by default,
+        and one that moves bytes is refused.
+
+    The functions are called from several threads, one at a time where Python has a global lock. The view that
+    they get is read-only, and is released when they return: what is to be kept must be copied. They may use
+    coquina. What they raise reaches the caller as it is, with a note that says at which block. Bytes in files
+    may be damaged: `decode` then gets whatever there is. An id that is registered again gets the new ones.
+
+    Raises ValueError for an id or a name that cannot be had, TypeError for what cannot be called.
+
+    >>> import bz2
+    >>> import coquina as cq
+    >>> cq.register_codec(
+    ...     200, "bz2", lambda data, block: bz2.compress(data), lambda data, block: bz2.decompress(data)
+    ... )
+    >>> chunk = cq.compress(b"shell " * 1000, codec="bz2", filters=[])
+    >>> len(chunk) < 200, cq.decompress(chunk) == b"shell " * 1000
+    (True, True)
+    """
+    _core.register_codec(id, name, encode, decode, (lossy, needs_items))
+    _SOURCES["codec", id] = "register_codec"
+
+
+def register_filter(
+    id: int,
+    name: str,
+    encode: Callable[[memoryview, BlockInfo], Buffer],
+    decode: Callable[[memoryview, BlockInfo], Buffer],
+    *,
+    lossy: bool = False,
+) -> None:
+    """Add a filter that is two functions, until the program ends.
+
+    encode, decode: get the bytes of a block and what is known of it, and return as many bytes (any contiguous
+        buffer): filtered, and as they were.
+    id, name, lossy, and how the functions are called: see `register_codec`; the name is for `filters=`.
+
+    Raises ValueError for an id or a name that cannot be had, TypeError for what cannot be called.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> def flipped(data, block):
+    ...     return ~np.frombuffer(data, "u1")
+    >>> cq.register_filter(200, "flip", flipped, flipped)
+    >>> chunk = cq.compress(b"shell " * 1000, filters=["flip", "shuffle"])
+    >>> cq.decompress(chunk) == b"shell " * 1000
+    True
+    """
+    _core.register_filter(id, name, encode, decode, lossy)
+    _SOURCES["filter", id] = "register_filter"
+
+
+def list_plugins() -> list[Plugin]:
+    """Return the codecs and filters from outside: those that serve, and those that installed packages offer.
+
+    Nothing is loaded for it. Ids are in ascending order, codecs before filters.
+    """
+    found = {
+        (kind, id): Plugin(kind, id, name, _SOURCES.get((kind, id), "this program"), is_loaded=True)
+        for kind, id, name in _core.loaded_plugins()
+    }
+    for point in _offered():
+        kind, _, number = point.name.partition("-")
+        if (kind == "codec" or kind == "filter") and number.isdecimal():
+            found.setdefault(
+                (kind, int(number)), Plugin(kind, int(number), None, _title(point), is_loaded=False)
+            )
+    return [found[key] for key in sorted(found)]
+
+
+def find(kind: Kind, id: int) -> None:
+    """Load the plugin that a package offers for an id, if there is one; the engine calls it.
+
+    Raises UnsupportedError, which names the entry point, for a plugin that cannot be loaded.
+    """
+    point = next((point for point in _offered() if point.name == f"{kind}-{id}"), None)
+    if point is None:
+        return
+    try:
+        library: Callable[[], str | os.PathLike[str]] = point.load()
+        loaded = _core.load_plugin(os.fspath(library()))
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UnsupportedError(f"{kind} {id}: {_title(point)} cannot be loaded: {why}") from error
+    ids = {(kind, id) for kind, id, _ in loaded}
+    if (kind, id) not in ids:
+        raise UnsupportedError(f"{kind} {id}: {_title(point)} gives a library that does not have it")
+    for key in ids:
+        _SOURCES.setdefault(key, _title(point))
+
+
+def find_named(kind: Kind, name: str) -> None:
+    """Load all plugins of a kind that packages offer, since entry points tell no names; the engine calls it.
+
+    Raises UnsupportedError if none has the name, and one that may have it cannot be loaded.
+    """
+    failures: list[str] = []
+    for plugin in list_plugins():
+        if plugin.kind == kind and not plugin.is_loaded:
+            try:
+                find(kind, plugin.id)
+            except UnsupportedError as error:
+                failures.append(str(error))
+    loaded = {(kind, name) for kind, _, name in _core.loaded_plugins()}
+    if failures and (kind, name) not in loaded:
+        raise UnsupportedError(f"{kind} {name!r} is not known here, but {'; '.join(failures)}")
+
+
+def _title(point: EntryPoint) -> str:
+    package = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+    return f"the entry point {point.name} = {point.value}{package}"
+
+
+def _offered() -> tuple[EntryPoint, ...]:
+    """Return the entry points of all packages, which are looked for again where some were installed."""
+    return _read(tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+@functools.lru_cache(maxsize=1)
+def _read(folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=GROUP))
+
+
+def _changed(folder: str) -> int:
+    """Return when something was put into a folder; 0 where there is none."""
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
