@@ -1,0 +1,310 @@
+//! The wavelet transforms of JPEG 2000: of whole numbers, which loses nothing, and of real ones.
+//!
+//! In: a plane. Out: the same plane as bands, see `bands.rs`, and back.
+//! Source: ISO/IEC 15444-1, Annex F.
+//! Invariant: `inverse(forward(plane)) == plane` for whole numbers.
+
+use super::bands::resolutions;
+use crate::image::Geometry;
+
+/// A transform as steps of lifting: in each, every second item changes by its two neighbours.
+pub(super) trait Lifting: Copy {
+    type Item: Copy + Default;
+
+    /// How many steps; the first one changes the items with odd numbers, the next one those with even numbers.
+    const STEPS: usize;
+
+    /// An item after a step.
+    fn forward(self, step: usize, item: Self::Item, left: Self::Item, right: Self::Item) -> Self::Item;
+
+    /// The item before it.
+    fn inverse(self, step: usize, item: Self::Item, left: Self::Item, right: Self::Item) -> Self::Item;
+
+    /// The factor of the items with even numbers and of those with odd ones, at the end; `None` for 1.
+    fn scale(self) -> Option<[Self::Item; 2]>;
+
+    /// An item times a factor.
+    fn scaled(self, item: Self::Item, factor: Self::Item) -> Self::Item;
+}
+
+/// The transform of whole numbers, 5/3.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole;
+
+impl Whole {
+    #[inline(always)]
+    fn change(step: usize, left: i32, right: i32) -> i32 {
+        let sum = left.wrapping_add(right);
+        if step == 0 { (sum >> 1).wrapping_neg() } else { sum.wrapping_add(2) >> 2 }
+    }
+}
+
+impl Lifting for Whole {
+    type Item = i32;
+    const STEPS: usize = 2;
+
+    #[inline(always)]
+    fn forward(self, step: usize, item: i32, left: i32, right: i32) -> i32 {
+        item.wrapping_add(Self::change(step, left, right))
+    }
+
+    #[inline(always)]
+    fn inverse(self, step: usize, item: i32, left: i32, right: i32) -> i32 {
+        item.wrapping_sub(Self::change(step, left, right))
+    }
+
+    fn scale(self) -> Option<[i32; 2]> {
+        None
+    }
+
+    fn scaled(self, item: i32, factor: i32) -> i32 {
+        item.wrapping_mul(factor)
+    }
+}
+
+/// The transform of real numbers, 9/7.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Real;
+
+/// The factors of its steps, and that of its items: Table F.4.
+const FACTORS: [f32; 4] = [-1.586_134_3, -0.052_980_12, 0.882_911_1, 0.443_506_85];
+const SCALE: f32 = 1.230_174_1;
+
+impl Lifting for Real {
+    type Item = f32;
+    const STEPS: usize = 4;
+
+    #[inline(always)]
+    fn forward(self, step: usize, item: f32, left: f32, right: f32) -> f32 {
+        item + FACTORS[step] * (left + right)
+    }
+
+    #[inline(always)]
+    fn inverse(self, step: usize, item: f32, left: f32, right: f32) -> f32 {
+        item - FACTORS[step] * (left + right)
+    }
+
+    fn scale(self) -> Option<[f32; 2]> {
+        Some([1.0 / SCALE, SCALE])
+    }
+
+    fn scaled(self, item: f32, factor: f32) -> f32 {
+        item * factor
+    }
+}
+
+/// Turns a plane into bands.
+pub(super) fn forward<L: Lifting>(plane: &mut [L::Item], geometry: &Geometry, levels: u32, lifting: L) {
+    let mut room = Vec::new();
+    let stride = geometry.columns;
+    for (columns, rows) in sides(stride, geometry.rows, levels).into_iter().rev() {
+        if rows > 1 {
+            (0..L::STEPS).for_each(|step| {
+                lift_rows(plane, (stride, columns, rows), step, |i, l, r| lifting.forward(step, i, l, r))
+            });
+        }
+        room.clear();
+        room.resize(columns * rows, L::Item::default());
+        for (number, row) in plane.chunks(stride).take(rows).enumerate() {
+            let place = number / 2 + if number % 2 == 1 { rows.div_ceil(2) } else { 0 };
+            let out = room.get_mut(place * columns..(place + 1) * columns).unwrap_or_default();
+            let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[number % 2]);
+            row_forward(row.get(..columns).unwrap_or_default(), out, factor, lifting);
+        }
+        for (row, done) in plane.chunks_mut(stride).zip(room.chunks(columns)) {
+            row.get_mut(..columns).unwrap_or_default().copy_from_slice(done);
+        }
+    }
+}
+
+/// Turns bands into a plane.
+pub(super) fn inverse<L: Lifting>(
+    plane: &mut Vec<L::Item>,
+    stride: usize,
+    rows: usize,
+    levels: u32,
+    lifting: L,
+) {
+    let (mut room, mut halves) = (Vec::new(), Vec::new());
+    for (columns, rows) in sides(stride, rows, levels) {
+        room.clear();
+        room.resize(columns * rows, L::Item::default());
+        for (place, row) in plane.chunks(stride).take(rows).enumerate() {
+            let low = rows.div_ceil(2);
+            let number = if place < low { 2 * place } else { 2 * (place - low) + 1 };
+            let out = room.get_mut(number * columns..(number + 1) * columns).unwrap_or_default();
+            let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[1 - number % 2]);
+            halves.clear();
+            halves.extend_from_slice(row.get(..columns).unwrap_or_default());
+            row_inverse(&mut halves, out, factor, lifting);
+        }
+        if rows > 1 {
+            for step in (0..L::STEPS).rev() {
+                lift_rows(&mut room, (columns, columns, rows), step, |i, l, r| {
+                    lifting.inverse(step, i, l, r)
+                });
+            }
+        }
+        if room.len() == plane.len() {
+            std::mem::swap(plane, &mut room);
+            continue;
+        }
+        for (row, done) in plane.chunks_mut(stride).zip(room.chunks(columns)) {
+            row.get_mut(..columns).unwrap_or_default().copy_from_slice(done);
+        }
+    }
+}
+
+/// Columns and rows that each level transforms, the smallest first.
+fn sides(columns: usize, rows: usize, levels: u32) -> Vec<(usize, usize)> {
+    let resolutions = resolutions(columns, rows, levels);
+    let side = |bands: &Vec<super::bands::Band>| {
+        bands.last().map_or((0, 0), |last| (last.left + last.columns, last.top + last.rows))
+    };
+    resolutions.iter().skip(1).map(side).filter(|&(columns, rows)| columns * rows > 0).collect()
+}
+
+/// A step of lifting, of rows by the rows above and below.
+fn lift_rows<T: Copy>(
+    plane: &mut [T],
+    (stride, columns, rows): (usize, usize, usize),
+    step: usize,
+    change: impl Fn(T, T, T) -> T,
+) {
+    let first = 1 - step % 2;
+    for row in (first..rows).step_by(2) {
+        // At the edges a row has the same neighbour on both sides.
+        let (before, from) = plane.split_at_mut(row * stride);
+        let (this, behind) = from.split_at_mut(stride.min(from.len()));
+        let above = before.chunks(stride).next_back().and_then(|above| above.get(..columns));
+        let below = behind.get(..columns).filter(|_| row + 1 < rows);
+        let Some((above, below)) = above.or(below).zip(below.or(above)) else { continue };
+        for ((item, &above), &below) in this.iter_mut().zip(above).zip(below) {
+            *item = change(*item, above, below);
+        }
+    }
+}
+
+/// A step of lifting within a row whose items with even and with odd numbers stand apart.
+fn lift_halves<T: Copy>(low: &mut [T], high: &mut [T], step: usize, change: impl Fn(T, T, T) -> T) {
+    let (Some(&first), Some(&last)) = (high.first(), low.last()) else { return };
+    if step.is_multiple_of(2) {
+        // An odd item stands between the even one of its number and the next one.
+        let next = low.iter().copied().skip(1).chain([last]);
+        for ((item, &left), right) in high.iter_mut().zip(&*low).zip(next) {
+            *item = change(*item, left, right);
+        }
+        return;
+    }
+    let last = high.last().copied().unwrap_or(first);
+    let count = high.len();
+    if let Some(item) = low.first_mut() {
+        *item = change(*item, first, first);
+    }
+    for (item, pair) in low.iter_mut().skip(1).zip(high.windows(2)) {
+        *item = change(*item, pair[0], pair[1]);
+    }
+    if let Some(item) = low.get_mut(count).filter(|_| count > 0) {
+        *item = change(*item, last, last);
+    }
+}
+
+/// Transforms a row: its low items come first. `factor` is that of the whole row.
+fn row_forward<L: Lifting>(row: &[L::Item], out: &mut [L::Item], factor: Option<L::Item>, lifting: L) {
+    let (low, high) = out.split_at_mut(row.len().div_ceil(2));
+    for (pair, low) in row.chunks(2).zip(low.iter_mut()) {
+        *low = pair[0];
+    }
+    for (pair, high) in row.chunks_exact(2).zip(high.iter_mut()) {
+        *high = pair[1];
+    }
+    if row.len() > 1 {
+        (0..L::STEPS).for_each(|step| lift_halves(low, high, step, |i, l, r| lifting.forward(step, i, l, r)));
+    }
+    scale_halves(low, high, lifting.scale().filter(|_| row.len() > 1), factor, lifting);
+}
+
+/// The reverse of [`row_forward`], which leaves something else in `row`.
+fn row_inverse<L: Lifting>(row: &mut [L::Item], out: &mut [L::Item], factor: Option<L::Item>, lifting: L) {
+    let is_long = row.len() > 1;
+    let (low, high) = row.split_at_mut(row.len().div_ceil(2));
+    let scale = lifting.scale().filter(|_| is_long).map(|[even, odd]| [odd, even]);
+    scale_halves(low, high, scale, factor, lifting);
+    if is_long {
+        (0..L::STEPS)
+            .rev()
+            .for_each(|step| lift_halves(low, high, step, |i, l, r| lifting.inverse(step, i, l, r)));
+    }
+    for (pair, &low) in out.chunks_mut(2).zip(&*low) {
+        pair[0] = low;
+    }
+    for (pair, &high) in out.chunks_exact_mut(2).zip(&*high) {
+        pair[1] = high;
+    }
+}
+
+/// Multiplies the halves of a row by their factors and by that of the row.
+fn scale_halves<L: Lifting>(
+    low: &mut [L::Item],
+    high: &mut [L::Item],
+    scale: Option<[L::Item; 2]>,
+    factor: Option<L::Item>,
+    lifting: L,
+) {
+    for (number, half) in [low, high].into_iter().enumerate() {
+        for factor in [scale.map(|scale| scale[number]), factor].into_iter().flatten() {
+            half.iter_mut().for_each(|item| *item = lifting.scaled(*item, factor));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry(columns: usize, rows: usize) -> Geometry {
+        Geometry { columns, rows, components: 1, sample_bytes: 2, is_signed: true }
+    }
+
+    const SIDES: [(usize, usize); 8] = [(1, 1), (1, 7), (6, 1), (2, 2), (5, 3), (8, 8), (33, 17), (64, 31)];
+
+    #[test]
+    fn whole_numbers_come_back() {
+        for (columns, rows) in SIDES {
+            let plain: Vec<i32> = (0..)
+                .map(|i: i32| i.wrapping_mul(i).wrapping_mul(7919) % 32768)
+                .take(columns * rows)
+                .collect();
+            for levels in 0..6 {
+                let mut plane = plain.clone();
+                forward(&mut plane, &geometry(columns, rows), levels, Whole);
+                assert!(levels == 0 || columns * rows == 1 || plane != plain);
+                inverse(&mut plane, columns, rows, levels, Whole);
+                assert_eq!(plane, plain, "{columns} {rows} {levels}");
+            }
+        }
+    }
+
+    #[test]
+    fn real_numbers_come_back_nearly() {
+        for (columns, rows) in SIDES {
+            let plain: Vec<f32> = (0..columns * rows).map(|i| (i * i * 7919 % 4096) as f32).collect();
+            let mut plane = plain.clone();
+            forward(&mut plane, &geometry(columns, rows), 3, Real);
+            inverse(&mut plane, columns, rows, 3, Real);
+            for (found, wanted) in plane.iter().zip(&plain) {
+                assert!((found - wanted).abs() < 0.02, "{columns} {rows}: {found} {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_has_only_low_bands() {
+        let mut plane = vec![1000.0; 16 * 16];
+        forward(&mut plane, &geometry(16, 16), 2, Real);
+        for (number, value) in plane.iter().enumerate() {
+            let wanted = if number % 16 < 4 && number / 16 < 4 { 1000.0 } else { 0.0 };
+            assert!((value - wanted).abs() < 0.01, "{number}: {value}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+"""Images: arrays of the plugins of others read by coquina, and the other way round."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import blosc2
+import blosc2_htj2k
+import blosc2_j2k
+import h5py
+import hdf5plugin
+import numpy as np
+import pytest
+
+import coquina as cq
+
+pytest.importorskip("coquina_images", reason="the codecs of images are a package of their own")
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "images"
+CODECS = ("j2k", "htj2k")
+IDS = {"j2k": 39, "htj2k": 40}
+DECODING = """
+import sys, pathlib, imagecodecs, numpy
+decoder, stream, out = sys.argv[1:]
+numpy.save(out, getattr(imagecodecs, decoder)(pathlib.Path(stream).read_bytes()))
+"""
+SHAPES = [
+    ((64, 48), None),
+    ((33, 57), None),
+    ((5, 40, 50), (1, 40, 50)),
+    ((2, 50, 70), (1, 32, 48)),
+    ((1, 1, 31, 65), None),
+    ((40, 50, 3), None),
+    ((2, 40, 50, 3), (1, 32, 32, 3)),
+]
+DTYPES = ("u1", "u2", "i1", "i2")
+
+
+def image(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
+    """Waves, a flat part, noise in the lowest bits, and the extremes of the dtype."""
+    rng = np.random.default_rng(seed)
+    kind = np.iinfo(dtype)
+    wave = sum(np.sin(axis / (7 + number)) for number, axis in enumerate(np.indices(shape)))
+    x = ((kind.max + kind.min + 1) / 2 + wave / len(shape) * kind.max / 3).astype(dtype)
+    x += rng.integers(0, 5, shape).astype(dtype)
+    x[..., : shape[-1] // 4] = kind.min
+    x.flat[:: x.size // 3] = kind.max
+    return x
+
+
+@pytest.fixture(scope="module")
+def _peers():
+    blosc2_j2k.register_codec()
+    blosc2_htj2k.register_codec()
+
+
+def theirs(x: np.ndarray, blocks: tuple[int, ...], codec: str, meta: int = 0) -> blosc2.NDArray:
+    cparams = {"codec": IDS[codec], "codec_meta": meta, "filters": [], "nthreads": 1}
+    cparams["splitmode"] = blosc2.SplitMode.NEVER_SPLIT
+    return blosc2.asarray(x, chunks=blocks, blocks=blocks, cparams=cparams, dparams={"nthreads": 1})
+
+
+def ours(x: np.ndarray, blocks: tuple[int, ...] | None, codec: object) -> cq.Array:
+    blocks = x.shape if blocks is None else blocks
+    return cq.asarray(x, chunks=blocks, blocks=blocks, codec=codec)
+
+
+def test_golden_images_are_read_as_their_packages_read_them():
+    lines = (GOLDEN / "MANIFEST").read_text().splitlines()
+    for line in lines:
+        file_sum, content_sum, name = line.split()
+        content = (GOLDEN / name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == file_sum, f"{name}: a golden file is never rewritten"
+        items = np.ascontiguousarray(cq.from_bytes(content)[...])
+        if "lossy" in name:
+            wanted = np.frombuffer((GOLDEN / name).with_suffix(".items").read_bytes(), items.dtype)
+            # Decoders are free in where they put what a coefficient stands for.
+            apart = np.sqrt(np.mean((items.ravel().astype(float) - wanted) ** 2))
+            assert apart < 5, f"{name}: {apart}"
+        else:
+            assert hashlib.sha256(items.tobytes()).hexdigest() == content_sum, name
+    assert len([path for path in GOLDEN.iterdir() if path.suffix == ".b2nd"]) == len(lines) > 15
+
+
+@pytest.mark.usefixtures("_peers")
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "blocks"), SHAPES)
+def test_lossless_images_of_the_plugins_are_read_bit_for_bit(codec, dtype, shape, blocks):
+    x = image(shape, dtype)
+    peer = theirs(x, shape if blocks is None else blocks, codec)
+    np.testing.assert_array_equal(cq.from_bytes(peer.to_cframe())[...], x)
+
+
+@pytest.mark.usefixtures("_peers")
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("dtype", ["u1", "u2"])
+@pytest.mark.parametrize(("shape", "blocks"), SHAPES)
+def test_the_plugins_read_lossless_images_bit_for_bit(codec, dtype, shape, blocks):
+    x = image(shape, dtype)
+    peer = blosc2.ndarray_from_cframe(ours(x, blocks, codec).to_bytes())
+    np.testing.assert_array_equal(peer[...], x)
+
+
+@pytest.mark.usefixtures("_peers")
+@pytest.mark.parametrize("dtype", ["i1", "i2"])
+def test_signed_images_are_read_by_who_knows_signs_and_by_all_if_there_are_none(dtype):
+    x = image((48, 64), dtype)
+    peer = blosc2.ndarray_from_cframe(ours(x, None, "j2k").to_bytes())
+    np.testing.assert_array_equal(peer[...], x)
+    x &= np.iinfo(dtype).max
+    for codec in CODECS:
+        made = ours(x, None, codec)
+        np.testing.assert_array_equal(made[...], x)
+        np.testing.assert_array_equal(blosc2.ndarray_from_cframe(made.to_bytes())[...], x)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(7,), (3, 4, 5), (2, 3, 4, 5), (9, 1), (40, 50, 2), (40, 50, 4), (1, 1)])
+def test_blocks_that_others_refuse_come_back(codec, dtype, shape):
+    x = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    np.testing.assert_array_equal(ours(x, None, codec)[...], x)
+
+
+@pytest.mark.usefixtures("_peers")
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_psnr_is_reached_as_others_decode_it(codec):
+    x = image((96, 128), "u2")
+    for decibels in (50, 70):
+        options = {"quality_mode": "dB", "quality": decibels}
+        made = ours(x, None, (codec, options))
+        assert cq.quality(x, made[...]).psnr >= decibels
+        peer = blosc2.ndarray_from_cframe(made.to_bytes())[...]
+        error = np.sqrt(np.mean((peer.astype(float) - x) ** 2))
+        assert 20 * np.log10(65535 / error) > decibels - 1
+
+
+@pytest.mark.usefixtures("_peers")
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("how", [50, {"quality_mode": "rates", "quality": 5}])
+def test_a_ratio_is_reached(codec, how):
+    x = image((128, 128), "u2")
+    made = ours(x, None, (codec, how))
+    assert x.nbytes / made.cbytes == pytest.approx(5, rel=0.1)
+    peer = blosc2.ndarray_from_cframe(made.to_bytes())[...]
+    assert np.abs(peer.astype(int) - made[...].astype(int)).max() < 200
+
+
+def test_code_streams_are_those_of_other_decoders(tmp_path):
+    """A chunk of the HDF5 filter is a bare code-stream, which OpenJPH and OpenJPEG decode."""
+    for dtype in ("u1", "u2", "i2"):
+        x = image((70, 90), dtype)
+        with cq.open(tmp_path / f"{dtype}.h5", "w") as file:
+            file.create_dataset("x", data=x, chunks=x.shape, filter="htj2k")
+        with h5py.File(tmp_path / f"{dtype}.h5") as file:
+            _, stream = file["x"].id.read_direct_chunk((0, 0))
+        (tmp_path / dtype).write_bytes(stream)
+        # In a process of their own: OpenJPH crashes where the plugins of Blosc2 are loaded, too.
+        names = [str(tmp_path / name) for name in (dtype, f"{dtype}.npy")]
+        for decoder in ("htj2k_decode", "jpeg2k_decode"):
+            subprocess.run([sys.executable, "-c", DECODING, decoder, *names], check=True)
+            np.testing.assert_array_equal(np.load(names[1]), x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("shape", "chunks"),
+    [
+        ((4, 40, 50), (1, 40, 50)),
+        ((3, 40, 50), (1, 32, 32)),
+        ((2, 30, 40, 3), (1, 30, 40, 3)),
+        ((90,), (64,)),
+    ],
+)
+def test_hdf5_chunks_of_images_are_exchanged_with_hdf5plugin(dtype, shape, chunks, tmp_path):
+    x = image(shape, dtype)
+    with cq.open(tmp_path / "ours.h5", "w") as file:
+        made = file.create_dataset("x", data=x, chunks=chunks, filter="htj2k")
+        assert made.gear != "whole"
+    with h5py.File(tmp_path / "ours.h5") as file:
+        np.testing.assert_array_equal(file["x"][...], x)
+    with h5py.File(tmp_path / "theirs.h5", "w") as file:
+        file.create_dataset("x", data=x, chunks=chunks, compression=hdf5plugin.Htj2k())
+        (_, _, values, _) = file["x"].id.get_create_plist().get_filter(0)
+    with cq.open(tmp_path / "theirs.h5", "a") as file:
+        theirs = file["x"]
+        assert theirs.gear != "whole"
+        np.testing.assert_array_equal(theirs[...], x)
+        theirs[0] = x[-1]
+        np.testing.assert_array_equal(theirs[0], x[-1])
+    with cq.open(tmp_path / "ours.h5") as file:
+        assert file["x"].filters[0][2][:2] == values[:2]
+
+
+def test_hdf5_images_that_cannot_be_say_why(tmp_path):
+    cases = [
+        ("f4", (8, 8), "integers of 8 and 16 bits"),
+        ("u2", (8, 8, 8), "images"),
+        (">u2", (8, 8), "byte order"),
+    ]
+    with cq.open(tmp_path / "x.h5", "w") as file:
+        for dtype, chunks, words in cases:
+            with pytest.raises(ValueError, match=words):
+                file.create_dataset("x", shape=chunks, dtype=dtype, chunks=chunks, filter="htj2k")
