@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use coquina::array::{Access, Array, ArraySpec, Fill, OpenOptions, Selection, Target, Values, Window};
 use coquina::chunk::{Params, Special};
-use coquina::codec::CODECS;
+use coquina::codec::{CODECS, Streams};
 use coquina::filter::{Pipeline, Slot};
 use coquina::frame::{Frame, Kind, Spec, Stored, Whole, write_frame};
 use coquina::{Existing, Limits, Result};
@@ -20,7 +20,8 @@ const FRAME_ENDS: [&str; 2] = ["b2frame", "b2nd"];
 fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64], typesize: usize) -> ArraySpec {
     let filter = if typesize == 8 { Slot { id: 2, meta: 0 } } else { Slot { id: 1, meta: 0 } };
     // Codecs that can be written, in turn.
-    let writable: Vec<_> = CODECS.iter().copied().filter(|codec| codec.is_writable()).collect();
+    let writable: Vec<_> =
+        CODECS.iter().copied().filter(|c| c.is_writable() && c.streams() == Streams::Bytes).collect();
     let codec = writable[(shape.len() + typesize) % writable.len()];
     let pipeline = Pipeline::new(&[filter]).unwrap_or_default();
     // Numbers have statistics.
@@ -73,6 +74,7 @@ fn own_arrays() -> Result<Vec<Vec<u8>>> {
         array.set_layer("long", Some(b"long, ".repeat(50)))?;
         files.push(array.to_bytes()?);
     }
+    files.extend(axis_arrays()?);
     for special in [Special::Zeros, Special::Nans, Special::Uninit] {
         let spec = ArraySpec { fill: Fill::Special(special), ..spec(&[9, 9], &[4, 4], &[2, 2], 4) };
         files.push(Array::create(&spec, &Target::Memory)?.to_bytes()?);
@@ -80,6 +82,42 @@ fn own_arrays() -> Result<Vec<Vec<u8>>> {
     let value = ArraySpec { fill: Fill::Value(b"item".to_vec()), ..spec(&[9, 9], &[4, 4], &[2, 2], 4) };
     files.push(Array::create(&value, &Target::Memory)?.to_bytes()?);
     Ok(files)
+}
+
+/// Arrays whose codecs and filters work along the axes of blocks: each with its parameter.
+fn axis_arrays() -> Result<Vec<Vec<u8>>> {
+    let mut files = Vec::new();
+    for (codec, codec_meta, filters, typesize) in [
+        (32, 4, &[][..], 1),
+        (32, 8, &[(1, 0)], 4),
+        (33, 254, &[], 4),
+        (34, 6, &[], 8),
+        (35, 20, &[], 4),
+        (5, 0, &[(32, 3), (1, 0)], 4),
+        (5, 0, &[(33, 2)], 8),
+    ] {
+        let spec = spec(&[19, 21], &[16, 18], &[8, 9], typesize);
+        let slots: Vec<_> = filters.iter().map(|&(id, meta)| Slot { id, meta }).collect();
+        let (codec, pipeline) = (coquina::codec::by_id(codec)?, Pipeline::new(&slots)?);
+        let params = Params { codec, codec_meta, pipeline, ..spec.params };
+        files.push(smooth(&ArraySpec { params, ..spec })?.to_bytes()?);
+    }
+    Ok(files)
+}
+
+/// An array that rises slowly: as numbers of whatever size its items are finite, and codecs make them smaller.
+fn smooth(spec: &ArraySpec) -> Result<Array> {
+    let array = Array::create(spec, &Target::Memory)?;
+    let items: u16 = spec.shape.iter().product::<u64>().try_into().unwrap_or(0);
+    let bytes: Vec<u8> = (0..items)
+        .flat_map(|number| match spec.params.typesize {
+            4 => (f32::from(number) / 7.0).to_le_bytes().to_vec(),
+            8 => (f64::from(number) / 7.0).to_le_bytes().to_vec(),
+            _ => vec![u8::try_from(number / 40).unwrap_or(0)],
+        })
+        .collect();
+    array.write(&Selection::all(&spec.shape), whole(spec), Values::Bytes(&bytes), &job())?;
+    Ok(array)
 }
 
 /// The file of an array after each of a few commits: with room that is not used, and a copy of the header.

@@ -37,8 +37,9 @@ pub(crate) fn frame_open(bytes: &[u8]) -> bool {
 
 /// Whether a chunk decodes. The whole and its blocks must agree, if both can be read.
 fn chunk_of_frame(snapshot: &Snapshot, number: u64) -> bool {
+    let layout = snapshot.layout();
     let whole = snapshot.chunk_data(number).and_then(|chunk| {
-        let chunk = Chunk::parse(&chunk, &LIMITS)?;
+        let chunk = Chunk::parse_in(&layout, &chunk, &LIMITS)?;
         let mut out = vec![0x11; chunk.header().nbytes];
         chunk.decode_into(&mut out, &job()).map(|()| out)
     });
@@ -47,7 +48,7 @@ fn chunk_of_frame(snapshot: &Snapshot, number: u64) -> bool {
         assert_eq!(whole.len(), nbytes, "chunk {number}");
     }
     let Ok(Stored::At { source, place, .. }) = snapshot.chunk(number) else { return whole.is_ok() };
-    let Ok(lazy) = LazyChunk::open(source, place, &LIMITS) else { return false };
+    let Ok(lazy) = LazyChunk::open_in(&layout, source, place, &LIMITS) else { return false };
     let blocks: Result<Vec<Vec<u8>>> = (0..lazy.nblocks())
         .map(|block| {
             let mut out = vec![0x22; lazy.block_range(block).len()];

@@ -7,13 +7,16 @@
 
 #![forbid(unsafe_code)]
 
+mod block_codecs;
 mod frame_mutate;
 mod frame_seeds;
 mod frame_targets;
 mod hdf5_chunks;
 mod hdf5_index;
 mod hdf5_zones;
+mod images;
 mod index_run;
+mod lossy_record;
 mod mutate;
 mod query_texts;
 mod seeds;

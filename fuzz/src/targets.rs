@@ -2,10 +2,11 @@
 
 use coquina::bloscpack::Reader;
 use coquina::chunk::{Chunk, Generation, HEADER_BYTES, Params, Split, encode};
-use coquina::codec::CODECS;
+use coquina::codec::{CODECS, DecodeOptions};
 use coquina::filter::{FILTERS, Pipeline, SLOTS, Slot};
 use coquina::{Job, Limits};
 
+use crate::block_codecs::{block_stream, block_streams};
 use crate::frame_mutate::{damage, mutate_frame};
 use crate::frame_seeds::{array_files, array_metalayers, damaged_seeds, frames};
 use crate::frame_targets::{array_metalayer, array_open, damaged_array, frame_open};
@@ -14,7 +15,9 @@ use crate::hdf5_chunks::{
 };
 use crate::hdf5_index::{hdf5_files, hdf5_index, mutate_hdf5};
 use crate::hdf5_zones::{hdf5_zoned, hdf5_zones, mutate_zoned};
+use crate::images::{image_stream, image_streams};
 use crate::index_run::{index_run, index_runs, mutate_run};
+use crate::lossy_record::{lossy_record, lossy_records, mutate_record};
 use crate::mutate::{Random, mutate, mutate_parameters};
 use crate::query_texts::{mutate_texts, query_texts, texts};
 use crate::seeds::{corpus, packed_files, streams};
@@ -64,6 +67,9 @@ pub static TARGETS: &[Target] = &[
     Target::new("chunk_ranges", 20, chunk_ranges).on(corpus, mutate),
     Target::new("packed_file", 20, packed_file).on(packed_files, mutate),
     Target { seeds: streams, ..Target::new("codec_stream", 12, codec_stream) },
+    Target::new("block_stream", 12, block_stream).on(block_streams, mutate),
+    // OpenJPEG takes longer for an input than all others.
+    Target::new("image_stream", 1, image_stream).on(image_streams, mutate),
     Target::new("filter_pipeline", 12, filter_pipeline),
     Target { mutate: mutate_parameters, ..Target::new("encode_parameters", 4, encode_parameters) },
     Target::new("frame_open", 12, frame_open).on(frames, mutate_frame),
@@ -79,6 +85,7 @@ pub static TARGETS: &[Target] = &[
     Target::new("hdf5_index", 12, hdf5_index).on(hdf5_files, mutate_hdf5),
     Target::new("query_texts", 8, query_texts).on(texts, mutate_texts),
     Target::new("index_run", 8, index_run).on(index_runs, mutate_run),
+    Target::new("lossy_record", 2, lossy_record).on(lossy_records, mutate_record),
 ];
 
 pub(crate) fn job() -> Job<'static> {
@@ -151,7 +158,8 @@ fn codec_stream(bytes: &[u8]) -> bool {
     let cut = usize::from(*dictionary).min(stream.len());
     let (dictionary, stream) =
         if codec.takes_dictionary() { stream.split_at(cut) } else { (&[][..], stream) };
-    let Ok(decoder) = codec.decoder(dictionary) else { return false };
+    let options = DecodeOptions { dictionary, ..DecodeOptions::default() };
+    let Ok(decoder) = codec.decoder(&options) else { return false };
     let mut low = vec![0; nbytes];
     let is_sound = decoder.decode(stream, &mut low).is_ok();
     let mut high = vec![0xff; nbytes];
@@ -247,6 +255,7 @@ fn parameters(head: &[u8; 24]) -> Option<Params> {
         split: [Split::Auto, Split::Always, Split::Never][usize::from(*split) % 3],
         dictionary: rest[12] % 4 == 0,
         generation: if rest[13] % 4 == 0 { Generation::Blosc1 } else { Generation::Blosc2 },
+        ..Params::default()
     })
 }
 

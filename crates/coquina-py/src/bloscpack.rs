@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::buffers::{NewBytes, Output};
 use crate::errors::Raised;
 use crate::files::{FileObject, Readable};
+use crate::options::CodecOption;
 use crate::{files, options, watch};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -40,16 +41,19 @@ fn source(readable: &Readable) -> Source<'_> {
 
 /// Pack bytes, a file or a file object; return the bytes written, or without a target the packed bytes.
 #[pyfunction]
-#[pyo3(signature = (data, target=None, /, *, typesize=8, codec="blosclz", level=7, filters=None,
+#[pyo3(signature = (data, target=None, /, *, typesize=8, codec=CodecOption::from("blosclz"), level=7, filters=None,
     chunk_size=1048576, checksum="adler32", offsets=true, metadata=None, overwrite=false, threads=None,
-    progress=None))]
+    progress=None),
+    text_signature = "(data, target=None, /, *, typesize=8, codec=\"blosclz\", level=7, filters=None, \
+    chunk_size=1048576, checksum=\"adler32\", offsets=True, metadata=None, overwrite=False, threads=None, \
+    progress=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn pack<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
     typesize: i64,
-    codec: &str,
+    codec: CodecOption,
     level: i64,
     filters: Option<&Bound<'py, PyAny>>,
     chunk_size: i64,
@@ -62,7 +66,7 @@ fn pack<'py>(
 ) -> Result<Bound<'py, PyAny>, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let chunk_bytes = options::number("chunk size", chunk_size, 1)?;
-    let mut params = options::params(codec, level, typesize)?;
+    let mut params = options::params(&codec, level, typesize)?;
     params.generation = Generation::Blosc1;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, typesize)?;
@@ -95,21 +99,23 @@ fn pack<'py>(
 
 /// Add to a Bloscpack file and return its new size.
 #[pyfunction]
-#[pyo3(signature = (path, data, /, *, codec="blosclz", level=7, filters=None, metadata=None, threads=None,
-    progress=None))]
+#[pyo3(signature = (path, data, /, *, codec=CodecOption::from("blosclz"), level=7, filters=None, metadata=None,
+    threads=None, progress=None),
+    text_signature = "(path, data, /, *, codec=\"blosclz\", level=7, filters=None, metadata=None, threads=None, \
+    progress=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn pack_append(
     py: Python<'_>,
     path: PathBuf,
     data: &Bound<'_, PyAny>,
-    codec: &str,
+    codec: CodecOption,
     level: i64,
     filters: Option<&Bound<'_, PyAny>>,
     metadata: Option<Vec<u8>>,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> Result<u64, Raised> {
-    let mut params = options::params(codec, level, 1)?;
+    let mut params = options::params(&codec, level, 1)?;
     params.generation = Generation::Blosc1;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, 1)?;

@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::buffers::{Input, NewBytes, Output};
 use crate::errors::Raised;
+use crate::options::CodecOption;
 use crate::{options, watch};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -27,9 +28,11 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// data: any contiguous bytes-like object (bytes, NumPy array of any dtype without objects, mmap, ...) of at most
 ///     2 GiB - 33 bytes. Its bytes are taken in memory order; shape and dtype are not kept.
 /// typesize: bytes of an item, which the filters work with; that of the buffer by default.
-/// codec, level: one of `codecs()`, at 0 (store) to 9 (smallest).
+/// codec, level: one of `codecs()`, at 0 (store) to 9 (smallest); or a pair of its name and its parameter, such as
+///     ("zfp_rate", 25), or of its name and a mapping of options (of codecs from outside; "meta" is the parameter).
 /// filters: names of `filters()` in the order of work, or pairs of a name and a parameter such as
-///     ("trunc_prec", 10), which keeps 10 bits of a mantissa. Default "shuffle".
+///     ("trunc_prec", 10), which keeps 10 bits of a mantissa. By default "shuffle", and none for codecs that need the
+///     items as they are.
 /// blocksize: bytes of a block, the unit that is decoded alone; by the rule of the format if None.
 /// split: "auto", "always" or "never" cut shuffled blocks into one stream per byte of an item.
 /// dictionary: share a dictionary between all streams (lz4, lz4hc, zstd).
@@ -40,14 +43,16 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Raises ValueError for options out of range, LimitError for too many bytes. The chunk is never more than 32
 /// bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a thread.
 #[pyfunction]
-#[pyo3(signature = (data, /, *, typesize=None, codec="zstd", level=5, filters=None, blocksize=None,
-    split="auto", dictionary=false, format="blosc2", threads=None, progress=None))]
+#[pyo3(signature = (data, /, *, typesize=None, codec=CodecOption::from("zstd"), level=5, filters=None, blocksize=None,
+    split="auto", dictionary=false, format="blosc2", threads=None, progress=None),
+    text_signature = "(data, /, *, typesize=None, codec=\"zstd\", level=5, filters=None, blocksize=None, \
+    split=\"auto\", dictionary=False, format=\"blosc2\", threads=None, progress=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn compress<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     typesize: Option<i64>,
-    codec: &str,
+    codec: CodecOption,
     level: i64,
     filters: Option<&Bound<'py, PyAny>>,
     blocksize: Option<i64>,
@@ -60,7 +65,7 @@ fn compress<'py>(
     let input = Input::of(data)?;
     let typesize = typesize.map(|bytes| options::number("typesize", bytes, 1)).transpose()?;
     let typesize = typesize.unwrap_or(input.item_bytes());
-    let mut params = options::params(codec, level, typesize)?;
+    let mut params = options::params(&codec, level, typesize)?;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, typesize)?;
     }
@@ -185,6 +190,7 @@ fn chunk_info<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'
         "codec",
         header.codec().map_or_else(|_| format!("{}", header.codec_id), |c| c.name().into()),
     )?;
+    info.set_item("codec_parameter", options::codec_parameter(header.codec_id, header.codec_meta))?;
     info.set_item("filters", options::filter_names(&header.pipeline))?;
     info.set_item("kind", kind_name(kind))?;
     info.set_item("is_split", header.is_split())?;

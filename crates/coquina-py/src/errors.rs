@@ -43,13 +43,23 @@ impl From<Error> for Raised {
                 // What a file object of the caller's raised comes back as it was.
                 let inner = error.io().and_then(|io| io.get_ref()).and_then(|e| e.downcast_ref::<PyErr>());
                 if let Some(raised) = inner {
-                    return Self(Python::attach(|py| raised.clone_ref(py)));
+                    return Self(Python::attach(|py| noted(py, raised.clone_ref(py), &error)));
                 }
                 let kind = error.io().map_or(std::io::ErrorKind::Other, std::io::Error::kind);
                 std::io::Error::new(kind, sentence).into()
             }
         })
     }
+}
+
+/// An exception of the caller's own code, with a note that says where it was called.
+fn noted(py: Python<'_>, raised: PyErr, error: &Error) -> PyErr {
+    let places: Vec<&str> = error.places().collect();
+    if !places.is_empty() {
+        // An exception that takes no notes is raised without.
+        let _ = raised.add_note(py, format!("coquina: {}", places.join(": ")));
+    }
+    raised
 }
 
 impl From<PyErr> for Raised {

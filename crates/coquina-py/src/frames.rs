@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use coquina::chunk::{Chunk, Header, LazyChunk, Special, encode_special};
-use coquina::frame::{Change, Frame, Spec, Stored};
+use coquina::chunk::{Chunk, Header, LazyChunk, Special, encode_special, read_header};
+use coquina::frame::{Change, Frame, Snapshot, Spec, Stored};
 use coquina::{Error, Job, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arrays::{existing, kind, sums_name};
 use crate::buffers::Input;
 use crate::errors::Raised;
-use crate::options;
+use crate::options::{self, CodecOption};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(create_frame, module)?)?;
@@ -22,15 +22,17 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Makes a frame without chunks. It gets its name by `publish`.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, typesize=1, chunk_size=0, codec="zstd", level=5, filters=None, contiguous=true,
-    overwrite=false, checksums=true, metalayers=None))]
+#[pyo3(signature = (path, /, *, typesize=1, chunk_size=0, codec=CodecOption::from("zstd"), level=5, filters=None,
+    contiguous=true, overwrite=false, checksums=true, metalayers=None),
+    text_signature = "(path, /, *, typesize=1, chunk_size=0, codec=\"zstd\", level=5, filters=None, \
+    contiguous=True, overwrite=False, checksums=True, metalayers=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn create_frame(
     py: Python<'_>,
     path: PathBuf,
     typesize: i64,
     chunk_size: i64,
-    codec: &str,
+    codec: CodecOption,
     level: i64,
     filters: Option<&Bound<'_, PyAny>>,
     contiguous: bool,
@@ -39,7 +41,7 @@ fn create_frame(
     metalayers: Option<Vec<(String, Vec<u8>)>>,
 ) -> Result<FrameHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
-    let mut params = options::params(codec, level, typesize)?;
+    let mut params = options::params(&codec, level, typesize)?;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, typesize)?;
     }
@@ -48,6 +50,7 @@ fn create_frame(
         typesize,
         chunk_bytes: options::number("chunk size", chunk_size, 0)?,
         codec_id: params.codec.id(),
+        codec_meta: params.codec_meta,
         level: params.level,
         pipeline: params.pipeline,
         metalayers: metalayers.unwrap_or_default(),
@@ -85,7 +88,7 @@ impl State {
         Ok(match self.stored(number)? {
             Stored::Special(_, nbytes) => nbytes as u64,
             Stored::At { source, place, .. } => {
-                LazyChunk::open(source, place, &Limits::default())?.header().nbytes as u64
+                read_header(&*source, &place, &Limits::default())?.nbytes as u64
             }
         })
     }
@@ -125,21 +128,20 @@ fn stored_bytes(stored: Stored, typesize: usize) -> Result<Vec<u8>> {
         Stored::Special(special, nbytes) => return encode_special(special, &[], nbytes, typesize),
         Stored::At { source, place, .. } => (source, place),
     };
-    let lazy = LazyChunk::open(source.clone(), place, &Limits::default())?;
-    let mut bytes = vec![0; lazy.header().cbytes];
+    let mut bytes = vec![0; read_header(&*source, &place, &Limits::default())?.cbytes];
     source.read_exact_at(&mut bytes, place.at)?;
     Ok(bytes)
 }
 
 /// What a chunk decodes to.
-fn decoded(stored: Stored, typesize: usize) -> Result<Vec<u8>> {
+fn decoded(stored: Stored, snapshot: &Snapshot) -> Result<Vec<u8>> {
     if let Stored::At { source, place, .. } = stored {
-        let chunk = LazyChunk::open(source, place, &Limits::default())?;
+        let chunk = LazyChunk::open_in(&snapshot.layout(), source, place, &Limits::default())?;
         let mut bytes = vec![0; chunk.header().nbytes];
         chunk.read(0, &mut bytes)?;
         return Ok(bytes);
     }
-    let bytes = stored_bytes(stored, typesize)?;
+    let bytes = stored_bytes(stored, snapshot.typesize())?;
     let chunk = Chunk::parse(&bytes, &Limits::default())?;
     let mut out = vec![0; chunk.header().nbytes];
     chunk.decode_into(&mut out, &Job::default())?;
@@ -157,7 +159,6 @@ impl FrameHandle {
     fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Raised> {
         let snapshot = self.with(py, |state| Ok(state.frame.snapshot()))?;
         let spec = snapshot.spec();
-        let codec = coquina::codec::by_id(spec.codec_id).map_or("unknown", |codec| codec.name());
         let facts = PyDict::new(py);
         facts.set_item("nchunks", snapshot.nchunks())?;
         facts.set_item("nbytes", snapshot.nbytes())?;
@@ -166,7 +167,8 @@ impl FrameHandle {
         facts.set_item("chunk_size", snapshot.chunk_bytes())?;
         facts.set_item("typesize", snapshot.typesize())?;
         facts.set_item("checksums", sums_name(snapshot.sums()))?;
-        facts.set_item("codec", codec)?;
+        facts.set_item("codec", options::codec_name(spec.codec_id))?;
+        facts.set_item("codec_parameter", options::codec_parameter(spec.codec_id, spec.codec_meta))?;
         facts.set_item("level", spec.level)?;
         facts.set_item("filters", options::filter_names(&spec.pipeline))?;
         Ok(facts)
@@ -175,8 +177,7 @@ impl FrameHandle {
     /// Decodes a chunk.
     #[pyo3(signature = (number, /))]
     fn chunk<'py>(&self, py: Python<'py>, number: u64) -> Result<Bound<'py, PyBytes>, Raised> {
-        let bytes =
-            self.with(py, |state| decoded(state.stored(number)?, state.frame.snapshot().typesize()))?;
+        let bytes = self.with(py, |state| decoded(state.stored(number)?, &state.frame.snapshot()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -16,6 +16,7 @@ mod index;
 mod lazy;
 mod opening;
 mod options;
+mod plugins;
 mod predicates;
 mod progress;
 mod query;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hdf5::add_to(module)?;
     index::add_to(module)?;
     lazy::add_to(module)?;
+    plugins::add_to(module)?;
     predicates::add_to(module)?;
     group::add_to(module)?;
     query::add_to(module)?;

@@ -17,12 +17,15 @@ pub mod filter;
 pub mod frame;
 pub mod hdf5;
 pub mod index;
+pub mod lossy;
 pub mod query;
 pub mod store;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::far::{Far, Held, Piece, Ranges};
 pub use base::io::{Existing, NewFile, ReadAt};
+pub use base::layout::BlockLayout;
 pub use base::limits::Limits;
+pub use base::plugins::{Finder, Wanted};
 pub use base::pool::{Job, Observer, num_threads, set_num_threads};
 pub use base::settings::is_strict;

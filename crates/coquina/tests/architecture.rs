@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 const LINES_MAX: usize = 400;
 /// Where the project's own text is, all of it in UTF-8.
-const FOLDERS: &[&str] = &["crates", "python", "tests", "fuzz", "bench", "demo", "docs"];
+const FOLDERS: &[&str] = &["crates", "python", "tests", "fuzz", "bench", "demo", "docs", "examples"];
 const TEXT: &[&str] = &["rs", "py", "pyi", "md", "toml"];
 /// Folders of a machine. What the project needs is inside of it, or named by the user.
 const MACHINE: &[&str] = &["work", "home", "root", "mnt", "tmp", "opt", "Users"];
@@ -284,7 +284,15 @@ fn unsafe_stands_only_where_the_table_says() {
 fn every_module_is_on_the_map_and_the_map_has_no_others() {
     let page = page();
     let mut complaints = Vec::new();
-    let names = ["coquina-kernels", "coquina", "coquina-py", "coquina-h5plugin"];
+    let names = [
+        "coquina-kernels",
+        "coquina",
+        "coquina-py",
+        "coquina-plugin",
+        "coquina-plugin-host",
+        "coquina-images",
+        "coquina-h5plugin",
+    ];
     let rust = names.map(|name| format!("crates/{name}/src"));
     for folder in rust.iter().map(String::as_str).chain(["python/coquina"]) {
         let rows = table(&page, &format!("`{folder}`"));

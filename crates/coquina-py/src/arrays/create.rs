@@ -12,6 +12,7 @@ use pyo3::types::PyString;
 use super::handle::{ArrayHandle, existing, kind};
 use crate::buffers::Items;
 use crate::errors::Raised;
+use crate::options::CodecOption;
 use crate::{options, watch};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -62,8 +63,11 @@ fn fill_of(value: &Bound<'_, PyAny>) -> Result<Fill, Raised> {
 /// is left to `publish`.
 #[pyfunction]
 #[pyo3(signature = (shape, dtype, typesize, values=None, *, fill=None, chunks=None, blocks=None, access=None,
-    codec="zstd", level=5, filters=None, split="auto", path=None, contiguous=true, overwrite=false,
-    checksums=true, threads=None))]
+    codec=CodecOption::from("zstd"), level=5, filters=None, split="auto", path=None, contiguous=true, overwrite=false,
+    checksums=true, threads=None),
+    text_signature = "(shape, dtype, typesize, values=None, *, fill=None, chunks=None, blocks=None, access=None, \
+    codec=\"zstd\", level=5, filters=None, split=\"auto\", path=None, contiguous=True, overwrite=False, \
+    checksums=True, threads=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn create_array<'py>(
     py: Python<'py>,
@@ -75,7 +79,7 @@ fn create_array<'py>(
     chunks: Option<Vec<u64>>,
     blocks: Option<Vec<u64>>,
     access: Option<&Bound<'py, PyAny>>,
-    codec: &str,
+    codec: CodecOption,
     level: i64,
     filters: Option<&Bound<'py, PyAny>>,
     split: &str,
@@ -86,12 +90,11 @@ fn create_array<'py>(
     threads: Option<i64>,
 ) -> Result<ArrayHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
-    let mut params = options::params(codec, level, typesize)?;
+    let mut params = options::params(&codec, level, typesize)?;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, typesize)?;
     }
     params.split = options::split(split)?;
-    params.check()?;
     let fill = fill.map_or(Ok(Fill::Special(Special::Zeros)), fill_of)?;
     let access = access.map_or(Ok(Access::Any), access_of)?;
     let spec = ArraySpec { shape, chunks, blocks, access, dtype, fill, params, checksums, statistics: true };

@@ -11,6 +11,7 @@ use coquina::{Job, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use super::lossy::{self, LossyTuple, ReachedTuple, Terms};
 use crate::errors::Raised;
 use crate::{options, watch};
 
@@ -133,6 +134,22 @@ impl ArrayHandle {
         py.detach(|| self.array.state_sum())
     }
 
+    /// What the items may have lost: name and value of the bound, the means, and what was reached.
+    fn lossy(&self, py: Python<'_>) -> Result<Option<LossyTuple>, Raised> {
+        lossy::get(py, self)
+    }
+
+    /// What is written to an HDF5 dataset from now on is kept exactly, until `set_lossy`.
+    fn set_exact(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.set_exact())?)
+    }
+
+    /// From now on what is written may lose so much; `reached` is what it has lost before.
+    #[pyo3(signature = (terms, reached=None, /))]
+    fn set_lossy(&self, py: Python<'_>, terms: Terms, reached: Option<ReachedTuple>) -> Result<(), Raised> {
+        lossy::set(py, self, terms, reached)
+    }
+
     /// Takes over the chunks of another array as they are stored; its first item is at `start` here.
     #[pyo3(signature = (start, other, /))]
     fn adopt(&self, py: Python<'_>, start: Vec<u64>, other: &Bound<'_, Self>) -> Result<(), Raised> {
@@ -251,6 +268,10 @@ impl ArrayHandle {
     /// What is stored, and what has been read so far, by name.
     fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Raised> {
         let (stats, params) = py.detach(|| (self.array.stats(), *self.array.params()));
+        let spec = py.detach(|| self.array.stored_spec());
+        let own = (params.codec.id(), params.codec_meta, params.level, params.pipeline);
+        let (codec_id, codec_meta, level, pipeline) =
+            spec.map_or(own, |s| (s.codec_id, s.codec_meta, s.level, s.pipeline));
         let facts = PyDict::new(py);
         facts.set_item("nchunks", stats.nchunks)?;
         facts.set_item("nbytes", stats.nbytes)?;
@@ -261,9 +282,10 @@ impl ArrayHandle {
         facts.set_item("checksums", sums_name(stats.sizes.sums))?;
         facts.set_item("blocks_decoded", stats.blocks_decoded)?;
         facts.set_item("blocks_cached", stats.blocks_cached)?;
-        facts.set_item("codec", params.codec.name())?;
-        facts.set_item("level", params.level)?;
-        facts.set_item("filters", options::filter_names(&params.pipeline))?;
+        facts.set_item("codec", options::codec_name(codec_id))?;
+        facts.set_item("codec_parameter", options::codec_parameter(codec_id, codec_meta))?;
+        facts.set_item("level", level)?;
+        facts.set_item("filters", options::filter_names(&pipeline))?;
         if let Some(gear) = stats.sizes.gear {
             facts.set_item("gear", gear.gear.name())?;
             facts.set_item("chunks_direct", gear.chunks_direct)?;

@@ -9,6 +9,7 @@
 mod create;
 mod handle;
 mod keys;
+mod lossy;
 mod selection;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ const HELD_BLOCK_BYTES_MAX: usize = 512 << 10;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     create::add_to(module)?;
+    lossy::add_to(module)?;
     module.add_class::<ArrayHandle>()?;
     module.add_class::<ArrayBase>()
 }

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use coquina::hdf5::{
-    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, known_filters, read_index as read_rows,
+    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, is_filter_there, known_filters,
+    read_index as read_rows,
 };
 use coquina::{Error, Job, Limits};
 use coquina_kernels::Type;
@@ -17,6 +18,7 @@ use crate::errors::Raised;
 
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hdf5_filters, module)?)?;
+    module.add_function(wrap_pyfunction!(hdf5_filter_is_there, module)?)?;
     module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
     module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
     module.add_function(wrap_pyfunction!(read_index, module)?)?;
@@ -40,10 +42,17 @@ pub(super) fn row_tuples(
     rows.into_iter().map(tuple).collect()
 }
 
-/// The filters of HDF5 that are known: id, name, whether chunks can be read with it, whether they can be written.
+/// The filters of HDF5 that are known: id, name, whether chunks can be read whatever is installed, whether they can be
+/// written.
 #[pyfunction]
 fn hdf5_filters() -> Vec<(u16, &'static str, bool, bool)> {
-    known_filters().map(|filter| (filter.id, filter.name, true, filter.can_encode)).collect()
+    known_filters().map(|f| (f.id, f.name, f.needs_codec.is_none(), f.can_encode)).collect()
+}
+
+/// Whether chunks can be read with a filter; a plugin that it needs is looked for.
+#[pyfunction]
+fn hdf5_filter_is_there(py: Python<'_>, code: u16) -> bool {
+    py.detach(|| is_filter_there(code))
 }
 
 /// A number in every item: where it starts, and the name of its type.

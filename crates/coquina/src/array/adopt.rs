@@ -18,7 +18,8 @@ impl Array {
     /// Puts the chunks of `other`, as they are stored, in place of those that begin with the item at `start`.
     ///
     /// # Errors
-    /// `Invalid` if the two differ in dtype, chunks or blocks, or chunks of one are not chunks of the other there;
+    /// `Invalid` if the two differ in dtype, chunks or blocks, or chunks of one are not chunks of the other there, or if
+    /// the other one may have lost what this one does not allow;
     /// `Unsupported` for chunks of an HDF5 file, `Corrupt` for one whose sum does not match, `Io`.
     pub fn adopt(&self, start: &[u64], other: &Self) -> Result<()> {
         let (state, theirs) = (self.state(), other.state());
@@ -30,6 +31,7 @@ impl Array {
         if state.chunks.encoder().is_some() {
             return Err(Error::unsupported("the chunks of an HDF5 file are not those of an array file"));
         }
+        let lost = state.promise.lost_by(&theirs.promise)?;
         let has_statistics = state.chunks.statistics_bytes().is_some();
         let chunks: Result<Vec<_>> = (0..theirs.grid.nchunks())
             .map(|number| {
@@ -38,7 +40,7 @@ impl Array {
                 Ok((number_at(&state.grid, start, &theirs.grid, number), made.with_statistics(known)))
             })
             .collect();
-        self.put_chunks(chunks?)
+        self.put_chunks(chunks?, &lost)
     }
 }
 

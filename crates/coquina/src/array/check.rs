@@ -12,7 +12,7 @@ use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
 use crate::base::pool::Job;
 use crate::chunk::Special;
-use crate::frame::{self, Kind, Whole, write_frame};
+use crate::frame::{self, Kind, Spec, Whole, write_frame};
 use crate::store::{Access, Stored};
 
 /// So many chunks are looked at in one task where nothing is stored.
@@ -33,9 +33,11 @@ impl Array {
     /// Reads and decodes every chunk, and returns those that are damaged, in order.
     ///
     /// # Errors
-    /// `Cancelled`. What is wrong with chunks is part of the result.
+    /// `Unsupported` if the array needs a codec or filter that is not here, since nobody could then say which chunks
+    /// are damaged; `Cancelled`. What is wrong with chunks is part of the result.
     pub fn verify(&self, job: &Job<'_>) -> Result<Vec<Damage>> {
         let state = self.state();
+        state.chunks.spec().map_or(Ok(()), |spec| spec.check_known())?;
         let chunk_bytes = state.grid.chunk_bytes();
         let found = Mutex::new(BTreeMap::new());
         let total = usize::try_from(state.chunks.sizes().cbytes).unwrap_or(usize::MAX);
@@ -96,6 +98,12 @@ impl Array {
         Ok(damage)
     }
 
+    /// What the file says of how its chunks are coded, also where that is not here; `None` for arrays in memory and in
+    /// HDF5 files.
+    pub fn stored_spec(&self) -> Option<Spec> {
+        self.state().chunks.spec()
+    }
+
     /// Writes the array to a new file, its chunks as they are stored.
     ///
     /// # Errors
@@ -143,6 +151,11 @@ impl Array {
             .map(|(name, content)| Ok((name, content?)))
             .collect();
         let mut spec = frame_spec(&state.grid, self.params(), &self.meta(&state.grid));
+        if let Some(stored) = state.chunks.spec() {
+            // Those of the chunks, and not what new ones would be coded with where that is not here.
+            let Spec { codec_id, codec_meta, level, pipeline, .. } = stored;
+            spec = Spec { codec_id, codec_meta, level, pipeline, ..spec };
+        }
         spec.metalayers = state.chunks.metalayers();
         spec.with_statistics = state.chunks.statistics_bytes().is_some();
         let nchunks = state.grid.nchunks();

@@ -12,6 +12,7 @@ use super::statistics::{item_type, of_item};
 use super::write::uniform;
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, ReadAt};
+use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
 use crate::chunk::{Params, Special};
 use crate::codec;
@@ -121,7 +122,8 @@ pub(super) fn plan(spec: &ArraySpec) -> Result<(Grid, Params)> {
     let (chunks, blocks) =
         partition(&spec.shape, typesize, &spec.access, spec.chunks.as_deref(), spec.blocks.as_deref())?;
     let grid = Grid::new(&spec.shape, &chunks, &blocks, typesize)?;
-    let params = Params { blocksize: Some(grid.block_bytes().max(1)), ..spec.params };
+    let layout = grid.layout(&spec.dtype);
+    let params = Params { blocksize: Some(grid.block_bytes().max(1)), layout, ..spec.params };
     params.check()?;
     Ok((grid, params))
 }
@@ -133,7 +135,7 @@ pub(super) fn frame_spec(grid: &Grid, params: &Params, meta: &Meta) -> Spec {
         chunk_bytes: grid.chunk_bytes(),
         blocksize: grid.block_bytes(),
         codec_id: params.codec.id(),
-        codec_meta: 0,
+        codec_meta: params.codec_meta,
         level: params.level,
         pipeline: params.pipeline,
         split: params.split,
@@ -201,7 +203,8 @@ impl Array {
             return Err(Error::unsupported("the frame holds no array: it has no b2nd metalayer"));
         };
         let grid = stored_grid(&meta, &snapshot)?;
-        let params = stored_params(&snapshot, &grid);
+        let layout = grid.layout(meta.dtype.as_deref().unwrap_or_default());
+        let params = stored_params(&snapshot, &grid, layout);
         let store = Box::new(FrameStore::new(frame, options.verify));
         Ok(Self::new(store, grid, meta, params, options.limits))
     }
@@ -275,7 +278,7 @@ fn stored_grid(meta: &Meta, snapshot: &Snapshot) -> Result<Grid> {
 }
 
 /// How the frame says that new chunks are to be encoded; where this build cannot, by the default.
-fn stored_params(snapshot: &Snapshot, grid: &Grid) -> Params {
+fn stored_params(snapshot: &Snapshot, grid: &Grid, layout: BlockLayout) -> Params {
     let spec = snapshot.spec();
     let params = Params {
         codec: codec::by_id(spec.codec_id).unwrap_or(Params::default().codec),
@@ -285,6 +288,8 @@ fn stored_params(snapshot: &Snapshot, grid: &Grid) -> Params {
         blocksize: Some(grid.block_bytes().max(1)),
         split: spec.split,
         dictionary: spec.dictionary,
+        codec_meta: spec.codec_meta,
+        layout,
         ..Params::default()
     };
     if params.check().is_ok() {

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::base::error::{Error, Result};
+use crate::base::layout::BlockLayout;
 use crate::frame::b2nd::{Meta, Sizes};
 
 /// A shape, its cut into chunks and blocks, and the bytes of an item.
@@ -118,6 +119,11 @@ impl Grid {
     /// Items of a block along each axis.
     pub fn blocks(&self) -> &[u64] {
         &self.blocks
+    }
+
+    /// What codecs and filters are told of the blocks; of items of `dtype`, or of some dtype if that is empty.
+    pub(crate) fn layout(&self, dtype: &str) -> BlockLayout {
+        BlockLayout::new(&self.blocks, self.typesize, dtype)
     }
 
     /// How many axes.

@@ -12,6 +12,7 @@ use coquina_kernels::Type;
 use super::before::old_number;
 use super::cache::Cache;
 use super::grid::Grid;
+use super::lossy::{Bounded, Promise, Tally};
 use super::plan::Plan;
 use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
@@ -22,6 +23,7 @@ use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::Params;
 use crate::frame::b2nd::Meta;
+use crate::lossy::Reached;
 use crate::store::{Change, Chunks, Sizes, Store};
 
 /// A compressed n-dimensional array.
@@ -44,6 +46,7 @@ pub struct Array {
 pub(super) struct State {
     pub(super) grid: Grid,
     pub(super) chunks: Arc<dyn Chunks>,
+    pub(super) promise: Promise,
 }
 
 /// What a writer holds.
@@ -82,7 +85,9 @@ impl Array {
     pub(super) fn new(store: Box<dyn Store>, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
         let dtype = meta.dtype.as_deref().filter(|_| meta.dtype_format == 0);
         let item_type = dtype.and_then(|dtype| item_type(dtype, grid.typesize()));
-        let state = Arc::new(State { grid, chunks: store.chunks() });
+        let chunks = store.chunks();
+        let promise = Promise::read(&*chunks, dtype);
+        let state = Arc::new(State { grid, chunks, promise });
         let place = store.path().map(|path| path.display().to_string());
         let committed = Arc::clone(&state);
         let writer = Writer { store, committed, is_open: false, is_broken: false, durable: false };
@@ -299,7 +304,7 @@ impl Array {
     }
 
     /// Puts chunks that are encoded already in place of those of these numbers, as one change.
-    pub(super) fn put_chunks(&self, chunks: Vec<(u64, Made)>) -> Result<()> {
+    pub(super) fn put_chunks(&self, chunks: Vec<(u64, Made)>, lost: &Reached) -> Result<()> {
         let mut writer = self.writer();
         let state = self.state();
         let put = || {
@@ -307,8 +312,10 @@ impl Array {
             let store = &mut *writer.store;
             let entries = chunks.into_iter().map(|(number, made)| Ok((number, made.put(store)?)));
             let entries = entries.collect::<Result<Vec<_>>>()?;
-            writer.store.apply(Change { entries, ..Change::default() })?;
-            Ok(Arc::new(State { grid: state.grid.clone(), chunks: writer.store.chunks() }))
+            let (promise, layers) = state.promise.after(lost, &*state.chunks);
+            writer.store.apply(Change { entries, layers, ..Change::default() })?;
+            let grid = state.grid.clone();
+            Ok(Arc::new(State { grid, chunks: writer.store.chunks(), promise }))
         };
         let made = put();
         self.settle(&mut writer, made).map_err(|e| self.placed(e))
@@ -324,6 +331,9 @@ impl Array {
     ) -> Result<Arc<State>> {
         writer.check()?;
         let old = self.source(state);
+        let tally = Tally::new();
+        let record = state.promise.record()?;
+        let bounded = record.map(|record| Bounded { contract: &record.contract, tally: &tally });
         let mut entries = Vec::new();
         let is_same = *grid == state.grid;
         if let Some((selection, window, values)) = write {
@@ -342,7 +352,7 @@ impl Array {
             check(grid, selection, window, wanted)?;
             if !selection.shape().contains(&0) {
                 let params = &self.params;
-                let write = Write { old: &old, grid, params, selection, window, values };
+                let write = Write { old: &old, grid, params, bounded, selection, window, values };
                 entries = write.run(&mut *writer.store, job)?;
             }
         }
@@ -350,7 +360,8 @@ impl Array {
             super::resize::clear_uncovered(&old, grid, &self.params, &mut *writer.store, &mut entries, job)?;
         }
         let remap = |number: u64| old_number(number, grid, old.grid);
-        let mut change = Change { entries, ..Change::default() };
+        let (promise, layers) = state.promise.after(&tally.reached(), old.chunks);
+        let mut change = Change { entries, layers, ..Change::default() };
         if !is_same {
             change.nchunks = Some(grid.nchunks());
             change.shape = Some(grid.shape());
@@ -360,7 +371,7 @@ impl Array {
             change.statistics = after_resize(&old, grid, &change.entries);
         }
         writer.store.apply(change)?;
-        Ok(Arc::new(State { grid: grid.clone(), chunks: writer.store.chunks() }))
+        Ok(Arc::new(State { grid: grid.clone(), chunks: writer.store.chunks(), promise }))
     }
 
     pub(super) fn meta(&self, grid: &Grid) -> Meta {

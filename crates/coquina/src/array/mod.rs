@@ -16,6 +16,7 @@ mod far;
 mod gather;
 mod grid;
 mod handle;
+mod lossy;
 mod memo;
 mod partition;
 mod plan;

@@ -225,7 +225,7 @@ impl Source<'_> {
         }
         let head: Arc<dyn OpenChunk> = match stored {
             Stored::At { source, place, .. } => {
-                let chunk = LazyChunk::open(source, place, self.limits)?;
+                let chunk = LazyChunk::open_in(&self.grid.layout(""), source, place, self.limits)?;
                 self.check(chunk.header())?;
                 let chunk = if self.chunks.are_ours() { chunk.trusted() } else { chunk };
                 Arc::new(BloscChunk { chunk, block_bytes: self.grid.block_bytes() })

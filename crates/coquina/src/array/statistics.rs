@@ -116,7 +116,7 @@ impl Gather<'_> {
     pub(super) fn encoded(&self, blocks: &dyn BlockSource, params: &Params, job: &Job<'_>) -> Result<Made> {
         let encoder = self.old.chunks.encoder();
         // What passes must be what is decoded again.
-        let is_kept = encoder.is_none() && !params.pipeline.is_lossy();
+        let is_kept = encoder.is_none() && !params.is_lossy();
         let Some(ty) = self.old.statistics.filter(|_| is_kept) else {
             let rows = self.grid.region(self.number).first().map_or(1, |rows| rows.end - rows.start);
             return encoded(blocks, self.grid, params, encoder.map(|encoder| (encoder, rows)), job);
@@ -127,6 +127,16 @@ impl Gather<'_> {
         let made = encoded(&passing, self.grid, params, None, job)?;
         let seen = passing.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(made.with_statistics(self.statistics(ty, &seen)))
+    }
+
+    /// What is known of a chunk that decodes to these bytes, block behind block.
+    pub(super) fn of_plain(&self, plain: &[u8]) -> Option<Statistics> {
+        let ty = self.old.statistics.filter(|_| self.old.chunks.encoder().is_none())?;
+        let lens: Vec<u64> =
+            self.grid.region(self.number).into_iter().map(|range| range.end - range.start).collect();
+        let blocks = plain.chunks(self.grid.block_bytes().max(1)).enumerate();
+        let all = blocks.filter_map(|(number, block)| of_block(ty, self.grid, &lens, (number, block)));
+        all.reduce(|a, b| merged(ty, &a, &b).unwrap_or(a))
     }
 
     fn statistics(&self, ty: Type, seen: &Seen) -> Option<Statistics> {
@@ -173,7 +183,7 @@ struct Seen {
 impl BlockSource for Passing<'_> {
     fn fill(&self, number: usize, out: &mut [u8]) {
         self.blocks.fill(number, out);
-        let new = self.of_block(number, out);
+        let new = of_block(self.ty, self.grid, &self.inside, (number, out));
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(is_seen) = seen.blocks.get_mut(number) {
             *is_seen = true;
@@ -190,32 +200,31 @@ impl BlockSource for Passing<'_> {
     }
 }
 
-impl Passing<'_> {
-    fn of_block(&self, number: usize, block: &[u8]) -> Option<Statistics> {
-        let kept = self.grid.inside_block(&self.inside, number);
-        if kept.contains(&0) {
-            return None;
-        }
-        let size = self.ty.bytes();
-        let items: usize = kept.iter().product();
-        if items * size == block.len() {
-            return bounds(best_level(), self.ty, block).map(exact);
-        }
-        // One run over a copy of those that count, since rows at the edge can be short.
-        with_scratch(items * size, |inside| {
-            let mut stride = size;
-            let mut axes = Vec::with_capacity(kept.len());
-            for (axis, &len) in kept.iter().enumerate().rev() {
-                let to = Steps::Even { start: 0, step: stride.cast_signed() };
-                let from = Steps::Even { start: 0, step: self.grid.item_stride(axis).cast_signed() };
-                axes.push(Axis { len, to, from });
-                stride *= len;
-            }
-            axes.reverse();
-            copy_box(inside, block, &axes, size);
-            bounds(best_level(), self.ty, inside).map(exact)
-        })
+/// What is known of the items of a block that are inside, of a chunk of which so many are along each axis.
+fn of_block(ty: Type, grid: &Grid, inside: &[u64], (number, block): (usize, &[u8])) -> Option<Statistics> {
+    let kept = grid.inside_block(inside, number);
+    if kept.contains(&0) {
+        return None;
     }
+    let size = ty.bytes();
+    let items: usize = kept.iter().product();
+    if items * size == block.len() {
+        return bounds(best_level(), ty, block).map(exact);
+    }
+    // One run over a copy of those that count, since rows at the edge can be short.
+    with_scratch(items * size, |inside| {
+        let mut stride = size;
+        let mut axes = Vec::with_capacity(kept.len());
+        for (axis, &len) in kept.iter().enumerate().rev() {
+            let to = Steps::Even { start: 0, step: stride.cast_signed() };
+            let from = Steps::Even { start: 0, step: grid.item_stride(axis).cast_signed() };
+            axes.push(Axis { len, to, from });
+            stride *= len;
+        }
+        axes.reverse();
+        copy_box(inside, block, &axes, size);
+        bounds(best_level(), ty, inside).map(exact)
+    })
 }
 
 /// What is to be known after a resize of the chunks that stay as they are stored, where the edge of the array moves

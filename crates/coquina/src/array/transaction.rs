@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::handle::{Array, State, Writer};
+use super::lossy::{Promise, is_ours};
 use crate::base::error::{Error, Result};
 use crate::frame::b2nd;
 use crate::store::Change;
@@ -148,7 +149,12 @@ impl Array {
             None => chunks.shape().unwrap_or(old.grid.shape()).to_vec(),
         };
         let grid = old.grid.resized(&shape)?;
-        let state = Arc::new(State { grid, chunks });
+        // A file says what may be lost; what keeps no layers has been told.
+        let promise = match chunks.encoder() {
+            None => Promise::read(&*chunks, self.dtype()),
+            Some(_) => old.promise.clone(),
+        };
+        let state = Arc::new(State { grid, chunks, promise });
         writer.committed = Arc::clone(&state);
         self.set_state(&state);
         Ok(())
@@ -172,7 +178,9 @@ impl Array {
 
     /// The names of the variable metadata.
     pub fn layer_names(&self) -> Vec<String> {
-        self.state().chunks.layer_names()
+        let mut names = self.state().chunks.layer_names();
+        names.retain(|name| !is_ours(name));
+        names
     }
 
     /// The fixed metadata: name and content.
@@ -185,12 +193,18 @@ impl Array {
     /// # Errors
     /// `Invalid` for a name that cannot be, `Limit`, `Io`; the metadata are then as they were.
     pub fn set_layer(&self, name: &str, content: Option<Vec<u8>>) -> Result<()> {
+        if is_ours(name) {
+            return Err(Error::invalid(format!("metalayer {name:?}: the name is taken")));
+        }
         let mut writer = self.writer();
         writer.check()?;
         let old = self.state();
         let change = Change { layers: vec![(name.into(), content)], ..Change::default() };
         let made = writer.store.apply(change);
-        let made = made.map(|()| Arc::new(State { grid: old.grid.clone(), chunks: writer.store.chunks() }));
+        let made = made.map(|()| {
+            let (grid, promise) = (old.grid.clone(), old.promise.clone());
+            Arc::new(State { grid, chunks: writer.store.chunks(), promise })
+        });
         self.settle(&mut writer, made)
     }
 }

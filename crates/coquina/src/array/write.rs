@@ -14,6 +14,7 @@ use super::before::{Before, old_number};
 use super::boxes::BoxSource;
 use super::computed;
 use super::grid::Grid;
+use super::lossy::Bounded;
 use super::plan::{Plan, Touched};
 use super::read::{Source, batches};
 use super::selection::{Selection, Window};
@@ -44,6 +45,8 @@ pub(super) struct Write<'w> {
     /// The grid to come: that of `old`, or one with another shape.
     pub(super) grid: &'w Grid,
     pub(super) params: &'w Params,
+    /// What may be lost, if something may.
+    pub(super) bounded: Option<Bounded<'w>>,
     pub(super) selection: &'w Selection,
     pub(super) window: Window,
     pub(super) values: Values<'w>,
@@ -149,6 +152,7 @@ impl Write<'_> {
         let encoder = self.old.chunks.encoder();
         if is_whole
             && encoder.is_none()
+            && self.bounded.is_none_or(|bounded| !bounded.contract.rounds_all())
             && let Values::Uniform(item) = self.values
         {
             let known = self.old.statistics.and_then(|ty| of_item(ty, item));
@@ -170,7 +174,14 @@ impl Write<'_> {
         let blocks = NewBlocks { write: self, plan, touched, number_of, strides, before, failed };
         let keeps_items = keeps_items(self.old.grid, self.grid, Some(self.selection));
         let gather = Gather { old: self.old, grid: self.grid, number: touched.chunk, keeps_items };
-        let made = gather.encoded(&blocks, self.params, job);
+        let made = match self.bounded {
+            None => gather.encoded(&blocks, self.params, job),
+            Some(bounded) => {
+                let stood = Stood(&blocks);
+                let stood = (!is_whole).then_some(&stood as &dyn BlockSource);
+                bounded.encoded(&gather, &blocks, stood, (self.params, job))
+            }
+        };
         blocks.failed.first(made)
     }
 
@@ -223,6 +234,11 @@ pub(super) fn encoded(
     if room.len() <= ENCODED_BYTES_KEPT {
         ENCODED.set(room);
     }
+    made_of(bytes)
+}
+
+/// A chunk as the store takes it: one of a special value takes no bytes.
+pub(super) fn made_of(bytes: Vec<u8>) -> Result<Made> {
     let header = chunk::Header::read(&bytes, &Limits::default())?;
     match header.kind()? {
         Kind::Special(special) if special != Special::Value => Ok(Made::Special(special)),
@@ -288,6 +304,15 @@ impl BlockSource for NewBlocks<'_> {
         }
         let stored = self.before.stored(number, self.write.params);
         self.failed.note(number, stored).flatten()
+    }
+}
+
+/// The blocks of a chunk as they were.
+struct Stood<'w>(&'w NewBlocks<'w>);
+
+impl BlockSource for Stood<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        let _ = self.0.failed.note(number, self.0.before.block(number, out));
     }
 }
 

@@ -94,6 +94,11 @@ impl Error {
         self.kind
     }
 
+    /// The places that it has passed, the outermost first.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        self.places.iter().rev().map(String::as_str)
+    }
+
     /// The operating system's error below an [`ErrorKind::Io`], if there is one.
     pub fn io(&self) -> Option<&std::io::Error> {
         self.source.as_ref()
@@ -108,7 +113,7 @@ impl From<std::io::Error> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for place in self.places.iter().rev() {
+        for place in self.places() {
             write!(f, "{place}: ")?;
         }
         match &self.source {

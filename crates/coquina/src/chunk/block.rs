@@ -6,7 +6,8 @@
 use super::header::{Header, Kind};
 use super::stream;
 use crate::base::error::{Error, Result};
-use crate::codec::Decode;
+use crate::base::layout::BlockLayout;
+use crate::codec::{Decode, DecodeOptions};
 use crate::filter::{Buffers, Steps};
 
 /// Decodes the blocks of one chunk.
@@ -17,10 +18,12 @@ pub(super) struct BlockDecoder {
 }
 
 impl BlockDecoder {
-    /// For a chunk with this header. `dictionary` is empty for none.
-    pub(super) fn new(header: &Header, dictionary: &[u8]) -> Result<Self> {
-        let steps = header.pipeline.for_decoding(header.typesize, header.version)?;
-        let decoder = header.codec()?.decoder(dictionary)?;
+    /// For a chunk with this header, of such an array. `dictionary` is empty for none.
+    pub(super) fn new(header: &Header, dictionary: &[u8], layout: &BlockLayout) -> Result<Self> {
+        let steps = header.pipeline.for_decoding(header.typesize, header.version, layout)?;
+        let (meta, typesize) = (header.codec_meta, header.typesize);
+        let options = DecodeOptions { dictionary, meta, typesize, layout: *layout };
+        let decoder = header.codec()?.decoder(&options)?;
         Ok(Self { header: *header, steps, decoder })
     }
 
@@ -46,8 +49,7 @@ impl BlockDecoder {
         }
         buffers.fit(out.len());
         self.decode_streams(bytes, &mut buffers.first[..out.len()])?;
-        self.steps.decode(reference, buffers, out);
-        Ok(())
+        self.steps.decode(reference, buffers, out)
     }
 
     /// Decodes the first bytes of a block of `block_bytes` to exactly fill `out`, if that is less work than to decode
@@ -80,7 +82,7 @@ impl BlockDecoder {
                 None => return Ok(false),
             }
         }
-        self.steps.decode(None, buffers, out);
+        self.steps.decode(None, buffers, out)?;
         Ok(true)
     }
 

@@ -12,6 +12,7 @@ use super::header::{Header, Kind, Special};
 use super::spans::{Spans, starts_range};
 use super::sums::BlockSums;
 use crate::base::error::Result;
+use crate::base::layout::BlockLayout;
 
 /// The content of a chunk, ready to be read by several threads.
 pub(super) enum Content<'a> {
@@ -25,9 +26,10 @@ pub(super) enum Content<'a> {
 
 impl<'a> Content<'a> {
     /// The content of the chunk that `chunk`, exactly its bytes, holds. With delta, block 0 is decoded.
-    pub(super) fn new(header: &Header, chunk: &'a [u8]) -> Result<Self> {
+    pub(super) fn new(header: &Header, chunk: &'a [u8], layout: &BlockLayout) -> Result<Self> {
         let starts = Cow::Borrowed(chunk.get(starts_range(header)).unwrap_or_default());
-        let content = Self::of(header, chunk, starts, ChunkBytes::Here(Cow::Borrowed(chunk)), None)?;
+        let here = ChunkBytes::Here(Cow::Borrowed(chunk));
+        let content = Self::of(header, chunk, starts, here, None, layout)?;
         if let Self::Blocks(blocks) = &content {
             blocks.prepare()?;
         }
@@ -41,9 +43,10 @@ impl<'a> Content<'a> {
         head: &[u8],
         bytes: ChunkBytes<'a>,
         sums: Option<BlockSums>,
+        layout: &BlockLayout,
     ) -> Result<Self> {
         let starts = head.get(starts_range(header)).unwrap_or_default().to_vec();
-        let mut content = Self::of(header, head, Cow::Owned(starts), bytes, sums)?;
+        let mut content = Self::of(header, head, Cow::Owned(starts), bytes, sums, layout)?;
         if let Self::Blocks(blocks) = &mut content {
             blocks.find_ends()?;
         }
@@ -56,6 +59,7 @@ impl<'a> Content<'a> {
         starts: Cow<'a, [u8]>,
         bytes: ChunkBytes<'a>,
         sums: Option<BlockSums>,
+        layout: &BlockLayout,
     ) -> Result<Self> {
         Ok(match header.kind()? {
             // Also of special chunks, whose value may then be missing.
@@ -72,7 +76,7 @@ impl<'a> Content<'a> {
             kind @ (Kind::Blocks | Kind::VariableBlocks) => {
                 let (dictionary, data_start) = dictionary(header, head)?;
                 let spans = Spans::new(header, starts, data_start);
-                let decoder = BlockDecoder::new(header, dictionary)?;
+                let decoder = BlockDecoder::new(header, dictionary, layout)?;
                 let mut blocks = Box::new(Blocks::new(header, bytes, spans, Some(decoder), sums));
                 if kind == Kind::VariableBlocks {
                     blocks.find_variable()?;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::content::Content;
 use super::header::Header;
 use crate::base::error::{Error, Result};
+use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
 use crate::base::pool::{INLINE_COPY_BYTES, Job};
 
@@ -27,12 +28,20 @@ impl<'a> Chunk<'a> {
     /// # Errors
     /// `Truncated`, `Corrupt`, `Unsupported` or `Limit`, see [`Header::read`]. With delta, block 0 is decoded.
     pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Self> {
+        Self::parse_in(&BlockLayout::default(), bytes, limits)
+    }
+
+    /// As [`Chunk::parse`], of a chunk of an array with such blocks.
+    ///
+    /// # Errors
+    /// As [`Chunk::parse`].
+    pub fn parse_in(layout: &BlockLayout, bytes: &'a [u8], limits: &Limits) -> Result<Self> {
         let header = Header::read(bytes, limits)?;
         let Some(bytes) = bytes.get(..header.cbytes) else {
             let (cbytes, left) = (header.cbytes, bytes.len());
             return Err(Error::truncated(format!("chunk: {cbytes} bytes announced, {left} there")));
         };
-        let content = Content::new(&header, bytes)?;
+        let content = Content::new(&header, bytes, layout)?;
         Ok(Self { header, content })
     }
 

@@ -149,15 +149,15 @@ fn encode_blocks(
     let mut blocks = BlockEncoder {
         input,
         header,
-        steps: params.pipeline.for_encoding(header.typesize, header.version)?,
+        steps: params.pipeline.for_encoding(header.typesize, header.version, &params.layout)?,
         encoder: params.codec.encoder(&params.encode_options(&[]))?,
         is_slow: params.codec.is_high_ratio(),
         reference: None,
     };
-    blocks.reference = blocks.reference();
+    blocks.reference = blocks.reference()?;
     let mut data_start = usize::try_from(header.bstarts_end()).unwrap_or(usize::MAX);
     if params.dictionary {
-        let dictionary = blocks.train(params);
+        let dictionary = blocks.train(params)?;
         if !dictionary.is_empty() {
             blocks.encoder = params.codec.encoder(&params.encode_options(&dictionary))?;
             header.blosc2_flags |= BLOSC2_DICTIONARY;
@@ -186,25 +186,25 @@ fn encode_blocks(
 
 impl<'a> BlockEncoder<'a> {
     /// Block 0 as a decoder will have it: lossy filters have already been at work on it.
-    fn reference(&self) -> Option<Cow<'a, [u8]>> {
+    fn reference(&self) -> Result<Option<Cow<'a, [u8]>>> {
         if !self.steps.need_reference() {
-            return None;
+            return Ok(None);
         }
         let block_bytes = self.header.block_bytes();
         match self.input {
-            Input::Slice(bytes) if !self.steps.is_lossy() => return Some(bytes[..block_bytes].into()),
+            Input::Slice(bytes) if !self.steps.is_lossy() => return Ok(Some(bytes[..block_bytes].into())),
             _ => {}
         }
         let mut reference = vec![0; block_bytes];
         self.input.copy(0, block_bytes, &mut reference);
         if self.steps.is_lossy() {
             with_scratch(|Scratch { buffers, .. }| {
-                let filtered = self.steps.encode(&reference, None, buffers).to_vec();
+                let filtered = self.steps.encode(&reference, None, buffers)?.to_vec();
                 buffers.first[..block_bytes].copy_from_slice(&filtered);
-                self.steps.decode(None, buffers, &mut reference);
-            });
+                self.steps.decode(None, buffers, &mut reference)
+            })?;
         }
-        Some(reference.into())
+        Ok(Some(reference.into()))
     }
 
     /// Encodes all blocks, in runs, into the sink.
@@ -222,7 +222,7 @@ impl<'a> BlockEncoder<'a> {
             let run = first..(first + run_blocks).min(nblocks);
             let placed = sink.put(number, || {
                 let piece = sink.with(Sink::empty_piece);
-                Ok(piece.map(|piece| self.encode_run(run.clone(), piece)))
+                piece.map(|piece| self.encode_run(run.clone(), piece)).transpose()
             })?;
             // Copied here and not in the sink, by all threads at once: the room is often fresh memory.
             for placed in placed.into_iter().flatten() {
@@ -234,39 +234,43 @@ impl<'a> BlockEncoder<'a> {
         Ok(sink.into_taker())
     }
 
-    fn encode_run(&self, run: Range<usize>, mut piece: Piece) -> Piece {
+    fn encode_run(&self, run: Range<usize>, mut piece: Piece) -> Result<Piece> {
         with_scratch(|scratch| {
             for number in run {
                 piece.starts.push(piece.len);
                 match self.input.encoded(number) {
                     Some(stored) => piece.push_stored(&stored),
-                    None => self.encode_streams(self.filter(number, scratch), &mut piece),
+                    None => self
+                        .filter(number, scratch)
+                        .and_then(|block| self.encode_streams(block, &mut piece))
+                        .map_err(|e| e.at(format!("block {number}")))?,
                 }
             }
-        });
-        piece
+            Ok(piece)
+        })
     }
 
     /// The bytes of a block, filtered.
-    fn filter<'s>(&'s self, number: usize, scratch: &'s mut Scratch) -> &'s [u8] {
+    fn filter<'s>(&'s self, number: usize, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         let Scratch { buffers, block, .. } = scratch;
         let block = self.input.block(number, self.header.block_bytes(), block);
         self.steps.encode(block, self.reference.as_deref().filter(|_| number > 0), buffers)
     }
 
-    fn encode_streams(&self, block: &[u8], piece: &mut Piece) {
+    fn encode_streams(&self, block: &[u8], piece: &mut Piece) -> Result<()> {
         let nstreams = self.header.nstreams(block.len());
         let has_runs = stream::has_runs(&self.header);
         piece.make_room(block.len() + stream::LENGTH_BYTES * nstreams);
         for stream in block.chunks(block.len() / nstreams) {
-            let written = stream::encode(stream, &mut piece.bytes[piece.len..], &*self.encoder, has_runs);
+            let written = stream::encode(stream, &mut piece.bytes[piece.len..], &*self.encoder, has_runs)?;
             piece.is_zeros &= written == stream::LENGTH_BYTES;
             piece.len += written;
         }
+        Ok(())
     }
 
     /// A dictionary from the front of every stream, in samples; empty if the data are too few.
-    fn train(&self, params: &Params) -> Vec<u8> {
+    fn train(&self, params: &Params) -> Result<Vec<u8>> {
         let (nbytes, block_bytes) = (self.input.len(), self.header.block_bytes());
         let per_block = self.header.nstreams(block_bytes);
         let nstreams = nbytes.div_ceil(block_bytes) * per_block;
@@ -274,17 +278,18 @@ impl<'a> BlockEncoder<'a> {
         let bytes_each = nbytes / (nstreams * per_stream) / SAMPLED_PART;
         let limit = DICTIONARY_BYTES_MAX.min(nbytes / 20);
         if limit < DICTIONARY_BYTES_MIN || bytes_each == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let mut taken = Vec::with_capacity(nstreams * per_stream * bytes_each);
         for number in 0..nbytes / block_bytes {
             with_scratch(|scratch| {
-                for stream in self.filter(number, scratch).chunks_exact(block_bytes / per_block) {
+                for stream in self.filter(number, scratch)?.chunks_exact(block_bytes / per_block) {
                     taken.extend_from_slice(&stream[..per_stream * bytes_each]);
                 }
-            });
+                Ok::<_, Error>(())
+            })?;
         }
         let samples = Samples { count: taken.len() / bytes_each, bytes_each };
-        params.codec.train(&taken, &samples, limit)
+        Ok(params.codec.train(&taken, &samples, limit))
     }
 }

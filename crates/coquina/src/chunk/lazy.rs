@@ -17,6 +17,7 @@ use super::spans::{head_bytes, starts_range};
 use super::sums::{BlockSums, Place, table_bytes};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
+use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
 use crate::filter::DELTA;
 
@@ -35,6 +36,19 @@ impl LazyChunk {
     /// # Errors
     /// Those of [`super::Chunk::parse`], `Corrupt` for a wrong sum, or what the source says.
     pub fn open(source: Arc<dyn ReadAt>, place: Place, limits: &Limits) -> Result<Self> {
+        Self::open_in(&BlockLayout::default(), source, place, limits)
+    }
+
+    /// As [`LazyChunk::open`], of a chunk of an array with such blocks.
+    ///
+    /// # Errors
+    /// As [`LazyChunk::open`].
+    pub fn open_in(
+        layout: &BlockLayout,
+        source: Arc<dyn ReadAt>,
+        place: Place,
+        limits: &Limits,
+    ) -> Result<Self> {
         let mut front = Front::read(&*source, place)?;
         let header = Header::read(&front.bytes, limits)?;
         if header.cbytes > front.room {
@@ -45,7 +59,7 @@ impl LazyChunk {
         let chunk = front.bytes.get(..header.cbytes).unwrap_or(&front.bytes);
         let head = chunk.get(..head_bytes(&header, chunk)?).unwrap_or_default();
         let sums = place.sum.map(|sum| BlockSums::verified(sum, head, &front.table(&header)?)).transpose()?;
-        let content = Content::lazy(&header, head, front.keep(&source, &header), sums)?;
+        let content = Content::lazy(&header, head, front.keep(&source, &header), sums, layout)?;
         Ok(Self { header, content })
     }
 
@@ -141,6 +155,23 @@ impl LazyChunk {
         let dictionary = if self.header.has_dictionary() { DICTIONARY_BYTES_MAX } else { 0 };
         size_of::<Self>() + self.content.memory_bytes() + dictionary
     }
+}
+
+/// The header of the chunk at `place`, whatever its codec and filters are.
+///
+/// # Errors
+/// Those of [`Header::read`], `Truncated` for a chunk that reaches beyond its place, what the source says.
+pub fn read_header(source: &dyn ReadAt, place: &Place, limits: &Limits) -> Result<Header> {
+    let mut bytes = [0; HEADER_BYTES];
+    let room = usize::try_from(place.room).unwrap_or(usize::MAX);
+    let bytes = &mut bytes[..HEADER_BYTES.min(room)];
+    source.read_exact_at(bytes, place.at)?;
+    let header = Header::read(bytes, limits)?;
+    if header.cbytes as u64 > place.room {
+        let cbytes = header.cbytes;
+        return Err(Error::truncated(format!("{cbytes} bytes announced, {} there", place.room)));
+    }
+    Ok(header)
 }
 
 /// The front of a chunk, as much of it as is known to be needed.

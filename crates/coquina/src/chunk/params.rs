@@ -8,7 +8,8 @@ use super::header::{
     FORMAT_SEE_CODEC, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, VERSION_BLOSC1, VERSION_BLOSC2,
 };
 use crate::base::error::{Error, Result};
-use crate::codec::{self, Codec, EncodeOptions, LEVEL_MAX, Shape};
+use crate::base::layout::BlockLayout;
+use crate::codec::{self, Codec, EncodeOptions, LEVEL_MAX, Shape, Streams};
 use crate::filter::{BITSHUFFLE, BYTEDELTA, DELTA, Pipeline, SHUFFLE, SLOTS};
 
 /// The most bytes that a Blosc2 chunk can hold: with its header they must be countable.
@@ -63,6 +64,12 @@ pub struct Params {
     pub dictionary: bool,
     /// Which library's chunks to write.
     pub generation: Generation,
+    /// The codec's parameter byte, for those that have one.
+    pub codec_meta: u8,
+    /// Further options of a codec from outside, in its own words.
+    pub codec_options: &'static str,
+    /// The blocks of the array that chunks are to be of, for codecs and filters that work along its axes.
+    pub layout: BlockLayout,
 }
 
 impl Default for Params {
@@ -78,6 +85,9 @@ impl Default for Params {
             split: Split::Auto,
             dictionary: false,
             generation: Generation::Blosc2,
+            codec_meta: 0,
+            codec_options: "",
+            layout: BlockLayout::default(),
         }
     }
 }
@@ -105,8 +115,48 @@ impl Params {
         if self.dictionary && !self.codec.takes_dictionary() {
             return Err(Error::invalid(format!("{}: takes no dictionary", self.codec.name())));
         }
-        self.pipeline.for_encoding(self.header_typesize(), self.version())?;
+        self.pipeline.for_encoding(self.header_typesize(), self.version(), &self.layout)?;
+        self.codec.check(self.codec_meta, self.typesize, &self.layout)?;
+        self.check_streams()?;
         if self.generation == Generation::Blosc1 { self.check_blosc1() } else { Ok(()) }
+    }
+
+    /// Checks that the codec gets what it can work on, and that nothing depends on items that it loses.
+    fn check_streams(&self) -> Result<()> {
+        let name = self.codec.name();
+        if self.codec.streams() == Streams::Items {
+            if let Some(filter) = self.pipeline.first_undone() {
+                let filter = filter.name();
+                return Err(Error::invalid(format!(
+                    "{name}: works on items as they are, which {filter} moves: give filters=\"nofilter\""
+                )));
+            }
+            if self.split == Split::Always {
+                return Err(Error::invalid(format!(
+                    "{name}: works on whole items: split \"always\" cuts them"
+                )));
+            }
+        }
+        if self.codec.streams() == Streams::Planes && self.typesize > 1 && !self.is_planes() {
+            return Err(Error::invalid(format!(
+                "{name}: works on single bytes: items of {} bytes need filters=\"shuffle\" and streams that are split",
+                self.typesize
+            )));
+        }
+        if self.pipeline.has(DELTA) && self.codec.is_lossy(self.codec_meta, self.codec_options) {
+            return Err(Error::invalid(format!("{name}: loses bits of the block that delta refers to")));
+        }
+        Ok(())
+    }
+
+    /// Whether shuffled items are cut into byte planes for a codec that needs these.
+    fn is_planes(&self) -> bool {
+        self.pipeline.has(SHUFFLE) && self.split != Split::Never && self.typesize <= usize::from(u8::MAX)
+    }
+
+    /// Whether what is decoded may not be what was encoded.
+    pub fn is_lossy(&self) -> bool {
+        self.pipeline.is_lossy() || self.codec.is_lossy(self.codec_meta, self.codec_options)
     }
 
     /// Checks the parameters, and that a chunk can hold so many bytes.
@@ -127,6 +177,10 @@ impl Params {
         }
         if self.dictionary {
             return Err(Error::invalid("dictionary: a Blosc1 chunk has none"));
+        }
+        if self.codec.format() >= FORMAT_SEE_CODEC {
+            let name = self.codec.name();
+            return Err(Error::invalid(format!("{name}: a Blosc1 chunk cannot name it")));
         }
         Ok(())
     }
@@ -181,7 +235,7 @@ impl Params {
             cbytes: self.bound(nbytes),
             pipeline: self.pipeline,
             codec_id: self.codec.id(),
-            codec_meta: 0,
+            codec_meta: self.codec_meta,
             flags2: 0,
             blosc2_flags: 0,
         };
@@ -223,6 +277,7 @@ impl Params {
             }
         };
         match self.split {
+            Split::Auto if self.codec.streams() == Streams::Planes => typesize > 1 && self.is_planes(),
             Split::Auto => auto,
             Split::Never => false,
             Split::Always => blocksize.is_multiple_of(typesize),
@@ -292,7 +347,15 @@ impl Params {
 
     /// What the codec is to make an encoder for.
     pub(super) fn encode_options<'a>(&self, dictionary: &'a [u8]) -> EncodeOptions<'a> {
-        EncodeOptions { level: self.level, dictionary, shape: self.shape() }
+        EncodeOptions {
+            level: self.level,
+            dictionary,
+            shape: self.shape(),
+            meta: self.codec_meta,
+            typesize: self.header_typesize(),
+            layout: self.layout,
+            text: self.codec_options,
+        }
     }
 }
 

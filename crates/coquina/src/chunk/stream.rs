@@ -98,23 +98,23 @@ fn decode_run<'a>(length: i32, rest: &'a [u8], out: &mut [u8], has_runs: bool) -
 }
 
 /// Encodes `stream` to the front of `out`, which has room for it and its length; returns the bytes written.
-pub(super) fn encode(stream: &[u8], out: &mut [u8], encoder: &dyn Encode, has_runs: bool) -> usize {
+pub(super) fn encode(stream: &[u8], out: &mut [u8], encoder: &dyn Encode, has_runs: bool) -> Result<usize> {
     let (length, data) = out.split_at_mut(LENGTH_BYTES);
     if has_runs && let Some(value) = run_value(stream) {
         length.copy_from_slice(&(-i32::from(value)).to_le_bytes());
         if value == 0 {
-            return LENGTH_BYTES;
+            return Ok(LENGTH_BYTES);
         }
         data[0] = 1;
-        return LENGTH_BYTES + 1;
+        return Ok(LENGTH_BYTES + 1);
     }
     // A coded stream must be shorter than the raw one, also so that its length tells them apart.
     let room = stream.len().saturating_sub(1);
-    let coded = encoder.encode(stream, &mut data[..room]).filter(|&bytes| bytes > 0 && bytes < stream.len());
+    let coded = encoder.encode(stream, &mut data[..room])?.filter(|&bytes| bytes > 0 && bytes < stream.len());
     let bytes = coded.unwrap_or_else(|| {
         data[..stream.len()].copy_from_slice(stream);
         stream.len()
     });
     length.copy_from_slice(&u32::try_from(bytes).unwrap_or(u32::MAX).to_le_bytes());
-    LENGTH_BYTES + bytes
+    Ok(LENGTH_BYTES + bytes)
 }

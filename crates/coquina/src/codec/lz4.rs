@@ -8,7 +8,7 @@ use std::ops::Range;
 use coquina_kernels::lz4::{self, FastDictionary, FastState, HcDictionary, HcState};
 
 use super::noise::{Coder, noise_prefix};
-use super::{Codec, Decode, Encode, EncodeOptions, Samples};
+use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Samples};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Lz4;
@@ -67,8 +67,8 @@ impl Codec for Lz4 {
         Ok(Box::new(FastEncoder { acceleration: 10 - i32::from(options.level), dictionary }))
     }
 
-    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
-        Ok(Box::new(Decoder { dictionary: dictionary.to_vec() }))
+    fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>> {
+        Ok(Box::new(Decoder { dictionary: options.dictionary.to_vec() }))
     }
 
     fn train(&self, bytes: &[u8], _samples: &Samples, limit: usize) -> Vec<u8> {
@@ -107,8 +107,8 @@ impl Codec for Lz4hc {
         Ok(Box::new(HighEncoder { level, dictionary }))
     }
 
-    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
-        Lz4.decoder(dictionary)
+    fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>> {
+        Lz4.decoder(options)
     }
 
     fn train(&self, bytes: &[u8], _samples: &Samples, limit: usize) -> Vec<u8> {
@@ -117,7 +117,14 @@ impl Codec for Lz4hc {
 }
 
 impl Encode for FastEncoder {
-    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        Ok(self.compress(stream, out))
+    }
+}
+
+impl FastEncoder {
+    /// `None` if it does not fit, or is better stored as it is.
+    fn compress(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
         FAST.with_borrow_mut(|state| match &self.dictionary {
             Some(dictionary) => state.compress_with(dictionary, stream, out, self.acceleration),
             None => state.compress(stream, out, self.acceleration),
@@ -126,7 +133,14 @@ impl Encode for FastEncoder {
 }
 
 impl Encode for HighEncoder {
-    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        Ok(self.compress(stream, out))
+    }
+}
+
+impl HighEncoder {
+    /// `None` if it does not fit, or is better stored as it is.
+    fn compress(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
         HIGH.with_borrow_mut(|state| {
             if let Some(dictionary) = &self.dictionary {
                 return state.compress_with(dictionary, stream, out);
@@ -214,7 +228,7 @@ mod tests {
     #[test]
     fn a_front_is_that_of_the_whole() {
         let decoder = |stream: &[u8], bytes: usize| {
-            let decoder = Lz4.decoder(&[]).unwrap();
+            let decoder = Lz4.decoder(&DecodeOptions::default()).unwrap();
             let (mut whole, mut front) = (vec![0x11; 25], vec![0x22; bytes]);
             decoder.decode(stream, &mut whole).unwrap();
             let has_front = decoder.decode_front(stream, &mut front).unwrap();

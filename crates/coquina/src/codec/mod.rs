@@ -9,17 +9,34 @@
 mod blosclz;
 mod deflate;
 mod lz4;
+mod ndlz;
 mod noise;
 mod snappy;
+mod zfp;
 mod zlib;
 mod zstd;
 mod zstd_params;
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use crate::base::error::{Error, Result};
+use crate::base::layout::BlockLayout;
+use crate::base::plugins::{Finder, Plugins, Wanted};
 
 /// Every codec there is. Adding one is a file in this folder and a row here.
-pub static CODECS: &[&dyn Codec] =
-    &[&blosclz::Blosclz, &lz4::Lz4, &lz4::Lz4hc, &snappy::Snappy, &zlib::Zlib, &zstd::Zstd];
+pub static CODECS: &[&dyn Codec] = &[
+    &blosclz::Blosclz,
+    &lz4::Lz4,
+    &lz4::Lz4hc,
+    &snappy::Snappy,
+    &zlib::Zlib,
+    &zstd::Zstd,
+    &ndlz::Ndlz,
+    &zfp::ACCURACY,
+    &zfp::PRECISION,
+    &zfp::RATE,
+];
 
 /// The highest level of every codec; 0 stores without compressing.
 pub const LEVEL_MAX: u8 = 9;
@@ -43,6 +60,25 @@ pub trait Codec: Sync {
     /// Whether shuffled blocks are cut in one stream per byte plane at this level, unless the user says otherwise.
     fn splits(&self, level: u8) -> bool;
 
+    /// What its streams must be.
+    fn streams(&self) -> Streams {
+        Streams::Bytes
+    }
+
+    /// What the parameter byte says, for a codec that needs one.
+    fn parameter(&self) -> Option<Parameter> {
+        None
+    }
+
+    /// Checks that blocks of items of `typesize` bytes, of such an array, can be encoded with this parameter byte.
+    ///
+    /// # Errors
+    /// `Invalid` if not, with what is taken.
+    fn check(&self, meta: u8, typesize: usize, layout: &BlockLayout) -> Result<()> {
+        let _ = (meta, typesize, layout);
+        Ok(())
+    }
+
     /// Whether streams of a chunk can share a dictionary.
     fn takes_dictionary(&self) -> bool {
         false
@@ -59,11 +95,16 @@ pub trait Codec: Sync {
     /// `Invalid` if the codec takes no dictionary, `Unsupported` if it cannot be written.
     fn encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn Encode>>;
 
-    /// A decoder for the streams of one chunk. `dictionary` is empty for none.
+    /// A decoder for the streams of one chunk.
     ///
     /// # Errors
-    /// `Corrupt` if the codec takes no dictionary, or not this one.
-    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>>;
+    /// `Corrupt` if the codec takes no dictionary, or not this one, or no such parameter byte or blocks.
+    fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>>;
+
+    /// Whether decoding may give other items than were encoded, with this parameter byte and these options.
+    fn is_lossy(&self, _meta: u8, _text: &str) -> bool {
+        false
+    }
 
     /// A dictionary for streams that look like `samples`, which lie one after another in `bytes`.
     /// At most `limit` bytes; empty if none could be made.
@@ -82,6 +123,77 @@ pub struct EncodeOptions<'a> {
     pub dictionary: &'a [u8],
     /// What the streams look like.
     pub shape: Shape,
+    /// The codec's parameter byte, which is stored.
+    pub meta: u8,
+    /// Bytes of an item, as the chunk's header says.
+    pub typesize: usize,
+    /// What is known of the array that the chunk is of.
+    pub layout: BlockLayout,
+    /// Further options of a plugin, in its own words; not stored.
+    pub text: &'a str,
+}
+
+impl Default for EncodeOptions<'_> {
+    /// The middle level, of streams that nothing is known of.
+    fn default() -> Self {
+        Self {
+            level: 5,
+            dictionary: &[],
+            shape: Shape::Plain,
+            meta: 0,
+            typesize: 1,
+            layout: BlockLayout::default(),
+            text: "",
+        }
+    }
+}
+
+/// What a decoder is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct DecodeOptions<'a> {
+    /// Shared by all streams; empty for none.
+    pub dictionary: &'a [u8],
+    /// The codec's parameter byte.
+    pub meta: u8,
+    /// Bytes of an item, as the chunk's header says.
+    pub typesize: usize,
+    /// What is known of the array that the chunk is of.
+    pub layout: BlockLayout,
+}
+
+impl Default for DecodeOptions<'_> {
+    /// Of streams that nothing is known of.
+    fn default() -> Self {
+        Self { dictionary: &[], meta: 0, typesize: 1, layout: BlockLayout::default() }
+    }
+}
+
+/// What a codec's parameter byte is.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// What it says, and which numbers there are.
+    pub about: &'static str,
+    /// Whether it is read as signed.
+    pub is_signed: bool,
+}
+
+impl Parameter {
+    /// The number that the byte stands for.
+    pub fn number(&self, meta: u8) -> i16 {
+        if self.is_signed { meta.cast_signed().into() } else { meta.into() }
+    }
+}
+
+/// What the streams of a codec must be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// Any bytes.
+    #[default]
+    Bytes,
+    /// Whole blocks of an array, with the items as they are: neither cut nor with bytes moved by filters.
+    Items,
+    /// Whole blocks of an array of single bytes, or byte planes of its items.
+    Planes,
 }
 
 /// What the filters made of the data: says where the noise is, and how far apart repeats are.
@@ -109,8 +221,12 @@ pub struct Samples {
 
 /// Encodes the streams of one chunk.
 pub trait Encode: Send + Sync {
-    /// Writes the encoded stream to the front of `out` and returns its length; `None` if it does not fit.
-    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize>;
+    /// Writes the encoded stream to the front of `out` and returns its length; `None` if it does not fit, or if the
+    /// stream is better stored as it is.
+    ///
+    /// # Errors
+    /// What a codec from outside fails with; those of the engine never fail.
+    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Result<Option<usize>>;
 }
 
 /// Decodes the streams of one chunk.
@@ -131,31 +247,80 @@ pub trait Decode: Send + Sync {
     }
 }
 
-/// The codec of that name.
+/// Codecs from outside.
+static PLUGINS: Plugins<dyn Codec> = Plugins::new();
+
+/// The lowest id of a codec from outside. Users have those from 160 on; those below are given out by Blosc2.
+const PLUGIN_ID_MIN: u8 = 32;
+
+/// Adds a codec from outside, for as long as the program runs. Of several with one id the latest serves what is opened
+/// afterwards.
 ///
 /// # Errors
-/// `Invalid` if there is none.
-pub fn by_name(name: &str) -> Result<&'static dyn Codec> {
-    find(|codec| codec.name() == name).ok_or_else(|| {
-        let names: Vec<_> = CODECS.iter().filter(|c| c.is_writable()).map(|c| c.name()).collect();
-        Error::invalid(format!("codec {name:?}: takes one of {}", names.join(", ")))
-    })
+/// `Invalid` for an id or a name that a codec of the engine has, or an id that no plugin may have.
+pub fn register(codec: Box<dyn Codec>) -> Result<()> {
+    let (id, name) = (codec.id(), codec.name());
+    if find(|known| known.id() == id || known.name() == name).is_some() {
+        return Err(Error::invalid(format!("codec {id} ({name}): is one of the engine's own")));
+    }
+    if id < PLUGIN_ID_MIN {
+        return Err(Error::invalid(format!("codec {id} ({name}): plugins have ids from {PLUGIN_ID_MIN} on")));
+    }
+    PLUGINS.add(codec);
+    Ok(())
 }
 
-/// The codec of that compressor id.
+/// Says who looks for codecs that are not there. The first to say so stays.
+pub fn set_finder(finder: Finder) {
+    PLUGINS.set_finder(finder);
+}
+
+/// The codecs from outside that serve now.
+pub fn plugins() -> Vec<&'static dyn Codec> {
+    PLUGINS.all(|codec| codec.id())
+}
+
+/// The codec of that name. One that is not known is looked for.
+///
+/// # Errors
+/// `Invalid` if there is none, `Unsupported` if it needs a plugin that is not there.
+pub fn by_name(name: &str) -> Result<&'static dyn Codec> {
+    if let Some(codec) = find(|codec| codec.name() == name).or_else(|| PLUGINS.find(|c| c.name() == name)) {
+        return Ok(codec);
+    }
+    if let Some((id, _)) = REGISTERED.iter().find(|(_, known)| *known == name) {
+        return by_id(*id);
+    }
+    if let Some(codec) = PLUGINS.get(Wanted::Name(name), |codec| codec.name() == name)? {
+        return Ok(codec);
+    }
+    let all = CODECS.iter().copied().chain(plugins());
+    let names: Vec<_> = all.filter(|c| c.is_writable()).map(|c| c.name()).collect();
+    Err(Error::invalid(format!("codec {name:?}: takes one of {}", names.join(", "))))
+}
+
+/// The codec of that compressor id. One that is not known is looked for.
 ///
 /// # Errors
 /// `Unsupported` if there is none.
 pub fn by_id(id: u8) -> Result<&'static dyn Codec> {
-    find(|codec| codec.id() == id).ok_or_else(|| match REGISTERED.iter().find(|(known, _)| *known == id) {
-        Some((_, name)) => Error::unsupported(format!("codec {id} ({name}) is not part of this build")),
-        None => Error::unsupported(format!("codec {id} is unknown")),
+    if let Some(codec) = find(|codec| codec.id() == id) {
+        return Ok(codec);
+    }
+    PLUGINS.get(Wanted::Id(id), |codec| codec.id() == id)?.ok_or_else(|| {
+        let known = REGISTERED.iter().find(|(known, _)| *known == id);
+        let name = known.map_or(String::new(), |(_, name)| format!(" ({name})"));
+        let hint = match id {
+            36 | 37 | 39 | 40 => "pip install coquina[images]".to_owned(),
+            _ => format!("it needs a plugin that has it, or register_codec({id}, ...)"),
+        };
+        Error::unsupported(format!("codec {id}{name} is not known here: {hint}"))
     })
 }
 
 /// The codec that decodes a stream format of a chunk's flags.
 pub(crate) fn by_format(format: u8) -> Result<&'static dyn Codec> {
-    find(|codec| codec.format() == format)
+    find(|codec| codec.format() == format && codec.id() < PLUGIN_ID_MIN)
         .ok_or_else(|| Error::corrupt(format!("flags: {format} is not a stream format")))
 }
 
@@ -163,18 +328,22 @@ fn find(wanted: impl Fn(&dyn Codec) -> bool) -> Option<&'static dyn Codec> {
     CODECS.iter().copied().find(|codec| wanted(*codec))
 }
 
-/// Registered ids that are not in [`CODECS`]: they need their frame or a loaded plug-in. For errors only.
-const REGISTERED: &[(u8, &str)] = &[
-    (32, "ndlz"),
-    (33, "zfp, fixed accuracy"),
-    (34, "zfp, fixed precision"),
-    (35, "zfp, fixed rate"),
-    (36, "openhtj2k"),
-    (37, "grok"),
-    (38, "openzl"),
-    (39, "j2k"),
-    (40, "htj2k"),
-];
+/// Registered ids that are not in [`CODECS`]: they need a plugin. For errors only.
+const REGISTERED: &[(u8, &str)] =
+    &[(36, "openhtj2k"), (37, "grok"), (38, "openzl"), (39, "j2k"), (40, "htj2k")];
+
+/// The same text, for as long as the program runs: options of plugins, which chunks are encoded with. Each text is kept
+/// once; a program has few of them.
+pub fn kept_options(text: &str) -> &'static str {
+    static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = texts.get(text) {
+        return text;
+    }
+    let text: &'static str = Box::leak(text.into());
+    texts.insert(text);
+    text
+}
 
 fn no_dictionary(codec: &str, dictionary: &[u8]) -> Result<()> {
     if dictionary.is_empty() {

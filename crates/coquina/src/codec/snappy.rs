@@ -4,7 +4,7 @@
 //! literals and copies. Written here because old files are its only use, and the format is four kinds of tag.
 //! Invariant: fills its output exactly or fails; no bytes make it panic, loop or allocate.
 
-use super::{Codec, Decode, Encode, EncodeOptions, no_dictionary};
+use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, no_dictionary};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Snappy;
@@ -36,8 +36,8 @@ impl Codec for Snappy {
         Err(Error::unsupported("snappy: can be read, not written"))
     }
 
-    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
-        no_dictionary(self.name(), dictionary)?;
+    fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>> {
+        no_dictionary(self.name(), options.dictionary)?;
         Ok(Box::new(Decoder))
     }
 }

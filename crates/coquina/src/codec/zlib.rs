@@ -10,7 +10,7 @@ use libdeflater::{CompressionLvl, Compressor, Decompressor, adler32};
 
 use super::deflate;
 use super::noise::{Coder, noise_prefix};
-use super::{Codec, Decode, Encode, EncodeOptions, no_dictionary};
+use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, no_dictionary};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Zlib;
@@ -59,14 +59,21 @@ impl Codec for Zlib {
         Ok(Box::new(Encoder { level: options.level }))
     }
 
-    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
-        no_dictionary(self.name(), dictionary)?;
+    fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>> {
+        no_dictionary(self.name(), options.dictionary)?;
         Ok(Box::new(Decoder))
     }
 }
 
 impl Encode for Encoder {
-    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        Ok(self.compress(stream, out))
+    }
+}
+
+impl Encoder {
+    /// `None` if it does not fit, or is better stored as it is.
+    fn compress(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
         let noise_bytes = noise_prefix(stream, Coder::Entropy);
         let (noise, rest) = stream.split_at(noise_bytes);
         if rest.is_empty() {

@@ -10,7 +10,7 @@ use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, ResetDirective, Strategy};
 
 use super::noise::{Coder, is_matchless, noise_prefix};
 use super::zstd_params::{self, Choice};
-use super::{Codec, Decode, Encode, EncodeOptions, Samples, Shape};
+use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Samples, Shape};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Zstd;
@@ -89,7 +89,8 @@ impl Codec for Zstd {
         Ok(Box::new(Encoder { level: options.level, shape: options.shape, dictionary }))
     }
 
-    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
+    fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>> {
+        let dictionary = options.dictionary;
         if dictionary.is_empty() {
             return Ok(Box::new(Decoder { dictionary: None }));
         }
@@ -110,7 +111,14 @@ impl Codec for Zstd {
 }
 
 impl Encode for Encoder {
-    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        Ok(self.compress(stream, out))
+    }
+}
+
+impl Encoder {
+    /// `None` if it does not fit, or is better stored as it is.
+    fn compress(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
         COMPRESSOR.with_borrow_mut(|slot| {
             let context = slot.get_or_insert_with(Context::new);
             if let Some(dictionary) = &self.dictionary {
@@ -133,9 +141,7 @@ impl Encode for Encoder {
             }
         })
     }
-}
 
-impl Encoder {
     fn search(&self, context: &mut Context, stream: &[u8], out: &mut [u8]) -> Option<usize> {
         let is_slow = self.level >= 6;
         let choice = if is_slow && is_matchless(stream, self.level == 9) {

@@ -6,6 +6,7 @@
 use coquina_kernels::{best_level, bitshuffle, bitunshuffle};
 
 use super::{BITSHUFFLE, Filter, Stage};
+use crate::base::error::Result;
 
 pub(super) struct Bitshuffle;
 
@@ -25,19 +26,21 @@ impl Filter for Bitshuffle {
         BITSHUFFLE
     }
 
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         if is_copied(stage, block) {
             out.copy_from_slice(block);
         } else {
             bitshuffle(best_level(), stage.typesize, block, out);
         }
+        Ok(())
     }
 
-    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         if is_copied(stage, block) {
             out.copy_from_slice(block);
         } else {
             bitunshuffle(best_level(), stage.typesize, block, out);
         }
+        Ok(())
     }
 }

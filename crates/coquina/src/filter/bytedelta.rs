@@ -6,6 +6,7 @@
 use coquina_kernels::{best_level, bytedelta_decode, bytedelta_encode};
 
 use super::{BYTEDELTA, Filter, Stage, width};
+use crate::base::error::Result;
 
 pub(super) struct Bytedelta;
 
@@ -25,12 +26,14 @@ impl Filter for Bytedelta {
         u8::try_from(typesize).unwrap_or(0)
     }
 
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         bytedelta_encode(best_level(), width(stage), block, out);
+        Ok(())
     }
 
-    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         bytedelta_decode(best_level(), width(stage), block, out);
+        Ok(())
     }
 }
 
@@ -48,12 +51,14 @@ impl Filter for OldBytedelta {
     }
 
     /// Kept as the inverse of `decode`, so that the laws of filters can be tested on it too.
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         by_plane(width(stage), block, out, |plane, out| bytedelta_encode(best_level(), 1, plane, out));
+        Ok(())
     }
 
-    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         by_plane(width(stage), block, out, |plane, out| bytedelta_decode(best_level(), 1, plane, out));
+        Ok(())
     }
 }
 

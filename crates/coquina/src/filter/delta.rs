@@ -6,6 +6,7 @@
 use coquina_kernels::{best_level, xor_chain_decode, xor_chain_encode, xor_into};
 
 use super::{DELTA, Filter, Stage};
+use crate::base::error::Result;
 
 pub(super) struct Delta;
 
@@ -42,17 +43,19 @@ impl Filter for Delta {
         true
     }
 
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         match stage.reference {
             Some(reference) => against(stage, reference, block, out),
             None => xor_chain_encode(best_level(), element_bytes(stage.typesize), block, out),
         }
+        Ok(())
     }
 
-    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         match stage.reference {
             Some(reference) => against(stage, reference, block, out),
             None => xor_chain_decode(best_level(), element_bytes(stage.typesize), block, out),
         }
+        Ok(())
     }
 }

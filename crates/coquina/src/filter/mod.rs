@@ -7,6 +7,7 @@
 mod bitshuffle;
 mod buffers;
 mod bytedelta;
+mod cells;
 mod delta;
 mod pipeline;
 mod shuffle;
@@ -17,6 +18,8 @@ pub(crate) use pipeline::Steps;
 pub use pipeline::{Pipeline, SLOTS, Slot};
 
 use crate::base::error::{Error, Result};
+use crate::base::layout::BlockLayout;
+use crate::base::plugins::{Finder, Plugins, Wanted};
 
 /// Every filter there is. Adding one is a file in this folder and a row here.
 pub static FILTERS: &[&dyn Filter] = &[
@@ -24,6 +27,8 @@ pub static FILTERS: &[&dyn Filter] = &[
     &bitshuffle::Bitshuffle,
     &delta::Delta,
     &truncate::TruncPrec,
+    &cells::NdCell,
+    &cells::NdMean,
     &bytedelta::OldBytedelta,
     &bytedelta::Bytedelta,
     &truncate::IntTrunc,
@@ -46,6 +51,8 @@ pub struct Stage<'a> {
     pub version: u8,
     /// The decoded block 0 of the chunk, for delta; `None` for block 0 itself.
     pub reference: Option<&'a [u8]>,
+    /// What is known of the array that the chunk is of.
+    pub layout: &'a BlockLayout,
 }
 
 /// A reversible, or at least length-keeping, change of a block's bytes.
@@ -56,12 +63,12 @@ pub trait Filter: Sync {
     /// The id in a chunk header.
     fn id(&self) -> u8;
 
-    /// Checks that a block of elements of `typesize` bytes can be filtered with this parameter byte.
+    /// Checks that blocks of elements of `typesize` bytes, of such an array, can be filtered with this parameter byte.
     ///
     /// # Errors
     /// `Invalid` if not; a reader makes it `Corrupt`.
-    fn check(&self, meta: u8, typesize: usize) -> Result<()> {
-        let _ = (meta, typesize);
+    fn check(&self, meta: u8, typesize: usize, layout: &BlockLayout) -> Result<()> {
+        let _ = (meta, typesize, layout);
         Ok(())
     }
 
@@ -77,10 +84,16 @@ pub trait Filter: Sync {
     }
 
     /// Fills `out`, as long as `block`, with the filtered bytes.
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]);
+    ///
+    /// # Errors
+    /// What keeps the filter from it; those that only move bytes have none.
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()>;
 
     /// Fills `out`, as long as `block`, with the original bytes.
-    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]);
+    ///
+    /// # Errors
+    /// As [`Filter::encode`]; `Corrupt` for bytes that it cannot have written.
+    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()>;
 
     /// Whether decoding changes nothing, so that the step can be left out.
     fn decodes_to_itself(&self) -> bool {
@@ -89,6 +102,11 @@ pub trait Filter: Sync {
 
     /// Whether encoding loses information.
     fn is_lossy(&self) -> bool {
+        false
+    }
+
+    /// Whether it works along the axes of an array, so that only chunks of arrays can have it.
+    fn needs_layout(&self) -> bool {
         false
     }
 
@@ -103,26 +121,68 @@ pub trait Filter: Sync {
     }
 }
 
-/// The filter of that name.
+/// Filters from outside.
+static PLUGINS: Plugins<dyn Filter> = Plugins::new();
+
+/// Adds a filter from outside, for as long as the program runs. Of several with one id the latest serves what is opened
+/// afterwards.
+///
+/// # Errors
+/// `Invalid` for an id or a name that a filter of the engine has, or an id that no plugin may have.
+pub fn register(filter: Box<dyn Filter>) -> Result<()> {
+    let (id, name) = (filter.id(), filter.name());
+    if find(|known| known.id() == id || known.name() == name).is_some() {
+        return Err(Error::invalid(format!("filter {id} ({name}): is one of the engine's own")));
+    }
+    if id < PLUGIN_ID_MIN {
+        return Err(Error::invalid(format!(
+            "filter {id} ({name}): plugins have ids from {PLUGIN_ID_MIN} on"
+        )));
+    }
+    PLUGINS.add(filter);
+    Ok(())
+}
+
+/// Says who looks for filters that are not there. The first to say so stays.
+pub fn set_finder(finder: Finder) {
+    PLUGINS.set_finder(finder);
+}
+
+/// The filters from outside that serve now.
+pub fn plugins() -> Vec<&'static dyn Filter> {
+    PLUGINS.all(|filter| filter.id())
+}
+
+/// The lowest id of a filter from outside. Users have those from 160 on; those below are given out by Blosc2.
+const PLUGIN_ID_MIN: u8 = 32;
+
+/// The filter of that name. One that is not known is looked for.
 ///
 /// # Errors
 /// `Invalid` if there is none.
 pub fn by_name(name: &str) -> Result<&'static dyn Filter> {
-    find(|filter| filter.name() == name).ok_or_else(|| {
-        let names: Vec<_> = FILTERS.iter().filter(|f| f.is_writable()).map(|f| f.name()).collect();
+    if let Some(filter) = find(|filter| filter.name() == name) {
+        return Ok(filter);
+    }
+    PLUGINS.get(Wanted::Name(name), |filter| filter.name() == name)?.ok_or_else(|| {
+        let all = FILTERS.iter().copied().chain(plugins());
+        let names: Vec<_> = all.filter(|f| f.is_writable()).map(|f| f.name()).collect();
         Error::invalid(format!("filter {name:?}: takes nofilter, {}", names.join(", ")))
     })
 }
 
-/// The filter of that id.
+/// The filter of that id. One that is not known is looked for.
 ///
 /// # Errors
 /// `Unsupported` if there is none.
 pub fn by_id(id: u8) -> Result<&'static dyn Filter> {
-    find(|filter| filter.id() == id).ok_or_else(|| match id {
-        32 => Error::unsupported("filter 32 (ndcell) needs the block shape of an array"),
-        33 => Error::unsupported("filter 33 (ndmean) needs the block shape of an array"),
-        _ => Error::unsupported(format!("filter {id} is unknown")),
+    if let Some(filter) = find(|filter| filter.id() == id) {
+        return Ok(filter);
+    }
+    PLUGINS.get(Wanted::Id(id), |filter| filter.id() == id)?.ok_or_else(|| {
+        Error::unsupported(format!(
+            "filter {id} is not known here: it needs a plugin that has it, or register_filter({id}, ...)"
+        ))
     })
 }
 

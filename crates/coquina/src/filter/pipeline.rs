@@ -6,6 +6,7 @@
 
 use super::{Buffers, Filter, Stage, by_id};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::layout::BlockLayout;
 
 /// How many filters a pipeline can hold.
 pub const SLOTS: usize = 6;
@@ -31,6 +32,7 @@ pub(crate) struct Steps {
     steps: Vec<(&'static dyn Filter, u8)>,
     typesize: usize,
     version: u8,
+    layout: BlockLayout,
 }
 
 impl Pipeline {
@@ -59,39 +61,53 @@ impl Pipeline {
         self.slots.iter().any(|slot| slot.id == id)
     }
 
+    /// The first filter that moves or changes bytes in a way that decoding must undo.
+    pub(crate) fn first_undone(&self) -> Option<&'static dyn Filter> {
+        let mut filters = self.slots.iter().filter_map(|slot| by_id(slot.id).ok());
+        filters.find(|filter| !filter.decodes_to_itself())
+    }
+
     /// Whether what is decoded may not be what was encoded.
     pub(crate) fn is_lossy(&self) -> bool {
         self.slots.iter().any(|slot| by_id(slot.id).is_ok_and(|filter| filter.is_lossy()))
     }
 
     /// Looks the filters up for reading a chunk.
-    pub(crate) fn for_decoding(&self, typesize: usize, version: u8) -> Result<Steps> {
-        self.steps(typesize, version).map_err(|e| match e.kind() {
+    pub(crate) fn for_decoding(&self, typesize: usize, version: u8, layout: &BlockLayout) -> Result<Steps> {
+        self.steps(typesize, version, layout).map_err(|e| match e.kind() {
             ErrorKind::Invalid => Error::corrupt(e.to_string()),
             _ => e,
         })
     }
 
     /// Looks the filters up for writing a chunk.
-    pub(crate) fn for_encoding(&self, typesize: usize, version: u8) -> Result<Steps> {
-        let steps = self.steps(typesize, version)?;
+    pub(crate) fn for_encoding(&self, typesize: usize, version: u8, layout: &BlockLayout) -> Result<Steps> {
+        let steps = self.steps(typesize, version, layout)?;
         if let Some((filter, _)) = steps.steps.iter().find(|(filter, _)| !filter.is_writable()) {
             return Err(Error::unsupported(format!("{}: can be read, not written", filter.name())));
         }
         if steps.steps.iter().filter(|(filter, _)| filter.needs_reference()).count() > 1 {
             return Err(Error::invalid("filters: delta can stand in a pipeline once"));
         }
+        if let Some((filter, _)) = steps.steps.iter().find(|(filter, _)| filter.needs_layout())
+            && layout.shape().is_empty()
+        {
+            let name = filter.name();
+            return Err(Error::invalid(format!(
+                "{name}: works along the axes of an array: only chunks of arrays can have it"
+            )));
+        }
         Ok(steps)
     }
 
-    fn steps(&self, typesize: usize, version: u8) -> Result<Steps> {
+    fn steps(&self, typesize: usize, version: u8, layout: &BlockLayout) -> Result<Steps> {
         let mut steps = Vec::new();
         for slot in self.slots.iter().filter(|slot| slot.id != 0) {
             let filter = by_id(slot.id)?;
-            filter.check(slot.meta, typesize)?;
+            filter.check(slot.meta, typesize, layout)?;
             steps.push((filter, slot.meta));
         }
-        Ok(Steps { steps, typesize, version })
+        Ok(Steps { steps, typesize, version, layout: *layout })
     }
 }
 
@@ -116,8 +132,8 @@ impl Steps {
         reordered == 1 && self.steps.iter().all(|(filter, meta)| filter.decodes_fronts(*meta, self.typesize))
     }
 
-    fn stage<'a>(&self, meta: u8, reference: Option<&'a [u8]>) -> Stage<'a> {
-        Stage { typesize: self.typesize, meta, version: self.version, reference }
+    fn stage<'a>(&'a self, meta: u8, reference: Option<&'a [u8]>) -> Stage<'a> {
+        Stage { typesize: self.typesize, meta, version: self.version, reference, layout: &self.layout }
     }
 
     /// Filters `block`; the result lies in one of the buffers, or is `block` itself where there is no filter.
@@ -126,21 +142,26 @@ impl Steps {
         block: &'b [u8],
         reference: Option<&[u8]>,
         buffers: &'b mut Buffers,
-    ) -> &'b [u8] {
-        let Some(((filter, meta), rest)) = self.steps.split_first() else { return block };
+    ) -> Result<&'b [u8]> {
+        let Some(((filter, meta), rest)) = self.steps.split_first() else { return Ok(block) };
         let bytes = block.len();
         buffers.fit(bytes);
         let (mut now, mut next) = (&mut buffers.first[..bytes], &mut buffers.second[..bytes]);
-        filter.encode(&self.stage(*meta, reference), block, now);
+        filter.encode(&self.stage(*meta, reference), block, now)?;
         for (filter, meta) in rest {
-            filter.encode(&self.stage(*meta, reference), now, next);
+            filter.encode(&self.stage(*meta, reference), now, next)?;
             std::mem::swap(&mut now, &mut next);
         }
-        now
+        Ok(now)
     }
 
     /// Undoes the filters on the block that lies in the first buffer, and writes it to `out`.
-    pub(crate) fn decode(&self, reference: Option<&[u8]>, buffers: &mut Buffers, out: &mut [u8]) {
+    pub(crate) fn decode(
+        &self,
+        reference: Option<&[u8]>,
+        buffers: &mut Buffers,
+        out: &mut [u8],
+    ) -> Result<()> {
         let bytes = out.len();
         buffers.fit(bytes);
         let (mut now, mut next) = (&mut buffers.first[..bytes], &mut buffers.second[..bytes]);
@@ -153,11 +174,12 @@ impl Steps {
             left -= 1;
             let stage = self.stage(*meta, reference);
             if left == 0 {
-                filter.decode(&stage, now, out);
+                filter.decode(&stage, now, out)?;
             } else {
-                filter.decode(&stage, now, next);
+                filter.decode(&stage, now, next)?;
                 std::mem::swap(&mut now, &mut next);
             }
         }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 use coquina_kernels::{best_level, shuffle, unshuffle};
 
 use super::{Filter, SHUFFLE, Stage, width};
+use crate::base::error::Result;
 
 pub(super) struct Shuffle;
 
@@ -22,11 +23,13 @@ impl Filter for Shuffle {
         meta == 0 || usize::from(meta) == typesize
     }
 
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         shuffle(best_level(), width(stage), block, out);
+        Ok(())
     }
 
-    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn decode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         unshuffle(best_level(), width(stage), block, out);
+        Ok(())
     }
 }

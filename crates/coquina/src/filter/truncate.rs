@@ -6,6 +6,7 @@
 
 use super::{Filter, Stage};
 use crate::base::error::{Error, Result};
+use crate::base::layout::BlockLayout;
 
 pub(super) struct TruncPrec;
 pub(super) struct IntTrunc;
@@ -68,20 +69,22 @@ impl Filter for TruncPrec {
         4
     }
 
-    fn check(&self, meta: u8, typesize: usize) -> Result<()> {
+    fn check(&self, meta: u8, typesize: usize, _layout: &BlockLayout) -> Result<()> {
         let bits = mantissa_bits(typesize).ok_or_else(|| {
             Error::invalid(format!("trunc_prec: typesize {typesize}: takes float32 (4) or float64 (8)"))
         })?;
         check(self.name(), meta, bits)
     }
 
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         let zeroed = mantissa_bits(stage.typesize).and_then(|bits| zeroed(stage.meta, bits));
         mask(stage.typesize, zeroed.unwrap_or(0), block, out);
+        Ok(())
     }
 
-    fn decode(&self, _stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn decode(&self, _stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         out.copy_from_slice(block);
+        Ok(())
     }
 
     fn decodes_to_itself(&self) -> bool {
@@ -102,7 +105,7 @@ impl Filter for IntTrunc {
         36
     }
 
-    fn check(&self, meta: u8, typesize: usize) -> Result<()> {
+    fn check(&self, meta: u8, typesize: usize, _layout: &BlockLayout) -> Result<()> {
         match typesize {
             1 => check(self.name(), meta, 8),
             2 => check(self.name(), meta, 16),
@@ -112,13 +115,15 @@ impl Filter for IntTrunc {
         }
     }
 
-    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn encode(&self, stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         let bits = u32::try_from(stage.typesize * 8).unwrap_or(64);
         mask(stage.typesize, zeroed(stage.meta, bits).unwrap_or(0), block, out);
+        Ok(())
     }
 
-    fn decode(&self, _stage: &Stage<'_>, block: &[u8], out: &mut [u8]) {
+    fn decode(&self, _stage: &Stage<'_>, block: &[u8], out: &mut [u8]) -> Result<()> {
         out.copy_from_slice(block);
+        Ok(())
     }
 
     fn decodes_to_itself(&self) -> bool {

@@ -9,6 +9,7 @@
 use super::NCHUNKS_MAX;
 use crate::base::bytes::ByteReader;
 use crate::base::error::{Error, Result};
+use crate::base::layout::BlockLayout;
 use crate::chunk::{BLOCK_BYTES_MAX, CHUNK_BYTES_MAX};
 
 /// Name of the metalayer.
@@ -65,6 +66,12 @@ impl Meta {
     /// The name of the layer that says this.
     pub(crate) fn name(&self) -> &'static str {
         if self.dtype.is_some() { METALAYER } else { METALAYER_OLD }
+    }
+
+    /// What codecs and filters are told of the blocks, of items of `item_bytes` bytes.
+    pub(crate) fn layout(&self, item_bytes: usize) -> BlockLayout {
+        let blocks: Vec<u64> = self.blocks.iter().map(|&n| n.into()).collect();
+        BlockLayout::new(&blocks, item_bytes, self.dtype.as_deref().unwrap_or_default())
     }
 
     /// Reads a layer.

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use super::b2nd::{METALAYER, METALAYER_OLD, Meta};
 use super::disk::Folder;
 use super::header::Header;
 use super::layer;
@@ -17,6 +18,7 @@ use super::spec::{Kind, Spec};
 use super::statistics::{Statistics, entry_bytes};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
+use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
 use crate::chunk::{self, HEADER_BYTES, Place, Special, sums};
 
@@ -209,6 +211,13 @@ impl Snapshot {
         self.header.metalayers()
     }
 
+    /// What codecs and filters are told of the blocks of the array in it, if there is one.
+    pub fn layout(&self) -> BlockLayout {
+        let mut layers = self.metalayers().filter(|(name, _)| matches!(*name, METALAYER | METALAYER_OLD));
+        let meta = layers.next().and_then(|(_, content)| Meta::read(content).ok());
+        meta.map_or_else(BlockLayout::default, |meta| meta.layout(self.typesize()))
+    }
+
     /// The names of the variable-length metalayers.
     pub fn vlmetalayer_names(&self) -> impl Iterator<Item = &str> {
         self.vlmetalayers.iter().map(|(name, _)| name.as_str())
@@ -363,14 +372,7 @@ impl Snapshot {
 
     /// The header of the chunk at `place`, which must hold all of it.
     pub(super) fn chunk_header(&self, source: &dyn ReadAt, place: &Place) -> Result<chunk::Header> {
-        let mut bytes = [0; HEADER_BYTES];
-        source.read_exact_at(&mut bytes, place.at)?;
-        let header = chunk::Header::read(&bytes, &self.limits)?;
-        if header.cbytes as u64 > place.room {
-            let cbytes = header.cbytes;
-            return Err(Error::truncated(format!("{cbytes} bytes announced, {} there", place.room)));
-        }
-        Ok(header)
+        chunk::read_header(source, place, &self.limits)
     }
 }
 

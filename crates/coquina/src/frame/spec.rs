@@ -4,8 +4,8 @@
 
 use crate::base::error::{Error, Result};
 use crate::chunk::Split;
-use crate::codec::LEVEL_MAX;
-use crate::filter::{Pipeline, SLOTS};
+use crate::codec::{self, LEVEL_MAX};
+use crate::filter::{self, Pipeline, SLOTS};
 
 /// Where a frame keeps its chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,19 @@ impl Default for Spec {
 pub(super) const METALAYERS_MAX: usize = 16;
 
 impl Spec {
+    /// Checks that the codec and the filters are here.
+    ///
+    /// # Errors
+    /// `Unsupported` with the id of what is not, and how to get it.
+    pub fn check_known(&self) -> Result<()> {
+        codec::by_id(self.codec_id)?;
+        self.pipeline
+            .slots
+            .iter()
+            .filter(|slot| slot.id != 0)
+            .try_for_each(|slot| filter::by_id(slot.id).map(drop))
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let within = |what: &str, bytes: usize, least: usize, most: usize| {
             if (least..=most).contains(&bytes) {

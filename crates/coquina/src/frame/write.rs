@@ -19,12 +19,9 @@ use super::snapshot::{Stored, read_verified};
 use super::spec::{Kind, METALAYERS_MAX, Spec};
 use super::statistics::Statistics;
 use crate::base::error::{Error, Result};
-use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{
-    self, Chunk, HEADER_BYTES, Params, Place, Special, Sums, encode, encode_special, sums, table_bytes,
-};
+use crate::chunk::{self, Chunk, Params, Special, Sums, encode, encode_special, sums, table_bytes};
 
 /// Where a writer of whole frames gets chunk `number`.
 pub type Chunks<'a> = &'a (dyn Fn(u64) -> Result<Stored> + Sync);
@@ -172,7 +169,7 @@ impl Size {
             }
             Stored::At { source, place, .. } => (source, place),
         };
-        let known = read_header(&*source, &place)?;
+        let known = chunk::read_header(&*source, &place, &Limits::default())?;
         check_nbytes(header, number, known.nbytes)?;
         match known.kind()? {
             chunk::Kind::Special(special) if special != Special::Value => {
@@ -215,7 +212,7 @@ impl Piece {
                 real_chunk(special, nbytes, (header.typesize, header.typesize)).map(Self::Bytes)
             }
             Stored::At { source, place, .. } => {
-                let known = read_header(&*source, &place)?;
+                let known = chunk::read_header(&*source, &place, &Limits::default())?;
                 check_nbytes(header, number, known.nbytes)?;
                 let bytes = read_verified(&*source, &place, &known)?;
                 Ok(Self::of(header, &known, &bytes)?.unwrap_or(Self::Bytes(bytes)))
@@ -272,15 +269,4 @@ fn real_chunk(special: Special, nbytes: usize, (item, typesize): (usize, usize))
         }
         _ => encode(&data, &Params { typesize, level: 0, ..Params::default() }, &Job::inline()),
     }
-}
-
-fn read_header(source: &dyn ReadAt, place: &Place) -> Result<chunk::Header> {
-    let mut bytes = [0; HEADER_BYTES];
-    source.read_exact_at(&mut bytes, place.at)?;
-    let header = chunk::Header::read(&bytes, &Limits::default())?;
-    if header.cbytes as u64 > place.room {
-        let cbytes = header.cbytes;
-        return Err(Error::truncated(format!("{cbytes} bytes announced, {} there", place.room)));
-    }
-    Ok(header)
 }

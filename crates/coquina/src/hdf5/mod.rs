@@ -10,6 +10,6 @@ mod index;
 mod pipeline;
 
 pub use blosc2::{Blosc2Spec, FrameChunk, ZoneField, default_blocks, wrap};
-pub use filters::{FilterInfo, decoded_bytes, filter_name, known_filters};
+pub use filters::{FilterInfo, decoded_bytes, filter_name, is_filter_there, known_filters};
 pub use index::{ChunkRow, IndexKind, Layout, lookup3, read_index};
 pub use pipeline::{Inner, Pipeline, Slot};

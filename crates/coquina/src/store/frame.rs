@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::{Change, Chunks, Entry, Extent, Parts, Sizes, Statistics, Store, Stored, SumState};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
-use crate::frame::{self, Frame, Snapshot};
+use crate::frame::{self, Frame, Snapshot, Spec};
 
 /// Chunks in a frame.
 pub(crate) struct FrameStore {
@@ -59,6 +59,10 @@ impl FrameStore {
 }
 
 impl Chunks for View {
+    fn spec(&self) -> Option<Spec> {
+        Some(self.snapshot.spec())
+    }
+
     fn nchunks(&self) -> u64 {
         self.snapshot.nchunks()
     }

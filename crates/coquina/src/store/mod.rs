@@ -18,6 +18,7 @@ use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{BlockSource, Params, Place, Special};
+use crate::frame::Spec;
 pub use crate::frame::{Statistics, SumState};
 
 pub(crate) use frame::FrameStore;
@@ -108,6 +109,13 @@ pub trait EncodeChunk: Send + Sync {
     /// # Errors
     /// `Unsupported` where there is no encoder for the format, `Limit`, `Cancelled`.
     fn encode(&self, blocks: &dyn BlockSource, rows: u64, job: &Job<'_>) -> Result<Vec<u8>>;
+
+    /// Fills `out` with the blocks of a chunk that [`EncodeChunk::encode`] made, one behind another; what blocks have
+    /// beyond the chunk is zeros.
+    ///
+    /// # Errors
+    /// `Corrupt` for bytes that do not decode.
+    fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()>;
 }
 
 /// What the threads of a read need before they can get at chunks.
@@ -187,6 +195,11 @@ pub trait Chunks: Send + Sync {
 
     /// Items along each axis of the array, where the metadata do not say it.
     fn shape(&self) -> Option<&[u64]> {
+        None
+    }
+
+    /// What a frame says of how its chunks are coded; `None` where there is no frame.
+    fn spec(&self) -> Option<Spec> {
         None
     }
 

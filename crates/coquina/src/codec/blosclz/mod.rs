@@ -9,7 +9,7 @@ mod sink;
 
 use std::cell::RefCell;
 
-use super::{Codec, Decode, Encode, EncodeOptions, no_dictionary};
+use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, no_dictionary};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Blosclz;
@@ -46,15 +46,15 @@ impl Codec for Blosclz {
         Ok(Box::new(Encoder { level: options.level }))
     }
 
-    fn decoder(&self, dictionary: &[u8]) -> Result<Box<dyn Decode>> {
-        no_dictionary(self.name(), dictionary)?;
+    fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>> {
+        no_dictionary(self.name(), options.dictionary)?;
         Ok(Box::new(Decoder))
     }
 }
 
 impl Encode for Encoder {
-    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Option<usize> {
-        STATE.with_borrow_mut(|state| state.encode(self.level, stream, out))
+    fn encode(&self, stream: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        Ok(STATE.with_borrow_mut(|state| state.encode(self.level, stream, out)))
     }
 }
 

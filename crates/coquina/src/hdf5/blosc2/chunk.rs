@@ -89,7 +89,8 @@ impl FrameChunk {
                 return Err(Error::corrupt(format!("chunk: {found} bytes in place of {nbytes}")));
             }
             InsideChunk::At(place) => {
-                let chunk = LazyChunk::open(window, place, &Limits { chunk_bytes: nbytes as u64 })?;
+                let limits = Limits { chunk_bytes: nbytes as u64 };
+                let chunk = LazyChunk::open_in(&contents.layout, window, place, &limits)?;
                 contents.check(chunk.header(), Some(nbytes))?;
                 Inner::Lazy(chunk)
             }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::boxes::Tiles;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
+use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{Chunk, Header, Special};
@@ -31,6 +32,8 @@ pub(super) struct Contents {
     pub(super) inside: Inside,
     /// The array, if it is one.
     pub(super) array: Option<(Meta, Sizes)>,
+    /// What codecs and filters are told of it.
+    pub(super) layout: BlockLayout,
     /// Bytes that come out, without padding.
     plain: usize,
 }
@@ -74,7 +77,7 @@ impl Contents {
                 let nbytes = inside.nbytes();
                 return Err(Error::corrupt(format!("frame: {nbytes} bytes in place of {plain}")));
             }
-            return Ok(Self { inside, array: None, plain });
+            return Ok(Self { inside, array: None, layout: BlockLayout::default(), plain });
         };
         // The frame's typesize may be 1 for items of more than 255 bytes: what must come out tells.
         let items = meta.shape.iter().try_fold(1_u64, |all, &n| all.checked_mul(n)).unwrap_or(u64::MAX);
@@ -98,7 +101,8 @@ impl Contents {
                 sizes.nbytes, sizes.nchunks
             )));
         }
-        Ok(Self { inside, array: Some((meta, sizes)), plain })
+        let layout = meta.layout(item);
+        Ok(Self { inside, array: Some((meta, sizes)), layout, plain })
     }
 
     /// Checks the header of an inner chunk, which is `expected` bytes, if that is known.
@@ -156,7 +160,7 @@ impl Contents {
             let bytes = range().and_then(|range| stored.get(range)).unwrap_or_default();
             let nbytes = self.array.as_ref().map(|(_, sizes)| sizes.chunk_bytes).or(nbytes);
             self.check(&Header::read(bytes, &Limits::default())?, nbytes)?;
-            Chunk::parse(bytes, &Limits::default()).map(Piece::Chunk)
+            Chunk::parse_in(&self.layout, bytes, &Limits::default()).map(Piece::Chunk)
         };
         piece().map_err(|e: Error| e.at(format!("inner chunk {number}")))
     }

@@ -3,6 +3,7 @@
 //! Source: `docs/formats/hdf5-filters.md`, "Blosc2".
 
 use crate::base::error::{Error, Result};
+use crate::base::layout::BlockLayout;
 use crate::chunk::{BLOCK_BYTES_MAX, Params};
 use crate::codec;
 use crate::filter::{BITSHUFFLE, DELTA, Pipeline, SHUFFLE};
@@ -68,8 +69,16 @@ impl Blosc2Spec {
         if let Some(blocks) = &blocks {
             let sizes = Sizes::of(dims, dims, blocks, itemsize).map_err(Error::limit)?;
             params.blocksize = Some(sizes.block_bytes);
+            params.layout = BlockLayout::new(blocks, itemsize, "");
         }
         Ok(Self { params, dims: dims.to_vec(), blocks, itemsize })
+    }
+
+    /// The same for chunks that are arrays in blocks of this shape.
+    pub(crate) fn with_blocks(&self, blocks: &[u64], block_bytes: usize) -> Self {
+        let layout = BlockLayout::new(blocks, self.itemsize, "");
+        let params = Params { blocksize: Some(block_bytes), layout, ..self.params };
+        Self { params, blocks: Some(blocks.to_vec()), ..self.clone() }
     }
 }
 

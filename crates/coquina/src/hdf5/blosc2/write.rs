@@ -49,7 +49,7 @@ fn wrap_with(spec: &Blosc2Spec, chunk: &[u8], zones: Option<Zones>) -> Result<Ve
         chunk_bytes: nbytes,
         blocksize: params.block_bytes(nbytes),
         codec_id: params.codec.id(),
-        codec_meta: 0,
+        codec_meta: params.codec_meta,
         level: params.level,
         pipeline: params.pipeline,
         split: params.split,
@@ -94,7 +94,7 @@ pub(crate) fn encode_zoned(
     let chunk = encode(plain, &spec.params, job)?;
     // What stands in the frame's index alone, or comes out as something else, needs no map or cannot have one.
     let is_told = matches!(Header::read(&chunk, &Limits::default())?.kind()?, Kind::Special(special) if special != Special::Value);
-    let is_plain = !is_told && spec.blocks.is_none() && !spec.params.pipeline.is_lossy();
+    let is_plain = !is_told && spec.blocks.is_none() && !spec.params.is_lossy();
     let zones = is_plain.then(|| {
         let bytes = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(spec.itemsize);
         let items = &plain[..bytes.min(plain.len())];

@@ -8,7 +8,7 @@ use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
 use super::{Filter, append, check, value};
 use crate::base::error::{Error, Result};
-use crate::codec::{self, EncodeOptions, LEVEL_MAX, Shape};
+use crate::codec::{self, EncodeOptions, LEVEL_MAX};
 
 pub(super) struct Deflate;
 
@@ -51,13 +51,13 @@ impl Filter for Deflate {
 
     fn encode(&self, plain: &[u8], values: &[u32], out: &mut Vec<u8>) -> Result<()> {
         let level = level(values)?;
-        let options = EncodeOptions { level, dictionary: &[], shape: Shape::Plain };
+        let options = EncodeOptions { level, ..EncodeOptions::default() };
         let encoder = codec::by_id(ZLIB)?.encoder(&options)?;
         STORING.with_borrow_mut(|slot| {
             let storing =
                 slot.get_or_insert_with(|| Compressor::new(CompressionLvl::new(0).unwrap_or_default()));
             let bound = storing.zlib_compress_bound(plain.len());
-            append(out, bound, |room| match encoder.encode(plain, room) {
+            append(out, bound, |room| match encoder.encode(plain, room)? {
                 Some(bytes) if level > 0 => Ok(bytes),
                 _ => storing.zlib_compress(plain, room).map_err(|error| Error::invalid(error.to_string())),
             })

@@ -11,6 +11,7 @@ mod blosc2;
 mod bzip2;
 mod deflate;
 mod fletcher32;
+mod htj2k;
 mod lz4;
 mod lzf;
 mod nbit;
@@ -22,6 +23,7 @@ mod zstd;
 
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
+use crate::codec;
 
 /// Every filter there is. Adding one is a file in this folder and a row here.
 pub(crate) static FILTERS: &[&dyn Filter] = &[
@@ -41,6 +43,7 @@ pub(crate) static FILTERS: &[&dyn Filter] = &[
     &quantisers::BITGROOM,
     &quantisers::GRANULAR,
     &quantisers::BITROUND,
+    &htj2k::Htj2k,
 ];
 
 /// The ids of filters whose chunks can be read in part.
@@ -54,6 +57,11 @@ pub(crate) trait Filter: Sync {
 
     /// The name that users write, such as `gzip`.
     fn name(&self) -> &'static str;
+
+    /// The codec that is its coder, if that comes from outside of the engine.
+    fn needs_codec(&self) -> Option<u8> {
+        None
+    }
 
     /// How many bytes come out, where the stored bytes or the parameters tell. The caller holds it against a bound.
     ///
@@ -138,16 +146,28 @@ pub struct FilterInfo {
     pub name: &'static str,
     /// Whether chunks can be written with it; all can be read.
     pub can_encode: bool,
+    /// The codec from outside that both need.
+    pub needs_codec: Option<u8>,
 }
 
 /// All filters.
 pub fn known_filters() -> impl Iterator<Item = FilterInfo> {
-    FILTERS.iter().map(|f| FilterInfo { id: f.id(), name: f.name(), can_encode: f.can_encode() })
+    FILTERS.iter().map(|filter| FilterInfo {
+        id: filter.id(),
+        name: filter.name(),
+        can_encode: filter.can_encode(),
+        needs_codec: filter.needs_codec(),
+    })
 }
 
 /// The name of a filter, if it is known.
 pub fn filter_name(id: u16) -> Option<&'static str> {
-    by_id(id).map(|filter| filter.name())
+    row(id).map(|filter| filter.name())
+}
+
+/// Whether a filter is known and what it needs is there; that is looked for where it has to be.
+pub fn is_filter_there(id: u16) -> bool {
+    by_id(id).is_some()
 }
 
 /// How many bytes come out of a filter, where the stored bytes or its parameters tell. Not to be trusted without a
@@ -160,8 +180,12 @@ pub fn decoded_bytes(id: u16, stored: &[u8], values: &[u32]) -> Result<Option<us
     filter.decoded_bytes(stored, values).map_err(|e| e.at(format!("filter {}", filter.name())))
 }
 
-/// The filter of that id.
+/// The filter of that id, if what it needs is there.
 pub(super) fn by_id(id: u16) -> Option<&'static dyn Filter> {
+    row(id).filter(|filter| filter.needs_codec().is_none_or(|codec| codec::by_id(codec).is_ok()))
+}
+
+fn row(id: u16) -> Option<&'static dyn Filter> {
     FILTERS.iter().copied().find(|filter| filter.id() == id)
 }
 

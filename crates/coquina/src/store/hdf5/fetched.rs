@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::stored::StoredBytes;
 use super::view::View;
 use crate::base::error::{Error, Result};
@@ -128,4 +130,34 @@ pub(super) fn kept_or(
         }
     });
     Ok(batch)
+}
+
+/// A number that tells a stored chunk from all others of its dataset: by its bytes, its number and its mask.
+///
+/// These two are no seed of the hash: XXH3 adds its seed to the bytes of short inputs, so that chunks of a few items
+/// that count up with the numbers of the chunks were taken for each other.
+pub(super) fn id_of(bytes: &[u8], number: u64, mask: u32) -> u64 {
+    let place = (number ^ u64::from(mask) << 32).wrapping_add(1);
+    xxh3_64(bytes) ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn short_chunks_that_count_up_are_told_from_each_other() {
+        let mut ids = BTreeSet::new();
+        let items = |number: u64, start: u64| {
+            let pair = [(start + number).to_le_bytes(), (start / 2 + number).to_le_bytes()];
+            pair.as_flattened().to_vec()
+        };
+        for start in [0, 62, 1 << 20, 0x1234_5678_9abc] {
+            for number in 0..2000 {
+                assert!(ids.insert(id_of(&items(number, start), number, 0)), "{start}, {number}");
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ use super::{Gear, Hdf5Spec};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header, Params};
+use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header};
 use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, wrap};
 use crate::store::{Change, Chunks, EncodeChunk, Entry, Statistics, Store};
 
@@ -255,14 +255,26 @@ impl EncodeChunk for Encoder {
         }
         if self.is_plain { Ok(plain) } else { self.pipeline.encode_rows(&plain, rows, job) }
     }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
+        let mut plain = vec![0; self.cut.chunk_bytes()];
+        if self.is_plain {
+            // Filters run when the library gets the items.
+            plain.copy_from_slice(stored);
+        } else {
+            self.pipeline.decode(stored, 0, &mut plain)?;
+        }
+        let blocks = out.chunks_mut(self.cut.block_bytes().max(1)).enumerate();
+        blocks.for_each(|(number, block)| self.cut.take(&plain, number, block));
+        Ok(())
+    }
 }
 
 impl Encoder {
     fn new(pipeline: Pipeline, cut: Cut, is_plain: bool) -> Self {
-        let tiles = pipeline.blosc2().filter(|_| !is_plain && cut.is_tiles()).map(|spec| Blosc2Spec {
-            params: Params { blocksize: Some(cut.block_bytes()), ..spec.params },
-            blocks: cut.blocks().get(..spec.dims.len()).map(<[u64]>::to_vec),
-            ..spec.clone()
+        let tiles = pipeline.blosc2().filter(|_| !is_plain && cut.is_tiles()).map(|spec| {
+            let blocks = cut.blocks().get(..spec.dims.len()).unwrap_or_default();
+            spec.with_blocks(blocks, cut.block_bytes())
         });
         Self { pipeline, cut, tiles, is_plain }
     }

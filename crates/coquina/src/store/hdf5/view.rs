@@ -4,11 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::counters::{Counters, add};
 use super::cut::copy_front;
-use super::fetched::{Batch, Fetched, kept_or};
+use super::fetched::{Batch, Fetched, id_of, kept_or};
 use super::opened::{Format, plain};
 use super::store::Encoder;
 use super::stored::StoredBytes;
@@ -197,7 +195,7 @@ impl View {
             {
                 self.read_items(number)?
             } else {
-                let id = xxh3_64_with_seed(&bytes, number ^ u64::from(mask) << 32);
+                let id = id_of(&bytes, number, mask);
                 Fetched::Stored { id, bytes: Arc::new(bytes), mask }
             };
             fetched.insert(number, chunk);
@@ -224,7 +222,7 @@ impl View {
             copy_front(&mut bytes, &self.places.chunks, &read, &shape, typesize);
             bytes
         };
-        let id = xxh3_64_with_seed(&bytes, number);
+        let id = id_of(&bytes, number, 0);
         Ok(Fetched::Stored { id, bytes: Arc::new(bytes), mask: u32::MAX })
     }
 }
