@@ -4,13 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
-PYTHON_SOURCES := python tests bench demo docs/conf.py docs/extensions docs/pictures
+PYTHON_SOURCES := python tests bench demo examples docs/conf.py docs/extensions docs/pictures
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 PLUGINS := python/coquina/plugins
 PLUGIN_IDS := 32001 32004 32008 32015
 SO := $(if $(filter Darwin,$(shell uname)),dylib,so)
 
-BENCHES := codecs small bloscpack_grid slices chunk_size hdf5 many_nodes compute table index trillion
+BENCHES := codecs small bloscpack_grid images fields slices chunk_size hdf5 many_nodes compute table index trillion
 run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
     $(BIN)/python bench/$$name.py $(2) || failed="$$failed $$name"; done; \
     test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
@@ -49,7 +49,7 @@ bench: $(VENV)/.built
 
 # The larger grids, hours, and some 30 GB of disk for indexes of a hundred million rows.
 bench-long: $(VENV)/.built
-	$(call run_benches,$(filter-out small trillion,$(BENCHES)),--full)
+	$(call run_benches,$(filter-out small images trillion,$(BENCHES)),--full)
 
 bench-quick: $(VENV)/.built
 	$(call run_benches,$(BENCHES),--quick)
@@ -82,9 +82,10 @@ $(VENV)/.dependencies: pyproject.toml | tools
 	    subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", *(w for w in wanted if not w.startswith("coquina"))])'
 	touch $@
 
-$(VENV)/.built: $(VENV)/.dependencies $(RUST_SOURCES)
+$(VENV)/.built: $(VENV)/.dependencies $(RUST_SOURCES) $(wildcard images/*.* images/coquina_images/*.py)
 	. $(BIN)/activate && maturin develop --release -q
 	$(MAKE) plugins
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation ./images
 	touch $@
 
 # The package's HDF5 plugins: a library with all filters, which is the plugin of Blosc2, and one that points to it

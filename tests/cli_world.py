@@ -9,6 +9,7 @@ import sys
 
 import h5py
 import numpy as np
+from PIL import Image
 
 import coquina as cq
 from coquina.cli import bench_codecs, main, parser
@@ -37,6 +38,10 @@ def make(folder):
         (folder / name).write_bytes(bytes(range(256)) * 100)
     cq.pack(folder / "run.dat", folder / "run.blp")
     (folder / "notes.json").write_text('{"run": 7}')
+    (folder / "scans").mkdir()
+    for number in range(3):
+        scan = rng.integers(0, 1 << 16, (40, 30)).astype("u2")
+        Image.fromarray(scan).save(folder / f"scans/{number:04d}.png")
     _hdf5(folder, rng)
     _tables(folder, rng)
 

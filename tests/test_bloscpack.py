@@ -34,7 +34,7 @@ def packed(tmp_path):
         hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=6),
     ),
     st.sampled_from("CF"),
-    st.sampled_from(sorted(cq.codecs())),
+    st.sampled_from(sorted(name for name, number in cq.codecs().items() if number < 32)),
 )
 def test_any_array_comes_back_with_dtype_shape_and_order(x, order, codec):
     x = np.asarray(x, order=order)

@@ -22,7 +22,7 @@ PIPELINES = (
     (("trunc_prec", 9), "delta", "shuffle"),
     (("int_trunc", -3), "bitshuffle", "bytedelta"),
 )
-CODECS = tuple(cq.codecs())
+CODECS = tuple(name for name, number in cq.codecs().items() if number < 32)
 by_codec = pytest.mark.parametrize("codec", CODECS)
 by_pipeline = pytest.mark.parametrize("pipeline", PIPELINES, ids=str)
 

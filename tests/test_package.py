@@ -13,6 +13,8 @@ import h5py
 import numpy as np
 import pytest
 
+import coquina
+
 ROOT = Path(__file__).parents[1]
 MATURIN = Path(sys.executable).with_name("maturin")
 WHEEL_BYTES_MAX = 8_000_000
@@ -101,3 +103,65 @@ def test_the_sdist_builds(tmp_path):
     archive = next(tmp_path.glob("*.tar.gz"))
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path / "built", archive)
     assert next((tmp_path / "built").glob("*.whl")).stat().st_size < WHEEL_BYTES_MAX
+
+
+TWIN = """
+import sys
+import blosc2
+import numpy as np
+
+def forward(input, output, meta, schunk):
+    output[:] = input.view("u1") + np.uint8(1)
+
+def backward(input, output, meta, schunk):
+    output[:] = input.view("u1") - np.uint8(1)
+
+blosc2.register_filter(160, forward, backward)
+blosc2.set_nthreads(1)
+blosc2.cparams_dflts["nthreads"] = 1
+one = {"nthreads": 1}
+ours, theirs = sys.argv[1:]
+x = np.arange(10_000).reshape(100, 100)
+assert np.array_equal(blosc2.open(ours, dparams=one)[:], x)
+cparams = {"filters": [160, 1], "filters_meta": [0, 0], **one}
+blosc2.asarray(x, urlpath=theirs, mode="w", cparams=cparams, dparams=one)
+"""
+
+EXAMPLE_WRITES = """
+import sys
+import coquina as cq
+import numpy as np
+
+x = np.arange(10_000).reshape(100, 100)
+a = cq.asarray(x, filters=["plus_one", "shuffle"], path=sys.argv[1])
+assert np.array_equal(a[:], x)
+[plugin] = [plugin for plugin in cq.list_plugins() if plugin.name == "plus_one"]
+assert (plugin.kind, plugin.id, plugin.is_loaded) == ("filter", 160, True)
+"""
+
+EXAMPLE_READS = """
+import sys
+import coquina as cq
+import numpy as np
+
+a = cq.open(sys.argv[1])
+assert "plus_one" not in sys.modules or a.info.filters[0][0] == "plus_one"
+assert np.array_equal(a[:], np.arange(10_000).reshape(100, 100))
+"""
+
+
+def test_the_example_plugin_works_from_a_clean_environment(clean_python, tmp_path):
+    """Built by pip and Cargo, found by its entry point; blosc2 has the same filter as Python functions."""
+    packages = next(clean_python.parents[1].glob("lib*/python*/site-packages"))
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    run(*pip, "--target", packages, ROOT / "examples" / "plus-one")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    listed = run(clean_python, "-m", "coquina.cli", "plugins", cwd=tmp_path, env=environment)
+    assert "filter  160  the entry point filter-160 = plus_one:library of plus-one 0.1.0" in listed
+    ours, theirs = tmp_path / "ours.b2nd", tmp_path / "theirs.b2nd"
+    run(clean_python, "-c", EXAMPLE_WRITES, ours, env=environment)
+    run(clean_python, "-c", EXAMPLE_READS, ours, env=environment)
+    run(sys.executable, "-c", TWIN, ours, theirs)
+    run(clean_python, "-c", EXAMPLE_READS, theirs, env=environment)
+    with pytest.raises(coquina.UnsupportedError, match="filter 160"):
+        coquina.open(ours)[:]

@@ -28,7 +28,8 @@ from coquina.array import Array
 from coquina.array_info import ArrayInfo, Damage
 from coquina.bloscpack import PackFile, append, dumps, loads, pack, unpack
 from coquina.chunks import ChunkInfo, chunk_info
-from coquina.constants import empty, empty_like, full, full_like, nans, ones, ones_like, zeros, zeros_like
+from coquina.constants import empty, full, nans, ones, zeros
+from coquina.constants_like import empty_like, full_like, ones_like, zeros_like
 from coquina.creation import asarray, from_slabs
 from coquina.frames import Frame
 from coquina.names import MODULES, SUBMODULES
@@ -39,8 +40,10 @@ from coquina.views import View
 
 if TYPE_CHECKING:
     # What `__getattr__` finds, for type checkers.
-    from . import fft, hdf5, linalg, namespace_info, strings
+    from . import codec_plugins, fft, hdf5, linalg, namespace_info, strings
     from .adapters.dask_storing import from_dask
+    from .codec_plugins import *  # noqa: F403
+    from .comparison import Quality, quality
     from .expressions.expression import Expr
     from .expressions.text import ExpressionError, expr
     from .functions import (
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
     from .functions.tracing import *  # noqa: F403
     from .functions.user_functions import *  # noqa: F403
     from .indexes.index import Index
+    from .lossy import Lossy, LossyInfo
     from .namespace_info import *  # noqa: F403
     from .tables.array_layout import as_table
     from .tables.files import read_csv, read_parquet
@@ -170,6 +174,8 @@ if TYPE_CHECKING:
     __all__ += ["Expr", "ExpressionError", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
     __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
     __all__ += ["read_csv", "read_parquet"]
+    __all__ += ["Lossy", "LossyInfo", "Quality", "quality"]
+    __all__ += codec_plugins.__all__
     __all__ += composed.__all__
     __all__ += cumulative.__all__
     __all__ += data_types.__all__

@@ -1,14 +1,16 @@
 """The compiled engine. Users import these names from `coquina`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, BinaryIO, Literal, Self, TypeAlias, final
 
 import numpy as np
 import typing_extensions
 
-from ._core_index import *  # noqa: F403 - the other files of this stub
+from ._core_hdf5 import *  # noqa: F403 - the other files of this stub
+from ._core_index import *  # noqa: F403
 from ._core_lazy import *  # noqa: F403
+from ._core_plugins import *  # noqa: F403
 
 __version__: str
 
@@ -17,6 +19,7 @@ Buffer: TypeAlias = typing_extensions.Buffer | np.ndarray[Any, np.dtype[Any]]
 Path: TypeAlias = str | PathLike[str]
 _Items: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Filters: TypeAlias = str | tuple[str, int] | Iterable[str | tuple[str, int]]
+Codec: TypeAlias = str | tuple[str, int] | tuple[str, Mapping[str, Any]]
 
 class CoquinaError(Exception):
     """Base of the exceptions that only coquina raises."""
@@ -38,7 +41,7 @@ def compress(
     /,
     *,
     typesize: int | None = None,
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
     filters: Filters | None = None,
     blocksize: int | None = None,
@@ -85,7 +88,7 @@ def pack(
     /,
     *,
     typesize: int = 8,
-    codec: str = "blosclz",
+    codec: Codec = "blosclz",
     level: int = 7,
     filters: Filters | None = None,
     chunk_size: int = 1048576,
@@ -101,7 +104,7 @@ def pack_append(
     data: Buffer | Path | BinaryIO,
     /,
     *,
-    codec: str = "blosclz",
+    codec: Codec = "blosclz",
     level: int = 7,
     filters: Filters | None = None,
     metadata: bytes | None = None,
@@ -185,7 +188,7 @@ def create_array(
     chunks: Iterable[int] | None = None,
     blocks: Iterable[int] | None = None,
     access: str | Iterable[int] | None = None,
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
     filters: Filters | None = None,
     split: str = "auto",
@@ -195,13 +198,14 @@ def create_array(
     checksums: bool = True,
     threads: int | None = None,
 ) -> ArrayHandle: ...
+def check_lossy(terms: _Terms, /) -> None: ...
 def create_frame(
     path: Path,
     /,
     *,
     typesize: int = 1,
     chunk_size: int = 0,
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
     filters: Filters | None = None,
     contiguous: bool = True,
@@ -223,6 +227,8 @@ _Array: TypeAlias = _Items
 _Axes: TypeAlias = list[tuple[int, int, int] | np.ndarray[Any, np.dtype[np.int64]] | None]
 _Points: TypeAlias = list[tuple[int, np.ndarray[Any, np.dtype[np.int64]]]] | None
 _Damage: TypeAlias = tuple[int, list[tuple[int, int]], Exception]
+_Terms: TypeAlias = tuple[str, float, str | None]
+_Reached: TypeAlias = tuple[float, float, float, list[int]]
 
 @final
 class ArrayHandle:
@@ -268,6 +274,9 @@ class ArrayHandle:
     def layer_names(self) -> list[str]: ...
     def metalayers(self) -> list[tuple[str, bytes]]: ...
     def stats(self) -> dict[str, Any]: ...
+    def lossy(self) -> tuple[str, float, str | None, _Reached] | None: ...
+    def set_lossy(self, terms: _Terms, reached: _Reached | None = None, /) -> None: ...
+    def set_exact(self) -> None: ...
 
 class ArrayBase:
     """An array of the engine with its NumPy dtype."""
@@ -333,65 +342,5 @@ class FrameHandle:
     def layer_names(self) -> list[str]: ...
     def metalayers(self) -> list[tuple[str, bytes]]: ...
 
-_Filters: TypeAlias = Iterable[tuple[int, bool, Iterable[int]]]
-_ChunkRows: TypeAlias = list[tuple[tuple[int, ...], int, int, int]]
-
-@final
-class Hdf5Library:
-    """An h5py dataset, lent to the engine."""
-
-    def __new__(cls, dataset: Any, /, *, raw: bool | None = None, memory_type: Any = None) -> Hdf5Library: ...
-    @property
-    def dataset(self) -> Any: ...
-    @property
-    def raw_symbols(self) -> bool: ...
-    @property
-    def filters_partial_edges(self) -> bool | None: ...
-    def read_chunk(self, start: Iterable[int], /) -> tuple[bytes, int] | None: ...
-    def read_chunk_into(self, start: Iterable[int], out: Buffer, /) -> tuple[int, int] | None: ...
-    def write_chunk(self, start: Iterable[int], data: Buffer, /) -> None: ...
-    def chunk_table(self, *, by_number: bool = False) -> _ChunkRows: ...
-    def flush(self) -> None: ...
-
-def open_dataset(
-    library: Hdf5Library,
-    /,
-    *,
-    shape: Iterable[int],
-    chunks: Iterable[int],
-    rank: int,
-    dtype: str,
-    typesize: int,
-    fill: bytes,
-    filters: _Filters,
-    gear: str,
-    writable: bool = False,
-    blocks: Iterable[int] | None = None,
-    place: str | None = None,
-    path: Path | None = None,
-    device: int | None = None,
-    inode: int | None = None,
-    header: int | None = None,
-    contiguous: int | None = None,
-    zones: Sequence[tuple[int, str]] = ...,
-    remote: Any = None,
-) -> ArrayHandle: ...
-def read_index(path: Path, header: int, /) -> tuple[str, _ChunkRows]: ...
-def count_index(path: Path, header: int, /) -> int: ...
-def lookup3(data: Buffer, /) -> int: ...
-def filter_encode(
-    filters: _Filters,
-    dims: Iterable[int],
-    itemsize: int,
-    data: Buffer,
-    /,
-    *,
-    zones: Sequence[tuple[int, str]] = ...,
-    rows: int = ...,
-) -> bytes: ...
-def filter_decode(
-    filters: _Filters, dims: Iterable[int], itemsize: int, mask: int, data: Buffer, /
-) -> bytes: ...
-def hdf5_filters() -> list[tuple[int, str, bool, bool]]: ...
 def is_strict() -> bool: ...
 def small_array(values: _Items, dtype: str) -> ArrayHandle: ...

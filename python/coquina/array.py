@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Filters, Path
+    from coquina._core import Codec, Filters, Path
+    from coquina.lossy import LossyInfo, LossyOption
     from coquina.remote import RangeReader
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
@@ -89,6 +90,16 @@ class Array(Operators, CountedWrites):
     def info(self) -> ArrayInfo:
         """How it is stored."""
         return ArrayInfo.of(self)
+
+    @property
+    def lossy(self) -> LossyInfo | None:
+        """What may be lost of the items, and what was; None where they are kept exactly.
+
+        Raises CorruptError where the file says something of it that is damaged; it can be read, not written.
+        """
+        from coquina.lossy import lossy_info
+
+        return lossy_info(self.handle)
 
     @property
     def attrs(self) -> Attrs:
@@ -285,9 +296,10 @@ class Array(Operators, CountedWrites):
         chunks: tuple[int, ...] | Literal["auto"] | None = None,
         blocks: tuple[int, ...] | None = None,
         access: str | tuple[int, ...] = "any",
-        codec: str | None = None,
+        codec: Codec | None = None,
         level: int | None = None,
         filters: Filters | None = None,
+        lossy: LossyOption = None,
         path: Path | None = None,
         contiguous: bool = True,
         overwrite: bool = False,
@@ -296,21 +308,27 @@ class Array(Operators, CountedWrites):
     ) -> Array:
         """Return a copy, in memory or in a file, cut and encoded as the options say; else as this one is.
 
-        chunks: "auto" cuts anew by the default rule. attrs are copied too. Memory: some 64 MiB, or one chunk.
+        chunks: "auto" cuts anew by the default rule. lossy: what may be lost of the copy; one without
+            it holds the items as they are now, and keeps what is written to it exactly, unless its codec or
+            filters lose something themselves: items are encoded anew, and those lose it again. attrs are
+            copied too. Memory: some 64 MiB, or one chunk.
         """
         from coquina.creation import copy_of
 
         if chunks is None and blocks is None and access == "any":
             chunks, blocks = self.chunks, self.blocks
         info = self.info
+        # Filters go with a codec that has a parameter: what suits one does not suit the other.
+        keeps_filters = codec is None or (isinstance(codec, str) and info.codec_parameter is None)
         return copy_of(
             self,
             chunks=None if chunks == "auto" else chunks,
             blocks=blocks,
             access=access,
-            codec=info.codec if codec is None else codec,
+            codec=info.codec_option if codec is None else codec,
             level=info.level if level is None else level,
-            filters=info.filters if filters is None else filters,
+            filters=info.filters if filters is None and keeps_filters else filters,
+            lossy=lossy,
             path=path,
             contiguous=contiguous,
             overwrite=overwrite,

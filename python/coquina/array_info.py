@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coquina._core import CoquinaError
+
 if TYPE_CHECKING:
     import numpy as np
 
     from coquina.array import Array
+    from coquina.lossy import LossyInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,7 @@ class ArrayInfo:
 
     shape, chunks, blocks: items along each axis of the array, of a chunk, of a block.
     codec, level, filters: how new chunks are encoded; those of other writers may differ.
+    codec_parameter: of a codec that has one, else None.
     nbytes, cbytes: bytes of the items, and of the chunks as stored.
     nchunks, special_chunks: how many chunks, and how many of them are one value and store nothing.
     dead_bytes: bytes of the file that nothing refers to any more; `compact` gives them back.
@@ -26,6 +30,8 @@ class ArrayInfo:
         that have an order.
     blocks_decoded, blocks_cached: work of this handle's reads so far: blocks decoded, and blocks found
         decoded.
+    lossy: what may be lost of the items, and what was; None where they are kept exactly, a text where this is
+        not known, as what the file says of it is damaged.
     url, requests, bytes_read: of an array that is far away: where, how many ranges of its file were asked for
         by all who read it, and how many bytes came; else None.
     """
@@ -46,7 +52,9 @@ class ArrayInfo:
     path: str | None
     blocks_decoded: int
     blocks_cached: int
+    codec_parameter: int | None = field(default=None, kw_only=True)
     known_chunks: int | None = field(default=None, kw_only=True)
+    lossy: LossyInfo | str | None = field(default=None, kw_only=True)
     url: str | None = field(default=None, kw_only=True)
     requests: int | None = field(default=None, kw_only=True)
     bytes_read: int | None = field(default=None, kw_only=True)
@@ -60,6 +68,7 @@ class ArrayInfo:
             chunks=array.chunks,
             blocks=array.blocks,
             path=array.path,
+            lossy=_lossy(array),
             **array.handle.stats(),
             **asked(array),
         )
@@ -70,6 +79,15 @@ class ArrayInfo:
         if self.cbytes:
             return self.nbytes / self.cbytes
         return float("inf") if self.nbytes else 1.0
+
+    @property
+    def codec_option(self) -> str | tuple[str, int]:
+        """The codec as `codec=` takes it: with its parameter, if it has one."""
+        return self.codec if self.codec_parameter is None else (self.codec, self.codec_parameter)
+
+    @property
+    def _codec_text(self) -> str:
+        return self.codec if self.codec_parameter is None else f"{self.codec}:{self.codec_parameter}"
 
     @property
     def _statistics(self) -> str:
@@ -87,10 +105,11 @@ class ArrayInfo:
             "dtype": self.dtype,
             "chunks": self.chunks,
             "blocks": self.blocks,
-            "codec": f"{self.codec}, level {self.level}",
+            "codec": f"{self._codec_text}, level {self.level}",
             "filters": ", ".join(name for name, _ in self.filters) or "none",
             "size": f"{human(self.nbytes)} in {human(self.cbytes)}, {self.cratio:.2f}x",
             "stored": f"{self.nchunks} chunks, {self.special_chunks} of one value",
+            "lossy": self.lossy or "no",
             "dead": human(self.dead_bytes),
             "checksums": self.checksums,
             "statistics": self._statistics,
@@ -101,6 +120,13 @@ class ArrayInfo:
         return "\n".join(f"{name:10}  {value}" for name, value in facts.items())
 
     __repr__ = __str__
+
+
+def _lossy(array: Array) -> LossyInfo | str | None:
+    try:
+        return array.lossy
+    except CoquinaError as error:
+        return str(error)
 
 
 def asked(array: Array) -> dict[str, Any]:

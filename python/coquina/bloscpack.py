@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Buffer, Filters, Path
+    from coquina._core import Buffer, Codec, Filters, Path
     from coquina.remote import RangeReader
 
 CHUNK_SIZE = 1 << 20
@@ -34,7 +34,7 @@ def pack(
     x: Buffer | Path,
     target: Path | BinaryIO,
     *,
-    codec: str = "blosclz",
+    codec: Codec = "blosclz",
     level: int = 7,
     filters: Filters = "shuffle",
     typesize: int | None = None,
@@ -88,7 +88,7 @@ def pack(
 def dumps(
     x: Buffer,
     *,
-    codec: str = "blosclz",
+    codec: Codec = "blosclz",
     level: int = 7,
     filters: Filters = "shuffle",
     typesize: int | None = None,
@@ -139,7 +139,7 @@ def append(
     path: Path,
     x: Buffer | Path,
     *,
-    codec: str = "blosclz",
+    codec: Codec = "blosclz",
     level: int = 7,
     filters: Filters = "shuffle",
     threads: int | None = None,

@@ -19,7 +19,7 @@ class ChunkInfo:
     nbytes, cbytes: bytes decoded and as stored, header included.
     typesize: bytes of an item.
     blocksize, nblocks: bytes of a block (None where blocks differ in size) and how many there are.
-    codec: its name, or its number if this build does not have it.
+    codec: its name, or its number if this build does not have it. codec_parameter: of one that has one.
     filters: pairs of a name and the parameter byte, in the order of encoding.
     kind: "blocks", "variable blocks", "stored" (not compressed), or a special value without data:
         "zeros", "nans", "value" (repeated), "uninit".
@@ -38,6 +38,7 @@ class ChunkInfo:
     kind: str
     is_split: bool
     has_dictionary: bool
+    codec_parameter: int | None = None
 
     @property
     def cratio(self) -> float:

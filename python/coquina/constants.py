@@ -1,6 +1,6 @@
-"""New arrays of one value: `zeros`, `ones`, `full`, `empty`, `nans`, and their `*_like`.
+"""New arrays of one value: `zeros`, `ones`, `full`, `empty`, `nans`.
 
-In: a shape or an array to be like, the dtype (float64 if none is given), and the options of `asarray`. Out:
+In: a shape, the dtype (float64 if none is given), and the options of `asarray`. Out:
     an `Array` that takes next to no space: zeros, NaNs and "empty" are marks in the index, and of any other
     value each chunk stores one.
 """
@@ -17,7 +17,8 @@ from coquina.creation import Access, Chunks, fill_boxes, filled, new_array, opti
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina._core import Filters, Path
+    from coquina._core import Codec, Filters, Path
+    from coquina.lossy import LossyOption
 
 Shape = int | tuple[int, ...]
 
@@ -30,9 +31,10 @@ def zeros(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -40,7 +42,18 @@ def zeros(
 ) -> Array:
     """Return a new array of zeros. See `asarray` for the options."""
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     return filled(shape, np.dtype(dtype), options, "zeros")
 
@@ -53,9 +66,10 @@ def empty(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -66,7 +80,18 @@ def empty(
     See `asarray` for the options.
     """
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     return filled(shape, np.dtype(dtype), options, "uninit")
 
@@ -79,9 +104,10 @@ def ones(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -89,7 +115,18 @@ def ones(
 ) -> Array:
     """Return a new array of ones. See `asarray` for the options."""
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
 
@@ -102,9 +139,10 @@ def nans(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -112,7 +150,18 @@ def nans(
 ) -> Array:
     """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     kind: np.dtype[Any] = np.dtype(dtype)
     if kind.kind not in "fc":
@@ -130,9 +179,10 @@ def full(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -144,7 +194,18 @@ def full(
     See `asarray` for the options.
     """
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     value: npt.NDArray[Any] = np.asarray(fill_value)
     kind = value.dtype if dtype is None else np.dtype(dtype)
@@ -157,190 +218,9 @@ def full(
     return array
 
 
-def zeros_like(
-    x: Any,
-    /,
-    dtype: npt.DTypeLike | None = None,
-    shape: Shape | None = None,
-    *,
-    device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: str = "zstd",
-    level: int = 5,
-    filters: Filters = "shuffle",
-    path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-) -> Array:
-    """Return a new array of zeros with the shape and dtype of `x`, cut as it is too if it is an `Array`.
-
-    See `asarray` for the options.
-    """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
-    return zeros(
-        shape,
-        dtype,
-        device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-    )
-
-
-def empty_like(
-    x: Any,
-    /,
-    dtype: npt.DTypeLike | None = None,
-    shape: Shape | None = None,
-    *,
-    device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: str = "zstd",
-    level: int = 5,
-    filters: Filters = "shuffle",
-    path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-) -> Array:
-    """Return a new array without values in particular with the shape and dtype of `x`.
-
-    It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
-    """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
-    return empty(
-        shape,
-        dtype,
-        device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-    )
-
-
-def ones_like(
-    x: Any,
-    /,
-    dtype: npt.DTypeLike | None = None,
-    shape: Shape | None = None,
-    *,
-    device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: str = "zstd",
-    level: int = 5,
-    filters: Filters = "shuffle",
-    path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-) -> Array:
-    """Return a new array of ones with the shape and dtype of `x`, cut as it is too if it is an `Array`.
-
-    See `asarray` for the options.
-    """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
-    return ones(
-        shape,
-        dtype,
-        device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-    )
-
-
-def full_like(
-    x: Any,
-    /,
-    fill_value: npt.ArrayLike,
-    dtype: npt.DTypeLike | None = None,
-    shape: Shape | None = None,
-    *,
-    device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: str = "zstd",
-    level: int = 5,
-    filters: Filters = "shuffle",
-    path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-) -> Array:
-    """Return a new array full of a value with the shape and dtype of `x`.
-
-    It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
-    """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
-    return full(
-        shape,
-        fill_value,
-        dtype,
-        device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-    )
-
-
 def _item(value: Any, dtype: np.dtype[Any]) -> str | bytes:
     """Return the bytes of an item, or the name of the value that takes no space."""
     item: npt.NDArray[Any] = np.empty((), dtype)
     item[()] = value
     stored = item.tobytes()
     return stored if any(stored) else "zeros"
-
-
-def _like(
-    x: Any,
-    dtype: npt.DTypeLike | None,
-    shape: Shape | None,
-    chunks: Chunks,
-    blocks: tuple[int, ...] | None,
-    access: Access,
-) -> tuple[Shape, np.dtype[Any], Chunks, tuple[int, ...] | None]:
-    """Return shape and dtype, and how to cut the array."""
-    model: Any = x if hasattr(x, "shape") and hasattr(x, "dtype") else np.asarray(x)
-    named: Any = model.dtype if dtype is None else dtype
-    kind = np.dtype(named)
-    wanted: Shape = tuple(model.shape) if shape is None else shape
-    is_alike = isinstance(x, Array) and wanted == x.shape and kind.itemsize == x.itemsize
-    if is_alike and chunks is None and blocks is None and access == "any":
-        chunks, blocks = x.chunks, x.blocks
-    return wanted, kind, chunks, blocks

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Filters, Path
+    from coquina._core import Codec, Filters, Path
     from coquina.array_regions import Region
+    from coquina.lossy import LossyOption
 
 Chunks = tuple[int, ...] | int | Literal["auto"] | None
 Access = str | tuple[int, ...]
@@ -49,9 +50,10 @@ def asarray(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -70,7 +72,9 @@ def asarray(
     chunks, blocks: items along each axis of a chunk, the unit that is stored, and of a block, the unit
         that is decoded; by the default rule if None or "auto", which looks at `access`: "any", "rows"
         (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
-    codec, level, filters: see `compress`.
+    codec, level, filters: see `compress`; a codec may come with its parameter, as ("zfp_accuracy", -3).
+    lossy: None to keep all items as they are; a `Lossy`, or a mapping of its keywords, for what may be lost
+        of those that are written, now and later: {"max_error": 0.01}.
     path: the file to write; in memory if None. contiguous: one file; False makes a directory with a file
         per chunk.
     overwrite: replace what is there; else that raises FileExistsError.
@@ -79,7 +83,18 @@ def asarray(
     Raises ValueError for options out of range, LimitError for more than the format can count.
     """
     options = _options(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     if not isinstance(obj, np.ndarray):
         if isinstance(obj, Array):
@@ -107,21 +122,23 @@ def asarray(
 
 Options = dict[str, Any]
 
-_DEFAULTS: Options = {"codec": "zstd", "level": 5, "filters": "shuffle"}
+_DEFAULTS: Options = {"codec": "zstd", "level": 5, "filters": None}
 
 
 def _options(
     chunks: Chunks,
     blocks: tuple[int, ...] | None,
     access: Access,
-    codec: str,
+    codec: Codec,
     level: int,
-    filters: Filters,
+    filters: Filters | None,
     path: Path | None,
     contiguous: bool,
     overwrite: bool,
     checksums: bool,
     device: str | None = None,
+    *,
+    lossy: LossyOption = None,
 ) -> Options:
     """Return the options that all new arrays have, as the engine takes them."""
     if device is not None:
@@ -133,6 +150,10 @@ def _options(
         options["blocks"] = (blocks,) if isinstance(blocks, int) else blocks
     if access != "any":
         options["access"] = access
+    if lossy is not None:
+        from coquina.lossy import lossy_of
+
+        options["lossy"] = lossy_of(lossy)
     if path is not None:
         _refuse_hdf5_name(os.fsdecode(path))
         options.update(
@@ -172,11 +193,37 @@ def new_array(
 ) -> Array:
     """Return an array of `values`, or of `fill`; then a file gets its name by `handle.publish()`."""
     text = TEXTS.get(dtype) or dtype_text(dtype)
+    if "lossy" in options:
+        return _new_lossy_array(shape, dtype, options, values, fill, threads)
     if values is None:
         handle = _core.create_array(shape, text, dtype.itemsize, fill=fill, **options)
     else:
         handle = _core.create_array(shape, text, dtype.itemsize, values, threads=threads, **options)
     return Array(handle, dtype)
+
+
+def _new_lossy_array(
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    options: Options,
+    values: npt.NDArray[Any] | None,
+    fill: str | bytes,
+    threads: int | None,
+) -> Array:
+    """Return what `new_array` does, of which something may be lost."""
+    exact = {name: value for name, value in options.items() if name != "lossy"}
+    array = new_array(shape, dtype, exact, fill=fill)
+    try:
+        array.handle.set_lossy(options["lossy"].terms)
+    except BaseException:
+        array.close()
+        raise
+    if values is not None:
+        with written(array):
+            if 0 not in shape:
+                axes = list(lower((), shape).axes)
+                array.write_selection(axes, None, 0, values, threads=threads)
+    return array
 
 
 def is_sliced(x: Any) -> bool:
@@ -230,9 +277,10 @@ def copy_of(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -240,13 +288,31 @@ def copy_of(
     threads: int | None = None,
 ) -> Array:
     """Return a copy of an array with other options; `Array.copy` is what users call."""
-    options = _options(chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums)
+    options = _options(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
+    )
     copy = new_array(array.shape, array.dtype, options)
     with written(copy):
         fill_boxes(copy, lambda region: array[region], threads)
         for name in array.handle.layer_names():
             copy.handle.set_layer(name, array.handle.layer(name))
     return copy
+
+
+def same_as(array: Array) -> Array:
+    """Return an array in memory with the chunks of another one as they are stored, and its bound.
+
+    Codecs that lose something would lose it again if the items were encoded anew.
+    """
+    info, known = array.info, array.lossy
+    cut = (array.chunks, array.blocks, "any", info.codec_option, info.level, info.filters)
+    options = _options(*cut, None, True, False, True, lossy=known and known.promised)
+    same = new_array(array.shape, array.dtype, options)
+    with written(same):
+        same.handle.adopt([0] * len(array.shape), array.handle)
+        for name in array.handle.layer_names():
+            same.handle.set_layer(name, array.handle.layer(name))
+    return same
 
 
 def from_slabs(
@@ -256,9 +322,10 @@ def from_slabs(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -274,7 +341,9 @@ def from_slabs(
     Memory: a row of chunks, and a slab. A file is committed once, at the end. Raises ValueError or
     TypeError for a slab that does not fit; there is no file then.
     """
-    options = _options(chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums)
+    options = _options(
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
+    )
     arrays = (np.asarray(slab) for slab in slabs)
     first = next(arrays, None)
     if first is None or not first.ndim:

@@ -16,7 +16,7 @@ from coquina.attrs import Attrs, Meta
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
-    from coquina._core import Buffer, Filters, Path
+    from coquina._core import Buffer, Codec, Filters, Path
     from coquina.remote import RangeReader
 
 
@@ -39,9 +39,9 @@ class Frame:
         *,
         typesize: int = 1,
         chunk_size: int = 0,
-        codec: str = "zstd",
+        codec: Codec = "zstd",
         level: int = 5,
-        filters: Filters = "shuffle",
+        filters: Filters | None = None,
         contiguous: bool = True,
         overwrite: bool = False,
         checksums: bool = True,
@@ -134,8 +134,10 @@ class Frame:
 
     def _encode(self, data: Buffer) -> bytes:
         info = self.info()
+        parameter = info["codec_parameter"]
+        codec = info["codec"] if parameter is None else (info["codec"], parameter)
         return _core.compress(
-            data, typesize=info["typesize"], codec=info["codec"], level=info["level"], filters=info["filters"]
+            data, typesize=info["typesize"], codec=codec, level=info["level"], filters=info["filters"]
         )
 
     def _number(self, number: int) -> int:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 _NAMES = {
     "adapters.dask_storing": "from_dask",
+    "codec_plugins": "BlockInfo Plugin list_plugins register_codec register_filter",
+    "comparison": "Quality quality",
     "expressions.expression": "Expr",
     "expressions.text": "ExpressionError expr",
     "functions.composed": "allclose angle array_equal isclose iscomplex isreal nan_to_num",
@@ -53,6 +55,7 @@ _NAMES = {
     "functions.tracing": "TraceError traced",
     "functions.user_functions": "vectorize",
     "indexes.index": "Index",
+    "lossy": "Lossy LossyInfo",
     "tables.array_layout": "as_table",
     "tables.files": "read_csv read_parquet",
     "tables.opening": "create_table open_table",

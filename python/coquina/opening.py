@@ -183,8 +183,10 @@ def reopen(path: str | RangeReader, offset: int) -> Array:
 
 def restore(content: bytes, mode: str) -> Array:
     """Return the array of a pickle; one that could be changed can be again."""
+    from coquina.creation import same_as
+
     array = from_bytes(content)
-    return array.copy() if _WRITABLE[mode] else array
+    return same_as(array) if _WRITABLE[mode] else array
 
 
 def _opened(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader) -> Any:

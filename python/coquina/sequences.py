@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Buffer, Filters, Path
+    from coquina._core import Buffer, Codec, Filters, Path
     from coquina.array import Array
     from coquina.array_regions import Region
     from coquina.creation import Options
+    from coquina.lossy import LossyOption
 
 #: Fewer items are made by NumPy at once.
 _AT_ONCE = BOX_BYTES // 8
@@ -40,9 +41,10 @@ def arange(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -55,7 +57,18 @@ def arange(
     if stop is None:
         start, stop = start * 0 + 0, start  # 0, not -0.0
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     length = _length(start, stop, step)
     if length <= _AT_ONCE:
@@ -87,9 +100,10 @@ def linspace(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -100,7 +114,18 @@ def linspace(
     As `numpy.linspace` for numbers. See `asarray` for the options.
     """
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     if num <= _AT_ONCE:
         return new_from(np.linspace(start, stop, num, endpoint, dtype=dtype), options)
@@ -131,9 +156,10 @@ def fromiter(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -154,6 +180,7 @@ def fromiter(
         codec=codec,
         level=level,
         filters=filters,
+        lossy=lossy,
         path=path,
         contiguous=contiguous,
         overwrite=overwrite,
@@ -171,9 +198,10 @@ def frombuffer(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -192,6 +220,7 @@ def frombuffer(
         codec=codec,
         level=level,
         filters=filters,
+        lossy=lossy,
         path=path,
         contiguous=contiguous,
         overwrite=overwrite,

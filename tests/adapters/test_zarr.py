@@ -204,6 +204,15 @@ async def _put(store: Any, key: str, content: bytes) -> None:
     await store.set(key, zarr.core.buffer.default_buffer_prototype().buffer.from_bytes(content))
 
 
+def test_a_codec_may_have_a_parameter() -> None:
+    codec = Blosc2Codec(codec=("zfp_accuracy", -3), filters=())
+    assert Blosc2Codec.from_dict(json.loads(json.dumps(codec.to_dict()))) == codec
+    values = np.add.outer(np.sin(np.arange(60) / 9), np.arange(40) / 7)
+    array = _made(MemoryStore(), values.shape, "f8", (30, 20), codec)
+    array[...] = values
+    assert 0 < np.abs(array[...] - values).max() <= 1e-3
+
+
 def test_a_chunk_is_a_frame_that_others_read() -> None:
     import blosc2
 

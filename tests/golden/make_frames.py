@@ -5,6 +5,7 @@ What a frame of chunks decodes to is its chunks' bytes behind each other; of an 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import blosc2
@@ -104,7 +105,40 @@ def arrays() -> Iterator[Golden]:
     yield array_of("8d", axes)
 
 
+def axis_arrays() -> Iterator[Golden]:
+    """Arrays whose codecs and filters work along the axes of blocks, with the parameter of each."""
+    wave = np.add.outer(np.sin(np.arange(21) / 5), np.cos(np.arange(26) / 7)) * 30
+    cube = wave[:10, :9, None] + np.arange(11)
+    fields = {"1d": wave[:3].ravel(), "2d": wave, "3d": cube, "4d": cube[:8, :6, :5, None] * np.arange(1, 5)}
+    cuts = {
+        "1d": ((70,), (30,)),
+        "2d": ((16, 20), (10, 9)),
+        "3d": ((10, 9, 8), (5, 4, 7)),
+        "4d": ((8, 6, 5, 4), (8, 6, 5, 4)),
+    }
+    ways = (("acc", Codec.ZFP_ACC, -2), ("prec", Codec.ZFP_PREC, 8), ("rate", Codec.ZFP_RATE, 30))
+    for (axes, field), (way, codec, meta) in itertools.product(fields.items(), ways):
+        dtype = "f4" if axes in ("2d", "4d") else "f8"
+        chunks, blocks = cuts[axes]
+        options = {"codec": codec, "codec_meta": meta & 255, "filters": [Filter.NOFILTER]}
+        cparams = params(typesize=int(dtype[1]), **options)
+        x = np.ascontiguousarray(field.astype(dtype))
+        array = blosc2.asarray(x, contiguous=True, chunks=chunks, blocks=blocks, cparams=cparams)
+        yield array_of(f"{axes}-{dtype}-zfp-{way}", array)
+    picture = (np.arange(40)[:, None] // 3 * 7 + np.arange(50) % 9).astype("u1")
+    picture[5::11, 7::13] = 200
+    for side in (4, 8):
+        cparams = params(typesize=1, codec=Codec.NDLZ, codec_meta=side, filters=[Filter.NOFILTER])
+        shapes = {"chunks": (33, 50), "blocks": (33, 26)}
+        yield array_of(f"ndlz-{side}", blosc2.asarray(picture, contiguous=True, cparams=cparams, **shapes))
+    for name, code, side in (("ndcell", Filter.NDCELL, 4), ("ndmean", Filter.NDMEAN, 3)):
+        cparams = params(typesize=4, codec=Codec.ZSTD, filters=[code], filters_meta=[side])
+        shapes = dict(zip(("chunks", "blocks"), cuts["2d"], strict=True))
+        yield array_of(name, blosc2.asarray(wave.astype("f4"), contiguous=True, cparams=cparams, **shapes))
+
+
 def frames() -> Iterator[Golden]:
     """All of them."""
     yield from plain_frames()
     yield from arrays()
+    yield from axis_arrays()

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
+from coquina.expressions import assignment
 from coquina.hdf5 import File, fast
 from tests.array_cases import (
     NESTED,
@@ -333,3 +334,14 @@ def test_threads_open_datasets_with_fill_values_at_once(tmp_path):
     with cq.open(tmp_path / "f.h5") as file, ThreadPoolExecutor(8) as pool:
         found = pool.map(lambda number: int(file.dataset(f"x{number}").fillvalue), range(200))
         assert list(found) == list(range(200))
+
+
+@pytest.mark.parametrize("eager_bytes", [0, 1 << 30])
+def test_operators_in_place_change_a_dataset(tmp_path, monkeypatch, eager_bytes):
+    monkeypatch.setattr(assignment, "EAGER_BYTES", eager_bytes)
+    with cq.open(tmp_path / "x.h5", "w") as f:
+        x = f.create_dataset("x", data=DATA, chunks=(2, 50, 40))
+        x += 3
+        x *= x
+    with h5py.File(tmp_path / "x.h5") as f:
+        assert np.array_equal(f["x"][...], (DATA + 3) ** 2)

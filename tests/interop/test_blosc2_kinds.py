@@ -154,7 +154,7 @@ def test_chunks_of_a_repeated_value_are_read(item):
         assert cq.decompress_items(chunk, 3, 500) == (item.tobytes() * 1000)[3 * whole : 500 * whole]
 
 
-@pytest.mark.parametrize("codec", cq.codecs())
+@pytest.mark.parametrize("codec", [name for name, number in cq.codecs().items() if number < 32])
 def test_zeros_are_written_as_a_header_alone(codec):
     for nbytes, typesize in itertools.product((32, 1000, 100_003), (1, 3, 8, 300)):
         chunk = cq.compress(bytes(nbytes), codec=codec, typesize=typesize)

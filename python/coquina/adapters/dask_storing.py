@@ -23,11 +23,12 @@ from coquina.hdf5.places import inside
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina._core import Filters, Path
+    from coquina._core import Codec, Filters, Path
     from coquina.adapters.dask_parts import Parcel, Recipe
     from coquina.array import Array
     from coquina.creation import Access, Chunks, Options
     from coquina.hdf5.datasets import Dataset
+    from coquina.lossy import LossyOption
 
 Shape = tuple[int, ...]
 #: Chunks of Dask up to this size are stored as they are.
@@ -42,9 +43,10 @@ def from_dask(
     chunks: Chunks = ...,
     blocks: tuple[int, ...] | None = ...,
     access: Access = ...,
-    codec: str = ...,
+    codec: Codec = ...,
     level: int = ...,
-    filters: Filters = ...,
+    filters: Filters | None = ...,
+    lossy: LossyOption = ...,
     contiguous: bool = ...,
     overwrite: bool = ...,
     checksums: bool = ...,
@@ -58,9 +60,10 @@ def from_dask(
     chunks: Chunks = ...,
     blocks: tuple[int, ...] | None = ...,
     access: Access = ...,
-    codec: str = ...,
+    codec: Codec = ...,
     level: int = ...,
-    filters: Filters = ...,
+    filters: Filters | None = ...,
+    lossy: LossyOption = ...,
     contiguous: bool = ...,
     overwrite: bool = ...,
     checksums: bool = ...,
@@ -73,9 +76,10 @@ def from_dask(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
@@ -105,7 +109,7 @@ def from_dask(
     if chunks is None and blocks is None and access == "any":
         chunks = stored_chunks(x.chunks, x.dtype.itemsize)
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
     )
     if not compute:
         recipe, tasks = _delayed(module, x, options)
@@ -156,15 +160,17 @@ def _check(module: Any, x: Any) -> None:
 
 
 def _recipe(target: Array, options: Options) -> ArrayRecipe:
-    kept = {name: options[name] for name in ("codec", "level", "filters")}
+    kept = {name: options[name] for name in ("codec", "level", "filters", "lossy") if name in options}
     return ArrayRecipe(target.dtype, {**kept, "chunks": target.chunks, "blocks": target.blocks})
 
 
 def _recipe_of_dataset(dataset: Dataset) -> DatasetRecipe | None:
-    """Return how chunks are encoded; None where libhdf5 must do it."""
+    """Return how chunks are encoded; None where libhdf5 must do it, and where the dataset keeps a bound."""
     can_encode = {code for code, _, _, can in _core.hdf5_filters() if can}
     has_axes_of_items = len(inside(dataset).shape) != dataset.ndim
     if dataset.layout != "chunked" or dataset.gear == "whole" or has_axes_of_items:
+        return None
+    if dataset.lossy is not None:
         return None
     if any(code not in can_encode for code, _, _ in dataset.filters):
         return None

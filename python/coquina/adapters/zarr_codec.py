@@ -64,7 +64,7 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     is_fixed_size = False
 
-    codec: str
+    codec: str | tuple[str, int]
     level: int
     filters: tuple[str | tuple[str, int], ...]
     blocks: tuple[int, ...] | None
@@ -72,17 +72,20 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def __init__(
         self,
         *,
-        codec: str = "zstd",
+        codec: Any = "zstd",
         level: int = 5,
         filters: Any = ("shuffle",),
         blocks: Any = None,
     ) -> None:
         """Check the options."""
-        if codec not in _core.codecs():
-            raise ValueError(f"codec {codec!r}: one of {', '.join(_core.codecs())}")
+        # JSON has lists for pairs.
+        chosen: str | tuple[str, int] = codec if isinstance(codec, str) else tuple(codec)
+        name = chosen if isinstance(chosen, str) else chosen[0]
+        if name not in _core.codecs():
+            raise ValueError(f"codec {codec!r}: one of {', '.join(_core.codecs())}, or a pair with a number")
         if type(level) is not int or not 0 <= level <= _LEVEL_MAX:
             raise ValueError(f"level {level!r}: takes 0 to {_LEVEL_MAX}")
-        object.__setattr__(self, "codec", codec)
+        object.__setattr__(self, "codec", chosen)
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "filters", _filters(filters))
         object.__setattr__(self, "blocks", None if blocks is None else _blocks(blocks))
@@ -96,7 +99,8 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return the metadata, as JSON has it."""
         filters = [one if isinstance(one, str) else list(one) for one in self.filters]
-        configuration: dict[str, Any] = {"codec": self.codec, "level": self.level, "filters": filters}
+        chosen = self.codec if isinstance(self.codec, str) else list(self.codec)
+        configuration: dict[str, Any] = {"codec": chosen, "level": self.level, "filters": filters}
         if self.blocks is not None:
             configuration["blocks"] = list(self.blocks)
         return {"name": NAME, "configuration": configuration}

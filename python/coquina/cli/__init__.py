@@ -27,6 +27,8 @@ from coquina.cli import (
     inputs,
     ls,
     plugin_path,
+    plugins,
+    quality,
     query,
     recover,
     repack,
@@ -46,6 +48,7 @@ COMMANDS = (
     query,
     index,
     convert,
+    quality,
     bench,
     verify,
     repair,
@@ -55,6 +58,7 @@ COMMANDS = (
     decompress,
     append,
     codecs,
+    plugins,
     plugin_path,
     completion,
 )
@@ -62,6 +66,8 @@ COMMANDS = (
 EPILOG = """\
 Examples:
   coquina convert climate.npy climate.b2nd          an array whose parts are read alone
+  coquina convert climate.npy loose.b2nd --max-error 0.05
+  coquina quality climate.npy climate.b2nd          how far are they from each other?
   coquina cat climate.b2nd "[3:5, ::-1]"
   coquina bench climate.npy                         which codec, filters and chunks suit it
   coquina ls run.h5
@@ -125,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    for name in ("file", "new"):
+    for name in ("file", "new", "other"):
         if (given := getattr(options, name, None)) is not None:
             inputs.check(given)
     if getattr(options, "output", None) is not None:

@@ -22,9 +22,16 @@ from coquina import filters as known_filters
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
+    from coquina._core import Codec
+
 EXTENSION = ".blp"
 #: One filter, or several in order; each a name, or a name and its parameter.
 Pipeline = str | list[str | tuple[str, int]]
+
+#: Codecs with lower ids work on any bytes, those from here on along the axes of arrays.
+_FIRST_OF_ARRAYS = 32
+#: What `pip install coquina[images]` adds.
+_CODECS_OF_PLUGINS = ("j2k", "htj2k")
 
 _UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _CHUNK_SIZE_MAX = 2147483631
@@ -105,9 +112,36 @@ def similar(text: str, names: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def codec(text: str) -> str:
+def codec_name(text: str) -> str:
     """Return the name of a codec."""
     return one_of(codecs(), "codec", text)
+
+
+def codecs_of_arrays() -> str:
+    """Return what --help says of the codecs that only arrays can have, and of their parameters."""
+    names = ", ".join(name for name, number in codecs().items() if number >= _FIRST_OF_ARRAYS)
+    images = ", ".join(_CODECS_OF_PLUGINS)
+    options = 'j2k:{"quality_mode": "dB", "quality": 60}'
+    return f"; of .b2nd also {names} with a parameter, as zfp_rate:25, and {images}, perhaps as {options}"
+
+
+def codec(text: str) -> Codec:
+    """Return the codec of a text such as `zstd`, `zfp_rate:25` or `j2k:{"quality_mode": "dB"}`."""
+    name, colon, parameter = text.partition(":")
+    one_of([*codecs(), *_CODECS_OF_PLUGINS], "codec", name)
+    if not colon:
+        return name
+    if parameter.startswith("{"):
+        try:
+            options = json.loads(parameter)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{text!r}: the options of a codec are JSON: {error}") from error
+        return (name, options)
+    if not re.fullmatch(r"-?\d+", parameter):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: a codec's parameter is a whole number, or options in JSON"
+        )
+    return (name, int(parameter))
 
 
 def checksum(text: str) -> str:
@@ -150,12 +184,20 @@ WORDS: dict[str, Callable[[], Iterable[str]]] = {
 
 
 def add_encoding(
-    parser: argparse.ArgumentParser, codec_default: str | None, level_default: int | None, level_max: int = 9
+    parser: argparse.ArgumentParser,
+    codec_default: str | None,
+    level_default: int | None,
+    level_max: int = 9,
+    *,
+    arrays: str = "",
 ) -> None:
-    """Add --codec, --level and --filters. Defaults of None leave the choice to the kind of file."""
-    names = ", ".join(codecs())
+    """Add --codec, --level and --filters. Defaults of None leave the choice to the kind of file.
+
+    arrays: what --help says of the codecs that only arrays can have.
+    """
+    general = ", ".join(name for name, number in codecs().items() if number < _FIRST_OF_ARRAYS)
     own = f"(default: {codec_default})" if codec_default else "(default: zstd; of .blp: blosclz)"
-    parser.add_argument("-c", "--codec", type=codec, default=codec_default, help=f"{names} {own}")
+    parser.add_argument("-c", "--codec", type=codec, default=codec_default, help=f"{general}{arrays} {own}")
     deep = "" if level_max == 9 else f"; of zstd up to {level_max}"
     own = "" if level_default is None else f" (default: {level_default})"
     parser.add_argument(

@@ -254,7 +254,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _codecs(text: str) -> list[str]:
-    return [arguments.codec(part) for part in _parts(text)]
+    return [arguments.codec_name(part) for part in _parts(text)]
 
 
 def _levels(text: str) -> list[int]:

@@ -4,17 +4,20 @@ Examples:
   coquina compress climate.npy                          dtype and shape of an array are kept
   coquina compress floats.raw floats.blp --typesize 4 -c lz4 -l 9
   coquina compress run.dat -z 8M -k sha256              larger chunks, stronger checksum
+  coquina compress climate.npy --max-error 0.05         smaller, and no number further off than this
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import coquina
 from coquina.array_info import human
-from coquina.cli import arguments
+from coquina.cli import arguments, lossy_options
 
 if TYPE_CHECKING:
     import argparse
@@ -37,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--no-offsets", action="store_true", help="leave out the list of chunk places")
     parser.add_argument("-m", "--metadata", metavar="JSON", help="a file of JSON to keep with plain bytes")
+    lossy_options.add_lossy(parser)
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_report(parser)
@@ -49,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     metadata = Path(options.metadata).read_bytes() if options.metadata else None
     with arguments.progress(nbytes, "compress", options) as progress:
         written = coquina.pack(
-            options.file,
+            _source(options),
             output,
             codec=options.codec,
             level=options.level,
@@ -67,3 +71,14 @@ def run(options: argparse.Namespace) -> None:
     sentence = f"{output}: {human(nbytes)} -> {human(written)}, {ratio:.2f}x"
     result = {"output": output, "nbytes": nbytes, "written": written, "ratio": ratio}
     arguments.report(result, sentence, options)
+
+
+def _source(options: argparse.Namespace) -> Any:
+    """Return what is packed: the file, or the array in it as near as a bound asks for."""
+    bound = lossy_options.bound_of(options)
+    if bound is None:
+        return options.file
+    if not options.file.endswith(".npy"):
+        lossy_options.refuse(options, f"{options.file} is plain bytes; bounds are for .npy files")
+    array = np.load(options.file, mmap_mode="r", allow_pickle=False)
+    return lossy_options.rounded(array, bound, options)

@@ -1,8 +1,10 @@
 """turn an array or a table into a file of another kind, by the extensions
 
 Arrays: .npy .npz .blp .b2nd .h5, others are plain bytes. Tables: .h5, .csv, .parquet, .npy, and directories,
-whose names have no extension. A dataset or table of an HDF5 file is FILE.h5:/path; it is added to a file that
-exists. Without a path it is /data or /table. Records become a table if --layout is given.
+whose names have no extension. Images: .tif .png .jp2, by Pillow and tifffile if these are installed; a folder
+of images is a stack, and frames/%04d.png makes a file of each. A dataset or table of an HDF5 file is
+FILE.h5:/path; it is added to a file that exists. Without a path it is /data or /table. Records become a table
+if --layout is given.
 
 Examples:
   coquina convert climate.npy climate.b2nd
@@ -11,6 +13,9 @@ Examples:
   coquina convert floats.raw floats.b2nd --dtype "<f4" --shape 100,200 --threads 2
   coquina convert run.h5:/images/raw raw.b2nd --access rows --json
   coquina convert climate.b2nd new.h5:/model/climate
+  coquina convert climate.npy loose.b2nd --max-error 0.05
+  coquina convert run.h5:/images/raw raw.tif
+  coquina convert scans scans.b2nd                      a folder of numbered images
   coquina convert trades.csv prices.h5:/trades
   coquina convert trades.h5:/trades trades.parquet
   coquina convert records.npy records.h5:/table --layout rows
@@ -31,7 +36,7 @@ import numpy as np
 import coquina
 from coquina.array_info import human
 from coquina.array_regions import boxes
-from coquina.cli import arguments, convert_tables, hdf5_paths, sources
+from coquina.cli import arguments, convert_tables, hdf5_paths, images, lossy_options, sources
 
 if TYPE_CHECKING:
     import argparse
@@ -45,8 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("output", help="what to write")
     arguments.add_plain(parser)
-    arguments.add_encoding(parser, None, None)
+    arguments.add_encoding(parser, None, None, arrays=arguments.codecs_of_arrays())
     arguments.add_cut(parser, "of .b2nd and HDF5: ")
+    lossy_options.add_lossy(parser)
     parser.add_argument(
         "--access", type=arguments.access, default="any",
         help="of .b2nd: how it will be read: any, rows, columns, or the shape of boxes such as 1,512,512",
@@ -71,6 +77,7 @@ def run(options: argparse.Namespace) -> None:
         rows = convert_tables.rows_of(options, stack)
         source = sources.load(options, stack) if rows is None else rows
         if rows is not None or convert_tables.is_wanted(options):
+            lossy_options.refuse(options, "rows take bounds by column, which `coquina.create_table` knows")
             said = convert_tables.convert(source, options)
             if said is not None:
                 sentence = f"{said['output']}: {said['rows']} rows of {said['columns']} columns"
@@ -87,6 +94,8 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
         for name in ("codec", "level", "filters", "threads")
         if (value := getattr(options, name)) is not None
     }
+    bound = lossy_options.bound_of(options)
+    paths: list[str] = []
     if target is not None:
         add_dataset(target, source, encoding, options)
     elif extension == ".b2nd":
@@ -97,19 +106,31 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
             chunks=options.chunks,
             blocks=options.blocks,
             access=options.access,
+            lossy=bound,
             **encoding,
         )
     elif extension == ".blp":
-        coquina.pack(np.asarray(source), options.output, overwrite=options.force, **encoding)
+        packed = np.asarray(source) if bound is None else lossy_options.rounded(source, bound, options)
+        coquina.pack(packed, options.output, overwrite=options.force, **encoding)
     else:
-        with new_file(options.output) as file:
-            write(file, source, extension)
+        lossy_options.refuse(options, f"{extension or 'plain bytes'}: takes .b2nd, .blp and .h5 files")
+        paths = _write_plain(source, extension, options)
     path = options.output if target is None else target.file
-    written = sum(path.stat().st_size for path in (Path(path), *Path(path).glob("*")))
+    found = [Path(one) for one in paths] or [Path(path), *Path(path).glob("*")]
+    written = sum(one.stat().st_size for one in found)
     nbytes = math.prod(source.shape) * source.dtype.itemsize
     sentence = f"{options.output}: {source.dtype} {source.shape}, {human(written)}"
     result = {"output": options.output, "nbytes": nbytes, "written": written}
     arguments.report(result, sentence, options)
+
+
+def _write_plain(source: Any, extension: str, options: argparse.Namespace) -> list[str]:
+    """Write an array as a file of others; return the names of the files."""
+    if images.is_image(options.output):
+        return images.save(options.output, source, new_file, overwrite=options.force)
+    with new_file(options.output) as file:
+        write(file, source, extension)
+    return [options.output]
 
 
 def add_dataset(
@@ -123,7 +144,9 @@ def add_dataset(
             raise FileExistsError(f"{target.file}:{target.path} exists; --force replaces it")
         # Under another name first, so that what is there is lost only once this is complete.
         name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
-        file.create_dataset(name, data=source, chunks=options.chunks, blocks=options.blocks, **encoding)
+        bound = lossy_options.bound_of(options)
+        cut = {"chunks": options.chunks, "blocks": options.blocks}
+        file.create_dataset(name, data=source, lossy=bound, **cut, **encoding)
         if target.path in file:
             del file[target.path]
         file.move(name, target.path)
@@ -135,7 +158,7 @@ def new_file(path: str) -> Generator[BinaryIO]:
     folder = os.path.dirname(os.path.abspath(path))
     number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
     try:
-        with os.fdopen(number, "wb") as file:
+        with os.fdopen(number, "w+b") as file:
             yield file
         os.replace(temporary, path)
     except BaseException:

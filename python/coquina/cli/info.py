@@ -137,8 +137,9 @@ def _only_table(top: Any) -> str | None:
 
 
 _NOT_OF_DATASETS = (
-    "path", "codec", "level", "filters", "checksums", "dead_bytes", "special_chunks", "blocks_decoded",
-    "blocks_cached", "chunks_direct", "chunks_fetched", "boxes_whole", "table_rows", "fallbacks",
+    "path", "codec", "codec_parameter", "level", "filters", "checksums", "dead_bytes", "special_chunks",
+    "blocks_decoded", "blocks_cached", "chunks_direct", "chunks_fetched", "boxes_whole", "table_rows",
+    "fallbacks",
 )  # fmt: skip
 
 
@@ -160,7 +161,17 @@ def totals(top: Any) -> dict[str, Any]:
 def _text(name: str, value: object) -> str:
     if isinstance(value, coquina.ChunkInfo):
         filters = "+".join(filter_name for filter_name, _ in value.filters) or "no filter"
-        return f"{value.kind}, {value.codec}, {filters}, {value.nblocks} blocks"
+        parameter = "" if value.codec_parameter is None else f":{value.codec_parameter}"
+        return f"{value.kind}, {value.codec}{parameter}, {filters}, {value.nblocks} blocks"
+    if name == "lossy" and isinstance(value, dict):
+        return _lossy_text(cast("dict[str, Any]", value))
     if isinstance(value, int) and name in ("nbytes", "cbytes", "dead_bytes"):
         return f"{value} ({human(value)})"
     return f"{value:.2f}x" if isinstance(value, float) else str(value)
+
+
+def _lossy_text(facts: dict[str, Any]) -> str:
+    """Return what is promised of an array, and what was reached."""
+    error, relative, psnr = (facts[name] for name in ("max_error", "relative_error", "psnr"))
+    reached = f"error {error:.4g}, relative {relative:.4g}, PSNR {psnr:.4g} dB"
+    return f"{tables.bound_text(facts)}; so far: {reached}"

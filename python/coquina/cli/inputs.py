@@ -20,6 +20,7 @@ FORMATS = (
 _MAGICS = {
     b"\x93NUMPY": ("a .npy file", "convert"), b"PK\x03\x04": ("a zip file, as .npz are", "convert"),
     b"PAR1": ("a Parquet file", "convert"), b"\x1f\x8b": ("a gzip file", None),
+    b"\x89PNG": ("a PNG image", "convert"), b"II*\0": ("a TIFF image", "convert"),
     b"\x28\xb5\x2f\xfd": ("a Zstandard file", None), b"CDF": ("a NetCDF-3 file, which is no HDF5", None),
 }  # fmt: skip
 

@@ -1,13 +1,16 @@
 """write a copy of an HDF5 file without gaps, and with other filters or chunks if they are wished
 
 The copy has the same groups, links, attributes and items, and gets its name once it has been compared with
-the file. Chunks that are to be stored as they are, are not encoded anew. Without options all are.
+the file. Chunks that are to be stored as they are, are not encoded anew. Without options all are. A bound
+such as --max-error is for floating-point datasets that are no dimensions of others; the copy is compared
+within it.
 
 Examples:
   coquina repack run.h5 small.h5
   coquina repack run.h5 smaller.h5 --filter blosc2 --codec zstd --level 7 --threads 2
   coquina repack run.h5 other.h5 --filter gzip --chunks 4,50,50 --path /detector --path /mask
   coquina repack run.h5:/detector detector.h5 --filter blosc2 --chunks auto
+  coquina repack run.h5 loose.h5 --filter blosc2 --max-error 0.1
   coquina repack run.h5 --in-place --json
 """
 
@@ -18,7 +21,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from coquina.array_info import human
-from coquina.cli import arguments, hdf5_paths
+from coquina.cli import arguments, hdf5_paths, lossy_options
 
 if TYPE_CHECKING:
     from coquina.hdf5.copying import Repacked
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 _LARGE = 64 << 10
 
 
-FILTERS = ("blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "none")
+FILTERS = ("blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k", "none")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a group or dataset that the options are for (default: all); may be given several times",
     )
     parser.add_argument("--no-compare", action="store_true", help="do not compare the copy with the file")
+    lossy_options.add_lossy(parser)
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_report(parser)
@@ -87,6 +91,7 @@ def run(options: argparse.Namespace) -> None:
             blocks=None if options.blocks == "auto" else options.blocks,
             fletcher32=options.fletcher32,
             chunks=options.chunks,
+            lossy=lossy_options.bound_of(options),
             only=tuple(options.path),
             in_place=options.in_place,
             overwrite=options.force,

@@ -1,7 +1,8 @@
 """What an argument names, as something with a shape, a dtype and slices.
 
-In: FILE.npy, FILE.npz:NAME, FILE.b2nd, FILE.blp, FILE.h5:/path, plain bytes with --dtype and --shape. Out:
-arrays, of which nothing is read before it is asked for, where the format allows that.
+In: FILE.npy, FILE.npz:NAME, FILE.b2nd, FILE.blp, FILE.h5:/path, images and folders of them, plain bytes with
+--dtype and --shape. Out: arrays, of which nothing is read before it is asked for, where the format allows
+that.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.cli import hdf5_paths, inputs, tables
+from coquina.cli import hdf5_paths, images, inputs, tables
+from coquina.cli.image_files import EXTENSIONS
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +34,8 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
             hint = f"`coquina ls {place.file}` lists what there is; write {place.file}:/path"
             raise ValueError(f"{options.file} is no dataset of numbers or fixed strings; {hint}")
         return found
+    if images.is_image(options.file) or images.files_in(options.file):
+        return images.load(options.file, stack)
     path, _, member = options.file.partition(".npz:")
     path = f"{path}.npz" if member else path
     extension = Path(path).suffix
@@ -54,6 +58,10 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
             content = file.read(threads=options.threads)
             return _items(content, options) if isinstance(content, bytes) else content
         raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` tells of them")
+    if os.path.isdir(path):
+        raise IsADirectoryError(
+            f"{path}: a folder without images; takes files, and folders of {', '.join(EXTENSIONS)}"
+        )
     return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
 
 
@@ -72,11 +80,14 @@ def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
 
 
 def datasets_of(top: Any) -> list[str]:
-    """Return the names of the datasets in a file of h5py, but for hidden ones."""
+    """Return the names of the datasets in a file of h5py: not hidden ones, nor what only tells of others."""
+    from coquina.hdf5.quantization import is_container
+
     found: list[str] = []
 
     def look(name: str, h5: Any) -> None:
-        if not tables.is_hidden(name) and not hasattr(h5, "keys") and hasattr(h5, "shape"):
+        is_dataset = not hasattr(h5, "keys") and hasattr(h5, "shape")
+        if is_dataset and not tables.is_hidden(name) and not is_container(h5):
             found.append(name)
 
     top.visititems(look)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina.cli import hdf5_paths, inputs
@@ -74,6 +75,8 @@ def facts(table: Table) -> dict[str, Any]:
             about["nullable"] = True
         sizes = stored.get(path, {})
         columns[path] = about | {key: sizes[key] for key in ("nbytes", "cbytes") if key in sizes}
+        if sizes.get("lossy") is not None:
+            columns[path]["lossy"] = asdict(sizes["lossy"])
     return {
         "rows": table.nrows,
         **info,
@@ -94,6 +97,12 @@ def _dtype_name(dtype: Any) -> str:
     return "text" if dtype.kind in "TO" else str(dtype)
 
 
+def bound_text(lossy: dict[str, Any]) -> str:
+    """Return what is promised of numbers that may lose something."""
+    name, value = next((name, one) for name, one in lossy["promised"].items() if one is not None)
+    return f"{name.replace('_', ' ')} {value:g}"
+
+
 def columns_text(columns: dict[str, Any]) -> str:
     """Return columns as lines that line up: name, kind, dtype, sizes."""
     from coquina.array_info import human
@@ -103,7 +112,8 @@ def columns_text(columns: dict[str, Any]) -> str:
         dtype = about["dtype"] + str(about.get("shape", "")) + "?" * about.get("nullable", False)
         kind = "" if about["kind"] == "number" else about["kind"]
         size = f"{human(about['nbytes'])} in {human(about['cbytes'])}" if about.get("cbytes") else ""
-        lines.append([name, dtype, kind, size])
+        bound = bound_text(about["lossy"]) if "lossy" in about else ""
+        lines.append([name, dtype, kind, size, bound])
     if not lines:
         return ""
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from coquina._core import UnsupportedError
 from coquina.array import Array
 from coquina.array_regions import boxes
 from coquina.expressions import engine
@@ -68,8 +69,8 @@ def _assign(x: Any, node: Node) -> Any:
         node = Leaf(Expr(node).compute())
     node = cast_node(node, x.dtype)
     with ExitStack() as stack:
-        # A transaction that is open already takes these changes too.
-        with suppress(ValueError):
+        # A transaction that is open already takes these changes too, and HDF5 has none.
+        with suppress(ValueError, UnsupportedError):
             stack.enter_context(x.transaction())
         for region in boxes(x.shape, x.chunks, x.itemsize):
             x[region] = engine.read(node, region)

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from coquina._core import Filters, Path
+    from coquina._core import Codec, Filters, Path
     from coquina.creation import Access, Chunks
     from coquina.indexing import Selection
+    from coquina.lossy import LossyOption
 
 
 class Expr(Operators):
@@ -103,9 +104,10 @@ class Expr(Operators):
         chunks: Chunks = None,
         blocks: tuple[int, ...] | None = None,
         access: Access = "any",
-        codec: str = "zstd",
+        codec: Codec = "zstd",
         level: int = 5,
-        filters: Filters = "shuffle",
+        filters: Filters | None = None,
+        lossy: LossyOption = None,
         contiguous: bool = True,
         overwrite: bool = False,
         checksums: bool = True,
@@ -120,7 +122,7 @@ class Expr(Operators):
         if chunks is None and blocks is None and access == "any":
             chunks, blocks = self._partition()
         options = options_of(
-            chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums
+            chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
         )
         array = new_array(self.shape, self.dtype, options)
         with written(array):

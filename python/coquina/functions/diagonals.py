@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Filters, Path
+    from coquina._core import Codec, Filters, Path
     from coquina.array import Array
     from coquina.array_regions import Region
     from coquina.expressions.expression import Expr
+    from coquina.lossy import LossyOption
 
 #: Fewer items are made by NumPy at once.
 _AT_ONCE = 1 << 20
@@ -38,9 +39,10 @@ def eye(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: str = "zstd",
+    codec: Codec = "zstd",
     level: int = 5,
-    filters: Filters = "shuffle",
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
@@ -52,7 +54,18 @@ def eye(
     for the options.
     """
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, device
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
     )
     kind: np.dtype[Any] = np.dtype(dtype)
     shape = (n_rows, n_rows if n_cols is None else n_cols)

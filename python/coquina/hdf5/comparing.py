@@ -16,44 +16,60 @@ from coquina import _core
 from coquina._core import CorruptError
 from coquina.hdf5 import exact_attributes as attributes
 from coquina.hdf5.describing import describe_bytes
-from coquina.hdf5.storing import bytes_array, read, regions, slots_of, stored_rows
+from coquina.hdf5.quantization import holds
+from coquina.hdf5.storing import bytes_array, numbers_array, read, regions, slots_of, stored_rows
 from coquina.hdf5.targets import Targets, selection
 from coquina.hdf5.trees import Entry
 from coquina.hdf5.untyped import h5d, h5s
 from coquina.hdf5.variable_items import read_items, row_regions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from coquina.hdf5.trees import Walk
+    from coquina.lossy import Lossy, LossyInfo
 
 _NONE = Entry(b"", "again")
 
 
-def compare(old: Walk, new: Walk, threads: int | None, done: Callable[[int], object]) -> None:
-    """Raise CorruptError if the new tree is not equal to the old one."""
+def compare(
+    old: Walk,
+    new: Walk,
+    threads: int | None,
+    done: Callable[[int], object],
+    bounds: Mapping[str, LossyInfo] | None = None,
+) -> None:
+    """Raise CorruptError if the new tree is not equal to the old one; datasets of `bounds` within these."""
     for one, other in zip_longest(old, new, fillvalue=_NONE):
         if (one.path, one.kind, one.to, one.is_utf8) != (other.path, other.kind, other.to, other.is_utf8):
             raise CorruptError(f"{one.name} ({one.kind}) is {other.name} ({other.kind}) in the copy")
     # References can be compared now that both sides are known.
-    comparison = _Comparison(Targets(old, new), threads, done)
+    comparison = _Comparison(Targets(old, new), threads, done, bounds or {})
     attributes.compare(old.top, new.top, comparison.targets)
     for one, other in zip(old, new, strict=True):
         if one.kind in ("group", "dataset", "type"):
             attributes.compare(one.object, other.object, comparison.targets)
         if one.kind == "dataset":
-            comparison.dataset(one.name, one.object, other.object)
+            comparison.dataset(one, one.object, other.object)
         elif one.kind == "type" and not one.object.id.equal(other.object.id):
             raise CorruptError(f"{one.name}: another datatype in the copy")
 
 
 class _Comparison:
-    def __init__(self, targets: Targets, threads: int | None, done: Callable[[int], object]) -> None:
+    def __init__(
+        self,
+        targets: Targets,
+        threads: int | None,
+        done: Callable[[int], object],
+        bounds: Mapping[str, LossyInfo],
+    ) -> None:
+        self.bounds = bounds
         self.targets = targets
         self.threads = threads
         self.done = done
 
-    def dataset(self, name: str, old: Any, new: Any) -> None:
+    def dataset(self, entry: Entry, old: Any, new: Any) -> None:
+        name, known = entry.name, self.bounds.get(entry.path.decode(errors="surrogateescape"))
         tid = old.id.get_type()
         if not tid.equal(new.id.get_type()) or not attributes.same_space(
             old.id.get_space(), new.id.get_space()
@@ -71,6 +87,8 @@ class _Comparison:
             is_same = old.external == new.external
         elif not is_fixed:
             is_same = self._same_variable(old, new)
+        elif known is not None:
+            is_same = self._is_within(old, new, known.promised)
         elif old.chunks is not None and old.chunks == new.chunks and slots_of(old) == slots_of(new):
             is_same = self._same_chunks(old, new)
         else:
@@ -107,6 +125,15 @@ class _Comparison:
             if stored[0] != stored[1]:
                 return False
             self.done(prod(old.chunks) * itemsize)
+        return True
+
+    def _is_within(self, old: Any, new: Any, lossy: Lossy) -> bool:
+        arrays = numbers_array(old), numbers_array(new)
+        for region in regions(old, new):
+            one, other = (read(array, region, self.threads) for array in arrays)
+            if not holds(lossy, one, other):
+                return False
+            self.done(one.nbytes)
         return True
 
     def _same_items(self, old: Any, new: Any) -> bool:

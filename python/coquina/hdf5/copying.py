@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from coquina.hdf5 import quantization
 from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
@@ -27,11 +28,13 @@ from coquina.hdf5.storing import copy_items, make, nbytes_of
 from coquina.hdf5.tree_copies import Copied, TreeCopy
 from coquina.hdf5.trees import Walk
 from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
+from coquina.lossy import lossy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from coquina._core import Filters, Path
+    from coquina.lossy import LossyOption
 
 Chunks = tuple[int, ...] | Literal["auto"] | None
 
@@ -60,6 +63,7 @@ def repack(
     blocks: tuple[int, ...] | None = None,
     fletcher32: bool | None = None,
     chunks: Chunks = None,
+    lossy: LossyOption = None,
     only: tuple[str, ...] = (),
     in_place: bool = False,
     overwrite: bool = False,
@@ -74,6 +78,8 @@ def repack(
         those at or below the paths `only`, which count from `group` on. None keeps what is.
     chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is. Datasets
         without chunks get some if they are to be compressed and have at least 64 KiB.
+    lossy: a bound on what floating-point numbers may lose; see `Group.create_dataset`. Dimension scales and
+        integers stay exact, unless `only` names them.
     in_place: replace the file by its copy, once that has been compared.
     verify: compare the copy with the file before it gets its name: structure, attributes and all items.
     progress: called with the number of bytes done so far, as `work_bytes` counts them.
@@ -88,7 +94,7 @@ def repack(
     """
     if filter is None and codec is not None:
         raise ValueError(f"codec {codec!r}: needs a filter that it is for")
-    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, tuple(only))
+    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, tuple(only), lossy_of(lossy))
     wish.check()
     path = os.path.realpath(os.fsdecode(source))
     out = _target(path, target, in_place=in_place, overwrite=overwrite)
@@ -105,9 +111,12 @@ def repack(
         _copy_userblock(path, part, old.userblock_size)
         if verify:
             with h5py.File(part, "r") as new:
-                compare(
-                    walk, Walk(new["/"] if isinstance(top, h5py.Group) else _only(new)), threads, work.done
-                )
+                there = Walk(new["/"] if isinstance(top, h5py.Group) else _only(new))
+                compare(walk, there, threads, work.done, copy.bounds)
+        if copy.bounds:
+            with h5py.File(part, "r+") as new:
+                for name, known in copy.bounds.items():
+                    quantization.state_all(new[name], known)
         shutil.copymode(path, part)
         after = os.path.getsize(part)
     return Repacked(path, out, before, after, verify, copy.datasets)
@@ -132,22 +141,25 @@ def copy(
     blocks: tuple[int, ...] | None = None,
     fletcher32: bool | None = None,
     chunks: Chunks = None,
+    lossy: LossyOption = None,
     threads: int | None = None,
 ) -> Any:
     """Copy a dataset, with its attributes, into a group of this file or another, stored otherwise.
 
-    name: in that group; that of the dataset by default. All other options are those of `repack`. Returns the
-    new dataset; there is none if an exception is raised. References in attributes lead to what has the same
-    name in the other file, if there is such a thing.
+    name: in that group; that of the dataset by default. All other options are those of `repack`; a bound is
+    for integers too here. Returns the new dataset; there is none if an exception is raised. References in
+    attributes lead to what has the same name in the other file, if there is such a thing.
     Raises ValueError if there is something of this name, and what `repack` raises.
     """
     name = name if name is not None else (dataset.name or "").rpartition("/")[2]
     if not name or name in target:
         raise ValueError(f"copy: there is something of the name {name!r}, or it is none")
     h5, group = inside(dataset), inside(target)
-    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks)
+    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, ("/",), lossy_of(lossy))
     wish.check()
     planned = plan(h5, "/", wish)
+    if lossy is not None and planned.lossy is None:
+        raise ValueError(f"copy: lossy: {planned.reason or 'items that are no numbers are kept exactly'}")
     if planned.how == "copied":
         h5o.copy(h5.id, b".", group.id, name.encode())
         copy_attributes(h5, group[name])
@@ -158,7 +170,9 @@ def copy(
     first = first_missing(group, name)
     link(group, name, made)
     try:
-        copy_items(h5, made, planned.blocks, threads, lambda nbytes: None)
+        known = copy_items(h5, made, planned, threads, lambda nbytes: None)
+        if known is not None:
+            quantization.state_all(made, known)
         copy_attributes(h5, made)
     except BaseException:
         del group[first]

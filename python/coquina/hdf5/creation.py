@@ -24,6 +24,8 @@ from coquina.hdf5.untyped import h5d, h5o, h5p, h5py, h5s, h5t, h5z
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from coquina.lossy import Lossy
+
 Shape = tuple[int, ...]
 Chunks = Shape | int | Literal["auto"] | None
 
@@ -41,6 +43,12 @@ class Storage:
     filters: Any
     fletcher32: bool
     fillvalue: Any
+    lossy: Lossy | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for means that datasets do not have."""
+        if self.lossy is not None and self.lossy.means not in (None, "round"):
+            raise ValueError(f"means {self.lossy.means!r}: datasets are rounded; takes 'round', or none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +210,7 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
         itemsize=itemsize,
         typesize=made.dtype.base.itemsize,
         block_bytes=prod(blocks) * itemsize,
+        dtype=made.dtype,
     )
     for slot in pipeline(storage.filter, what, fletcher32=storage.fletcher32):
         flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
@@ -215,5 +224,6 @@ def _lengths(given: Shape | None) -> Shape | None:
 
 def _check_plain(storage: Storage, shape: Shape) -> None:
     """Raise TypeError if chunks were asked for where there can be none."""
-    if storage.chunks not in (None, "auto") or storage.fletcher32 or (storage.maxshape and not shape):
+    is_asked = storage.chunks not in (None, "auto") or storage.fletcher32 or storage.lossy is not None
+    if is_asked or (storage.maxshape and not shape):
         raise TypeError(f"a dataset of shape {shape} has no chunks, and so no filters and no room to grow")

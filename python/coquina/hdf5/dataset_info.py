@@ -57,6 +57,7 @@ class DatasetInfo(ArrayInfo):
             layout=dataset.layout,
             maxshape=dataset.maxshape,
             pipeline=dataset.filters,
+            lossy=dataset.lossy,
             **stats,
             **asked(dataset),
         )

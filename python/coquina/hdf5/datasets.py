@@ -16,6 +16,7 @@ import numpy as np
 from coquina._core import CoquinaError, UnsupportedError
 from coquina.array import Array
 from coquina.array_fields import field_names, write_fields
+from coquina.hdf5.bounded_writes import BoundedWrites
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Buffer, Filters, Hdf5Library, Path
+    from coquina._core import Buffer, Codec, Filters, Hdf5Library, Path
     from coquina.changes import Changes
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
+    from coquina.lossy import LossyOption
     from coquina.remote import RangeReader
 
 
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 NAME_BYTES_MAX = 31
 
 
-class Dataset(Placed, Array):
+class Dataset(Placed, BoundedWrites):
     """A dataset of an HDF5 file; an `Array` in all that arrays do.
 
     Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
@@ -50,7 +52,7 @@ class Dataset(Placed, Array):
     (libhdf5 hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
     """
 
-    __slots__ = ("_facts", "_h5", "_library", "_nodes", "_where", "is_closed", "zones")
+    __slots__ = ("_facts", "_h5", "_is_lossy", "_library", "_nodes", "_where", "is_closed", "zones")
     _facts: Facts
     _h5: Any
     _library: Hdf5Library
@@ -318,9 +320,10 @@ class Dataset(Placed, Array):
         chunks: tuple[int, ...] | Literal["auto"] | None = None,
         blocks: tuple[int, ...] | None = None,
         access: str | tuple[int, ...] = "any",
-        codec: str | None = None,
+        codec: Codec | None = None,
         level: int | None = None,
         filters: Filters | None = None,
+        lossy: LossyOption = None,
         path: Path | None = None,
         contiguous: bool = True,
         overwrite: bool = False,
@@ -341,6 +344,7 @@ class Dataset(Placed, Array):
             codec=codec or "zstd",
             level=5 if level is None else level,
             filters="shuffle" if filters is None else filters,
+            lossy=lossy,
             path=path,
             contiguous=contiguous,
             overwrite=overwrite,

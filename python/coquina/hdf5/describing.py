@@ -261,6 +261,12 @@ def filter_name(code: int) -> str | None:
     return None if row is None else row[0]
 
 
+def can_decode(code: int) -> bool:
+    """Whether chunks with this filter can be read here; the plugin that a filter needs is looked for."""
+    row = _known_filters().get(code)
+    return row is not None and (row[1] or _core.hdf5_filter_is_there(code))
+
+
 @cache
 def _known_filters() -> dict[int, tuple[str, bool, bool]]:
     return {code: (name, decodes, encodes) for code, name, decodes, encodes in _core.hdf5_filters()}
@@ -289,9 +295,8 @@ def _why_whole(layout: str, is_exact: bool, is_uniform: bool, filters: list[Filt
         return "datatype: its bytes are not those of a NumPy dtype, so libhdf5 converts them"
     if not is_uniform:
         return "fill value of an array datatype: its parts differ"
-    known = _known_filters()
     for code, name, _, _ in filters:
-        if code not in known or not known[code][1]:
+        if not can_decode(code):
             return f"filter {code} ({name or 'without a name'}): only libhdf5 can undo it"
     if os.environ.get("HDF5_VOL_CONNECTOR"):
         return "HDF5_VOL_CONNECTOR is set: chunks may be anywhere"

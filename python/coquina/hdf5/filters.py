@@ -9,6 +9,7 @@ Invariant: parameters are complete: libhdf5 lets a filter complete them only whe
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,15 @@ from coquina.hdf5.untyped import h5z
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+
+    from coquina._core import Codec
+
 #: Id, whether it may be skipped, and parameters.
 Slot = tuple[int, bool, tuple[int, ...]]
 
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
-BLOSC, LZ4, BITSHUFFLE, ZSTD, BLOSC2 = 32001, 32004, 32008, 32015, 32026
+BLOSC, LZ4, BITSHUFFLE, ZSTD, BLOSC2, HTJ2K = 32001, 32004, 32008, 32015, 32026, 32033
 
 _BLOSC_CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
 _BLOSC_FILTERS = {"nofilter": 0, "shuffle": 1, "bitshuffle": 2}
@@ -36,16 +41,17 @@ class Wanted:
 
     codec: None for the one that the compressor takes by default. filters: what rearranges the bytes before.
     chunks: of the file's axes. itemsize: bytes of an element, typesize: of an innermost item. blocks: their
-    bytes, for Blosc2.
+    bytes, for Blosc2. dtype: of the elements, for images.
     """
 
-    codec: str | None
+    codec: Codec | None
     level: int
     filters: str
     chunks: tuple[int, ...]
     itemsize: int
     typesize: int
     block_bytes: int
+    dtype: np.dtype[Any] | None = None
 
     @property
     def chunk_bytes(self) -> int:
@@ -73,6 +79,8 @@ def refitted(slot: Slot, wanted: Wanted) -> Slot:
     Raises ValueError for a codec or a filter of Blosc without a name here.
     """
     code, may_skip, values = slot
+    if code == HTJ2K:
+        return _htj2k(replace(wanted, codec=None))[0]
     if code not in (BLOSC, BLOSC2):
         return slot
     level, shuffle, codec = values[4:7] if len(values) >= 7 else (5, 1, 0)
@@ -102,6 +110,14 @@ def filters_name(filters: Any) -> str:
     return names[0]
 
 
+def _codec(wanted: Wanted, default: str, known: dict[str, Any]) -> Any:
+    if wanted.codec is not None and not isinstance(wanted.codec, str):
+        raise ValueError(
+            f"codec {wanted.codec!r}: filters of HDF5 store no parameter of a codec; files of arrays do"
+        )
+    return _choice("codec", wanted.codec or default, known)
+
+
 def _choice(what: str, name: str, known: dict[str, Any]) -> Any:
     if name not in known:
         raise ValueError(f"{what} {name!r}: takes one of {', '.join(known)}")
@@ -126,7 +142,7 @@ def _shuffled(wanted: Wanted) -> list[Slot]:
 
 
 def _blosc2(wanted: Wanted) -> list[Slot]:
-    codec = _choice("codec", wanted.codec or "zstd", _BLOSC_CODECS)
+    codec = _codec(wanted, "zstd", _BLOSC_CODECS)
     filters = _choice("filters", wanted.filters, _BLOSC2_FILTERS)
     rank = len(wanted.chunks)
     dims = (rank, *(extent & _U32_MAX for extent in wanted.chunks)) if 2 <= rank <= 8 else ()
@@ -135,7 +151,7 @@ def _blosc2(wanted: Wanted) -> list[Slot]:
 
 
 def _blosc(wanted: Wanted) -> list[Slot]:
-    codec = _choice("codec", wanted.codec or "zstd", _BLOSC_CODECS)
+    codec = _codec(wanted, "zstd", _BLOSC_CODECS)
     filters = _choice("filters", wanted.filters, _BLOSC_FILTERS)
     typesize = wanted.typesize if wanted.typesize <= 255 else 1
     return [(BLOSC, True, (2, 2, typesize, wanted.chunk_bytes, _level(wanted, 0, 9), filters, codec))]
@@ -157,9 +173,32 @@ def _zstd(wanted: Wanted) -> list[Slot]:
 
 
 def _bitshuffle(wanted: Wanted) -> list[Slot]:
-    codec = _choice("codec", wanted.codec or "lz4", _BITSHUFFLE_CODECS)
+    codec = _codec(wanted, "lz4", _BITSHUFFLE_CODECS)
     level = (_level(wanted, 1, 22),) if codec == _BITSHUFFLE_CODECS["zstd"] else ()
     return [(BITSHUFFLE, True, (0, 4, wanted.itemsize, 0, codec, *level))]
+
+
+def _htj2k(wanted: Wanted) -> list[Slot]:
+    _no_codec("htj2k", wanted)
+    if wanted.dtype is None:
+        return []
+    if wanted.dtype.kind not in "iu" or wanted.itemsize > 2:
+        raise ValueError(f"dtype {wanted.dtype}: the filter 'htj2k' takes integers of 8 and 16 bits")
+    *grid, last = [extent for extent in wanted.chunks if extent != 1] or [1]
+    components = 3 if len(grid) == 2 and last == 3 else 1
+    height, width = (grid if components == 3 else [*(grid or [1]), last])[-2:]
+    if len(grid) > 2 or (len(grid) == 2 and components == 1):
+        raise ValueError(
+            f"chunks {wanted.chunks}: the filter 'htj2k' takes images, of two axes longer than 1, or three "
+            "of which the last has 3"
+        )
+    if not wanted.dtype.isnative:
+        raise ValueError(
+            f"dtype {wanted.dtype}: the filter 'htj2k' takes the byte order of this machine only"
+        )
+    big_endian = 0x100 if wanted.itemsize == 2 and sys.byteorder == "big" else 0
+    signed = 0x80 if wanted.dtype.kind == "i" else 0
+    return [(HTJ2K, True, (1, big_endian | signed | wanted.itemsize, width, height, components))]
 
 
 def _none(wanted: Wanted) -> list[Slot]:
@@ -174,5 +213,6 @@ _COMPRESSORS: dict[str, Callable[[Wanted], list[Slot]]] = {
     "lz4": _lz4,
     "zstd": _zstd,
     "bitshuffle": _bitshuffle,
+    "htj2k": _htj2k,
     "none": _none,
 }

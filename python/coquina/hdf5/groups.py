@@ -13,8 +13,10 @@ from coquina.array_writes import wrote
 from coquina.creation import fill_boxes
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, link, missing
 from coquina.hdf5.places import Placed, inside
+from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5py
+from coquina.lossy import lossy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from coquina._core import Filters
     from coquina.hdf5.describing import Zones
     from coquina.hdf5.nodes import Nodes
+    from coquina.lossy import LossyOption
+    from coquina.tables.column_bounds import Bounds
     from coquina.tables.table import Table
 
 
@@ -134,6 +138,7 @@ class Group(Placed, MutableMapping[str, Any]):
         filters: Filters = "shuffle",
         fletcher32: bool = False,
         fillvalue: Any = None,
+        lossy: LossyOption = None,
         zones: Zones = (),
         threads: int | None = None,
     ) -> Any:
@@ -144,13 +149,16 @@ class Group(Placed, MutableMapping[str, Any]):
             Dask array, whose chunks are encoded by the tasks that compute them.
         chunks: items along each axis of a chunk; by the default rule if None or "auto".
         maxshape: how far each axis may grow, None for without end.
-        filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle" or "none".
+        filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
+            (images of 8-bit and 16-bit integers; needs coquina-images) or "none".
         codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
             ("lz4" by default, "zstd", "none").
         level: 0 to 9; 1 to 22 for Zstandard alone. filters: "shuffle", "nofilter"; "bitshuffle" with Blosc.
         blocks: of Blosc2, the unit that is decoded; their number of bytes is kept, and their shape here.
         fletcher32: chunks get a checksum, which h5py checks too.
         fillvalue: what items are until they are written.
+        lossy: how far numbers may be from what was given: a `Lossy`, or a mapping of its keywords. They are
+            rounded before the filter, whichever that is. Attributes say so, for all writes to come.
         zones: numbers whose least and greatest are kept for each block; see `Dataset.with_zones`.
 
         Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
@@ -162,13 +170,18 @@ class Group(Placed, MutableMapping[str, Any]):
             raise ValueError(f"create_dataset: there is something of the name {name!r}")
         made = content(shape, dtype, data)
         tid = datatype(made.dtype)
+        bound = lossy_of(lossy)
+        if tid is None and bound is not None:
+            raise ValueError(f"lossy: items of {made.dtype} are kept exactly")
         if tid is None:
             return self._shown(
                 self._h5.create_dataset(
                     name, shape, dtype, data, chunks=chunks, maxshape=maxshape, fillvalue=fillvalue
                 )
             )
-        storage = Storage(chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue)
+        storage = Storage(
+            chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue, bound
+        )
         h5, cut = create(self._h5, made, tid, storage)
         # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
         if name is not None:
@@ -177,8 +190,12 @@ class Group(Placed, MutableMapping[str, Any]):
             dataset = self._nodes.node(h5, cut, zones)
             # There may have been another dataset at its place in the file.
             wrote(dataset)
+            if bound is not None:
+                dataset.promise(bound)
             if made.values is not None:
                 _fill(dataset, made.values, threads)
+            if bound is not None:
+                put_cf(h5, bound)
         except BaseException:
             if first is not None:
                 del self._h5[first]
@@ -195,6 +212,7 @@ class Group(Placed, MutableMapping[str, Any]):
         codec: str | None = None,
         level: int = 5,
         filters: Filters = "shuffle",
+        lossy: LossyOption = None,
         threads: int | None = None,
     ) -> Any:
         """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`."""
@@ -206,6 +224,7 @@ class Group(Placed, MutableMapping[str, Any]):
             codec=codec,
             level=level,
             filters=filters,
+            lossy=lossy,
             threads=threads,
         )
 
@@ -224,6 +243,7 @@ class Group(Placed, MutableMapping[str, Any]):
         filters: Filters = "shuffle",
         fletcher32: bool = False,
         index: Sequence[str] = (),
+        lossy: Bounds = None,
     ) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
         from coquina.tables.making import Storing, create_in
@@ -239,6 +259,7 @@ class Group(Placed, MutableMapping[str, Any]):
             filters,
             fletcher32,
             tuple(index),
+            lossy,
         )
         return create_in(self, name, data, storing)
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina import _core
 from coquina.hdf5 import filters as slots
-from coquina.hdf5.describing import default_cut, filters_of
+from coquina.hdf5.describing import default_cut, filters_of, item_dtype
 from coquina.hdf5.exact_attributes import is_fixed
 from coquina.hdf5.storing import itemsize_of, slots_of, stored_rows
 from coquina.hdf5.untyped import h5d, h5t, h5z
 
 if TYPE_CHECKING:
     from coquina.hdf5.filters import Slot
+    from coquina.lossy import Lossy
 
 #: Datasets without chunks get some if they have so many bytes and are to be compressed.
 _CHUNKED_FROM = 64 << 10
@@ -33,7 +34,8 @@ class Wish:
 
     filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`. chunks: "auto", or items
     along each axis, for datasets with so many. only: paths of datasets and groups that this is for, from the
-    top of what is copied on; all if empty.
+    top of what is copied on; all if empty. lossy: for floating-point numbers that are no dimension scales,
+    and for all numbers that `only` names themselves.
     """
 
     filter: str | None = None
@@ -44,11 +46,16 @@ class Wish:
     fletcher32: bool | None = None
     chunks: Shape | Literal["auto"] | None = None
     only: tuple[str, ...] = ()
+    lossy: Lossy | None = None
 
     def is_for(self, path: str) -> bool:
         """Whether the wish is for what stands at `path`."""
         tops = ["/" + top.strip("/") for top in self.only]
         return not tops or any(top in ("/", path) or path.startswith(f"{top}/") for top in tops)
+
+    def is_named(self, path: str) -> bool:
+        """Whether what stands at `path` is named itself, and not only what it is in."""
+        return any("/" + top.strip("/") == path for top in self.only)
 
     def check(self) -> None:
         """Raise ValueError for names and levels that no dataset could be stored with."""
@@ -66,7 +73,7 @@ class Plan:
 
     how: "copied" whole by libhdf5, chunks as they are stored; "chunks", one by one, since some have filters
     that were skipped; "encoded" anew. reason: why it is not as it was wished. chunks, filters, blocks: the
-    new ones.
+    new ones. lossy: the bound on what is lost, None for nothing.
     """
 
     how: Literal["copied", "chunks", "encoded"]
@@ -74,6 +81,7 @@ class Plan:
     chunks: Shape = ()
     filters: tuple[Slot, ...] = ()
     blocks: Shape | None = None
+    lossy: Lossy | None = None
 
 
 class _ImpossibleError(Exception):
@@ -98,7 +106,9 @@ def plan(dataset: Any, path: str, wish: Wish) -> Plan:
 
 def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
     """Return the plan of storing otherwise; None where all is already as it was wished."""
-    if (wish.filter, wish.chunks, wish.fletcher32) == (None, None, None) or not wish.is_for(path):
+    lossy = wish.lossy if wish.lossy is not None and _is_rounded(dataset, wish.is_named(path)) else None
+    is_kept = (wish.filter, wish.chunks, wish.fletcher32, lossy) == (None, None, None, None)
+    if is_kept or not wish.is_for(path):
         return None
     layout = dataset.id.get_create_plist().get_layout()
     if dataset.shape is None or not dataset.shape or 0 in dataset.maxshape:
@@ -119,9 +129,25 @@ def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
     _check_readable(dataset)
     chunks, blocks = _cut(dataset, wish)
     filters = _filters(dataset, wish, chunks, blocks)
-    if chunks == dataset.chunks and filters == slots_of(dataset):
+    if lossy is None and chunks == dataset.chunks and filters == slots_of(dataset):
         return None
-    return Plan("encoded", None, chunks, filters, blocks)
+    if lossy is not None and not _all_encode(filters):
+        raise _ImpossibleError("its filters cannot be run here; ask for another one")
+    return Plan("encoded", None, chunks, filters, blocks, lossy)
+
+
+def _is_rounded(dataset: Any, is_named: bool) -> bool:
+    """Whether a bound is for this dataset: floating-point numbers that are no dimension of others.
+
+    One that is named itself may be such a dimension, or of integers.
+    """
+    items = item_dtype(dataset)
+    if items is None or not items[1]:
+        return False
+    dtype = items[0].base
+    if dtype.kind in "iu" or dataset.attrs.get("CLASS") == b"DIMENSION_SCALE":
+        return is_named and dtype.kind in "iufc"
+    return dtype.kind in "fc" and dtype.itemsize <= (8 if dtype.kind == "f" else 16)
 
 
 def _check_readable(dataset: Any) -> None:
@@ -169,6 +195,7 @@ def _filters(dataset: Any, wish: Wish, chunks: Shape, blocks: Shape) -> tuple[Sl
         itemsize=tid.get_size(),
         typesize=_innermost(tid),
         block_bytes=prod(blocks) * tid.get_size(),
+        dtype=dataset.dtype,
     )
     if wish.filter is not None:
         return tuple(slots.pipeline(wish.filter, wanted, fletcher32=has_sum))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from coquina import _core
 from coquina._core import CoquinaError, Hdf5Library
 from coquina.hdf5.chunks import may_be_mixed_up
-from coquina.hdf5.describing import filters_of
+from coquina.hdf5.describing import can_decode, filters_of
 from coquina.hdf5.untyped import h5d, h5py
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class _Checker:
             (code, may_skip, list(values))
             for code, _, may_skip, values in filters_of(dataset.id.get_create_plist())
         ]
-        self.known = {code for code, _, decodes, _ in _core.hdf5_filters() if decodes}
+        self.known = {code for code, *_ in self.filters if can_decode(code)}
         # Items that stand elsewhere in the file are good only if they can be followed.
         self.is_indirect = points_elsewhere(dataset)
 

@@ -17,15 +17,17 @@ from coquina import _core
 from coquina.array import Array
 from coquina.array_regions import boxes
 from coquina.hdf5 import filters as slots
-from coquina.hdf5.describing import describe_bytes, filters_of
+from coquina.hdf5.describing import describe, describe_bytes, filters_of
 from coquina.hdf5.untyped import h5d, h5z
 from coquina.indexing import lower
+from coquina.lossy import lossy_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from coquina.hdf5.filters import Slot
     from coquina.hdf5.planning import Plan
+    from coquina.lossy import LossyInfo
 
 BOX_BYTES = 64 << 20
 #: Where a box of whole chunks of both sides would be larger than this, chunks are decoded several times.
@@ -101,15 +103,30 @@ def copy_chunks(source: Any, target: Any, done: Callable[[int], object]) -> None
         done(itemsize * prod(part.stop - part.start for part in _region(start, source.shape, source.chunks)))
 
 
+def numbers_array(dataset: Any, blocks: Shape | None = None) -> Array:
+    """Return the items of a dataset as an array of the numbers that they are. blocks: of chunks to come."""
+    facts = describe(dataset)
+    assert facts is not None
+    return Array(facts.open(facts.library_of(dataset), blocks=blocks), facts.dtype)
+
+
 def copy_items(
-    source: Any, target: Any, blocks: Shape | None, threads: int | None, done: Callable[[int], object]
-) -> None:
-    """Copy the items of a dataset; chunks that are not stored stay so. blocks: those that were planned."""
-    old, new = bytes_array(source), bytes_array(target, blocks)
+    source: Any, target: Any, planned: Plan, threads: int | None, done: Callable[[int], object]
+) -> LossyInfo | None:
+    """Copy the items of a dataset, and return what was lost; None if nothing may be.
+
+    Chunks that are not stored stay so.
+    """
+    if planned.lossy is None:
+        old, new = bytes_array(source), bytes_array(target, planned.blocks)
+    else:
+        old, new = numbers_array(source), numbers_array(target, planned.blocks)
+        new.handle.set_lossy(planned.lossy.terms)
     for region in regions(source, target):
         items = read(old, region, threads)
         new.write_selection(list(lower(region, new.shape).axes), None, 0, items, threads=threads)
         done(items.nbytes)
+    return None if planned.lossy is None else lossy_info(new.handle)
 
 
 def read(array: Array, region: Region, threads: int | None) -> np.ndarray[Any, Any]:

@@ -122,7 +122,8 @@ class Tail:
             values = values.astype(self._dtype)
         if self._rows_max is not None and self.rows + len(values) > self._rows_max:
             raise ValueError(f"append: {self.rows} + {len(values)} rows; maxshape allows {self._rows_max}")
-        return values
+        # Once, as they come: rows that wait are written more than once, and must not move each time.
+        return self._dataset.rounded(values)
 
     def write_whole(self, values: npt.NDArray[Any]) -> None:
         """Write the chunks that `values` complete, or make room for them where nothing may be written."""
@@ -202,6 +203,7 @@ class Tail:
         """Write what waits before row `stop` and was not written yet, and make the dataset that long."""
         if stop == self.flushed:
             return
+        self._dataset.note_reached()
         if self._written and self._extent < stop:
             self._grow(min(self._start + self._chunk_rows, stop))
         last = stop - self._start
@@ -247,7 +249,8 @@ class Tail:
         if values.size:
             # What an assignment comes to; this is the part of an append that takes the longest.
             axes: list[Any] = [(start, 1, len(values)), *self._row_axes]
-            self._dataset.write_selection(axes, None, 0, np.ascontiguousarray(values))
+            with self._dataset.exactly():
+                self._dataset.write_selection(axes, None, 0, np.ascontiguousarray(values))
             self._seen = self._changes.total
 
     def _set_rows(self, rows: int) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from coquina.hdf5.planning import Plan, Wish
     from coquina.hdf5.trees import Entry
+    from coquina.lossy import LossyInfo
 
 #: libhdf5's name for it is H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG.
 _MERGE_NAMED_TYPES = 0x40
@@ -60,6 +61,8 @@ class TreeCopy:
         self._types: dict[int, bytes] = {}
         self._pointing: list[tuple[Any, bytes]] = []
         self.datasets: list[Copied] = []
+        #: Datasets that lose something, with what they lost; their attributes say nothing of it yet.
+        self.bounds: dict[str, LossyInfo] = {}
 
     def make(self) -> None:
         """Copy everything."""
@@ -152,7 +155,9 @@ class TreeCopy:
         if planned.how == "chunks" and slots_of(target) == slots_of(source):
             copy_chunks(source, target, self._done)
         else:
-            copy_items(source, target, planned.blocks, self._threads, self._done)
+            known = copy_items(source, target, planned, self._threads, self._done)
+            if known is not None:
+                self.bounds[place[1].decode(errors="surrogateescape")] = known
 
     def _attributes(self, source: Any, target: Any, path: bytes) -> None:
         if attributes.copy(source, target, self._datatype):

@@ -7,6 +7,7 @@ Invariant: what is not understood raises UnsupportedError; no attribute is trust
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -120,7 +121,9 @@ def _make_nullable(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
     else:
         home.attrs_of(path).update({"encoding-type": encoding, "encoding-version": "0.1.0"})
         names = ("values", "mask")
-    _make_arrays(home, path, dict(zip(names, (spec.dtype, np.bool_), strict=True)), cut)
+    values, mask = names
+    _make_arrays(home, path, {values: spec.dtype}, cut)
+    _make_arrays(home, path, {mask: np.bool_}, replace(cut, lossy=None))
 
 
 def _make_text(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:

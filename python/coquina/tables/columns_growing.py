@@ -165,6 +165,7 @@ class GrowingColumns(Layout):
                 "encoding": names.text(self.home.attrs_of(name).get("encoding-type")),
                 "nbytes": sum(array.nbytes for array in one.arrays),
                 "cbytes": sum(array.cbytes for array in one.arrays),
+                "lossy": next((found for array in one.arrays if (found := array.lossy) is not None), None),
             }
         totals = {key: sum(one[key] for one in columns.values()) for key in ("nbytes", "cbytes")}
         first = next((array for one in self._all.values() for array in one.arrays), None)

@@ -7,6 +7,7 @@ Invariant: a name is among the table's columns only while all of the column is t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +19,13 @@ from coquina.tables.columns_growing import GrowingColumns
 from coquina.tables.homes import Cut, Hdf5Home, Home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
     from coquina._core import Filters
     from coquina.hdf5.groups import Group
+    from coquina.lossy import Lossy
     from coquina.tables.layout import Batch, ColumnSpec, Schema
     from coquina.tables.stored_columns import Items, StoredColumn
 
@@ -42,12 +44,13 @@ def create_columns(
     level: int = 5,
     filters: Filters = "shuffle",
     fletcher32: bool = False,
+    lossy: Mapping[str, Lossy] | None = None,
 ) -> ColumnsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
     filter, codec, level, filters, fletcher32: as in `Group.create_dataset`. chunk_rows: of all columns; by
     default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`. block_rows: 16384 by
-    default.
+    default. lossy: bounds by column, as `bounds_of` gives them.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that have no place here: nested ones, and values with axes.
@@ -58,7 +61,7 @@ def create_columns(
     cut = Cut(rows, block_rows or Cut().block_rows, filter, codec, level, filters, fletcher32)
     made = group.create_group(name)
     try:
-        return ColumnsLayout.create(Hdf5Home(made), schema, cut, title=title)
+        return ColumnsLayout.create(Hdf5Home(made), schema, cut, title=title, lossy=lossy)
     except BaseException:
         del group[name]
         raise
@@ -84,15 +87,24 @@ class ColumnsLayout(GrowingColumns):
         return cls(home)
 
     @classmethod
-    def create(cls, home: Home, schema: Schema, cut: Cut, *, title: str = "") -> ColumnsLayout:
-        """Make a table without rows in an empty home."""
+    def create(
+        cls,
+        home: Home,
+        schema: Schema,
+        cut: Cut,
+        *,
+        title: str = "",
+        lossy: Mapping[str, Lossy] | None = None,
+    ) -> ColumnsLayout:
+        """Make a table without rows in an empty home. lossy: bounds by column."""
         if not schema:
             raise ValueError("create_table: a table needs a column")
         order = [spec.name for spec in schema]
         for at, name in enumerate(order):
             names.check_name(name, order[:at])
+        bounds = lossy or {}
         for spec in schema:
-            make_column(home, spec.name, spec, cut)
+            make_column(home, spec.name, spec, replace(cut, lossy=bounds.get(spec.name)))
         names.put_table(home, cut, title)
         names.put_order(home, order, order[0])
         made = cls(home)

@@ -137,6 +137,7 @@ class FramesHome(Home):
             True,
             True,
             True,
+            lossy=cut.lossy,
         )
         array = new_array((0,), np.dtype(wanted.str), options)
         array.handle.publish()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from coquina._core import Filters
     from coquina.array import Array
     from coquina.hdf5.groups import Group
+    from coquina.lossy import Lossy
 
 #: Rows of a block: the unit that is decoded, skipped and walked, the same in all columns.
 BLOCK_ROWS = 1 << 14
@@ -38,7 +39,10 @@ _TEXT_WIDTH_MIN = 16
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How new arrays are cut and compressed; see `Group.create_dataset` for all but the numbers of rows."""
+    """How new arrays are cut and compressed; see `Group.create_dataset` for all but the numbers of rows.
+
+    lossy: of one column, whose array says so itself; the rest is stored, for all columns.
+    """
 
     chunk_rows: int = CHUNK_ROWS
     block_rows: int = BLOCK_ROWS
@@ -47,6 +51,7 @@ class Cut:
     level: int = 5
     filters: Filters = "shuffle"
     fletcher32: bool = False
+    lossy: Lossy | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers of rows. Raises ValueError for those that no chunk can have."""
@@ -73,7 +78,9 @@ class Cut:
 
     def stored(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        return asdict(self)
+        kept = asdict(self)
+        del kept["lossy"]
+        return kept
 
     @classmethod
     def read(cls, stored: Any, rows: int) -> Cut:
@@ -81,7 +88,7 @@ class Cut:
         if isinstance(stored, dict):
             known: dict[str, Any] = {"fletcher32": False, **cast("dict[str, Any]", stored)}
             kinds = {"chunk_rows": int, "block_rows": int, "level": int, "fletcher32": bool}
-            if set(known) == {one.name for one in fields(cls)} and all(
+            if set(known) == {one.name for one in fields(cls)} - {"lossy"} and all(
                 isinstance(known[name], kind) for name, kind in kinds.items()
             ):
                 return cls(**known)
@@ -278,7 +285,7 @@ class Hdf5Home(Home):
         self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
     ) -> Array:
         """Return a new dataset without items, chunked."""
-        return self._group.create_dataset(
+        made = self._group.create_dataset(
             path,
             (0,),
             np.dtype(dtype),
@@ -293,6 +300,10 @@ class Hdf5Home(Home):
             fillvalue=fillvalue,
             zones=_zones(np.dtype(dtype)) if zoned else (),
         )
+        if cut.lossy is not None:
+            # Not by `lossy=`, which may put a variable of CF's beside it: that would be among the columns.
+            made.promise(cut.lossy)
+        return made
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
         """Return the dataset."""

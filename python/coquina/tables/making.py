@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.tables.column_bounds import bounds_of
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
 from coquina.tables.reading import narrowed
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from coquina._core import Filters, Path
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
+    from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Batch, Layout, Schema
     from coquina.tables.plan import Plan
 
@@ -48,19 +50,23 @@ class Storing:
     filters: Filters = "shuffle"
     fletcher32: bool = False
     index: tuple[str, ...] = ()
+    lossy: Bounds = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a layout that there is not."""
+        """Raise ValueError for a layout that there is not, and for bounds that it cannot keep."""
         if self.layout not in LAYOUTS:
             raise ValueError(f"layout {self.layout!r}: takes {' or '.join(map(repr, LAYOUTS))}")
+        if self.lossy and self.layout == "rows":
+            raise ValueError("lossy: records are kept exactly; layout='columns' takes bounds by column")
 
     def create(self, group: Group, name: str, schema: Schema) -> Layout:
         """Return the layout of a new table without rows."""
-        options = {key: value for key, value in asdict(self).items() if key not in ("layout", "index")}
+        apart = ("layout", "index", "lossy")
+        options = {key: value for key, value in asdict(self).items() if key not in apart}
         if self.layout == "columns":
             from coquina.tables.columns_layout import create_columns
 
-            return create_columns(group, name, schema, **options)
+            return create_columns(group, name, schema, lossy=bounds_of(self.lossy, schema), **options)
         from coquina.tables.rows import create_rows
 
         del options["expected_rows"]
@@ -74,11 +80,12 @@ class Storing:
 
         if self.layout != "columns":
             raise ValueError(f"{os.fspath(path)}: a directory has the layout 'columns', not {self.layout!r}")
+        lossy = bounds_of(self.lossy, schema)
         rows = Cut.for_rows(self.expected_rows) if self.chunk_rows is None else self.chunk_rows
         kept = Cut(rows, Cut().block_rows, self.filter, self.codec, self.level, self.filters)
         home = FramesHome.make(path, overwrite=overwrite)
         try:
-            return ColumnsLayout.create(home, schema, kept, title=self.title)
+            return ColumnsLayout.create(home, schema, kept, title=self.title, lossy=lossy)
         except BaseException:
             shutil.rmtree(home.path)
             raise

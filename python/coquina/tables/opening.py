@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coquina._core import Filters, Path
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
+    from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Layout
 
 Kind = Literal["columns", "rows"]
@@ -48,6 +49,7 @@ def create_table(
     filters: Filters = "shuffle",
     fletcher32: bool = False,
     index: Sequence[str] = (),
+    lossy: Bounds = None,
 ) -> Table:
     """Return a new table in a file, open for writing; closing it closes the file.
 
@@ -64,6 +66,8 @@ def create_table(
     fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
         Those of frames always have one.
     index: columns, and expressions of them, that get an index; see `Table.create_index`.
+    lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
+        be from what was given, now and in all rows to come. Layout "columns" only.
 
     Raises ValueError if there is something of this name, TypeError for data that tables do not take.
     """
@@ -78,6 +82,7 @@ def create_table(
         filters,
         fletcher32,
         tuple(index),
+        lossy,
     )
     return create_at(path, mode, name, batches(data), expecting(storing, data))
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.remote import RangeReader
+    from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.opening import Kind
     from coquina.tables.reading import Names
@@ -217,13 +218,15 @@ class Table(Changes):
         memory_limit: int = 1 << 30,
         codec: str | None = None,
         level: int = 5,
+        lossy: Bounds = None,
         overwrite: bool = False,
     ) -> Table:
         """Return a copy as another table, of a new file or in a group; rows are read a window at a time.
 
         name: of the new table; that of this one if None. layout: "rows" or "columns". condition: only the
         rows that meet it. sort_by: columns by which the rows are sorted, the first of which weighs most; rows
-        that are equal keep their order, and what is missing, and NaN, comes last.
+        that are equal keep their order, and what is missing, and NaN, comes last. lossy: bounds by column, as
+        in `create_table`; without them the copy holds what is stored here, and is exact from then on.
 
         Sorting takes about `memory_limit` bytes of memory (n rows may take what n^(2/3) of them do, if that
         is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
@@ -239,7 +242,8 @@ class Table(Changes):
         if sort_by is not None:
             plan = plan.ordered(sort_by, False)
         kind = self._layout.kind if layout is None else layout
-        return copy_plan(plan, target, name, Storing(kind, codec=codec, level=level), overwrite, memory_limit)
+        storing = Storing(kind, codec=codec, level=level, lossy=lossy)
+        return copy_plan(plan, target, name, storing, overwrite, memory_limit)
 
     # The life of a table
 

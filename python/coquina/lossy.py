@@ -1,0 +1,185 @@
+"""`Lossy`: how much of the items of an array may be lost, and what was lost of them.
+
+In: one bound, and the means if they are to be chosen by hand. Out: what every writer takes as `lossy=`, and
+what `a.lossy` says. The engine rounds, codes, decodes again and measures; see docs/guide/lossy.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, cast
+
+from coquina import _core
+
+Means = Literal["round", "trunc", "zfp", "j2k", "htj2k"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lossy:
+    """A bound on what may be lost of the items of an array: exactly one of these.
+
+    max_error: no item is further than this from what was given; of complex items, the distance in the plane.
+    relative_error: no item is further than this part of itself from what was given, such as 1e-3.
+    psnr: peak signal-to-noise ratio in decibels, at least; the peak is the distance of the least and the
+        greatest number. It holds for every write to a chunk, and so for the array.
+    keep_bits: bits of the mantissa that are kept (10, 23 and 52 are all of float16, float32, float64), or
+        high bits of an integer; the last one is rounded, half to even.
+    ratio: how many times smaller the array is to be; with as little loss as gives that.
+    means: None to choose for each chunk; "round" to numbers with many zeros in their bits, which any codec
+        makes small; "trunc" by Blosc2's filters that set low bits to zero (not for psnr and ratio); "zfp", by
+        its codecs (float32 and float64 of 1 to 4 axes with blocks of 4 items and more along each; not for
+        relative_error and keep_bits); "j2k" and "htj2k" by the codecs of images (integers of 8 and 16 bits;
+        for the same bounds as "zfp"; needs `pip install coquina[images]`), never chosen by None.
+
+    Items are float16, float32, float64, complex of two of the latter, or integers. NaN, infinities and the
+    sign of zeros are always kept. Raises ValueError for none or several bounds, and values out of range,
+    TypeError for values that are no numbers.
+    """
+
+    max_error: float | None = None
+    relative_error: float | None = None
+    psnr: float | None = None
+    keep_bits: int | None = None
+    ratio: float | None = None
+    means: Means | None = None
+
+    def __init__(
+        self,
+        max_error: float | None = None,
+        relative_error: float | None = None,
+        psnr: float | None = None,
+        keep_bits: int | None = None,
+        ratio: float | None = None,
+        *,
+        means: Means | None = None,
+    ) -> None:
+        """Take one bound."""
+        given = {
+            "max_error": max_error,
+            "relative_error": relative_error,
+            "psnr": psnr,
+            "keep_bits": keep_bits,
+            "ratio": ratio,
+        }
+        bounds = [name for name, value in given.items() if value is not None]
+        if len(bounds) != 1:
+            found = " and ".join(bounds) or "none"
+            raise ValueError(f"lossy: takes exactly one of {', '.join(given)}; {found} given")
+        if means is not None and not isinstance(means, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"means {means!r}: takes one of round, trunc, zfp, j2k, htj2k, or None to choose")
+        name = bounds[0]
+        terms = {**given, name: _number(name, given[name]), "means": means}
+        for name, value in terms.items():
+            object.__setattr__(self, name, value)
+        _core.check_lossy(self.terms)
+
+    @property
+    def bound(self) -> str:
+        """The name of the bound."""
+        return next(name for name in BOUNDS if getattr(self, name) is not None)
+
+    @property
+    def value(self) -> float:
+        """The value of the bound."""
+        return getattr(self, self.bound)
+
+    @property
+    def terms(self) -> tuple[str, float, str | None]:
+        """Bound, value and means, as the engine takes them."""
+        return self.bound, self.value, self.means
+
+    def __repr__(self) -> str:
+        """Say what was asked for."""
+        means = "" if self.means is None else f", means={self.means!r}"
+        return f"Lossy({self.bound}={self.value!r}{means})"
+
+
+def _number(name: str, value: Any) -> float:
+    """Return a bound as a plain number. TypeError: it is none; ValueError: too great."""
+    if isinstance(value, float):
+        return float(value)
+    try:
+        number = float(value) if hasattr(value, "__float__") else None
+    except OverflowError as error:
+        raise ValueError(f"{name}: takes a number below 1.8e308") from error
+    except TypeError:  # of an array of several items
+        number = None
+    if number is None:
+        raise TypeError(f"{name} {value!r}: takes a number, not {type(value).__name__}")
+    return int(number) if number.is_integer() and not number > 2**53 else number
+
+
+#: The bounds.
+BOUNDS = tuple(field.name for field in fields(Lossy) if field.name != "means")
+
+#: What writers take: a bound, or the keywords of one.
+LossyOption = Lossy | Mapping[str, Any] | None
+
+
+def lossy_of(option: Any) -> Lossy | None:
+    """Return the bound of an option. Raises TypeError for what is none, ValueError as `Lossy` does."""
+    if option is None or isinstance(option, Lossy):
+        return option
+    if not isinstance(option, Mapping):
+        raise TypeError(f"lossy: takes a Lossy or a mapping of its keywords, not {type(option).__name__}")
+    known = {field.name for field in fields(Lossy)}
+    keywords = cast("Mapping[str, Any]", option)
+    unknown = sorted(set(keywords) - known)
+    if unknown:
+        raise ValueError(f"lossy: {unknown[0]!r}: takes {', '.join(sorted(known))}")
+    return Lossy(**keywords)
+
+
+@dataclass(frozen=True, slots=True)
+class LossyInfo:
+    """What is promised of the items of an array, and what was lost of those that were written.
+
+    promised: the bound.
+    max_error, relative_error: the greatest distance of an item from what was given, and the greatest of these
+        as a part of the item that was given (infinite where a 0 became another number).
+    psnr: the least peak signal-to-noise ratio of a chunk, in decibels; infinite if nothing was lost.
+    chunks: how many chunks have been written by which means: "round", "trunc", "zfp", "image", or "exact" for
+        those that were stored as they were given.
+    """
+
+    promised: Lossy
+    max_error: float
+    relative_error: float
+    psnr: float
+    chunks: dict[str, int]
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        used = ", ".join(f"{count} {name}" for name, count in self.chunks.items() if count) or "none written"
+        errors = f"max error {self.max_error:.4g}, relative {self.relative_error:.4g}"
+        reached = f"{errors}, PSNR {self.psnr:.4g} dB"
+        return f"{self.promised.bound} {self.promised.value:g}; reached: {reached}; chunks: {used}"
+
+
+#: How chunks may have been written, in the order of the engine.
+_WAYS = ("round", "trunc", "zfp", "image", "exact")
+
+
+def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
+    """Return what the array of a handle says of its loss. Raises CorruptError if that is damaged."""
+    found = handle.lossy()
+    if found is None:
+        return None
+    bound, value, means, reached = found
+    terms: dict[str, Any] = {bound: int(value) if bound == "keep_bits" else value, "means": means}
+    return info_of(Lossy(**terms), reached)
+
+
+def info_of(promised: Lossy, reached: tuple[float, float, float, list[int]]) -> LossyInfo:
+    """Return what is said of a bound and of what was lost, as the engine gives it."""
+    max_error, relative_error, psnr, counts = reached
+    return LossyInfo(promised, max_error, relative_error, psnr, dict(zip(_WAYS, counts, strict=True)))
+
+
+def reached_of(info: LossyInfo) -> tuple[float, float, float, list[int]]:
+    """Return what was lost, as the engine takes it over."""
+    return info.max_error, info.relative_error, info.psnr, [info.chunks.get(way, 0) for way in _WAYS]
+
+
+__all__ = ["Lossy", "LossyInfo"]
