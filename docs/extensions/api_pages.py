@@ -68,7 +68,7 @@ GROUPS: list[tuple[str, str, str]] = [
         "Chunks and packed files",
         """
         compress decompress decompress_into decompress_items chunk_info ChunkInfo codecs filters pack unpack
-        append dumps loads PackFile
+        append dumps loads PackFile codec_plugins
         """,
     ),
     ("others", "Dtypes, constants, threads, errors", ""),
