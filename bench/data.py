@@ -75,7 +75,7 @@ RADIOMICS = Package(
     "pyradiomics",
     "3.0.1",
     "47c57f441d6cb7973fa3b2ea48d3948df78e3348e1c69e1e2ff19001601fc2f5",
-    keep=("*data/lung1_image.nrrd",),
+    keep=("*data/lung1_image.nrrd", "*data/brain1_image.nrrd"),
     how=SOURCE,
 )
 PYFIVE = Package(
@@ -86,10 +86,19 @@ PYFIVE = Package(
     how=SOURCE,
 )
 
+PYNETDICOM = Package(
+    "pynetdicom",
+    "2.1.1",
+    "598910d65712327e478dfd59696703143e8f2531dfb409e60c3b8820d86bae4f",
+    keep=("*/RTImageStorage.dcm",),
+)
+
 # fmt: off
 CATALOGUE = (  # small downloads first
     Dataset("mr_epi", "functional MR of a head, 2 times x 24 slices", (2, 24, 96, 128), "<i2", NIBABEL, "MIT",
             lambda p: readers.read_nifti(p.file("example4d.nii.gz"))),
+    Dataset("x_ray", "X-ray image of a therapy beam (portal imaging)", (1024, 1024), "<u2", PYNETDICOM, "MIT",
+            lambda p: readers.read_dicom(p.file("RTImageStorage.dcm"))),
     Dataset("flights", "flights from New York in 2013, 19 columns", (336776,), "rows", NYCFLIGHTS, "CC0",
             lambda p: readers.read_flights(p.file("flights.csv.zip"))),
     Dataset("seismic", "broadband seismometer counts, 26 hours at 10 Hz", (936001,), "<i4", OBSPY, "LGPL-3.0",
@@ -102,6 +111,8 @@ CATALOGUE = (  # small downloads first
             lambda p: readers.read_pp(p.files("northward_sea_ice_velocity.*.pp"), 149)),
     Dataset("ct_lung", "computed tomography of a chest", (48, 512, 512), "<i2", RADIOMICS, "BSD-3-Clause",
             lambda p: readers.read_nrrd(p.file("lung1_image.nrrd"))),
+    Dataset("mr_brain", "MR of a brain", (25, 256, 256), "<i2", RADIOMICS, "BSD-3-Clause",
+            lambda p: readers.read_nrrd(p.file("brain1_image.nrrd"))),
     Dataset("cmip_tas", "UKESM1 CMIP6 surface temperature", (780, 144, 192), "<f4", PYFIVE, "CC-BY-SA-4.0",
             lambda p: readers.read_hdf5(p.file("cmip_bad_eg.nc"), "tas")),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -49,14 +50,16 @@ class Package:
         return cache() / "packages" / f"{self.name}-{self.version}"
 
     def files(self, tail: str) -> list[Path]:
-        """The files whose path ends like the glob `tail`; fetches the package at the first call."""
-        folder = self.folder()
-        if not folder.is_dir():
-            fetch(self, folder)
-        found = sorted(f for f in folder.rglob("*") if fnmatch.fnmatch(f.as_posix(), f"*/{tail}"))
-        if not found:
-            raise UnavailableError(f"{folder}: no file {tail}")
-        return found
+        """The files whose path ends like the glob `tail`; fetches the package where there are none."""
+        if not self.found(tail):
+            fetch(self, self.folder())
+        if found := self.found(tail):
+            return found
+        raise UnavailableError(f"{self.folder()}: no file {tail}")
+
+    def found(self, tail: str) -> list[Path]:
+        """Those that the cache has: an older list of what to keep may have had fewer."""
+        return sorted(f for f in self.folder().rglob("*") if fnmatch.fnmatch(f.as_posix(), f"*/{tail}"))
 
     def file(self, tail: str) -> Path:
         """The first of `files`."""
@@ -99,6 +102,7 @@ def fetch(package: Package, folder: Path) -> None:
                 target = kept / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content())
+        shutil.rmtree(folder, ignore_errors=True)
         kept.rename(folder)  # last, so that a folder in the cache is a whole one
 
 

@@ -1,7 +1,7 @@
 """Readers of the formats the real sets come in: small ones, for the files at hand, with no library but NumPy.
 
 In: paths. Out: arrays in native byte order; tables as structured arrays.
-Sources: Met Office UM documentation paper F03 (PP), the NIfTI-1 header, teem's NRRD definition.
+Sources: Met Office UM documentation paper F03 (PP), the NIfTI-1 header, teem's NRRD definition, DICOM PS3.5.
 """
 
 from __future__ import annotations
@@ -57,6 +57,18 @@ def read_nrrd(path: Path) -> np.ndarray:
     fields = dict(line.split(": ", 1) for line in head.decode("latin1").split("\n") if ": " in line)
     shape = [int(size) for size in fields["sizes"].split()][::-1]
     return np.frombuffer(gzip.decompress(body), "<i2").reshape(shape)
+
+
+def read_dicom(path: Path) -> np.ndarray:
+    """The 16-bit pixels of an uncompressed DICOM file whose elements do not name their types."""
+    raw = path.read_bytes()
+
+    def number(element: int) -> int:
+        """Of group 0028, two bytes."""
+        return struct.unpack_from("<H", raw, raw.index(struct.pack("<HHI", 0x28, element, 2)) + 8)[0]
+
+    pixels = raw.index(struct.pack("<HHI", 0x7FE0, 0x10, 2 * number(0x10) * number(0x11))) + 8
+    return np.frombuffer(raw, "<u2", number(0x10) * number(0x11), pixels).reshape(number(0x10), number(0x11))
 
 
 FLIGHT = (

@@ -8,6 +8,7 @@ the worst and the best, and how many are below 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -295,6 +296,67 @@ def many_nodes(rows: Sequence[Row]) -> Iterator[Line]:
         if "ratios" in row:
             front = ["h5py"] if row["work"] == "open, read one" else []
             yield from lines_of([row], row["work"], ["h5py", TABLES], row["data"], front)
+
+
+LOSSLESS = "no loss"
+# dB below, times larger, and times the bound, that still count as equal
+SAME_PSNR, SAME_SIZE, SAME_BOUND = 0.1, 1.15, 1.01
+
+
+def family(row: Row) -> str:
+    """Library and codec."""
+    return f"{row['library']} {row['codec']}"
+
+
+def image_codecs(rows: Sequence[Row]) -> Iterator[Line]:
+    """images: beside each codec without loss; with loss, ours the fastest that is as good and no larger."""
+    names = dict.fromkeys(row["data"].partition(":")[0] for row in rows)
+    data = f"16-bit grey: {', '.join(names)}"
+    others = [row for row in rows if row["library"] != "coquina"]
+    ours = {row["data"]: row for row in having(rows, library="coquina", codec="htj2k", setting=LOSSLESS)}
+    exact = [row for row in others if row["setting"] == LOSSLESS and row["data"] in ours]
+    for word in ("decompress", "compress"):
+        for peer in dict.fromkeys(map(family, exact)):
+            found = [row[word] / ours[row["data"]][word] for row in exact if family(row) == peer]
+            is_front = peer.startswith("Pillow j") and word == "decompress"
+            yield Line(f"{word} images without loss, ours HTJ2K", peer, data, found, is_front)
+    for peer in dict.fromkeys(map(family, exact)):
+        found = [ours[row["data"]]["ratio"] / row["ratio"] for row in exact if family(row) == peer]
+        yield Line("size of images without loss, ours HTJ2K (theirs over ours)", peer, data, found)
+    for word in ("decompress", "compress"):
+        yield from as_good(rows, [row for row in others if row not in exact], word, data)
+
+
+def as_good(rows: Sequence[Row], others: Sequence[Row], operation: str, data: str) -> Iterator[Line]:
+    """Each cell with loss beside the fastest JPEG 2000 of ours that is as good and at most 15 % larger."""
+    ours = having(rows, library="coquina", codec={"htj2k", "j2k"})
+    found: dict[str, list[float]] = {}
+    for row in (row for row in others if row.get("psnr") is not None):
+        same = [one for one in having(ours, data=row["data"]) if row["ratio"] <= SAME_SIZE * one["ratio"]]
+        if good := [
+            one[operation] for one in same if (one.get("psnr") or math.inf) >= row["psnr"] - SAME_PSNR
+        ]:
+            found.setdefault(family(row), []).append(row[operation] / min(good))
+    for peer, values in found.items():
+        work = f"{operation} images with loss, ours as good and at most 15 % larger"
+        yield Line(work, peer, data, values, peer.startswith("Pillow") and operation == "decompress")
+
+
+def float_fields(rows: Sequence[Row]) -> Iterator[Line]:
+    """fields: at equal greatest error, beside those that held it to a hundredth: sizes and speeds."""
+    names = dict.fromkeys(row["data"].partition(":")[0] for row in rows)
+    ours = {(row["data"], row["setting"]): row for row in having(rows, library="coquina", codec="chosen")}
+    held = [row for row in rows if row["max_error"] <= SAME_BOUND * row["bound"]]
+    some = [row for row in held if row["library"] != "coquina" and (row["data"], row["setting"]) in ours]
+    for peer in dict.fromkeys(map(family, some)):
+        pairs = [(row, ours[row["data"], row["setting"]]) for row in some if family(row) == peer]
+        data = f"float32: {', '.join(names)}"
+        sizes = [mine["ratio"] / theirs["ratio"] for theirs, mine in pairs]
+        is_front = peer in ("python-blosc2 trunc", "h5py sz3")
+        yield Line("size at equal greatest error (theirs over ours)", peer, data, sizes, is_front)
+        for word in ("compress", "decompress"):
+            found = [theirs[word] / mine[word] for theirs, mine in pairs]
+            yield Line(f"{word} at equal greatest error", peer, data, found)
 
 
 def trillion_rows(rows: Sequence[Row]) -> Iterator[Line]:
