@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -200,3 +201,16 @@ def test_the_command_takes_parameters_and_shows_them(tmp_path, capsys):
     assert main(["info", str(target), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["codec"], facts["codec_parameter"]) == ("zfp_accuracy", -2)
+
+
+@pytest.mark.parametrize("codec", [("zfp_rate", 10), ("zfp_precision", 5), ("zfp_accuracy", 0)])
+def test_copies_lose_no_more(tmp_path, codec):
+    x = np.random.default_rng(3).normal(size=(40, 60)).cumsum(0).astype("f4")
+    a = cq.asarray(x, chunks=(20, 60), blocks=(20, 20), codec=codec)
+    a.attrs["unit"] = "m"
+    for copy in (a.copy(), a.copy(path=tmp_path / "c.b2nd"), deepcopy(a)):
+        assert np.array_equal(copy[...], a[...])
+        assert copy.info.codec_option == codec
+        assert copy.attrs["unit"] == "m"
+    assert np.array_equal(a.copy(codec="lz4")[...], a[...])
+    assert a.copy(chunks=(40, 60)).chunks == (40, 60)

@@ -310,14 +310,17 @@ class Array(Operators, CountedWrites):
 
         chunks: "auto" cuts anew by the default rule. lossy: what may be lost of the copy; one without
             it holds the items as they are now, and keeps what is written to it exactly, unless its codec or
-            filters lose something themselves: items are encoded anew, and those lose it again. attrs are
-            copied too. Memory: some 64 MiB, or one chunk.
+            filters lose something themselves. Chunks of a codec with a parameter, which may do that, are
+            taken over as they are stored, if the options do not ask for others. attrs are copied too.
+            Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
         """
         from coquina.creation import copy_of
 
         if chunks is None and blocks is None and access == "any":
             chunks, blocks = self.chunks, self.blocks
         info = self.info
+        keeps_cut = (chunks, blocks) == (self.chunks, self.blocks)
+        keeps_codec = info.codec_parameter is not None and codec is None and level is None and filters is None
         # Filters go with a codec that has a parameter: what suits one does not suit the other.
         keeps_filters = codec is None or (isinstance(codec, str) and info.codec_parameter is None)
         return copy_of(
@@ -334,6 +337,8 @@ class Array(Operators, CountedWrites):
             overwrite=overwrite,
             checksums=checksums,
             threads=threads,
+            # What its codec has lost it would lose once more.
+            keeps_chunks=keeps_cut and keeps_codec and lossy is None and self.lossy is None,
         )
 
     def __iter__(self) -> Iterator[Any]:

@@ -286,33 +286,24 @@ def copy_of(
     overwrite: bool = False,
     checksums: bool = True,
     threads: int | None = None,
+    keeps_chunks: bool = False,
 ) -> Array:
-    """Return a copy of an array with other options; `Array.copy` is what users call."""
+    """Return a copy of an array with other options; `Array.copy` is what users call.
+
+    keeps_chunks: take the chunks over as they are stored, which the options must allow.
+    """
     options = _options(
         chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
     )
     copy = new_array(array.shape, array.dtype, options)
     with written(copy):
-        fill_boxes(copy, lambda region: array[region], threads)
+        if keeps_chunks:
+            copy.handle.adopt([0] * len(array.shape), array.handle)
+        else:
+            fill_boxes(copy, lambda region: array[region], threads)
         for name in array.handle.layer_names():
             copy.handle.set_layer(name, array.handle.layer(name))
     return copy
-
-
-def same_as(array: Array) -> Array:
-    """Return an array in memory with the chunks of another one as they are stored, and its bound.
-
-    Codecs that lose something would lose it again if the items were encoded anew.
-    """
-    info, known = array.info, array.lossy
-    cut = (array.chunks, array.blocks, "any", info.codec_option, info.level, info.filters)
-    options = _options(*cut, None, True, False, True, lossy=known and known.promised)
-    same = new_array(array.shape, array.dtype, options)
-    with written(same):
-        same.handle.adopt([0] * len(array.shape), array.handle)
-        for name in array.handle.layer_names():
-            same.handle.set_layer(name, array.handle.layer(name))
-    return same
 
 
 def from_slabs(

@@ -183,10 +183,8 @@ def reopen(path: str | RangeReader, offset: int) -> Array:
 
 def restore(content: bytes, mode: str) -> Array:
     """Return the array of a pickle; one that could be changed can be again."""
-    from coquina.creation import same_as
-
     array = from_bytes(content)
-    return same_as(array) if _WRITABLE[mode] else array
+    return _same_as(array) if _WRITABLE[mode] else array
 
 
 def _opened(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader) -> Any:
@@ -195,3 +193,23 @@ def _opened(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader) ->
     if isinstance(handle, _core.PackReader):
         return PackFile(handle)
     return Frame(handle)
+
+
+def _same_as(array: Array) -> Array:
+    """Return an array in memory with the chunks of another one as they are stored, and its bound.
+
+    Codecs that lose something would lose it again if the items were encoded anew.
+    """
+    from coquina.creation import copy_of
+
+    info, known = array.info, array.lossy
+    return copy_of(
+        array,
+        chunks=array.chunks,
+        blocks=array.blocks,
+        codec=info.codec_option,
+        level=info.level,
+        filters=info.filters,
+        lossy=known and known.promised,
+        keeps_chunks=True,
+    )
