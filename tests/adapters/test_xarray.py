@@ -59,7 +59,9 @@ def _write(group: Any, dims: dict[str, int | None], given: list[dict[str, Any]])
         made = group.createVariable(
             one["name"],
             dtype,
-            one["dims"],
+            # Of one that grows along another axis than its first, and is shorter than the others that do,
+            # the NetCDF library puts items in the wrong places.
+            sorted(one["dims"], key=lambda name: not len_of(group, name).isunlimited()),
             zlib=one["zlib"],
             fill_value=3 if one["fill"] else None,
             endian=one["endian"],
