@@ -30,7 +30,7 @@ import studies
 import synthetic
 from harness import Effort
 from inputs import Grid, Volume
-from quality_contest import Cell, broken, contest, line, table
+from quality_contest import Cell, contest, line, sections
 from run import Canvas, Run, Script
 
 EFFORT = Effort(2.5, 2, 7, each=0.4)
@@ -81,12 +81,7 @@ def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:
         "are told the same greatest error; '(!)' marks an error that is greater."
     )
     yield from (f"Absent: {name} ({why})." for name, why in field_ways.absent().items())
-    for name in dict.fromkeys(cell.data for cell in cells):
-        yield f"## {name}"
-        yield table([cell for cell in cells if cell.data == name])
-    if missed := list(broken(cells)):
-        yield "## Bounds that did not hold"
-        yield "\n".join(missed)
+    yield from sections(cells)
 
 
 def draw(cells: Sequence[Cell], canvas: Canvas) -> None:

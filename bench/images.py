@@ -32,7 +32,7 @@ import numpy as np
 import studies
 from harness import Effort
 from inputs import Grid, megabytes
-from quality_contest import Cell, broken, contest, line, reached, table
+from quality_contest import Cell, contest, line, reached, sections
 from quality_ways import BLOSC2
 from run import Canvas, Run, Script
 
@@ -135,12 +135,7 @@ def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:
     yield from (f"Absent: {name} ({why})." for name, why in image_ways.absent().items())
     if run.options.grok_python is None:
         yield "Absent: blosc2-grok, which needs a Python of its own (--grok-python PATH)."
-    for name in dict.fromkeys(cell.data for cell in cells):
-        yield f"## {name}"
-        yield table([cell for cell in cells if cell.data == name])
-    if missed := list(broken(cells)):
-        yield "## Bounds that did not hold"
-        yield "\n".join(missed)
+    yield from sections(cells)
 
 
 def draw(cells: Sequence[Cell], canvas: Canvas) -> None:

@@ -162,6 +162,16 @@ def broken(cells: Sequence[Cell]) -> Iterator[str]:
             yield f"- {cell.family}, {cell.setting}, {cell.data}: {said}"
 
 
+def sections(cells: Sequence[Cell]) -> Iterator[str]:
+    """The tables of a page, one for each set of data, and the bounds that did not hold."""
+    for name in dict.fromkeys(cell.data for cell in cells):
+        yield f"## {name}"
+        yield table([cell for cell in cells if cell.data == name])
+    if missed := list(broken(cells)):
+        yield "## Bounds that did not hold"
+        yield "\n".join(missed)
+
+
 def line(cell: Cell) -> str:
     """A cell for the terminal."""
     speeds = f"{cell.speed('compress'):7.1f} MB/s, {cell.speed('decompress'):7.1f} MB/s back"

@@ -338,7 +338,7 @@ class Array(Operators, CountedWrites):
             checksums=checksums,
             threads=threads,
             # What its codec has lost it would lose once more.
-            keeps_chunks=keeps_cut and keeps_codec and lossy is None and self.lossy is None,
+            keeps_chunks=keeps_cut and keeps_codec and lossy is None and info.lossy is None,
         )
 
     def __iter__(self) -> Iterator[Any]:

@@ -11,14 +11,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import coquina
+from coquina.lossy import BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
-
-#: The bounds, as options and as keywords of `coquina.Lossy`.
-BOUNDS = ("max_error", "relative_error", "psnr", "keep_bits", "ratio")
 
 
 def positive(what: str) -> Callable[[str], float]:

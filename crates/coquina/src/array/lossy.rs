@@ -126,14 +126,14 @@ impl Bounded<'_> {
         let lens: Vec<u64> = region.iter().map(|range| range.end - range.start).collect();
         let plain = filled(blocks, grid, job)?;
         let before = before.map(|before| filled(before, grid, job)).transpose()?;
-        let before = kept(before, &plain, gather.old.chunks.fill());
+        let fill = gather.old.chunks.fill();
+        let before = kept(before, &plain, fill);
         let inside = inside(grid, &lens);
         let encoder = gather.old.chunks.encoder();
         let rows = lens.first().copied().unwrap_or(1);
         // A chunk at the end of the first axis grows when something is appended.
         let is_whole = grid.chunks().first().is_none_or(|&rows_max| rows == rows_max);
         let (before, item_bytes) = (before.as_deref(), grid.typesize());
-        let fill = gather.old.chunks.fill();
         let given = Given { plain: &plain, before, fill, item_bytes, inside: &inside, is_whole };
         let made = match encoder {
             Some(encoder) => {
@@ -298,7 +298,7 @@ impl Array {
     /// `Io`, the array is then as it was.
     pub fn set_lossy(&self, record: Record) -> Result<()> {
         let params = self.params();
-        if params.pipeline.is_lossy() || params.codec.is_lossy(params.codec_meta, params.codec_options) {
+        if params.is_lossy() {
             return Err(Error::invalid(
                 "lossy: the codec or a filter of the array loses something itself; leave it out, or lossy",
             ));
