@@ -20,6 +20,7 @@ pub mod index;
 pub mod lossy;
 pub mod query;
 pub mod store;
+pub mod tune;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::far::{Far, Held, Piece, Ranges};

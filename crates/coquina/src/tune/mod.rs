@@ -1,0 +1,14 @@
+//! Tuning: which codec, level and filters suit the items of a chunk, for a goal.
+//!
+//! In: blocks of a chunk and a [`Goal`]. Out: parameters for it. Features of the blocks make a short list of ways, some
+//! blocks are encoded by each of these, and a model of costs (time of a core, bytes over bandwidth) takes the best. A
+//! chunk like one before takes over what was chosen for that.
+//! Source: `docs/tuning.md`.
+//! Invariant: what is chosen depends on the items, the goal and the chunks before only, never on threads; nor on the
+//! machine, unless the goal is to be calibrated.
+
+mod goal;
+mod tuner;
+
+pub use goal::{Goal, LAYER, Wants};
+pub use tuner::{Choice, Counters, Sampled, Tuner};
