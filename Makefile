@@ -10,7 +10,7 @@ PLUGINS := python/coquina/plugins
 PLUGIN_IDS := 32001 32004 32008 32015
 SO := $(if $(filter Darwin,$(shell uname)),dylib,so)
 
-BENCHES := codecs small bloscpack_grid images fields slices chunk_size hdf5 many_nodes compute table index trillion
+BENCHES := codecs small bloscpack_grid images fields slices chunk_size hdf5 many_nodes compute table index tuner trillion
 run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
     $(BIN)/python bench/$$name.py $(2) || failed="$$failed $$name"; done; \
     test -z "$$failed" || { echo "failed:$$failed"; exit 1; }

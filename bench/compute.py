@@ -177,7 +177,9 @@ def expressed(
     lazy, other = formula(cq, *held), formula(blosc2, *peer)
     cparams = {"codec": getattr(blosc2.Codec, codec.upper()), "clevel": 5, "nthreads": THREADS}
     calls: dict[str, Call] = {
-        "coquina": (lambda: lazy[...]) if target == "memory" else (lambda: lazy.compute(codec=codec)),
+        "coquina": (lambda: lazy[...])
+        if target == "memory"
+        else (lambda: lazy.compute(codec=codec, level=5)),
         "NumPy": lambda: formula(np, x, y, z),
         "python-blosc2": (lambda: other[...])
         if target == "memory"

@@ -79,6 +79,13 @@ def clock(call: Call, number: int) -> float:
     return (time.perf_counter() - start) / number
 
 
+def processor(call: Call) -> float:
+    """Seconds of one call that this process had of its cores: those of others do not count."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
 class Stopwatch:
     """Seconds since it was made, for what can only be measured from within, and for progress."""
 

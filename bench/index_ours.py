@@ -97,7 +97,7 @@ class Ours(Library):
     def sort(self, path: Path, target: Path, column: str) -> None:
         """`copy(sort_by=)`."""
         table: Any = cq.open_table(path)
-        table.copy(target, sort_by=column).close()
+        table.copy(target, sort_by=column, codec=CODEC, level=LEVEL).close()
         table.close()
 
 

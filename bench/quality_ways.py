@@ -25,7 +25,9 @@ def coquina_way(codec: str, setting: str, bound: float | None, grid: Grid, /, **
     """An array of ours in memory; its cache of decoded blocks is off."""
 
     def encode(x: np.ndarray) -> Any:
-        array = cq.asarray(x, chunks=grid.chunks, blocks=grid.blocks, threads=THREADS, **options)
+        array = cq.asarray(
+            x, chunks=grid.chunks, blocks=grid.blocks, threads=THREADS, **{"level": 5, **options}
+        )
         array.cache_bytes = 0
         return array
 

@@ -240,6 +240,24 @@ INDEXES = Study(
     "100 million rows, some of the parts: half an hour and 30 GB of disk",
     ("builds", "levels", "memory", "queries", "first", "rows", "complex", "orders", "appends", "sorted"),
 )
+TUNER = Study(
+    "tuner",
+    "tuner.py",
+    "Automatic tuning",
+    'What codec="auto" takes for seventy arrays (real sets, fields, numbers, images, text, records, '
+    "mixtures) with five goals, for reading, writing and both, beside every way of a grid that was measured "
+    "on the same chunks, every fixed default, and BTune. What choosing costs, whether it is the same again.",
+    ["blosc2"],
+    {
+        "regret": "Mean regret by goal: how much worse than the best way of the grid.",
+        "speed": "Ratio and speeds of what was chosen, from speed to size, among all fixed ways.",
+    },
+    summaries.tuner_choices,
+    15,
+    "BTune with every goal, longer turns: half an hour",
+    ("choices", "peers", "overhead", "adaptation", "stability"),
+    "1",
+)
 TRILLION = Study(
     "trillion",
     "trillion.py",
@@ -265,5 +283,6 @@ STUDIES = (
     COMPUTE,
     TABLES,
     INDEXES,
+    TUNER,
     TRILLION,
 )

@@ -359,6 +359,29 @@ def float_fields(rows: Sequence[Row]) -> Iterator[Line]:
             yield Line(f"{word} at equal greatest error", peer, data, found)
 
 
+TUNER_GOALS = {0: "speed", 0.5: "balanced", 1: "size"}
+
+
+def tuner_choices(rows: Sequence[Row]) -> Iterator[Line]:
+    """tuner: scores of fixed ways, of the best of the grid and of BTune over ours; what choosing costs."""
+    both = [row for row in having(rows, part="regret") if row["ratios"] and row["values"]["mode"] == "both"]
+    for goal, word in TUNER_GOALS.items():
+        some = [row for row in both if row["values"]["goal"] == goal]
+        data = f"{len(some)} arrays: real, fields, numbers, images, text, records"
+        for peer in dict.fromkeys(name for row in some for name in row["ratios"]):
+            work = f"choice for {word} (score, theirs over ours)"
+            yield Line(work, peer, data, ratios(some, peer), goal == 0.5 and peer == "zstd 1 + shuffle")
+        some = [row for row in having(rows, part="peer") if row["values"]["goal"] == goal]
+        some = [row for row in some if row["values"]["mode"] == "both"]
+        for peer in ("BTune", "BTune, at first", "BTune told of the storage"):
+            if found := ratios(some, peer):
+                work = f"choice for {word} (score, theirs over ours)"
+                data = f"a chunk of each of {len(found)} arrays"
+                yield Line(work, peer, data, found, goal == 0.5 and peer == "BTune")
+    costs = having(rows, part="overhead")
+    yield from lines_of(costs, 'write with codec="auto"', ["the same ways"], "arrays of 64 MB and more")
+
+
 def trillion_rows(rows: Sequence[Row]) -> Iterator[Line]:
     """trillion: 10^12 rows beside what was published of 10^14; rows appended by both, by as many."""
     for row in rows:

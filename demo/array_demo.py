@@ -164,7 +164,7 @@ def try_example(example: Example, path: Path) -> tuple[list[Row], bool]:
     """Stores, reads, appends, verifies, damages."""
     x = example.x
     chunks, blocks = example.partition or (None, None)
-    array = cq.asarray(x, chunks=chunks, blocks=blocks, codec="zstd", path=path, overwrite=True)
+    array = cq.asarray(x, chunks=chunks, blocks=blocks, codec="zstd", level=5, path=path, overwrite=True)
     shape = " x ".join(map(str, x.shape))
     print(f"\n{example.name}: {shape} {x.dtype}, {x.nbytes / 1e6:.2f} MB -> {path.name}")
     print(f"chunks {array.chunks}, blocks {array.blocks}, ratio {array.cratio:.2f}\n")

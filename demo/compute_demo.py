@@ -59,7 +59,7 @@ def show(x: np.ndarray, path: Path) -> bool:
             rows.append([title, *times, "same" if same else "DIFFERENT"])
         print(harness.markdown(["computed", "coquina, file, ms", "NumPy, memory, ms", "result"], rows))
         target = path.with_name(f"{path.stem}-score.b2nd")
-        score = ((a - a.mean()) / a.std()).compute(path=target, overwrite=True)
+        score = ((a - a.mean()) / a.std()).compute(path=target, level=5, overwrite=True)
         same = is_close(score[...], (x - x.mean()) / x.std())
         verdict = "same" if same else "DIFFERENT"
         print(f"standard scores in {target.name}: {score.cratio:.1f}x smaller, {verdict}")
@@ -75,7 +75,7 @@ def main() -> int:
     for example in examples():
         path = folder / f"compute-{example.name.split()[0]}.b2nd"
         chunks, blocks = example.partition or (None, None)
-        array = cq.asarray(example.x, chunks=chunks, blocks=blocks, path=path, overwrite=True)
+        array = cq.asarray(example.x, chunks=chunks, blocks=blocks, level=5, path=path, overwrite=True)
         shape = " x ".join(map(str, example.x.shape))
         print(f"\n{example.name}: {shape} {example.x.dtype}, {array.cratio:.1f}x smaller in {path.name}")
         array.close()

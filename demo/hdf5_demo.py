@@ -39,7 +39,7 @@ FILES = ("sample", "cmip_tas")
 COPIES: dict[str, dict[str, Any]] = {
     "as it is": {},
     "gzip": {"filter": "gzip", "level": 5},
-    "Blosc2, other chunks": {"filter": "blosc2", "codec": "zstd", "chunks": "auto"},
+    "Blosc2, other chunks": {"filter": "blosc2", "codec": "zstd", "level": 5, "chunks": "auto"},
 }
 
 

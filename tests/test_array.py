@@ -51,11 +51,11 @@ def test_an_array_describes_itself(array):
     assert (array.chunks, array.blocks) == (CUT["chunks"], CUT["blocks"])
     assert (array.path, array.mode) == (None, "a")
     info = array.info
-    assert (info.codec, info.level, info.filters) == ("zstd", 5, [("shuffle", 0)])
+    assert (info.codec, info.level, info.filters) == ("zstd", 1, [("shuffle", 0)])
     assert (info.nchunks, info.special_chunks) == (2 * 3 * 3, 0)
     assert 0 < info.cbytes == array.cbytes < array.nbytes
     assert array.cratio == array.nbytes / array.cbytes > 1
-    for fact in ("(6, 50, 40)", "int32", "zstd, level 5", "18 chunks"):
+    for fact in ("(6, 50, 40)", "int32", "zstd, level 1", "18 chunks"):
         assert fact in str(info)
     assert "int32" in repr(array)
     assert "in memory" in repr(array)

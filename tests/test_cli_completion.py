@@ -48,10 +48,10 @@ def test_bash_completes_every_option_of_every_subcommand(script):
 def test_bash_completes_values(script):
     questions = {
         ("compress", "x.npy", "-c", "l"): ["lz4", "lz4hc"],
-        ("convert", "x.npy", "y.b2nd", "--codec", ""): list(cq.codecs()),
+        ("convert", "x.npy", "y.b2nd", "--codec", ""): [*cq.codecs(), "auto"],
         # bash cuts words at equality signs.
         ("convert", "x.npy", "--codec", "=", "zs"): ["zstd"],
-        ("convert", "x.npy", "--codec", "="): list(cq.codecs()),
+        ("convert", "x.npy", "--codec", "="): [*cq.codecs(), "auto"],
         ("convert", "x.npy", "-F", "bit"): ["bitshuffle"],
         ("repack", "--filter", "b"): ["blosc2", "blosc", "bitshuffle"],
         ("query", "t.h5", "--format", ""): ["table", "csv", "arrow", "json"],

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
+from coquina import codec_plugins
 
 ROOT = Path(__file__).parents[1]
 #: Ids of this file. What is registered stays until the tests end, so that each test has its own.
@@ -70,7 +71,7 @@ def test_functions_are_told_what_the_block_is():
     assert np.array_equal(a[:], X)
     assert set(told) == {("decode", 20_000, 4, (50, 100), 0, 0, "")}
     told.clear()
-    cq.compress(bytes(range(256)) * 10, codec="shaped", typesize=2, filters=[])
+    cq.compress(bytes(range(256)) * 10, codec="shaped", level=5, typesize=2, filters=[])
     assert told == [("encode", 2560, 2, None, 0, 5, "", None)]
 
 
@@ -121,7 +122,7 @@ def test_what_is_not_the_block_is_an_error(returned, error, said):
     cq.register_codec(SHORT, "short", packed, lambda data, block: returned)
     cq.register_filter(SHORT, "shortened", plus, lambda data, block: returned)
     for options in ({"codec": "short", "filters": []}, {"filters": ["shortened"]}):
-        chunk = cq.compress(X.ravel()[:10_000], **options)
+        chunk = cq.compress(X.ravel()[:10_000], blocksize=40_000, **options)
         with pytest.raises(error, match=said):
             cq.decompress(chunk)
 
@@ -154,7 +155,8 @@ def test_memory_that_a_function_keeps_is_dead_or_its_own():
 
     kept.clear()
     cq.register_codec(KEPT, "kept", keep_array, unpacked)
-    cq.compress(X, codec="kept", filters=[])
+    # Of one thread, which takes the blocks in their order.
+    cq.compress(X, codec="kept", filters=[], threads=1)
     assert np.concatenate(kept).tobytes() == X.tobytes()
 
 
@@ -236,6 +238,7 @@ READERS = """
 import threading, zlib
 import numpy as np
 import coquina as cq
+from coquina import codec_plugins
 
 cq.set_num_threads(4)
 cq.register_codec(200, "py", lambda d, b: zlib.compress(d, 1), lambda d, b: zlib.decompress(d))
@@ -300,6 +303,7 @@ WRITE = """
 import sys, zlib
 import numpy as np
 import coquina as cq
+from coquina import codec_plugins
 
 x = np.arange(60_000, dtype="i4").reshape(200, 300)
 cq.register_codec(220, "far", lambda d, b: zlib.compress(d), lambda d, b: zlib.decompress(d))
@@ -384,6 +388,7 @@ def library(tmp_path_factory):
 READ = """
 import json, sys, threading
 import coquina as cq
+from coquina import codec_plugins
 
 chunk = bytes.fromhex(sys.argv[1])
 early = "offering" in sys.modules
@@ -420,6 +425,7 @@ def test_a_chunk_loads_the_library_that_a_package_offers(library, tmp_path):
 NAMED = """
 import json, sys
 import coquina as cq
+from coquina import codec_plugins
 
 def tried(**options):
     try:
@@ -472,6 +478,7 @@ def test_an_entry_point_that_fails_is_named(library, tmp_path, value, said):
     program = """
 import json, sys
 import coquina as cq
+from coquina import codec_plugins
 
 chunk = bytes.fromhex(sys.argv[1])
 texts = []
@@ -501,3 +508,18 @@ def test_the_command_lists_plugins(library, tmp_path):
     assert "codec   170  the entry point codec-170 = offering:path of offering 1.2" in (
         python(start + program, "plugins").stdout.splitlines()
     )
+
+
+def test_nobody_looks_for_plugins_where_all_is_known(monkeypatch, tmp_path):
+    """Empty places of a pipeline were looked for as filters of id 0, some times for each array and chunk."""
+    asked = []
+    monkeypatch.setattr(codec_plugins, "find", lambda kind, id: asked.append((kind, id)))
+    monkeypatch.setattr(codec_plugins, "find_named", lambda kind, name: asked.append((kind, name)))
+    x = np.arange(3000.0).reshape(30, 100)
+    for options in ({}, {"codec": "auto"}, {"filters": ["nofilter"]}, {"lossy": {"max_error": 0.1}}):
+        array = cq.asarray(x, path=tmp_path / "x.b2nd", overwrite=True, chunks=(10, 50), **options)
+        array[3:20] = 7
+        array.encodings()
+        array.close()
+        assert cq.open(tmp_path / "x.b2nd")[...].shape == x.shape
+    assert asked == []

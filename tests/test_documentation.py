@@ -1,9 +1,8 @@
-"""Every Python example of the documents runs."""
+"""Every Python example of the documents runs, and prints what is shown of it."""
 
 import doctest
 import importlib
 import pkgutil
-import re
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,26 @@ DOCUMENTS = [ROOT / "README.md", *WRITTEN]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_python_blocks_run(path, tmp_path, monkeypatch):
+def test_python_blocks_run_and_print_what_is_shown(path, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "extensions"))
     monkeypatch.chdir(tmp_path)
-    names = {}
-    for block in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL):
-        exec(compile(block, str(path), "exec"), names)
+    text = path.read_text()
+    assert importlib.import_module("outputs").filled(text, str(path)) == text
+
+
+def test_other_outputs_are_noticed(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "extensions"))
+    monkeypatch.chdir(tmp_path)
+    outputs = importlib.import_module("outputs")
+    page = "```python\nx = 3\nprint(x)\n```\n\n```text\n{}\n```\n\n```python\nprint(x + 1)\n```\n"
+    assert outputs.filled(page.format(2), "page") == page.format(3)
+    with pytest.raises(ZeroDivisionError):
+        outputs.filled("```python\n1 / 0\n```\n", "page")
+    with pytest.raises(ValueError, match="rm -r x: is no command of ours"):
+        outputs.filled("```console\n$ rm -r x\n```\n", "page")
+    said = outputs.filled("```console\n$ coquina codecs\nold\n```\n", "page")
+    assert "zstd" in said
+    assert "old" not in said
 
 
 def test_the_readme_has_an_example_and_so_has_each_page_of_the_guide():

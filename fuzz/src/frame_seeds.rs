@@ -41,6 +41,7 @@ fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64], typesize: usize) -> Array
         params: Params { codec, typesize, pipeline, ..Params::default() },
         checksums: true,
         statistics: true,
+        tuning: None,
     }
 }
 

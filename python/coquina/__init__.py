@@ -16,7 +16,6 @@ from coquina._core import (
     UnsupportedError,
     __version__,
     codecs,
-    compress,
     decompress,
     decompress_into,
     decompress_items,
@@ -27,7 +26,7 @@ from coquina._core import (
 from coquina.array import Array
 from coquina.array_info import ArrayInfo, Damage
 from coquina.bloscpack import PackFile, append, dumps, loads, pack, unpack
-from coquina.chunks import ChunkInfo, chunk_info
+from coquina.chunks import ChunkInfo, chunk_info, compress
 from coquina.constants import empty, full, nans, ones, zeros
 from coquina.constants_like import empty_like, full_like, ones_like, zeros_like
 from coquina.creation import asarray, from_slabs
@@ -98,6 +97,10 @@ if TYPE_CHECKING:
     from .tables.opening import create_table, open_table
     from .tables.selection import Selection
     from .tables.table import Table
+    from .tuning.advising import tune
+    from .tuning.files import FileRecommendation
+    from .tuning.recommendation import Recommendation
+    from .tuning_options import Tuning, TuningInfo
 
 #: The newest version of the Array API standard that all of is there.
 __array_api_version__ = "2024.12"
@@ -174,7 +177,8 @@ if TYPE_CHECKING:
     __all__ += ["Expr", "ExpressionError", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
     __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
     __all__ += ["read_csv", "read_parquet"]
-    __all__ += ["Lossy", "LossyInfo", "Quality", "quality"]
+    __all__ += ["Lossy", "LossyInfo", "Quality", "Tuning", "TuningInfo", "quality"]
+    __all__ += ["FileRecommendation", "Recommendation", "tune"]
     __all__ += codec_plugins.__all__
     __all__ += composed.__all__
     __all__ += cumulative.__all__

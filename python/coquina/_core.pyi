@@ -42,7 +42,7 @@ def compress(
     *,
     typesize: int | None = None,
     codec: Codec = "zstd",
-    level: int = 5,
+    level: int = 1,
     filters: Filters | None = None,
     blocksize: int | None = None,
     split: Literal["auto", "always", "never"] = "auto",
@@ -50,6 +50,7 @@ def compress(
     format: Literal["blosc1", "blosc2"] = "blosc2",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    tuning: _Goal | None = None,
 ) -> bytes: ...
 def decompress(
     chunk: Buffer,
@@ -98,6 +99,7 @@ def pack(
     overwrite: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    tuning: _Goal | None = None,
 ) -> bytes | int: ...
 def pack_append(
     path: Path,
@@ -110,6 +112,7 @@ def pack_append(
     metadata: bytes | None = None,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    tuning: _Goal | None = None,
 ) -> int: ...
 
 @final
@@ -189,7 +192,7 @@ def create_array(
     blocks: Iterable[int] | None = None,
     access: str | Iterable[int] | None = None,
     codec: Codec = "zstd",
-    level: int = 5,
+    level: int = 1,
     filters: Filters | None = None,
     split: str = "auto",
     path: Path | None = None,
@@ -197,7 +200,25 @@ def create_array(
     overwrite: bool = False,
     checksums: bool = True,
     threads: int | None = None,
+    tuning: _Goal | None = None,
 ) -> ArrayHandle: ...
+def check_tuning(goal: _Goal, /) -> None: ...
+def tuning_text(goal: _Goal, /) -> str: ...
+def tuning_of_text(text: str, /) -> _Goal: ...
+def explain_tuning(
+    blocks: Buffer,
+    /,
+    block_bytes: int,
+    typesize: int,
+    dtype: str,
+    block_shape: Iterable[int],
+    tuning: _Goal,
+    *,
+    format: Literal["blosc2", "blosc1"] = "blosc2",
+    threads: int | None = None,
+) -> dict[str, Any]: ...
+def lz4_sequences(chunk: Buffer, /) -> tuple[float, float]: ...
+def codec_times() -> str: ...
 def check_lossy(terms: _Terms, /) -> None: ...
 def create_frame(
     path: Path,
@@ -206,12 +227,13 @@ def create_frame(
     typesize: int = 1,
     chunk_size: int = 0,
     codec: Codec = "zstd",
-    level: int = 5,
+    level: int = 1,
     filters: Filters | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
     metalayers: Iterable[tuple[str, bytes]] | None = None,
+    tuning: _Goal | None = None,
 ) -> FrameHandle: ...
 def open_content(
     source: Buffer | Path | BinaryIO,
@@ -228,6 +250,7 @@ _Axes: TypeAlias = list[tuple[int, int, int] | np.ndarray[Any, np.dtype[np.int64
 _Points: TypeAlias = list[tuple[int, np.ndarray[Any, np.dtype[np.int64]]]] | None
 _Damage: TypeAlias = tuple[int, list[tuple[int, int]], Exception]
 _Terms: TypeAlias = tuple[str, float, str | None]
+_Goal: TypeAlias = tuple[float, str, float | None, bool]
 _Reached: TypeAlias = tuple[float, float, float, list[int]]
 
 @final
@@ -277,6 +300,10 @@ class ArrayHandle:
     def lossy(self) -> tuple[str, float, str | None, _Reached] | None: ...
     def set_lossy(self, terms: _Terms, reached: _Reached | None = None, /) -> None: ...
     def set_exact(self) -> None: ...
+    def tuning(self) -> _Goal | None: ...
+    def set_tuning(self, goal: _Goal | None, /) -> None: ...
+    def encodings(self) -> dict[str, int]: ...
+    def tuner_counters(self) -> dict[str, int]: ...
 
 class ArrayBase:
     """An array of the engine with its NumPy dtype."""
@@ -329,6 +356,9 @@ class FrameHandle:
     def chunk(self, number: int, /) -> bytes: ...
     def stored_chunk(self, number: int, /) -> bytes: ...
     def put_chunk(self, number: int, chunk: Buffer, /, *, insert: bool = False) -> None: ...
+    def tuned_chunk(self, data: Buffer, /) -> bytes | None: ...
+    def tuning(self) -> _Goal | None: ...
+    def set_tuning(self, goal: _Goal | None, /) -> None: ...
     def remove_chunk(self, number: int, /) -> None: ...
     def begin(self) -> None: ...
     def commit(self) -> None: ...

@@ -28,6 +28,12 @@ class Hdf5Library:
     def chunk_table(self, *, by_number: bool = False) -> _ChunkRows: ...
     def flush(self) -> None: ...
 
+@final
+class ChunkTuner:
+    """Chooses how chunks are encoded that are handed over encoded."""
+
+    def __new__(cls, goal: tuple[float, str, float | None, bool], /) -> ChunkTuner: ...
+
 def open_dataset(
     library: Hdf5Library,
     /,
@@ -63,6 +69,7 @@ def filter_encode(
     *,
     zones: Sequence[tuple[int, str]] = ...,
     rows: int = ...,
+    tuner: ChunkTuner | None = None,
 ) -> bytes: ...
 def filter_decode(
     filters: _Filters, dims: Iterable[int], itemsize: int, mask: int, data: Buffer, /

@@ -16,7 +16,7 @@ import numpy as np
 from coquina import _core
 from coquina.array_fields import Fields, field_names, read_field, write_fields
 from coquina.array_indexer import Indexer
-from coquina.array_info import ArrayInfo, Damage
+from coquina.array_info import ArrayInfo, Damage, ratio
 from coquina.array_regions import boxes, chunk_regions
 from coquina.array_writes import CountedWrites
 from coquina.attrs import Attrs, Meta
@@ -31,16 +31,19 @@ from coquina.indexing import (
     uniform_value,
 )
 from coquina.memory import check_memory
+from coquina.tuning_options import info_of
 from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from typing import Unpack
 
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
     from coquina.lossy import LossyInfo, LossyOption
     from coquina.remote import RangeReader
+    from coquina.tuning_options import Tuning, TuningInfo
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
@@ -69,7 +72,7 @@ class Array(Operators, CountedWrites):
     @property
     def cratio(self) -> float:
         """Decoded bytes for each stored one; infinite where nothing needs to be stored."""
-        return self.info.cratio
+        return ratio(int(self.handle.stats()["nbytes"]), self.cbytes)
 
     @property
     def path(self) -> str | None:
@@ -100,6 +103,21 @@ class Array(Operators, CountedWrites):
         from coquina.lossy import lossy_info
 
         return lossy_info(self.handle)
+
+    @property
+    def tuning(self) -> TuningInfo | None:
+        """What chunks are tuned for; None where all are encoded in the same way.
+
+        Raises CorruptError where the file says something of it that is damaged; it can be read, not written.
+        """
+        return info_of(self.handle.tuning())
+
+    def encodings(self) -> dict[str, int]:
+        """Return how many chunks are encoded how, as in {"lz4 + bitshuffle": 12, "special": 1}.
+
+        Special chunks are of one value, and have no bytes of their own. The headers of all chunks are read.
+        """
+        return self.handle.encodings()
 
     @property
     def attrs(self) -> Attrs:
@@ -305,32 +323,29 @@ class Array(Operators, CountedWrites):
         overwrite: bool = False,
         checksums: bool = True,
         threads: int | None = None,
+        **tuning: Unpack[Tuning],
     ) -> Array:
         """Return a copy, in memory or in a file, cut and encoded as the options say; else as this one is.
 
-        chunks: "auto" cuts anew by the default rule. lossy: what may be lost of the copy; one without
-            it holds the items as they are now, and keeps what is written to it exactly, unless its codec or
-            filters lose something themselves. Chunks of a codec with a parameter, which may do that, are
-            taken over as they are stored, if the options do not ask for others. attrs are copied too.
-            Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
+        chunks: "auto" cuts anew by the default rule. codec: "auto" with the options of `Tuning`; copies of
+            what is tuned are tuned too, if codec, level and filters are left out. lossy: what may be lost of
+            the copy; one without it holds the items as they are now, and keeps what is written to it exactly,
+            unless its codec or filters lose something themselves. Chunks of a codec with a parameter, which
+            may do that, are taken over as they are stored, if the options do not ask for others. attrs are
+            copied too. Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
         """
-        from coquina.creation import copy_of
+        from coquina.array_copies import copy_of, encoding_of_copy
 
         if chunks is None and blocks is None and access == "any":
             chunks, blocks = self.chunks, self.blocks
-        info = self.info
-        keeps_cut = (chunks, blocks) == (self.chunks, self.blocks)
-        keeps_codec = info.codec_parameter is not None and codec is None and level is None and filters is None
-        # Filters go with a codec that has a parameter: what suits one does not suit the other.
-        keeps_filters = codec is None or (isinstance(codec, str) and info.codec_parameter is None)
+        encoding, keeps_chunks = encoding_of_copy(self, codec, level, filters, tuning)
+        is_cut_alike = (chunks, blocks) == (self.chunks, self.blocks)
         return copy_of(
             self,
+            encoding,
             chunks=None if chunks == "auto" else chunks,
             blocks=blocks,
             access=access,
-            codec=info.codec_option if codec is None else codec,
-            level=info.level if level is None else level,
-            filters=info.filters if filters is None and keeps_filters else filters,
             lossy=lossy,
             path=path,
             contiguous=contiguous,
@@ -338,7 +353,7 @@ class Array(Operators, CountedWrites):
             checksums=checksums,
             threads=threads,
             # What its codec has lost it would lose once more.
-            keeps_chunks=keeps_cut and keeps_codec and lossy is None and info.lossy is None,
+            keeps_chunks=keeps_chunks and is_cut_alike and lossy is None,
         )
 
     def __iter__(self) -> Iterator[Any]:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import CoquinaError
+from coquina.tuning_options import TuningInfo, tuning_facts, tuning_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +33,9 @@ class ArrayInfo:
         decoded.
     lossy: what may be lost of the items, and what was; None where they are kept exactly, a text where this is
         not known, as what the file says of it is damaged.
+    tuning: what chunks are tuned for; None where all are encoded as codec, level and filters say, a text
+        where what the file says of it is damaged.
+    encodings: how many chunks of a tuned array are encoded how; None for others, and for what is far away.
     url, requests, bytes_read: of an array that is far away: where, how many ranges of its file were asked for
         by all who read it, and how many bytes came; else None.
     """
@@ -55,6 +59,8 @@ class ArrayInfo:
     codec_parameter: int | None = field(default=None, kw_only=True)
     known_chunks: int | None = field(default=None, kw_only=True)
     lossy: LossyInfo | str | None = field(default=None, kw_only=True)
+    tuning: TuningInfo | str | None = field(default=None, kw_only=True)
+    encodings: dict[str, int] | None = field(default=None, kw_only=True)
     url: str | None = field(default=None, kw_only=True)
     requests: int | None = field(default=None, kw_only=True)
     bytes_read: int | None = field(default=None, kw_only=True)
@@ -69,6 +75,7 @@ class ArrayInfo:
             blocks=array.blocks,
             path=array.path,
             lossy=_lossy(array),
+            **tuning_facts(array),
             **array.handle.stats(),
             **asked(array),
         )
@@ -76,9 +83,7 @@ class ArrayInfo:
     @property
     def cratio(self) -> float:
         """Decoded bytes for each stored one; infinite where nothing needs to be stored."""
-        if self.cbytes:
-            return self.nbytes / self.cbytes
-        return float("inf") if self.nbytes else 1.0
+        return ratio(self.nbytes, self.cbytes)
 
     @property
     def codec_option(self) -> str | tuple[str, int]:
@@ -87,7 +92,19 @@ class ArrayInfo:
 
     @property
     def _codec_text(self) -> str:
-        return self.codec if self.codec_parameter is None else f"{self.codec}:{self.codec_parameter}"
+        if self.tuning is None:
+            codec = self.codec if self.codec_parameter is None else f"{self.codec}:{self.codec_parameter}"
+            return f"{codec}, level {self.level}"
+        return self.tuning_text
+
+    @property
+    def tuning_text(self) -> str:
+        """What chunks are tuned for, and how many are encoded how, in one line."""
+        return tuning_text(self.tuning, self.encodings)
+
+    @property
+    def _filters_text(self) -> str:
+        return "auto" if self.tuning is not None else ", ".join(name for name, _ in self.filters) or "none"
 
     @property
     def _statistics(self) -> str:
@@ -105,8 +122,8 @@ class ArrayInfo:
             "dtype": self.dtype,
             "chunks": self.chunks,
             "blocks": self.blocks,
-            "codec": f"{self._codec_text}, level {self.level}",
-            "filters": ", ".join(name for name, _ in self.filters) or "none",
+            "codec": self._codec_text,
+            "filters": self._filters_text,
             "size": f"{human(self.nbytes)} in {human(self.cbytes)}, {self.cratio:.2f}x",
             "stored": f"{self.nchunks} chunks, {self.special_chunks} of one value",
             "lossy": self.lossy or "no",
@@ -154,6 +171,13 @@ class Damage:
         """Say where it is and what it is."""
         region = ", ".join(f"{part.start}:{part.stop}" for part in self.region)
         return f"chunk {self.chunk}, items [{region}]: {self.error}"
+
+
+def ratio(nbytes: int, cbytes: int) -> float:
+    """Return decoded bytes for each stored one; infinite where nothing needs to be stored."""
+    if cbytes:
+        return nbytes / cbytes
+    return float("inf") if nbytes else 1.0
 
 
 def human(nbytes: float) -> str:

@@ -16,15 +16,17 @@ import numpy as np
 
 from coquina import _core
 from coquina.packed_arrays import PackedArray, packed_array, parse_metadata
+from coquina.tuning_options import PACK_CODEC, PACK_LEVEL, PACKS, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import BinaryIO
+    from typing import BinaryIO, Unpack
 
     import numpy.typing as npt
 
     from coquina._core import Buffer, Codec, Filters, Path
     from coquina.remote import RangeReader
+    from coquina.tuning_options import Tuning
 
 CHUNK_SIZE = 1 << 20
 _ITEM_BYTES = 8  # of plain bytes: what the Bloscpack package takes too
@@ -34,8 +36,8 @@ def pack(
     x: Buffer | Path,
     target: Path | BinaryIO,
     *,
-    codec: Codec = "blosclz",
-    level: int = 7,
+    codec: Codec = PACK_CODEC,
+    level: int = PACK_LEVEL,
     filters: Filters = "shuffle",
     typesize: int | None = None,
     chunk_size: int = CHUNK_SIZE,
@@ -45,13 +47,15 @@ def pack(
     overwrite: bool = True,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    **tuning: Unpack[Tuning],
 ) -> int:
     """Pack `x` to a Bloscpack file and return its size in bytes.
 
     x: an array of any dtype without objects, any bytes-like object, or the path of a file: `.npy` files are
         packed as the array that they hold, others as their bytes.
     target: a path, or a file object opened for writing in binary mode that can seek.
-    codec, level, filters: see `compress`; a Bloscpack file takes "shuffle", "bitshuffle" or "nofilter".
+    codec, level, filters: see `compress`; a Bloscpack file takes "shuffle", "bitshuffle" or "nofilter". The
+        codec "auto" gives each chunk what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
     typesize: bytes of an item; that of the array, or 8 for bytes.
     chunk_size: bytes of a chunk before compression, rounded down to whole items.
     checksum: "none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384" or "sha512".
@@ -63,6 +67,7 @@ def pack(
 
     Raises ValueError for options out of range, OSError. Memory: a few chunks beyond `x`.
     """
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
     data, metadata, item_bytes = _describe(x, metadata)
     typesize = item_bytes if typesize is None else typesize
     return cast(
@@ -81,6 +86,7 @@ def pack(
             overwrite=overwrite,
             threads=threads,
             progress=progress,
+            tuning=terms,
         ),
     )
 
@@ -88,16 +94,18 @@ def pack(
 def dumps(
     x: Buffer,
     *,
-    codec: Codec = "blosclz",
-    level: int = 7,
+    codec: Codec = PACK_CODEC,
+    level: int = PACK_LEVEL,
     filters: Filters = "shuffle",
     typesize: int | None = None,
     chunk_size: int = CHUNK_SIZE,
     checksum: str = "adler32",
     offsets: bool = True,
     threads: int | None = None,
+    **tuning: Unpack[Tuning],
 ) -> bytes:
     """Return what `pack` would write to a file; see there for the options."""
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
     data, metadata, item_bytes = _describe(x, None)
     return cast(
         "bytes",
@@ -112,6 +120,7 @@ def dumps(
             offsets=offsets,
             metadata=metadata,
             threads=threads,
+            tuning=terms,
         ),
     )
 
@@ -139,23 +148,26 @@ def append(
     path: Path,
     x: Buffer | Path,
     *,
-    codec: Codec = "blosclz",
-    level: int = 7,
+    codec: Codec = PACK_CODEC,
+    level: int = PACK_LEVEL,
     filters: Filters = "shuffle",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    **tuning: Unpack[Tuning],
 ) -> int:
     """Add `x` to what a Bloscpack file holds and return its new size in bytes.
 
     x: if the file holds an array, one of the same dtype; it is added along the first axis (the last one if
         the file's lies in Fortran order), and the other axes must be equal. Else bytes, or the path of a
         file.
+    codec, level, filters: as `pack` takes them; files do not keep for what they were tuned.
     Chunk size, typesize, checksum and offsets stay those of the file (a file of one small chunk gets chunks
     of 1 MiB). The new file takes the old one's place
     when it is complete, so the old one survives a kill or a full disk. Full chunks are copied, not decoded.
 
     Raises ValueError for an array that does not fit, CorruptError for a damaged file, OSError.
     """
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
     array = open(path).array
     data, metadata, _ = _describe(x, None)
     if array is None:
@@ -174,6 +186,7 @@ def append(
         metadata=metadata,
         threads=threads,
         progress=progress,
+        tuning=terms,
     )
 
 

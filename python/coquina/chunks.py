@@ -1,4 +1,4 @@
-"""What a chunk says about itself."""
+"""`compress`, which makes a chunk of any bytes, and what a chunk says about itself."""
 
 from __future__ import annotations
 
@@ -6,9 +6,76 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coquina import _core
+from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, tuned
 
 if TYPE_CHECKING:
-    from coquina._core import Buffer
+    from collections.abc import Callable
+    from typing import Literal, Unpack
+
+    from coquina._core import Buffer, Codec, Filters
+    from coquina.tuning_options import Tuning
+
+
+def compress(
+    data: Buffer,
+    /,
+    *,
+    typesize: int | None = None,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    blocksize: int | None = None,
+    split: Literal["auto", "always", "never"] = "auto",
+    dictionary: bool = False,
+    format: Literal["blosc1", "blosc2"] = "blosc2",
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    **tuning: Unpack[Tuning],
+) -> bytes:
+    """Compress a buffer to one chunk, and return it.
+
+    data: any contiguous bytes-like object (bytes, NumPy array of any dtype without objects, mmap, ...) of at
+        most 2 GiB - 33 bytes. Its bytes are taken in memory order; shape and dtype are not kept.
+    typesize: bytes of an item, which the filters work with; that of the buffer by default.
+    codec, level: one of `codecs()`, at 0 (store) to 9 (smallest); or a pair of its name and its parameter,
+        such as ("zfp_rate", 25), or of its name and a mapping of options (of codecs from outside; "meta" is
+        the parameter). "auto" takes what suits the bytes, by goal, for_, bandwidth and calibrate of `Tuning`.
+    filters: names of `filters()` in the order of work, or pairs of a name and a parameter such as
+        ("trunc_prec", 10), which keeps 10 bits of a mantissa. By default "shuffle", and none for codecs that
+        need the items as they are.
+    blocksize: bytes of a block, the unit that is decoded alone; by the rule of the format if None.
+    split: "auto", "always" or "never" cut shuffled blocks into one stream per byte of an item.
+    dictionary: share a dictionary between all streams (lz4, lz4hc, zstd).
+    format: "blosc2", or "blosc1" for what the C-Blosc 1 library reads.
+    threads: at most so many; all of `num_threads()` by default.
+    progress: called with the bytes done so far, some 20 times a second and at the end.
+
+    Raises ValueError for options out of range, LimitError for too many bytes. The chunk is never more than 32
+    bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a
+    thread.
+    """
+    terms = None
+    if codec == AUTO or tuning:
+        codec, level, filters, terms = tuned(codec, level, filters, tuning)
+        if split != "auto" or dictionary:
+            named = "a dictionary" if dictionary else f"split {split!r}"
+            raise ValueError(
+                f"{named} is for a codec that is named; codec='auto' chooses how streams are cut"
+            )
+    return _core.compress(
+        data,
+        typesize=typesize,
+        codec=codec,
+        level=level,
+        filters=filters,
+        blocksize=blocksize,
+        split=split,
+        dictionary=dictionary,
+        format=format,
+        threads=threads,
+        progress=progress,
+        tuning=terms,
+    )
 
 
 @dataclass(frozen=True, slots=True)

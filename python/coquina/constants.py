@@ -13,12 +13,16 @@ import numpy as np
 
 from coquina.array import Array
 from coquina.creation import Access, Chunks, fill_boxes, filled, new_array, options_of, written
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 Shape = int | tuple[int, ...]
 
@@ -31,14 +35,15 @@ def zeros(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of zeros. See `asarray` for the options."""
     options = options_of(
@@ -54,6 +59,7 @@ def zeros(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     return filled(shape, np.dtype(dtype), options, "zeros")
 
@@ -66,14 +72,15 @@ def empty(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array without values in particular; they read as zeros until they are written.
 
@@ -92,6 +99,7 @@ def empty(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     return filled(shape, np.dtype(dtype), options, "uninit")
 
@@ -104,14 +112,15 @@ def ones(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of ones. See `asarray` for the options."""
     options = options_of(
@@ -127,6 +136,7 @@ def ones(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
 
@@ -139,14 +149,15 @@ def nans(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
     options = options_of(
@@ -162,6 +173,7 @@ def nans(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     kind: np.dtype[Any] = np.dtype(dtype)
     if kind.kind not in "fc":
@@ -179,14 +191,15 @@ def full(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array full of a value.
 
@@ -206,6 +219,7 @@ def full(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     value: npt.NDArray[Any] = np.asarray(fill_value)
     kind = value.dtype if dtype is None else np.dtype(dtype)

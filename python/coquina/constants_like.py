@@ -12,13 +12,17 @@ import numpy as np
 
 from coquina.array import Array
 from coquina.constants import Shape, empty, full, ones, zeros
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
     from coquina.creation import Access, Chunks
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 
 def zeros_like(
@@ -31,14 +35,15 @@ def zeros_like(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of zeros with the shape and dtype of `x`, cut as it is too if it is an `Array`.
 
@@ -60,6 +65,7 @@ def zeros_like(
         contiguous=contiguous,
         overwrite=overwrite,
         checksums=checksums,
+        **tuning,
     )
 
 
@@ -73,14 +79,15 @@ def empty_like(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array without values in particular with the shape and dtype of `x`.
 
@@ -102,6 +109,7 @@ def empty_like(
         contiguous=contiguous,
         overwrite=overwrite,
         checksums=checksums,
+        **tuning,
     )
 
 
@@ -115,14 +123,15 @@ def ones_like(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of ones with the shape and dtype of `x`, cut as it is too if it is an `Array`.
 
@@ -144,6 +153,7 @@ def ones_like(
         contiguous=contiguous,
         overwrite=overwrite,
         checksums=checksums,
+        **tuning,
     )
 
 
@@ -158,14 +168,15 @@ def full_like(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array full of a value with the shape and dtype of `x`.
 
@@ -188,6 +199,7 @@ def full_like(
         contiguous=contiguous,
         overwrite=overwrite,
         checksums=checksums,
+        **tuning,
     )
 
 

@@ -21,15 +21,18 @@ from coquina.array_regions import BOX_BYTES, boxes
 from coquina.dtypes import dtype_text
 from coquina.expressions.operators import Operators
 from coquina.indexing import lower
+from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, tuned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from typing import Unpack
 
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
     from coquina.array_regions import Region
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 Chunks = tuple[int, ...] | int | Literal["auto"] | None
 Access = str | tuple[int, ...]
@@ -50,8 +53,8 @@ def asarray(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
@@ -59,6 +62,7 @@ def asarray(
     overwrite: bool = False,
     checksums: bool = True,
     threads: int | None = None,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a compressed array with the items of `obj`: a new one, unless it is that very array already.
 
@@ -72,7 +76,8 @@ def asarray(
     chunks, blocks: items along each axis of a chunk, the unit that is stored, and of a block, the unit
         that is decoded; by the default rule if None or "auto", which looks at `access`: "any", "rows"
         (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
-    codec, level, filters: see `compress`; a codec may come with its parameter, as ("zfp_accuracy", -3).
+    codec, level, filters: see `compress`; a codec may come with its parameter, as ("zfp_accuracy", -3). The
+        codec "auto" gives each chunk what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
     lossy: None to keep all items as they are; a `Lossy`, or a mapping of its keywords, for what may be lost
         of those that are written, now and later: {"max_error": 0.01}.
     path: the file to write; in memory if None. contiguous: one file; False makes a directory with a file
@@ -95,6 +100,7 @@ def asarray(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     if not isinstance(obj, np.ndarray):
         if isinstance(obj, Array):
@@ -122,7 +128,7 @@ def asarray(
 
 Options = dict[str, Any]
 
-_DEFAULTS: Options = {"codec": "zstd", "level": 5, "filters": None}
+_DEFAULTS: Options = {"codec": DEFAULT_CODEC, "level": DEFAULT_LEVEL, "filters": None}
 
 
 def _options(
@@ -139,11 +145,17 @@ def _options(
     device: str | None = None,
     *,
     lossy: LossyOption = None,
+    tuning: Mapping[str, Any] | None = None,
 ) -> Options:
     """Return the options that all new arrays have, as the engine takes them."""
     if device is not None:
         check_device(device)
+    terms = None
+    if codec == AUTO or tuning:
+        codec, level, filters, terms = tuned(codec, level, filters, tuning or {})
     options: Options = {"codec": codec, "level": level, "filters": filters}
+    if terms is not None:
+        options["tuning"] = terms
     if chunks is not None and chunks != "auto":
         options["chunks"] = (chunks,) if isinstance(chunks, int) else chunks
     if blocks is not None:
@@ -166,6 +178,14 @@ def _options(
 
 
 options_of = _options
+
+
+def usual_options(path: Path | None, chunks: Chunks = None) -> Options:
+    """Return the options of a result that nobody said more of, in memory or in the file `path`."""
+    return _options(
+        chunks, None, "any", DEFAULT_CODEC, DEFAULT_LEVEL, None, path,
+        contiguous=True, overwrite=False, checksums=True,
+    )  # fmt: skip
 
 
 def _refuse_hdf5_name(path: str) -> None:
@@ -271,41 +291,6 @@ def fill_boxes(array: Array, part: Callable[[Region], Any], threads: int | None 
         array.write_selection(list(selection.axes), None, 0, values, threads=threads)
 
 
-def copy_of(
-    array: Array,
-    *,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
-    path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    threads: int | None = None,
-    keeps_chunks: bool = False,
-) -> Array:
-    """Return a copy of an array with other options; `Array.copy` is what users call.
-
-    keeps_chunks: take the chunks over as they are stored, which the options must allow.
-    """
-    options = _options(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
-    )
-    copy = new_array(array.shape, array.dtype, options)
-    with written(copy):
-        if keeps_chunks:
-            copy.handle.adopt([0] * len(array.shape), array.handle)
-        else:
-            fill_boxes(copy, lambda region: array[region], threads)
-        for name in array.handle.layer_names():
-            copy.handle.set_layer(name, array.handle.layer(name))
-    return copy
-
-
 def from_slabs(
     slabs: Iterable[npt.ArrayLike],
     dtype: npt.DTypeLike | None = None,
@@ -313,8 +298,8 @@ def from_slabs(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
@@ -322,6 +307,7 @@ def from_slabs(
     overwrite: bool = False,
     checksums: bool = True,
     threads: int | None = None,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of slabs that follow each other along the first axis; how many is not known before.
 
@@ -333,7 +319,18 @@ def from_slabs(
     TypeError for a slab that does not fit; there is no file then.
     """
     options = _options(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        lossy=lossy,
+        tuning=tuning,
     )
     arrays = (np.asarray(slab) for slab in slabs)
     first = next(arrays, None)

@@ -11,13 +11,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from coquina import _core
+from coquina._core import CoquinaError
 from coquina.attrs import Attrs, Meta
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL, info_of, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
+    from typing import Unpack
 
     from coquina._core import Buffer, Codec, Filters, Path
     from coquina.remote import RangeReader
+    from coquina.tuning_options import Tuning, TuningInfo
 
 
 class Frame:
@@ -39,22 +43,25 @@ class Frame:
         *,
         typesize: int = 1,
         chunk_size: int = 0,
-        codec: Codec = "zstd",
-        level: int = 5,
+        codec: Codec = DEFAULT_CODEC,
+        level: int = DEFAULT_LEVEL,
         filters: Filters | None = None,
         contiguous: bool = True,
         overwrite: bool = False,
         checksums: bool = True,
         meta: Mapping[str, Any] | None = None,
+        **tuning: Unpack[Tuning],
     ) -> Frame:
         """Return a new frame without chunks.
 
         chunk_size: bytes of each chunk but the last, before compression; 0 lets each have its own size.
-        typesize, codec, level, filters: how chunks are encoded. The other options are those of `asarray`.
+        typesize, codec, level, filters: how chunks are encoded; the codec "auto" gives each what suits it, by
+            goal, for_, bandwidth and calibrate of `Tuning`. The other options are those of `asarray`.
         meta: metadata that stay as they are as long as the frame lives.
         """
         from coquina.msgpack_values import pack
 
+        codec, level, filters, terms = tuned(codec, level, filters, tuning)
         handle = _core.create_frame(
             os.path.abspath(os.fspath(path)),
             typesize=typesize,
@@ -66,6 +73,7 @@ class Frame:
             overwrite=overwrite,
             checksums=checksums,
             metalayers=[(name, pack(value)) for name, value in (meta or {}).items()],
+            tuning=terms,
         )
         handle.publish()
         return cls(handle)
@@ -86,22 +94,32 @@ class Frame:
         return Meta(self._handle)
 
     @property
+    def tuning(self) -> TuningInfo | None:
+        """What chunks are tuned for; None where all are encoded in the same way. Raises CorruptError."""
+        return info_of(self._handle.tuning())
+
+    @property
     def nbytes(self) -> int:
         """Bytes that all chunks decode to."""
-        return self.info()["nbytes"]
+        return self._handle.stats()["nbytes"]
 
     @property
     def cbytes(self) -> int:
         """Bytes of the chunks as stored."""
-        return self.info()["cbytes"]
+        return self._handle.stats()["cbytes"]
 
     def info(self) -> dict[str, Any]:
-        """Return how the frame is stored, as plain values."""
-        return self._handle.stats()
+        """Return how the frame is stored, as plain values; `tuning` is there only where chunks are tuned."""
+        stats = self._handle.stats()
+        try:
+            found = self.tuning
+        except CoquinaError as error:
+            return {**stats, "tuning": str(error)}
+        return stats if found is None else {**stats, "tuning": str(found)}
 
     def __len__(self) -> int:
         """Return how many chunks there are."""
-        return self.info()["nchunks"]
+        return self._handle.stats()["nchunks"]
 
     def __getitem__(self, number: int) -> bytes:
         """Return what a chunk decodes to. Raises IndexError, CorruptError."""
@@ -133,11 +151,17 @@ class Frame:
         self._handle.remove_chunk(self._number(number))
 
     def _encode(self, data: Buffer) -> bytes:
-        info = self.info()
+        if (made := self._handle.tuned_chunk(data)) is not None:
+            return made
+        info = self._handle.stats()
         parameter = info["codec_parameter"]
         codec = info["codec"] if parameter is None else (info["codec"], parameter)
         return _core.compress(
-            data, typesize=info["typesize"], codec=codec, level=info["level"], filters=info["filters"]
+            data,
+            typesize=info["typesize"],
+            codec=codec,
+            level=info["level"],
+            filters=info["filters"],
         )
 
     def _number(self, number: int) -> int:

@@ -61,6 +61,10 @@ _NAMES = {
     "tables.opening": "create_table open_table",
     "tables.selection": "Selection",
     "tables.table": "Table",
+    "tuning.advising": "tune",
+    "tuning.files": "FileRecommendation",
+    "tuning.recommendation": "Recommendation",
+    "tuning_options": "Tuning TuningInfo",
     "namespace_info": "NamespaceInfo __array_namespace_info__",
 }
 

@@ -200,16 +200,14 @@ def _same_as(array: Array) -> Array:
 
     Codecs that lose something would lose it again if the items were encoded anew.
     """
-    from coquina.creation import copy_of
+    from coquina.array_copies import copy_of, encoding_of_copy
 
-    info, known = array.info, array.lossy
+    known = array.lossy
     return copy_of(
         array,
+        encoding_of_copy(array, None, None, None, {})[0],
         chunks=array.chunks,
         blocks=array.blocks,
-        codec=info.codec_option,
-        level=info.level,
-        filters=info.filters,
         lossy=known and known.promised,
         keeps_chunks=True,
     )

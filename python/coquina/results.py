@@ -14,7 +14,7 @@ import numpy as np
 
 from coquina import _core
 from coquina.array import Array
-from coquina.creation import TEXTS, fill_boxes, new_array, options_of, written
+from coquina.creation import TEXTS, fill_boxes, new_array, usual_options, written
 from coquina.memory import check_memory
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ def from_parts(
 
     A file appears under its name when it is complete; what failed leaves nothing.
     """
-    options = options_of(
-        chunks, None, "any", "zstd", 5, "shuffle", path, contiguous=True, overwrite=False, checksums=True
-    )
+    options = usual_options(path, chunks)
     array = new_array(shape, dtype, options)
     with written(array):
         fill_boxes(array, part)

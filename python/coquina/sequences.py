@@ -14,9 +14,11 @@ import numpy as np
 
 from coquina.array_regions import BOX_BYTES
 from coquina.creation import Access, Chunks, asarray, fill_boxes, from_slabs, new_array, options_of, written
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Unpack
 
     import numpy.typing as npt
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from coquina.array_regions import Region
     from coquina.creation import Options
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 #: Fewer items are made by NumPy at once.
 _AT_ONCE = BOX_BYTES // 8
@@ -41,14 +44,15 @@ def arange(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of the numbers from `start` (0 if it is left out) up to, without, `stop`, by `step`.
 
@@ -69,6 +73,7 @@ def arange(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     length = _length(start, stop, step)
     if length <= _AT_ONCE:
@@ -100,14 +105,15 @@ def linspace(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of `num` numbers at equal distances from `start` to `stop`, with it if `endpoint`.
 
@@ -126,6 +132,7 @@ def linspace(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     if num <= _AT_ONCE:
         return new_from(np.linspace(start, stop, num, endpoint, dtype=dtype), options)
@@ -156,8 +163,8 @@ def fromiter(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
@@ -165,6 +172,7 @@ def fromiter(
     overwrite: bool = False,
     checksums: bool = True,
     threads: int | None = None,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of one axis with the items of `iterable`, or the first `count` of them.
 
@@ -186,6 +194,7 @@ def fromiter(
         overwrite=overwrite,
         checksums=checksums,
         threads=threads,
+        **tuning,
     )
 
 
@@ -198,8 +207,8 @@ def frombuffer(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
@@ -207,6 +216,7 @@ def frombuffer(
     overwrite: bool = False,
     checksums: bool = True,
     threads: int | None = None,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of one axis with the items of a buffer, from byte `offset` on.
 
@@ -226,6 +236,7 @@ def frombuffer(
         overwrite=overwrite,
         checksums=checksums,
         threads=threads,
+        **tuning,
     )
 
 

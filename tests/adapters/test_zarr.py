@@ -213,6 +213,30 @@ def test_a_codec_may_have_a_parameter() -> None:
     assert 0 < np.abs(array[...] - values).max() <= 1e-3
 
 
+def test_a_codec_may_choose_for_each_chunk() -> None:
+    codec = Blosc2Codec(codec="auto", goal="size", for_="read", blocks=(8, 8))
+    assert codec.to_dict()["configuration"] == {
+        "codec": "auto",
+        "goal": "size",
+        "for_": "read",
+        "blocks": [8, 8],
+    }
+    assert Blosc2Codec.from_dict(json.loads(json.dumps(codec.to_dict()))) == codec
+    store = MemoryStore()
+    values = np.where(np.arange(32)[:, None] < 16, 0, np.add.outer(np.arange(32), np.arange(16)))
+    array = _made(store, values.shape, "i8", (16, 16), codec, fill_value=-1)
+    array[...] = values
+    assert np.array_equal(array[...], values)
+    chunks = [cq.from_bytes(asyncio.run(_fetch(store, f"c/{at}/0"))) for at in range(2)]
+    assert [str(one.tuning) for one in chunks] == ["size, to read"] * 2
+    assert chunks[0].encodings() == {"special": 1} != chunks[1].encodings()
+    for options in ({"goal": "size"}, {"codec": "auto", "goal": "best"}, {"codec": "auto", "level": 9}):
+        with pytest.raises(ValueError, match=r"auto|best"):
+            Blosc2Codec(**options)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gaol'"):
+        Blosc2Codec(gaol=1)  # pyright: ignore[reportCallIssue]
+
+
 def test_a_chunk_is_a_frame_that_others_read() -> None:
     import blosc2
 

@@ -183,7 +183,7 @@ def test_a_dataset_describes_itself(file, dataset):
     assert dataset.cbytes == dataset.h5.id.get_storage_size() > 0
     assert dataset.cratio == DATA.nbytes / dataset.cbytes
     info = dataset.info
-    for fact in ("(6, 50, 40)", "int32", "blosc2 5", "fetched (opened for writing", "/g/d", "(None, 50, 60)"):
+    for fact in ("(6, 50, 40)", "int32", "blosc2 1", "fetched (opened for writing", "/g/d", "(None, 50, 60)"):
         assert fact in str(info)
     assert info.to_dict()["gear"] == "fetched"
     assert info.nchunks == 3 * 3 * 3

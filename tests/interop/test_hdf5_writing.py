@@ -34,7 +34,7 @@ def _pipelines() -> dict[str, tuple[dict[str, object], dict[str, object]]]:
             dict(hdf5plugin.Blosc(cname=codec, clevel=level, shuffle=number)),
         )
     made["blosc2 delta"] = (
-        {"filter": "blosc2", "filters": "delta", "codec": "lz4"},
+        {"filter": "blosc2", "filters": "delta", "codec": "lz4", "level": 5},
         dict(hdf5plugin.Blosc2(cname="lz4", clevel=5, filters=3)),
     )
     for level, shuffle in product((0, 1, 6, 9), (False, True)):
@@ -206,7 +206,7 @@ with tables.open_file(sys.argv[1], "w") as f:
     subprocess.run([sys.executable, "-W", "ignore", "-c", code, *arguments], check=True)
     with File(path, "r+") as f:
         kind = "gzip" if library == "zlib" else library
-        ours = f.create_dataset("ours", data=items, chunks=chunks, filter=kind, codec=codec or None)
+        ours = f.create_dataset("ours", data=items, chunks=chunks, filter=kind, codec=codec or None, level=5)
         theirs, found = filters_of(f.h5["theirs"]), filters_of(ours.h5)
         assert [row[::2] for row in found] == [row[::2] for row in known_parts(theirs)]
         np.testing.assert_array_equal(f["theirs"][...], items)

@@ -11,8 +11,8 @@ import numpy as np
 
 import coquina as cq
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
+from coquina.tables.cuts import Cut
 from coquina.tables.frames_home import FramesHome
-from coquina.tables.homes import Cut
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
 from tests.crash_worker import nursery

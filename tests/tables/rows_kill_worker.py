@@ -19,6 +19,7 @@ STORAGE = [
     {"chunk_rows": 64},
     {"chunk_rows": 50, "filter": "gzip", "fletcher32": True},
     {"chunk_rows": 32, "filter": "none"},
+    {"chunk_rows": 48, "codec": "auto", "goal": "size"},
 ]
 
 

@@ -12,8 +12,8 @@ import pytest
 import coquina as cq
 from coquina._core import CorruptError
 from coquina.tables.columns_layout import ColumnsLayout
+from coquina.tables.cuts import Cut
 from coquina.tables.frames_home import JSON, FramesHome
-from coquina.tables.homes import Cut
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
 from tests.tables.test_columns_layout import SCHEMA, SMALL, rows_of, shown

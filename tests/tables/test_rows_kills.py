@@ -14,7 +14,7 @@ from tests.test_crash import SEED, Nursery
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "fork"), reason="needs processes that can be forked and killed"
 )
-EACH_STORAGE = pytest.mark.parametrize("storage", range(len(STORAGE)), ids=["blosc2", "gzip", "none"])
+EACH_STORAGE = pytest.mark.parametrize("storage", range(len(STORAGE)), ids=["blosc2", "gzip", "none", "auto"])
 #: Rows of whole chunks are what is left for certain by a kill within a flush.
 CHUNK_ROWS = [one["chunk_rows"] for one in STORAGE]
 

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::arrays::{GoalTuple, of_tuple};
 use crate::buffers::{NewBytes, Output};
 use crate::errors::Raised;
 use crate::files::{FileObject, Readable};
@@ -43,10 +44,10 @@ fn source(readable: &Readable) -> Source<'_> {
 #[pyfunction]
 #[pyo3(signature = (data, target=None, /, *, typesize=8, codec=CodecOption::from("blosclz"), level=7, filters=None,
     chunk_size=1048576, checksum="adler32", offsets=true, metadata=None, overwrite=false, threads=None,
-    progress=None),
+    progress=None, tuning=None),
     text_signature = "(data, target=None, /, *, typesize=8, codec=\"blosclz\", level=7, filters=None, \
     chunk_size=1048576, checksum=\"adler32\", offsets=True, metadata=None, overwrite=False, threads=None, \
-    progress=None)")]
+    progress=None, tuning=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn pack<'py>(
     py: Python<'py>,
@@ -63,6 +64,7 @@ fn pack<'py>(
     overwrite: bool,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
+    tuning: Option<GoalTuple>,
 ) -> Result<Bound<'py, PyAny>, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let chunk_bytes = options::number("chunk size", chunk_size, 1)?;
@@ -72,7 +74,8 @@ fn pack<'py>(
         params.pipeline = options::pipeline(filters, typesize)?;
     }
     let checksum = checksum_by_name(checksum)?;
-    let options = Options { params, chunk_bytes, checksum, offsets, metadata };
+    let tuning = of_tuple(tuning)?;
+    let options = Options { params, chunk_bytes, checksum, offsets, metadata, tuning };
     let readable = Readable::of(data)?;
     let source = source(&readable);
     let bytes = total(py.detach(|| readable.len())?);
@@ -100,9 +103,9 @@ fn pack<'py>(
 /// Add to a Bloscpack file and return its new size.
 #[pyfunction]
 #[pyo3(signature = (path, data, /, *, codec=CodecOption::from("blosclz"), level=7, filters=None, metadata=None,
-    threads=None, progress=None),
+    threads=None, progress=None, tuning=None),
     text_signature = "(path, data, /, *, codec=\"blosclz\", level=7, filters=None, metadata=None, threads=None, \
-    progress=None)")]
+    progress=None, tuning=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn pack_append(
     py: Python<'_>,
@@ -114,13 +117,15 @@ fn pack_append(
     metadata: Option<Vec<u8>>,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
+    tuning: Option<GoalTuple>,
 ) -> Result<u64, Raised> {
     let mut params = options::params(&codec, level, 1)?;
     params.generation = Generation::Blosc1;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, 1)?;
     }
-    let options = Options { params, metadata, ..Options::default() };
+    let tuning = of_tuple(tuning)?;
+    let options = Options { params, metadata, tuning, ..Options::default() };
     let readable = Readable::of(data)?;
     let source = source(&readable);
     let bytes = total(py.detach(|| readable.len())?);

@@ -1,11 +1,13 @@
 //! Compressing and decompressing buffers, and what there is to do it with.
 
 use coquina::chunk::{Chunk, Header, Kind, Special, encode_into};
+use coquina::tune::{self, Tuner};
 use coquina::{Error, Limits, codec, filter};
 use coquina_kernels::advise_huge_pages;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::arrays::{GoalTuple, of_tuple};
 use crate::buffers::{Input, NewBytes, Output};
 use crate::errors::Raised;
 use crate::options::CodecOption;
@@ -23,30 +25,14 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_num_threads, module)?)
 }
 
-/// Compress a buffer to one chunk, and return it.
+/// Compress a buffer to one chunk, and return it: what `coquina.compress` does, which says what the options are.
 ///
-/// data: any contiguous bytes-like object (bytes, NumPy array of any dtype without objects, mmap, ...) of at most
-///     2 GiB - 33 bytes. Its bytes are taken in memory order; shape and dtype are not kept.
-/// typesize: bytes of an item, which the filters work with; that of the buffer by default.
-/// codec, level: one of `codecs()`, at 0 (store) to 9 (smallest); or a pair of its name and its parameter, such as
-///     ("zfp_rate", 25), or of its name and a mapping of options (of codecs from outside; "meta" is the parameter).
-/// filters: names of `filters()` in the order of work, or pairs of a name and a parameter such as
-///     ("trunc_prec", 10), which keeps 10 bits of a mantissa. By default "shuffle", and none for codecs that need the
-///     items as they are.
-/// blocksize: bytes of a block, the unit that is decoded alone; by the rule of the format if None.
-/// split: "auto", "always" or "never" cut shuffled blocks into one stream per byte of an item.
-/// dictionary: share a dictionary between all streams (lz4, lz4hc, zstd).
-/// format: "blosc2", or "blosc1" for what the C-Blosc 1 library reads.
-/// threads: at most so many; all of `num_threads()` by default.
-/// progress: called with the bytes done so far, some 20 times a second and at the end.
-///
-/// Raises ValueError for options out of range, LimitError for too many bytes. The chunk is never more than 32
-/// bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a thread.
+/// tuning: a goal; then codec, level and filters are chosen for it, and those that are given count for nothing.
 #[pyfunction]
-#[pyo3(signature = (data, /, *, typesize=None, codec=CodecOption::from("zstd"), level=5, filters=None, blocksize=None,
-    split="auto", dictionary=false, format="blosc2", threads=None, progress=None),
-    text_signature = "(data, /, *, typesize=None, codec=\"zstd\", level=5, filters=None, blocksize=None, \
-    split=\"auto\", dictionary=False, format=\"blosc2\", threads=None, progress=None)")]
+#[pyo3(signature = (data, /, *, typesize=None, codec=CodecOption::from("zstd"), level=1, filters=None, blocksize=None,
+    split="auto", dictionary=false, format="blosc2", threads=None, progress=None, tuning=None),
+    text_signature = "(data, /, *, typesize=None, codec=\"zstd\", level=1, filters=None, blocksize=None, \
+    split=\"auto\", dictionary=False, format=\"blosc2\", threads=None, progress=None, tuning=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn compress<'py>(
     py: Python<'py>,
@@ -61,6 +47,7 @@ fn compress<'py>(
     format: &str,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
+    tuning: Option<GoalTuple>,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let input = Input::of(data)?;
     let typesize = typesize.map(|bytes| options::number("typesize", bytes, 1)).transpose()?;
@@ -74,12 +61,16 @@ fn compress<'py>(
     params.dictionary = dictionary;
     params.generation = options::generation(format)?;
     params.check()?;
+    let tuner = of_tuple(tuning)?.map(|goal| Tuner::for_params(goal, &params)).transpose()?;
     let bytes = input.bytes();
     let mut chunk = NewBytes::new(py, params.bound(bytes.len()))?;
     // Of this memory only the front will be touched; huge pages would make it faster by a tenth at best, and
     // slower by half where a virtual machine has to ask its host for them.
     let out = chunk.bytes();
-    let cbytes = watch::run(py, bytes.len(), threads, progress, |job| encode_into(bytes, &params, out, job))?;
+    let cbytes = watch::run(py, bytes.len(), threads, progress, |job| match &tuner {
+        Some(tuner) => tune::encode_into(tuner, bytes, &params, out, job),
+        None => encode_into(bytes, &params, out, job),
+    })?;
     Ok(chunk.finish(py, cbytes)?)
 }
 

@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use coquina::chunk::{Chunk, Header, LazyChunk, Special, encode_special, read_header};
+use coquina::chunk::{Chunk, Header, LazyChunk, Params, Special, encode_special, read_header};
 use coquina::frame::{Change, Frame, Snapshot, Spec, Stored};
+use coquina::tune::{self, Goal, Tuner};
 use coquina::{Error, Job, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::{existing, kind, sums_name};
+use crate::arrays::{GoalTuple, existing, kind, of_tuple, sums_name, to_tuple};
 use crate::buffers::Input;
 use crate::errors::Raised;
 use crate::options::{self, CodecOption};
@@ -22,10 +23,10 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Makes a frame without chunks. It gets its name by `publish`.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, typesize=1, chunk_size=0, codec=CodecOption::from("zstd"), level=5, filters=None,
-    contiguous=true, overwrite=false, checksums=true, metalayers=None),
-    text_signature = "(path, /, *, typesize=1, chunk_size=0, codec=\"zstd\", level=5, filters=None, \
-    contiguous=True, overwrite=False, checksums=True, metalayers=None)")]
+#[pyo3(signature = (path, /, *, typesize=1, chunk_size=0, codec=CodecOption::from("zstd"), level=1, filters=None,
+    contiguous=true, overwrite=false, checksums=true, metalayers=None, tuning=None),
+    text_signature = "(path, /, *, typesize=1, chunk_size=0, codec=\"zstd\", level=1, filters=None, \
+    contiguous=True, overwrite=False, checksums=True, metalayers=None, tuning=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn create_frame(
     py: Python<'_>,
@@ -39,6 +40,7 @@ fn create_frame(
     overwrite: bool,
     checksums: bool,
     metalayers: Option<Vec<(String, Vec<u8>)>>,
+    tuning: Option<GoalTuple>,
 ) -> Result<FrameHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let mut params = options::params(&codec, level, typesize)?;
@@ -57,7 +59,17 @@ fn create_frame(
         with_sums: checksums,
         ..Spec::default()
     };
-    let frame = py.detach(|| Frame::create(&path, kind(contiguous), &spec, existing(overwrite)))?;
+    let goal = of_tuple(tuning)?;
+    goal.map_or(Ok(()), |_| tune::check(&params))?;
+    let made = || {
+        let frame = Frame::create(&path, kind(contiguous), &spec, existing(overwrite))?;
+        let mut state = State { frame, is_open: true, tuner: None };
+        if goal.is_some() {
+            state.set_goal(goal)?;
+        }
+        Ok::<_, Error>(state.frame)
+    };
+    let frame = py.detach(made)?;
     Ok(FrameHandle::new(frame, Some(path)))
 }
 
@@ -65,6 +77,8 @@ struct State {
     frame: Frame,
     /// Changes wait for a commit of their own.
     is_open: bool,
+    /// What chooses how chunks are encoded, as long as its goal is that of the frame.
+    tuner: Option<Tuner>,
 }
 
 impl State {
@@ -78,6 +92,34 @@ impl State {
     fn unchanged<'c>(&self) -> Change<'c> {
         let snapshot = self.frame.snapshot();
         Change { nchunks: snapshot.nchunks(), nbytes: snapshot.nbytes(), ..Change::default() }
+    }
+
+    /// What chunks are tuned for.
+    fn goal(&self) -> Result<Option<Goal>> {
+        let content = self.frame.snapshot().vlmetalayer(tune::LAYER)?;
+        content.map(|content| Goal::read(&content)).transpose()
+    }
+
+    fn set_goal(&mut self, goal: Option<Goal>) -> Result<()> {
+        let mut change = self.unchanged();
+        change.vlmetalayers.push((tune::LAYER.to_owned(), goal.as_ref().map(Goal::write)));
+        self.change(change)
+    }
+
+    /// A chunk of bytes, encoded as is chosen for it; `None` where nothing is to be chosen.
+    fn tuned_chunk(&mut self, bytes: &[u8], job: &Job<'_>) -> Result<Option<Vec<u8>>> {
+        let Some(goal) = self.goal()? else { return Ok(None) };
+        let typesize = self.frame.snapshot().typesize();
+        let params = Params { typesize, ..Params::default() };
+        let tuner = match self.tuner.take() {
+            Some(tuner) if *tuner.goal() == goal => tuner,
+            _ => Tuner::for_params(goal, &params)?,
+        };
+        let mut out = vec![0; params.bound(bytes.len())];
+        let cbytes = tune::encode_into(&tuner, bytes, &params, &mut out, job)?;
+        out.truncate(cbytes);
+        self.tuner = Some(tuner);
+        Ok(Some(out))
     }
 
     fn stored(&self, number: u64) -> Result<Stored> {
@@ -104,7 +146,7 @@ pub(crate) struct FrameHandle {
 
 impl FrameHandle {
     pub(crate) fn new(frame: Frame, path: Option<PathBuf>) -> Self {
-        Self { state: Mutex::new(Some(State { frame, is_open: false })), path }
+        Self { state: Mutex::new(Some(State { frame, is_open: false, tuner: None })), path }
     }
 
     fn with<T: Send>(
@@ -235,6 +277,30 @@ impl FrameHandle {
         })
     }
 
+    /// What chunks that come are tuned for; `None` if they are encoded as the frame says.
+    fn tuning(&self, py: Python<'_>) -> Result<Option<GoalTuple>, Raised> {
+        Ok(self.with(py, |state| state.goal())?.as_ref().map(to_tuple))
+    }
+
+    #[pyo3(signature = (goal, /))]
+    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTuple>) -> Result<(), Raised> {
+        let goal = of_tuple(goal)?;
+        self.with(py, |state| state.set_goal(goal))
+    }
+
+    /// Encodes a chunk as is chosen for it; returns `None` if the frame is not tuned.
+    #[pyo3(signature = (data, /))]
+    fn tuned_chunk<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Bound<'py, PyAny>,
+    ) -> Result<Option<Bound<'py, PyBytes>>, Raised> {
+        let input = Input::of(data)?;
+        let bytes = input.bytes();
+        let made = self.with(py, |state| state.tuned_chunk(bytes, &Job::default()))?;
+        Ok(made.map(|made| PyBytes::new(py, &made)))
+    }
+
     /// Changes from here on are one commit.
     fn begin(&self, py: Python<'_>) -> Result<(), Raised> {
         self.with(py, |state| {
@@ -284,6 +350,9 @@ impl FrameHandle {
     #[pyo3(signature = (name, content, /))]
     fn set_layer(&self, py: Python<'_>, name: String, content: Option<Vec<u8>>) -> Result<(), Raised> {
         self.with(py, |state| {
+            if name == tune::LAYER {
+                return Err(Error::invalid(format!("metalayer {name:?}: the name is taken")));
+            }
             let mut change = state.unchanged();
             change.vlmetalayers.push((name, content));
             state.change(change)
@@ -291,7 +360,11 @@ impl FrameHandle {
     }
 
     fn layer_names(&self, py: Python<'_>) -> Result<Vec<String>, Raised> {
-        self.with(py, |state| Ok(state.frame.snapshot().vlmetalayer_names().map(str::to_owned).collect()))
+        self.with(py, |state| {
+            let snapshot = state.frame.snapshot();
+            let names = snapshot.vlmetalayer_names().filter(|&name| name != tune::LAYER);
+            Ok(names.map(str::to_owned).collect())
+        })
     }
 
     fn metalayers<'py>(&self, py: Python<'py>) -> Result<Vec<(String, Bound<'py, PyBytes>)>, Raised> {

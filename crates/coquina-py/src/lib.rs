@@ -7,6 +7,7 @@ mod bloscpack;
 mod buffers;
 mod compression;
 mod errors;
+mod explain;
 mod files;
 mod frames;
 mod group;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add_to(module)?;
     compression::add_to(module)?;
+    explain::add_to(module)?;
     bloscpack::add_to(module)?;
     arrays::add_to(module)?;
     frames::add_to(module)?;

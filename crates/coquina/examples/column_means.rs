@@ -37,6 +37,7 @@ pub(crate) fn write(path: &Path) -> Result<()> {
         params: Params { typesize: ITEM.bytes, ..Params::default() },
         checksums: true,
         statistics: true,
+        tuning: None,
     };
     let target = Target::File { path: path.into(), kind: Kind::Contiguous, existing: Existing::Replace };
     let array = Array::create(&spec, &target)?;

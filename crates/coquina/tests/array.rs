@@ -28,6 +28,7 @@ fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> ArraySpec {
         },
         checksums: true,
         statistics: true,
+        tuning: None,
     }
 }
 

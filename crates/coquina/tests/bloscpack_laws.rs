@@ -4,6 +4,9 @@
 use std::io::Cursor;
 
 use coquina::bloscpack::{CHECKSUMS, Options, Reader, Source, append, pack};
+use coquina::chunk::Params;
+use coquina::filter::{Pipeline, Slot};
+use coquina::tune::{Goal, Wants};
 use coquina::{ErrorKind, Job, Limits, codec};
 
 fn sample(bytes: usize) -> Vec<u8> {
@@ -56,6 +59,34 @@ fn large_and_small_chunks_of_every_codec_come_back() {
             assert_eq!(read_all(&packed(&data, &options)).unwrap(), data);
         }
     }
+}
+
+#[test]
+fn what_was_tuned_comes_back_and_is_the_same_by_any_number_of_threads() {
+    let mut data = sample(1 << 20);
+    data.extend(vec![7; 1 << 20]);
+    data.extend((0..1 << 20).map(|i: u32| (i.wrapping_mul(0x9e37_79b9) >> 13).to_le_bytes()[0]));
+    for tradeoff in [0.0, 0.5, 1.0] {
+        let tuning = Some(Goal::new(tradeoff, Wants::Both, None, false).unwrap());
+        for chunk_bytes in [100 << 10, 8 << 20] {
+            let options = Options { tuning, ..options(chunk_bytes) };
+            let by = |threads: usize, source: &Source<'_>| {
+                let mut out = Cursor::new(Vec::new());
+                pack(source, &mut out, &options, &Job::default().threads(Some(threads))).unwrap();
+                out.into_inner()
+            };
+            let file = by(1, &Source::Bytes(&data));
+            assert!(read_all(&file).unwrap() == data);
+            assert!(by(8, &Source::Bytes(&data)) == file);
+            assert!(by(3, &Source::At(&data)) == file);
+            assert!(file.len() < data.len());
+        }
+    }
+    let pipeline = Pipeline::new(&[Slot { id: 4, meta: 10 }]).unwrap();
+    let lossy = Params { pipeline, typesize: 4, ..Options::default().params };
+    let options = Options { params: lossy, tuning: Some(Goal::default()), ..options(4096) };
+    let error = pack(&Source::Bytes(&data), &mut Cursor::new(Vec::new()), &options, &Job::default());
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Invalid);
 }
 
 #[test]

@@ -8,10 +8,11 @@ mod plain;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use coquina::array::{Array, AxisSelection, Selection};
+use coquina::array::{Array, AxisSelection, Selection, Values};
 use coquina::hdf5::{ChunkRow, Pipeline, Slot};
 use coquina::store::hdf5::{Gear, Hdf5Spec, Library};
-use coquina::{Job, Limits, Result};
+use coquina::tune::{Goal, Wants};
+use coquina::{ErrorKind, Job, Limits, Result};
 use plain::{ITEMS, Plain, Step, TYPESIZE, content, count, region, values};
 use proptest::prelude::*;
 
@@ -269,6 +270,79 @@ proptest! {
         }
         check_boxes(&array, &plain, &from);
         prop_assert!(array.stats().sizes.gear.unwrap().boxes_whole > 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn a_tuned_dataset_is_as_a_plain_buffer((shape, chunks, filters, steps, from) in case()) {
+        let slots = pipelines(&chunks)[4 + filters % 2].clone();
+        let library = Dataset::new(None, &slots, &chunks);
+        let opened = spec(&library, &shape, &chunks, slots.clone(), Gear::Fetched);
+        let array = Array::open_hdf5(opened, Limits::default()).unwrap();
+        array.set_tuning(Some(Goal::default())).unwrap();
+        let mut plain = Plain { shape: shape.clone(), items: vec![[0; TYPESIZE]; count(&shape)], layer: None };
+        for step in &steps {
+            step.run(&array, &mut plain).unwrap();
+            prop_assert_eq!(content(&array).unwrap(), plain.clone());
+        }
+        check_boxes(&array, &plain, &from);
+        prop_assert_eq!(array.encodings().unwrap().values().sum::<u64>(), array.grid().nchunks());
+        prop_assert_eq!(array.tuning().unwrap(), Some(Goal::default()));
+    }
+}
+
+#[test]
+fn each_chunk_of_a_tuned_dataset_has_its_own_codec_by_any_number_of_threads() {
+    let shape = [64, 8192];
+    let items: Vec<[u8; TYPESIZE]> = (0..16)
+        .flat_map(|chunk| {
+            let noise = |i: u32| i.wrapping_mul(0x9e37_79b9) ^ i.wrapping_mul(0x85eb_ca6b).rotate_left(9);
+            let value = move |i: u32| if chunk % 2 == 0 { noise(i) } else { i / 8 };
+            (0..4 * 8192).map(move |i| value(i).to_le_bytes())
+        })
+        .collect();
+    for rank in [0, 2] {
+        let mut values = vec![1, 0, 4, 4 * 8192 * 4, 5, 1, 5];
+        if rank == 2 {
+            values.extend([2, 4, 8192]);
+        }
+        let slots = vec![slot(32026, &values)];
+        let stored = |threads: usize| {
+            let library = Dataset::new(None, &slots, &[4, 8192]);
+            let opened = spec(&library, &shape, &[4, 8192], slots.clone(), Gear::Fetched);
+            let array = Array::open_hdf5(opened, Limits::default()).unwrap();
+            array.set_tuning(Some(Goal::new(0.0, Wants::Both, None, false).unwrap())).unwrap();
+            let (all, job) = (Selection::all(&shape), Job::default().threads(Some(threads)));
+            array.write(&all, ITEMS, Values::Bytes(items.as_flattened()), &job).unwrap();
+            assert_eq!(array.tuner_counters().chosen, 16);
+            assert!(content(&array).unwrap().items == items);
+            let encodings = array.encodings().unwrap();
+            assert!(encodings.len() > 1, "{encodings:?}");
+            library.image().0
+        };
+        assert!(stored(1) == stored(8), "rank {rank}");
+    }
+}
+
+#[test]
+fn chunks_that_cannot_say_how_they_are_encoded_are_not_tuned() {
+    for (number, slots) in pipelines(&[4, 3]).into_iter().enumerate() {
+        let library = Dataset::new(None, &slots, &[4, 3]);
+        for gear in [Gear::Fetched, Gear::Whole] {
+            let opened = spec(&library, &[6, 5], &[4, 3], slots.clone(), gear);
+            let array = Array::open_hdf5(opened, Limits::default()).unwrap();
+            let set = array.set_tuning(Some(Goal::default()));
+            if [4, 5].contains(&number) && gear == Gear::Fetched {
+                set.unwrap();
+                array.set_tuning(None).unwrap();
+            } else {
+                assert_eq!(set.unwrap_err().kind(), ErrorKind::Unsupported, "{number} {gear:?}");
+            }
+            assert_eq!(array.tuning().unwrap(), None);
+        }
     }
 }
 

@@ -24,6 +24,7 @@ fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> ArraySpec {
         params: Params { codec: codec::by_name("zstd").unwrap(), typesize: 4, ..Params::default() },
         checksums: true,
         statistics: true,
+        tuning: None,
     }
 }
 

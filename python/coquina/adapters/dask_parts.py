@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from coquina.array import Array
     from coquina.creation import Options
+    from coquina.tuning_options import Terms
 
 Shape = tuple[int, ...]
 #: What a task hands over: nothing, stored chunks, or the path of a file with them.
@@ -98,10 +99,12 @@ class DatasetRecipe:
     filters: list[tuple[int, bool, list[int]]]
     fill: bytes
     zones: list[tuple[int, str]]
+    tuning: Terms | None = None
 
     def encoded(self, items: npt.NDArray[Any], start: Shape) -> list[tuple[Shape, bytes]]:
         """Return where each chunk begins, and its bytes."""
         made: list[tuple[Shape, bytes]] = []
+        tuner = None if self.tuning is None else _core.ChunkTuner(self.tuning)
         for region in chunk_regions(items.shape, self.chunks):
             inside = items[region]
             chunk = inside
@@ -109,13 +112,19 @@ class DatasetRecipe:
                 chunk = np.full(self.chunks, np.frombuffer(self.fill, self.dtype)[0], self.dtype)
                 chunk[tuple(slice(length) for length in inside.shape)] = inside
             at = tuple(part.start + first for part, first in zip(region, start, strict=True))
-            made.append((at, self._filtered(np.ascontiguousarray(chunk), len(inside))))
+            made.append((at, self._filtered(np.ascontiguousarray(chunk), len(inside), tuner)))
         return made
 
-    def _filtered(self, chunk: npt.NDArray[Any], rows: int) -> bytes:
+    def _filtered(self, chunk: npt.NDArray[Any], rows: int, tuner: _core.ChunkTuner | None) -> bytes:
         data: Any = chunk.reshape(-1).view(np.uint8)
         return _core.filter_encode(
-            self.filters, self.chunks, self.dtype.itemsize, data, zones=self.zones, rows=rows
+            self.filters,
+            self.chunks,
+            self.dtype.itemsize,
+            data,
+            zones=self.zones,
+            rows=rows,
+            tuner=tuner,
         )
 
     def packed(self, part: list[tuple[Shape, bytes]]) -> bytes:

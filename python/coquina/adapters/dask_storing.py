@@ -19,8 +19,11 @@ from coquina.adapters.dask_arrays import dask
 from coquina.adapters.dask_parts import ArrayRecipe, DatasetRecipe, Delivery, delivery_to
 from coquina.creation import new_array, options_of, written
 from coquina.hdf5.places import inside
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from coquina.creation import Access, Chunks, Options
     from coquina.hdf5.datasets import Dataset
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 Shape = tuple[int, ...]
 #: Chunks of Dask up to this size are stored as they are.
@@ -51,6 +55,7 @@ def from_dask(
     overwrite: bool = ...,
     checksums: bool = ...,
     compute: Literal[True] = ...,
+    **tuning: Unpack[Tuning],
 ) -> Array: ...
 @overload
 def from_dask(
@@ -68,6 +73,7 @@ def from_dask(
     overwrite: bool = ...,
     checksums: bool = ...,
     compute: Literal[False],
+    **tuning: Unpack[Tuning],
 ) -> Any: ...
 def from_dask(
     x: Any,
@@ -76,14 +82,15 @@ def from_dask(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
     compute: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Any:
     """Return an array with the items of a Dask array, computed and encoded by Dask's tasks, in parallel.
 
@@ -109,7 +116,18 @@ def from_dask(
     if chunks is None and blocks is None and access == "any":
         chunks = stored_chunks(x.chunks, x.dtype.itemsize)
     options = options_of(
-        chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        lossy=lossy,
+        tuning=tuning,
     )
     if not compute:
         recipe, tasks = _delayed(module, x, options)
@@ -160,7 +178,9 @@ def _check(module: Any, x: Any) -> None:
 
 
 def _recipe(target: Array, options: Options) -> ArrayRecipe:
-    kept = {name: options[name] for name in ("codec", "level", "filters", "lossy") if name in options}
+    kept = {
+        name: options[name] for name in ("codec", "level", "filters", "lossy", "tuning") if name in options
+    }
     return ArrayRecipe(target.dtype, {**kept, "chunks": target.chunks, "blocks": target.blocks})
 
 
@@ -181,6 +201,7 @@ def _recipe_of_dataset(dataset: Dataset) -> DatasetRecipe | None:
         [(code, False, list(values)) for code, _, values in dataset.filters],
         np.asarray(dataset.fillvalue, dataset.dtype).tobytes(),
         [(offset, name) for offset, name in dataset.zones],
+        dataset.goal,
     )
 
 
@@ -223,7 +244,7 @@ def _aligned(x: Any, chunks: Shape) -> Any:
 
 def _delayed(module: Any, x: Any, options: Options) -> tuple[ArrayRecipe, list[Any]]:
     """Return the tasks that encode all of `x` and hand it over."""
-    names = ("codec", "level", "filters", "chunks", "blocks", "access")
+    names = ("codec", "level", "filters", "chunks", "blocks", "access", "tuning")
     cut = new_array(x.shape, x.dtype, {name: options[name] for name in names if name in options})
     recipe = _recipe(cut, options)
     aligned = _aligned(x, cut.chunks)

@@ -26,6 +26,7 @@ from coquina.dtypes import dtype_text
 from coquina.opening import from_bytes
 from coquina.opening import open as open_frame
 from coquina.remote import RangeReader
+from coquina.tuning_options import AUTO, DATASETS, DEFAULT_CODEC, DEFAULT_LEVEL, tuned, words_of
 
 try:
     from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
@@ -38,11 +39,14 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     import numpy.typing as npt
     from zarr.abc.store import ByteGetter
     from zarr.core.array_spec import ArraySpec
     from zarr.core.buffer import Buffer, NDBuffer
+
+    from coquina.tuning_options import Terms, Tuning
 
 #: The name of the codec in the metadata of Zarr arrays.
 NAME = "coquina.blosc2"
@@ -55,8 +59,9 @@ _READERS = 16
 class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     """The serializer "coquina.blosc2": `zarr.create_array(..., serializer=Blosc2Codec(), compressors=None)`.
 
-    codec, level, filters: as `coquina.compress` takes them. blocks: items along each axis of a block, the
-    unit that is decoded; by the default rule if None.
+    codec, level, filters: as `coquina.compress` takes them; the codec "auto", with the keywords of
+    `coquina.Tuning`, gives each chunk what suits it. blocks: items along each axis of a block, the unit that
+    is decoded; by the default rule if None.
 
     Every chunk is the content of a `.b2nd` file of its own, with a checksum; the dtype is stored in the byte
     order little. Items of variable length are refused. Raises ValueError for options out of range.
@@ -68,16 +73,20 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     level: int
     filters: tuple[str | tuple[str, int], ...]
     blocks: tuple[int, ...] | None
+    tuning: Terms | None
 
     def __init__(
         self,
         *,
-        codec: Any = "zstd",
-        level: int = 5,
+        codec: Any = DEFAULT_CODEC,
+        level: int = DEFAULT_LEVEL,
         filters: Any = ("shuffle",),
         blocks: Any = None,
+        **tuning: Unpack[Tuning],
     ) -> None:
         """Check the options."""
+        given: Any = "shuffle" if filters in ("shuffle", ("shuffle",), ["shuffle"]) else filters
+        codec, level, filters, terms = tuned(codec, level, given, tuning, DATASETS)
         # JSON has lists for pairs.
         chosen: str | tuple[str, int] = codec if isinstance(codec, str) else tuple(codec)
         name = chosen if isinstance(chosen, str) else chosen[0]
@@ -89,6 +98,7 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "filters", _filters(filters))
         object.__setattr__(self, "blocks", None if blocks is None else _blocks(blocks))
+        object.__setattr__(self, "tuning", terms)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
@@ -101,6 +111,8 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         filters = [one if isinstance(one, str) else list(one) for one in self.filters]
         chosen = self.codec if isinstance(self.codec, str) else list(self.codec)
         configuration: dict[str, Any] = {"codec": chosen, "level": self.level, "filters": filters}
+        if self.tuning is not None:
+            configuration = {"codec": AUTO, **words_of(self.tuning)}
         if self.blocks is not None:
             configuration["blocks"] = list(self.blocks)
         return {"name": NAME, "configuration": configuration}
@@ -141,11 +153,15 @@ class Blosc2Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             np.ascontiguousarray(items).reshape(shape),
             chunks=tuple([max(1, length) for length in shape]),
             blocks=None if self.blocks is None else _fitting(self.blocks, shape),
-            codec=self.codec,
-            level=self.level,
-            filters=self.filters,
+            **self._encoding(),
         )
         return array.to_bytes()
+
+    def _encoding(self) -> dict[str, Any]:
+        """Return codec, level and filters as `asarray` takes them."""
+        if self.tuning is not None:
+            return {"codec": AUTO, **words_of(self.tuning)}
+        return {"codec": self.codec, "level": self.level, "filters": self.filters}
 
     async def _decode_single(self, chunk_data: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         return await asyncio.to_thread(self._decode_sync, chunk_data, chunk_spec)

@@ -33,6 +33,7 @@ from coquina.cli import (
     recover,
     repack,
     repair,
+    tune,
     verify,
 )
 from coquina.cli.arguments import threads_of
@@ -50,6 +51,7 @@ COMMANDS = (
     convert,
     quality,
     bench,
+    tune,
     verify,
     repair,
     repack,
@@ -70,6 +72,7 @@ Examples:
   coquina quality climate.npy climate.b2nd          how far are they from each other?
   coquina cat climate.b2nd "[3:5, ::-1]"
   coquina bench climate.npy                         which codec, filters and chunks suit it
+  coquina tune climate.npy --goal size              the same by a table of times, and why
   coquina ls run.h5
   coquina repack --filter blosc2 run.h5 small.h5
   coquina convert trades.csv prices.h5              a table

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import coquina
 from coquina.array_info import human
-from coquina.cli import arguments, inputs
+from coquina.cli import arguments, inputs, tuning_options
+from coquina.tuning_options import PACK_CODEC, PACK_LEVEL
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina append`."""
     parser.add_argument("file", help="the Bloscpack file that grows")
     parser.add_argument("new", help="what to add; .npy for a file that holds an array")
-    arguments.add_encoding(parser, "blosclz", 7)
+    arguments.add_encoding(parser, PACK_CODEC, PACK_LEVEL)
+    tuning_options.add_tuning(parser)
     arguments.add_threads(parser)
     arguments.add_report(parser)
 
@@ -42,6 +44,7 @@ def run(options: argparse.Namespace) -> None:
             filters=options.filters,
             threads=options.threads,
             progress=progress,
+            **tuning_options.words_of(options),
         )
     sentence = f"{options.file}: {human(added)} added, now {human(written)}"
     result = {"output": options.file, "added": added, "written": written}

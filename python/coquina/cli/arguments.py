@@ -18,6 +18,7 @@ import numpy as np
 
 from coquina import _core, codecs, num_threads, set_num_threads
 from coquina import filters as known_filters
+from coquina.tuning_options import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -128,7 +129,9 @@ def codecs_of_arrays() -> str:
 def codec(text: str) -> Codec:
     """Return the codec of a text such as `zstd`, `zfp_rate:25` or `j2k:{"quality_mode": "dB"}`."""
     name, colon, parameter = text.partition(":")
-    one_of([*codecs(), *_CODECS_OF_PLUGINS], "codec", name)
+    one_of([*codecs(), *_CODECS_OF_PLUGINS, AUTO], "codec", name)
+    if name == AUTO and colon:
+        raise argparse.ArgumentTypeError(f"{text!r}: {AUTO} takes no parameter; see --goal")
     if not colon:
         return name
     if parameter.startswith("{"):
@@ -176,10 +179,11 @@ ACCESSES = ("any", "rows", "columns")
 
 #: The words that the values of options are made of, where these are no choices of argparse's: for completion.
 WORDS: dict[str, Callable[[], Iterable[str]]] = {
-    "codec": codecs,
+    "codec": lambda: (*codecs(), AUTO),
     "filters": known_filters,
     "checksum": _core.checksums,
     "access": lambda: ACCESSES,
+    "goal": lambda: ("speed", "balanced", "size"),
 }
 
 
@@ -195,7 +199,8 @@ def add_encoding(
 
     arrays: what --help says of the codecs that only arrays can have.
     """
-    general = ", ".join(name for name, number in codecs().items() if number < _FIRST_OF_ARRAYS)
+    known = ", ".join(name for name, number in codecs().items() if number < _FIRST_OF_ARRAYS)
+    general = f"{known}, or {AUTO}: what suits each chunk"
     own = f"(default: {codec_default})" if codec_default else "(default: zstd; of .blp: blosclz)"
     parser.add_argument("-c", "--codec", type=codec, default=codec_default, help=f"{general}{arrays} {own}")
     deep = "" if level_max == 9 else f"; of zstd up to {level_max}"
@@ -258,19 +263,6 @@ def report(result: dict[str, Any], sentence: str, options: argparse.Namespace) -
         print(json.dumps(result, default=str))
     elif not options.quiet:
         print(sentence)
-
-
-def aligned(lines: list[list[str]], *, right: int | None = None) -> list[str]:
-    """Return lines of cells that line up; those from column `right` on to the right."""
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    texts: list[str] = []
-    for line in lines:
-        cells = [
-            cell.rjust(width) if right is not None and number >= right else cell.ljust(width)
-            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        texts.append("  ".join(cells).rstrip())
-    return texts
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 A sample from all over the data is encoded and decoded in memory, on all threads; what comes back is
 compared with what went in. The file is not changed. Of a table, every column of numbers is measured.
+`coquina tune` measures nothing: it chooses by a table of times, and by counting, in a second.
 
 Goals: speed (written once, read four times, in memory), balanced (the same over storage of 200 MB/s), size.
 In the list, * marks what no other beats in ratio, writing and reading at once.
@@ -39,7 +40,8 @@ from coquina.cli import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from coquina.cli.bench_codecs import Measurement, Sample, Way
+    from coquina.cli.bench_codecs import Measurement, Sample
+    from coquina.tuning.ways import Way
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +104,9 @@ def run(options: argparse.Namespace) -> None:
     asked: dict[str, Any] = {"file": options.file, "threads": coquina.num_threads(), "goal": options.goal}
     result = asked | result
     if options.plot is not None:
-        bench_report.plot(result, options.plot)
+        megabytes = result["sample"]["nbytes"] / 1e6
+        title = f"{options.file}: {megabytes:.0f} MB, {result['threads']} threads"
+        bench_report.plot(result | {"title": title}, options.plot)
     if options.json:
         print(json.dumps(result))
     elif not options.quiet:

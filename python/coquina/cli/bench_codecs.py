@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
+from coquina.tuning.samples import spread
+from coquina.tuning.ways import Way
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from coquina.cli.arguments import Pipeline
 
@@ -31,28 +33,8 @@ LEVELS = {"blosclz": (5,), "lz4": (5,), "lz4hc": (5,), "zlib": (5,), "zstd": (1,
 LEVELS_FOR_SIZE = {**LEVELS, "lz4hc": (9,), "zlib": (9,), "zstd": (5, 9)}
 CODECS = ("blosclz", "lz4", "lz4hc", "zstd")
 _LOSSY = ("trunc_prec", "int_trunc")
-_GOLDEN = (math.sqrt(5) - 1) / 2
 SECONDS = 0.4  # a way is tried again until it took this long,
 TIMES = 5  # or this often
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How to encode: codec, level, filters."""
-
-    codec: str
-    level: int
-    filters: Pipeline
-
-    @property
-    def pipeline(self) -> str:
-        """The filters as the command line has them."""
-        parts = [self.filters] if isinstance(self.filters, str) else self.filters
-        return "+".join(part if isinstance(part, str) else f"{part[0]}:{part[1]}" for part in parts)
-
-    def __str__(self) -> str:
-        """Return such as `zstd-1 + shuffle`."""
-        return f"{self.codec}-{self.level} + {self.pipeline}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +112,13 @@ def sample(source: Any, chunks: tuple[int, ...], blocks: tuple[int, ...], most_b
     wanted = max(1, min(total, most_bytes // (math.prod(box) * source.dtype.itemsize)))
     items = np.empty((0, *box), source.dtype)
     pieces = [items]
-    for place in _places(total, wanted):
+    for place in spread(total, wanted):
         starts = np.unravel_index(place, counts) if counts else ()
         region = tuple(
             slice(int(at) * length, (int(at) + 1) * length) for at, length in zip(starts, box, strict=True)
         )
         pieces.append(np.asarray(source[region if region else ()])[np.newaxis])
     return Sample(np.concatenate(pieces), tuple(map(min, blocks, box)))
-
-
-def _places(total: int, wanted: int) -> Iterable[int]:
-    """Return numbers below `total`: spread evenly, without a stride that meets one axis again and again."""
-    if wanted == total:
-        return range(total)
-    return sorted({int((0.5 + number * _GOLDEN) % 1 * total) for number in range(wanted)})
 
 
 def measure(one: Sample, way: Way) -> Measurement:
@@ -201,6 +176,11 @@ def _bytes(items: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def with_front(found: list[Measurement]) -> list[Measurement]:
     """Return the measurements with those marked that no other beats in ratio, writing and reading at once."""
     points = [(one.ratio, one.write_mbs, one.read_mbs) for one in found]
+    return [replace(one, is_front=is_front) for one, is_front in zip(found, front(points), strict=True)]
+
+
+def front(points: list[tuple[float, ...]]) -> list[bool]:
+    """Return which points no other beats in all coordinates at once."""
 
     def is_beaten(mine: tuple[float, ...]) -> bool:
         return any(
@@ -208,7 +188,7 @@ def with_front(found: list[Measurement]) -> list[Measurement]:
             for other in points
         )
 
-    return [replace(one, is_front=not is_beaten(point)) for one, point in zip(found, points, strict=True)]
+    return [not is_beaten(point) for point in points]
 
 
 #: What a goal is the least of: seconds for a million bytes that are written once and read so many times, in

@@ -19,45 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
+from coquina.tuning.patterns import Pattern
+from coquina.tuning.patterns import patterns as known_patterns
 
 if TYPE_CHECKING:
-    from coquina.cli.bench_codecs import Way
+    from coquina.tuning.ways import Way
 
 #: Ways of reading that have a name; else the shape of a box.
 ACCESSES = ("all", "rows", "columns", "planes", "points")
-_PLACES = (0.03, 0.21, 0.37, 0.5, 0.68, 0.83, 0.96)
 _TRIES = 3
-_RUN = 100  # of one axis: a hundredth of it at once
 
 Access = str | tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A way of reading: along each axis how many items at once, None for all of them."""
-
-    lengths: tuple[int | None, ...]
-
-    def __str__(self) -> str:
-        """Return the key, as NumPy has it."""
-        parts = [":" if one is None else "i" if one == 1 else f"i:i+{one}" for one in self.lengths]
-        return f"[{', '.join(parts)}]"
-
-    def keys(self, shape: tuple[int, ...]) -> list[tuple[Any, ...]]:
-        """Return this pattern at several places of a shape; the same ones each time."""
-        found: list[tuple[Any, ...]] = []
-        for number in range(len(_PLACES)):
-            key: list[Any] = []
-            for axis, (length, total) in enumerate(zip(self.lengths, shape, strict=True)):
-                if length is None:
-                    key.append(slice(None))
-                    continue
-                # Another fraction for each axis, so that places are not on a diagonal.
-                room = max(0, total - length)
-                at = round(_PLACES[(number * (axis + 1) + axis) % len(_PLACES)] * room)
-                key.append(at if length == 1 and total else slice(at, at + length))
-            found.append(tuple(key))
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +60,11 @@ class Cut:
 
 
 def patterns(shape: tuple[int, ...], access: Access) -> list[Pattern]:
-    """Return the ways of reading that a word, or the shape of a box, stands for."""
-    ndim = len(shape)
-    if not isinstance(access, str):
-        if len(access) != ndim or any(
-            not 0 < part <= length for part, length in zip(access, shape, strict=True)
-        ):
-            raise ValueError(f"--access {access}: is no box of an array of shape {shape}")
-        return [Pattern(access)]
-    points = Pattern((1,) * ndim)
-    if ndim == 1:
-        run = Pattern((max(2, shape[0] // _RUN),))
-        return [points] if access == "points" else [run] if access != "all" else [run, points]
-    planes = [Pattern(tuple(1 if axis == at else None for axis in range(ndim))) for at in range(ndim)]
-    named = {"rows": planes[:1], "columns": planes[-1:], "planes": planes, "points": [points]}
-    return named.get(access, [*planes, points])
+    """Return the ways of reading that a word, or the shape of a box, stands for.
+
+    Raises ValueError for no box.
+    """
+    return list(known_patterns(shape, "any" if access == "all" else access))
 
 
 def cuts(shape: tuple[int, ...], dtype: np.dtype[Any], access: Access, given: dict[str, Any]) -> list[Cut]:

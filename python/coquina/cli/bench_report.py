@@ -10,10 +10,11 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from coquina.aligning import aligned
 from coquina.array_info import human
-from coquina.cli.arguments import aligned
 from coquina.cli.bench_codecs import GOALS
 from coquina.cli.colours import painted
+from coquina.tuning.report import speed
 
 if TYPE_CHECKING:
     import argparse
@@ -66,7 +67,7 @@ def advice(
     """Return what is recommended, why, and what to write to have it. found: the best for the goal first."""
     best, file = found[0], options.file
     way = best.way
-    why = f"{way}: {best.ratio:.2f}x, writes {_speed(best.write_mbs)}, reads {_speed(best.read_mbs)}"
+    why = f"{way}: {best.ratio:.2f}x, writes {speed(best.write_mbs)}, reads {speed(best.read_mbs)}"
     if max(one.ratio for one in found) < _SMALL_GAIN:
         why += "; these data hardly become smaller, and --level 0 stores them as they are"
     if not best.is_exact:
@@ -148,7 +149,7 @@ def _cells(one: dict[str, Any]) -> list[str]:
     note = "" if one["is_exact"] else " (lossy)"
     return [
         f"{one['codec']}-{one['level']}", one["filters"] + note, f"{one['ratio']:.2f}x",
-        _speed(one["write_mbs"]), _speed(one["read_mbs"]),
+        speed(one["write_mbs"]), speed(one["read_mbs"]),
     ]  # fmt: skip
 
 
@@ -171,10 +172,6 @@ def _time(ms: float) -> str:
     return f"{ms:.3g} ms" if ms >= 1 else f"{ms * 1e3:.3g} us"
 
 
-def _speed(mbs: float) -> str:
-    return f"{mbs:.0f} MB/s" if mbs < 1000 else f"{mbs / 1000:.1f} GB/s"
-
-
 def check_plot(path: str) -> None:
     """Raise before anything is measured if no picture can be made."""
     if not path.lower().endswith(_IMAGES):
@@ -191,7 +188,10 @@ def check_plot(path: str) -> None:
 
 
 def plot(result: dict[str, Any], path: str) -> None:
-    """Save ratio against speed of writing and of reading, a colour for each codec, a ring for the best."""
+    """Save ratio against speed of writing and of reading, a colour for each codec, a ring for the best.
+
+    result: its codecs, of which the first is the best, its goal, and a title.
+    """
     from matplotlib.figure import Figure
 
     figure: Any = Figure(figsize=(10, 4.5), layout="constrained")
@@ -215,7 +215,5 @@ def plot(result: dict[str, Any], path: str) -> None:
             axes.set_yscale("log")
     figure.axes[0].set_ylabel("ratio")
     figure.axes[0].legend(fontsize=8)
-    figure.suptitle(
-        f"{result['file']}: {result['sample']['nbytes'] / 1e6:.0f} MB, {result['threads']} threads"
-    )
+    figure.suptitle(result["title"])
     figure.savefig(path, dpi=150)

@@ -4,6 +4,7 @@ Examples:
   coquina compress climate.npy                          dtype and shape of an array are kept
   coquina compress floats.raw floats.blp --typesize 4 -c lz4 -l 9
   coquina compress run.dat -z 8M -k sha256              larger chunks, stronger checksum
+  coquina compress climate.npy -c auto --goal size      for each chunk the codec that suits it
   coquina compress climate.npy --max-error 0.05         smaller, and no number further off than this
 """
 
@@ -17,7 +18,8 @@ import numpy as np
 
 import coquina
 from coquina.array_info import human
-from coquina.cli import arguments, lossy_options
+from coquina.cli import arguments, lossy_options, tuning_options
+from coquina.tuning_options import PACK_CODEC, PACK_LEVEL
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina compress`."""
     parser.add_argument("file", help="what to pack; a .npy file is packed as the array that it holds")
     parser.add_argument("output", nargs="?", help=f"default: FILE{arguments.EXTENSION}")
-    arguments.add_encoding(parser, "blosclz", 7)
+    arguments.add_encoding(parser, PACK_CODEC, PACK_LEVEL)
     parser.add_argument(
         "--typesize", type=arguments.count, metavar="N", help="bytes of an item (default: the array's, or 8)"
     )
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--no-offsets", action="store_true", help="leave out the list of chunk places")
     parser.add_argument("-m", "--metadata", metavar="JSON", help="a file of JSON to keep with plain bytes")
+    tuning_options.add_tuning(parser)
     lossy_options.add_lossy(parser)
     arguments.add_threads(parser)
     arguments.add_force(parser)
@@ -66,6 +69,7 @@ def run(options: argparse.Namespace) -> None:
             overwrite=options.force,
             threads=options.threads,
             progress=progress,
+            **tuning_options.words_of(options),
         )
     ratio = nbytes / written
     sentence = f"{output}: {human(nbytes)} -> {human(written)}, {ratio:.2f}x"

@@ -10,6 +10,7 @@ Examples:
   coquina convert climate.npy climate.b2nd
   coquina convert climate.b2nd copy.npy
   coquina convert results.npz:wind wind.b2nd -c lz4 -l 9 -F shuffle --chunks 10,50,50
+  coquina convert climate.npy climate.b2nd -c auto --goal size --for read
   coquina convert floats.raw floats.b2nd --dtype "<f4" --shape 100,200 --threads 2
   coquina convert run.h5:/images/raw raw.b2nd --access rows --json
   coquina convert climate.b2nd new.h5:/model/climate
@@ -36,7 +37,7 @@ import numpy as np
 import coquina
 from coquina.array_info import human
 from coquina.array_regions import boxes
-from coquina.cli import arguments, convert_tables, hdf5_paths, images, lossy_options, sources
+from coquina.cli import arguments, convert_tables, hdf5_paths, images, lossy_options, sources, tuning_options
 
 if TYPE_CHECKING:
     import argparse
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_plain(parser)
     arguments.add_encoding(parser, None, None, arrays=arguments.codecs_of_arrays())
     arguments.add_cut(parser, "of .b2nd and HDF5: ")
+    tuning_options.add_tuning(parser)
     lossy_options.add_lossy(parser)
     parser.add_argument(
         "--access", type=arguments.access, default="any",
@@ -89,11 +91,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:
     extension = Path(options.output).suffix
-    encoding = {
+    encoding: dict[str, Any] = {
         name: value
         for name in ("codec", "level", "filters", "threads")
         if (value := getattr(options, name)) is not None
     }
+    encoding |= tuning_options.words_of(options)
     bound = lossy_options.bound_of(options)
     paths: list[str] = []
     if target is not None:

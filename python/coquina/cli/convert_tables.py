@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 import coquina
-from coquina.cli import hdf5_paths, tables
+from coquina.cli import hdf5_paths, tables, tuning_options
 
 if TYPE_CHECKING:
     import argparse
@@ -88,7 +88,8 @@ def _storing(options: argparse.Namespace) -> dict[str, Any]:
     """Return how a new table is to be stored."""
     given = {name: getattr(options, name) for name in ("codec", "level", "filters", "layout")}
     given["chunk_rows"] = None if options.chunks is None else options.chunks[0]
-    return {name: value for name, value in given.items() if value is not None}
+    known = {name: value for name, value in given.items() if value is not None}
+    return known | tuning_options.words_of(options)
 
 
 def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace) -> dict[str, Any]:

@@ -6,41 +6,15 @@ In: text. Out: the file, and the path in it. h5py is imported only if the file i
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import coquina
 from coquina.cli.inputs import is_url
 from coquina.cli.keys import key
-from coquina.opening import is_hdf5
+from coquina.hdf5_names import HDF5_SUFFIXES, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-
-SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
-
-
-class Place(NamedTuple):
-    """A file, and a path in it."""
-
-    file: str
-    path: str
-
-
-def place(text: str) -> Place | None:
-    """Return the place that `text` names in an HDF5 file; None if it names no such file."""
-    if _is_file(text):
-        return Place(text, "/")
-    at = text.rfind(":")
-    while at > 0:
-        if _is_file(text[:at]):
-            return Place(text[:at], text[at + 1 :] or "/")
-        at = text.rfind(":", 0, at)
-    return None
-
-
-def _is_file(text: str) -> bool:
-    """Whether this is an HDF5 file: by its content, and by its name if it is far away."""
-    return text.lower().endswith(SUFFIXES) if is_url(text) else is_hdf5(text)
 
 
 def _opened(file: str) -> Any:
@@ -57,8 +31,8 @@ def new_place(text: str, default: str) -> Place | None:
     found = place(text)
     if found is None:
         file, colon, path = text.rpartition(":")
-        found = Place(file, path) if colon and file.lower().endswith(SUFFIXES) else Place(text, "/")
-        if not found.file.lower().endswith(SUFFIXES):
+        found = Place(file, path) if colon and file.lower().endswith(HDF5_SUFFIXES) else Place(text, "/")
+        if not found.file.lower().endswith(HDF5_SUFFIXES):
             return None
     return found if found.path.strip("/") else Place(found.file, default)
 
@@ -94,3 +68,6 @@ def with_key(found: Place) -> tuple[Place, Any]:
         if found.path in file:
             return found, None
     return Place(found.file, name or "/"), key(f"[{rest}")
+
+
+__all__ = ["Place", "new_place", "node", "opened", "place", "with_key"]

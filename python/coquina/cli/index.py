@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coquina.aligning import aligned
 from coquina.array_info import human
 from coquina.cli import arguments, tables
 
@@ -104,4 +105,4 @@ def _listed(found: list[dict[str, Any]]) -> str:
         size = human(one["nbytes"]) if one.get("nbytes") else ""
         reason = "" if one.get("is_usable", True) else f"not used: {one.get('reason', '')}"
         lines.append([str(one["name"]), str(one.get("column", "")), str(one["kind"]), *counts, size, reason])
-    return "\n".join(arguments.aligned(lines))
+    return "\n".join(aligned(lines))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 from coquina.array_info import human
 from coquina.cli import arguments, hdf5_paths, inputs, ls, tables
+from coquina.tuning_options import encodings_text
 
 _MAGIC = b"blpk"
 _FRAME_MAGIC = b"b2frame\0"
@@ -165,6 +166,10 @@ def _text(name: str, value: object) -> str:
         return f"{value.kind}, {value.codec}{parameter}, {filters}, {value.nblocks} blocks"
     if name == "lossy" and isinstance(value, dict):
         return _lossy_text(cast("dict[str, Any]", value))
+    if name == "tuning" and isinstance(value, dict):
+        return str(coquina.TuningInfo(**cast("dict[str, Any]", value)))
+    if name == "encodings" and isinstance(value, dict):
+        return encodings_text(cast("dict[str, int]", value))
     if isinstance(value, int) and name in ("nbytes", "cbytes", "dead_bytes"):
         return f"{value} ({human(value)})"
     return f"{value:.2f}x" if isinstance(value, float) else str(value)

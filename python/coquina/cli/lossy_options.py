@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import coquina
 from coquina.lossy import BOUNDS
+from coquina.tuning_options import AUTO, PACK_CODEC, PACK_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,8 +91,8 @@ def refuse(options: argparse.Namespace, what: str) -> None:
 def rounded(source: Any, bound: dict[str, Any], options: argparse.Namespace) -> npt.NDArray[Any]:
     """Return the numbers of an array as near as a bound asks for: for Bloscpack, which knows no bounds."""
     given: dict[str, Any] = {
-        "codec": options.codec or "blosclz",
-        "level": 7 if options.level is None else options.level,
+        "codec": PACK_CODEC if options.codec in (None, AUTO) else options.codec,
+        "level": PACK_LEVEL if options.level is None else options.level,
     }
     near = coquina.asarray(source, lossy={**bound, "means": "round"}, threads=options.threads, **given)
     return near[...]

@@ -15,8 +15,10 @@ import json
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from coquina import CoquinaError
 from coquina.array_info import human
 from coquina.cli import arguments, hdf5_paths, tables
+from coquina.tuning_options import info_of
 
 if TYPE_CHECKING:
     import argparse
@@ -131,10 +133,22 @@ def stored(dataset: Any) -> dict[str, Any]:
         "chunks": dataset.chunks,
         "maxshape": None if shape is None else dataset.maxshape,
         "filters": [described(name, values) for _, name, _, values in rows],
+        **({} if (goal := _tuning(dataset, rows)) is None else {"tuning": goal}),
         "nbytes": nbytes,
         "cbytes": cbytes,
         "cratio": nbytes / cbytes if cbytes else None,
     }
+
+
+def _tuning(dataset: Any, rows: list[tuple[int, str, bool, tuple[int, ...]]]) -> str | None:
+    """Return what the chunks of a dataset of h5py are tuned for; None if they are all encoded alike."""
+    from coquina.hdf5 import tuned_writes
+
+    try:
+        terms = tuned_writes.read(dataset) if tuned_writes.is_tunable(row[0] for row in rows) else None
+    except CoquinaError as error:
+        return str(error)
+    return None if terms is None else str(info_of(terms))
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -153,7 +167,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
     if kind == "type":
         return [name, row["dtype"], "", "", "datatype"]
     shape = "no items" if row["shape"] is None else str(tuple(row["shape"]))
-    pipeline = " + ".join(row["filters"])
+    pipeline = " + ".join(row["filters"]) + (f" auto ({row['tuning']})" if "tuning" in row else "")
     how = f"chunks {tuple(row['chunks'])} {pipeline}" if row["chunks"] else ""
     return [name, row["dtype"], shape, how.strip(), _size(row)]
 

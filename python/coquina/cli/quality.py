@@ -19,6 +19,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import coquina
+from coquina.aligning import aligned
 from coquina.cli import arguments, sources
 from coquina.cli.lossy_options import positive
 
@@ -74,7 +75,7 @@ def _check(names: tuple[str, str], original: Any, other: Any) -> None:
 def _lines(found: Quality) -> list[str]:
     """Return the facts for people, a line each."""
     cells = [[name.replace("_", " "), _number(value)] for name, value in asdict(found).items()]
-    return arguments.aligned(cells)
+    return aligned(cells)
 
 
 def _finite(value: Any) -> Any:

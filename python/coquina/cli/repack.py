@@ -11,6 +11,8 @@ Examples:
   coquina repack run.h5 other.h5 --filter gzip --chunks 4,50,50 --path /detector --path /mask
   coquina repack run.h5:/detector detector.h5 --filter blosc2 --chunks auto
   coquina repack run.h5 loose.h5 --filter blosc2 --max-error 0.1
+  coquina repack run.h5 tuned.h5 --auto --goal size     for each chunk the codec and filters that suit it
+  coquina repack climate.b2nd tuned.b2nd --auto         also an array, a table, or a Bloscpack file
   coquina repack run.h5 --in-place --json
 """
 
@@ -21,7 +23,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from coquina.array_info import human
-from coquina.cli import arguments, hdf5_paths, lossy_options
+from coquina.cli import arguments, hdf5_paths, lossy_options, repack_others, tuning_options
+from coquina.tuning_options import AUTO
 
 if TYPE_CHECKING:
     from coquina.hdf5.copying import Repacked
@@ -36,7 +39,9 @@ FILTERS = ("blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k", "non
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina repack`."""
     parser.add_argument(
-        "file", help="an HDF5 file, or FILE.h5:/path of a group in it, which is all that is copied"
+        "file",
+        help="an HDF5 file, or FILE.h5:/path of a group in it, which is all that is copied; with --auto or "
+        "--codec also an array, the directory of a table, or a Bloscpack file",
     )
     parser.add_argument("output", nargs="?", help="the new file")
     parser.add_argument("--in-place", action="store_true", help="replace the file by its copy")
@@ -44,8 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--filter", choices=FILTERS, metavar="FILTER",
         help=f"HDF5's: {', '.join(FILTERS)} (default: what there is)",
     )  # fmt: skip
-    arguments.add_encoding(parser, None, 5, 22)
+    arguments.add_encoding(parser, None, None, 22)
     parser.set_defaults(filters="shuffle")
+    parser.add_argument(
+        "--auto", action="store_true",
+        help="for each chunk what suits it: --codec auto, with the filter blosc2 in HDF5 files",
+    )  # fmt: skip
+    tuning_options.add_tuning(parser)
     arguments.add_cut(parser, "")
     parser.add_argument(
         "--fletcher32", action=argparse.BooleanOptionalAction, help="checksums, or none (default: as it is)"
@@ -66,11 +76,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Repack the file."""
+    _take_auto(options)
+    words = tuning_options.words_of(options)
     place = hdf5_paths.place(options.file)
     if place is None:
-        raise ValueError(
-            f"{options.file} is no HDF5 file, and only those are repacked; `coquina convert` is for others"
-        )
+        said = repack_others.repack(options, words)
+        arguments.report(said, repack_others.sentence(said), options)
+        return
     if options.in_place and place.path != "/":
         raise ValueError(f"{options.file}: only whole files are replaced by their copies")
     from coquina.hdf5.copying import repack, work_bytes
@@ -98,8 +110,18 @@ def run(options: argparse.Namespace) -> None:
             verify=verify,
             threads=options.threads,
             progress=progress,
+            **words,
         )
     arguments.report(facts(result), sentence(result), options)
+
+
+def _take_auto(options: argparse.Namespace) -> None:
+    """Let --auto be --codec auto. Raises ValueError where another codec or filter was asked for."""
+    if not options.auto:
+        return
+    if options.codec not in (None, AUTO):
+        raise ValueError(f"--auto: is --codec auto, and --codec {options.codec} was given too")
+    options.codec = AUTO
 
 
 def facts(result: Repacked) -> dict[str, object]:

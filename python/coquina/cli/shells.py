@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Commands = dict[str, "Command"]
 
-_FILES = ("output", "metadata", "plot")  # options whose values are names of files
+_FILES = ("output", "metadata", "plot", "apply")  # options whose values are names of files
 
 
 @dataclass(frozen=True, slots=True)

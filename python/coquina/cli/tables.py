@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina.cli import hdf5_paths, inputs
+from coquina.tuning_options import tuning_text
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -66,6 +67,8 @@ def facts(table: Table) -> dict[str, Any]:
     for name in ("path", "name", "nrows", "rows", "skipped"):
         info.pop(name, None)
     nbytes, cbytes = info.pop("nbytes"), info.pop("cbytes")
+    goal, encodings = info.pop("tuning", None), info.pop("encodings", None)
+    codec = {} if goal is None else {"codec": tuning_text(goal, encodings)}
     columns: dict[str, Any] = {}
     for path, column in table.layout.columns.items():
         about: dict[str, Any] = {"kind": column.kind, "dtype": _dtype_name(column.dtype)}
@@ -77,9 +80,12 @@ def facts(table: Table) -> dict[str, Any]:
         columns[path] = about | {key: sizes[key] for key in ("nbytes", "cbytes") if key in sizes}
         if sizes.get("lossy") is not None:
             columns[path]["lossy"] = asdict(sizes["lossy"])
+        if sizes.get("tuning") is not None:
+            columns[path]["codec"] = tuning_text(sizes["tuning"], sizes["encodings"])
     return {
         "rows": table.nrows,
         **info,
+        **codec,
         "nbytes": nbytes,
         "cbytes": cbytes,
         "cratio": nbytes / cbytes if cbytes else None,
@@ -113,7 +119,7 @@ def columns_text(columns: dict[str, Any]) -> str:
         kind = "" if about["kind"] == "number" else about["kind"]
         size = f"{human(about['nbytes'])} in {human(about['cbytes'])}" if about.get("cbytes") else ""
         bound = bound_text(about["lossy"]) if "lossy" in about else ""
-        lines.append([name, dtype, kind, size, bound])
+        lines.append([name, dtype, kind, size, bound, about.get("codec", "")])
     if not lines:
         return ""
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]

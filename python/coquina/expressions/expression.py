@@ -16,10 +16,12 @@ from coquina.expressions.gathering import read_key, read_selection, rows
 from coquina.expressions.nodes import Boxes, Leaf, Node
 from coquina.expressions.operators import Operators
 from coquina.expressions.reference import postorder
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Unpack
 
     import numpy as np
     import numpy.typing as npt
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from coquina.creation import Access, Chunks
     from coquina.indexing import Selection
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 
 class Expr(Operators):
@@ -104,25 +107,37 @@ class Expr(Operators):
         chunks: Chunks = None,
         blocks: tuple[int, ...] | None = None,
         access: Access = "any",
-        codec: Codec = "zstd",
-        level: int = 5,
+        codec: Codec = DEFAULT_CODEC,
+        level: int = DEFAULT_LEVEL,
         filters: Filters | None = None,
         lossy: LossyOption = None,
         contiguous: bool = True,
         overwrite: bool = False,
         checksums: bool = True,
         threads: int | None = None,
+        **tuning: Unpack[Tuning],
     ) -> Array:
         """Compute all items into a new compressed array, in memory or in a file.
 
         It has the chunks of the first operand of the same shape, and its blocks if items have the same size,
-        unless the options say otherwise; they are those of `asarray`. Memory: blocks in work. A file appears
-        when it is complete.
+        unless the options say otherwise; they are those of `asarray`, with those of `Tuning` for the codec
+        "auto". Memory: blocks in work. A file appears when it is complete.
         """
         if chunks is None and blocks is None and access == "any":
             chunks, blocks = self._partition()
         options = options_of(
-            chunks, blocks, access, codec, level, filters, path, contiguous, overwrite, checksums, lossy=lossy
+            chunks,
+            blocks,
+            access,
+            codec,
+            level,
+            filters,
+            path,
+            contiguous,
+            overwrite,
+            checksums,
+            lossy=lossy,
+            tuning=tuning,
         )
         array = new_array(self.shape, self.dtype, options)
         with written(array):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.array_regions import chunk_regions
-from coquina.creation import asarray, new_array, options_of, written
+from coquina.creation import asarray, new_array, usual_options, written
 from coquina.functions.layouts import chunks_of, is_eager, nbytes_of, read_from
 from coquina.results import as_numpy, stored
 
@@ -77,9 +77,7 @@ def contracted(work: Contraction, path: Path | None = None) -> Array:
     if is_eager(work.operands, shape, work.dtype) or nbytes_of(work.operands) + result_bytes <= PANEL_BYTES:
         values = np.asarray(work.call(*[as_numpy(operand) for operand in work.operands]))
         return stored(values) if path is None else asarray(values, path=path)
-    options = options_of(
-        None, None, "any", "zstd", 5, "shuffle", path, contiguous=True, overwrite=False, checksums=True
-    )
+    options = usual_options(path)
     array = new_array(shape, work.dtype, options)
     extents = _extents(work, array.chunks)
     panels = _Panels(work)

@@ -12,9 +12,11 @@ import numpy as np
 from coquina.creation import Access, Chunks, options_of
 from coquina.results import is_tiny, source_of, stored
 from coquina.sequences import made, new_from
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     import numpy.typing as npt
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from coquina.array_regions import Region
     from coquina.expressions.expression import Expr
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 #: Fewer items are made by NumPy at once.
 _AT_ONCE = 1 << 20
@@ -39,14 +42,15 @@ def eye(
     chunks: Chunks = None,
     blocks: tuple[int, ...] | None = None,
     access: Access = "any",
-    codec: Codec = "zstd",
-    level: int = 5,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
     filters: Filters | None = None,
     lossy: LossyOption = None,
     path: Path | None = None,
     contiguous: bool = True,
     overwrite: bool = False,
     checksums: bool = True,
+    **tuning: Unpack[Tuning],
 ) -> Array:
     """Return a new array of two axes with ones along diagonal `k`, and zeros elsewhere.
 
@@ -66,6 +70,7 @@ def eye(
         checksums,
         device,
         lossy=lossy,
+        tuning=tuning,
     )
     kind: np.dtype[Any] = np.dtype(dtype)
     shape = (n_rows, n_rows if n_cols is None else n_cols)

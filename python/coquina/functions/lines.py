@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.array_regions import Region, boxes
-from coquina.creation import asarray, new_array, options_of, written
+from coquina.creation import asarray, new_array, usual_options, written
 from coquina.indexing import lower
 from coquina.results import stored
 
@@ -103,9 +103,7 @@ def row_regions(x: Any, budget: int, item_bytes: int | None = None) -> Iterator[
 
 def new_at(path: Path | None) -> Options:
     """Return the options of a new array in memory, or in the file `path`."""
-    return options_of(
-        None, None, "any", "zstd", 5, "shuffle", path, contiguous=True, overwrite=False, checksums=True
-    )
+    return usual_options(path)
 
 
 def result(values: npt.NDArray[Any], path: Path | None = None) -> Array:

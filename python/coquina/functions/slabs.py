@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.array_regions import chunk_regions
-from coquina.creation import asarray, new_array, options_of, written
+from coquina.creation import asarray, new_array, usual_options, written
 from coquina.functions.layouts import chunks_of, is_eager, nbytes_of, read_from
 from coquina.results import as_numpy, stored
 
@@ -61,9 +61,7 @@ def along_axis(
     extents, chunks = _extents(
         shape, axis, cut, max(1, SLAB_BYTES // line), max(1, _CHUNK_BYTES // dtype.itemsize)
     )
-    options = options_of(
-        chunks, None, "any", "zstd", 5, "shuffle", path, contiguous=True, overwrite=False, checksums=True
-    )
+    options = usual_options(path, chunks)
     array = new_array(shape, dtype, options)
     with written(array):
         for region in chunk_regions(shape, extents):

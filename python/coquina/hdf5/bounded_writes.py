@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array import Array
 from coquina.creation import asarray
 from coquina.hdf5 import quantization
+from coquina.hdf5.tuned_writes import TunedWrites
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from coquina.lossy import Lossy, LossyInfo
 
 
-class BoundedWrites(Array):
+class BoundedWrites(TunedWrites):
     """The part of `Dataset` that keeps its bound."""
 
     __slots__ = ()
@@ -81,7 +82,7 @@ class BoundedWrites(Array):
         bound, value, means, reached = known
         chunks = tuple(min(one, length) for one, length in zip(self.chunks, values.shape, strict=True))
         # Fast, as it is not kept; but where sizes are asked for they are those of the usual codec.
-        codec, level = ("zstd", 5) if bound == "ratio" else ("lz4", 1)
+        codec, level = (DEFAULT_CODEC, DEFAULT_LEVEL) if bound == "ratio" else ("lz4", 1)
         near = asarray(
             values, chunks=chunks, codec=codec, level=level, lossy={bound: value, "means": "round"}
         )

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from coquina.hdf5 import quantization
+from coquina.hdf5 import quantization, tuned_writes
 from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
@@ -29,12 +29,15 @@ from coquina.hdf5.tree_copies import Copied, TreeCopy
 from coquina.hdf5.trees import Walk
 from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
 from coquina.lossy import lossy_of
+from coquina.tuning_options import AUTO, DATASETS, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from typing import Unpack
 
     from coquina._core import Filters, Path
     from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
 
 Chunks = tuple[int, ...] | Literal["auto"] | None
 
@@ -58,7 +61,7 @@ def repack(
     group: str = "/",
     filter: str | None = None,
     codec: str | None = None,
-    level: int = 5,
+    level: int | None = None,
     filters: Filters = "shuffle",
     blocks: tuple[int, ...] | None = None,
     fletcher32: bool | None = None,
@@ -70,12 +73,14 @@ def repack(
     verify: bool = True,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    **tuning: Unpack[Tuning],
 ) -> Repacked:
     """Write a copy of an HDF5 file without gaps, its datasets compressed otherwise if that is wished.
 
     group: what is copied; its members are those of the new file's root. A dataset may be named too.
     filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`; for all datasets, or for
-        those at or below the paths `only`, which count from `group` on. None keeps what is.
+        those at or below the paths `only`, which count from `group` on. None keeps what is. The codec "auto"
+        gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
     chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is. Datasets
         without chunks get some if they are to be compressed and have at least 64 KiB.
     lossy: a bound on what floating-point numbers may lose; see `Group.create_dataset`. Dimension scales and
@@ -92,15 +97,44 @@ def repack(
     CorruptError for chunks that do not decode, or a copy that differs, UnsupportedError for references of
     HDF5 1.12. Then there is no new file. Memory: some boxes of 64 MiB, or of a chunk if that is larger.
     """
+    if filter is None and codec == AUTO:
+        filter = "blosc2"
     if filter is None and codec is not None:
         raise ValueError(f"codec {codec!r}: needs a filter that it is for")
-    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, tuple(only), lossy_of(lossy))
-    wish.check()
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
+    wish = Wish(
+        filter, codec, level, filters, blocks, fletcher32, chunks, tuple(only), lossy_of(lossy), terms
+    )
     path = os.path.realpath(os.fsdecode(source))
-    out = _target(path, target, in_place=in_place, overwrite=overwrite)
+    out = target_of(path, target, in_place=in_place, overwrite=overwrite)
+    return repack_by(
+        wish,
+        path,
+        out,
+        group=group,
+        overwrite=overwrite or in_place,
+        verify=verify,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def repack_by(
+    wish: Wish,
+    path: str,
+    out: str,
+    *,
+    group: str = "/",
+    overwrite: bool = False,
+    verify: bool = True,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Repacked:
+    """Write a copy of the file at `path` to `out` by a wish; see `repack`."""
+    wish.check()
     before = os.path.getsize(path)
     work = _Work(progress)
-    with h5py.File(path, "r") as old, _replacing(out, overwrite=overwrite or in_place) as part:
+    with h5py.File(path, "r") as old, _replacing(out, overwrite=overwrite) as part:
         top = old[group]
         if isinstance(top, h5py.Datatype):
             raise ValueError(f"{path}: {group} is a datatype")
@@ -112,11 +146,13 @@ def repack(
         if verify:
             with h5py.File(part, "r") as new:
                 there = Walk(new["/"] if isinstance(top, h5py.Group) else _only(new))
-                compare(walk, there, threads, work.done, copy.bounds)
-        if copy.bounds:
+                compare(walk, there, threads, work.done, copy.bounds, copy.goals)
+        if copy.bounds or copy.goals:
             with h5py.File(part, "r+") as new:
                 for name, known in copy.bounds.items():
                     quantization.state_all(new[name], known)
+                for name, goal in copy.goals.items():
+                    tuned_writes.put(new[name], goal)
         shutil.copymode(path, part)
         after = os.path.getsize(part)
     return Repacked(path, out, before, after, verify, copy.datasets)
@@ -136,13 +172,14 @@ def copy(
     *,
     filter: str | None = "blosc2",
     codec: str | None = None,
-    level: int = 5,
+    level: int | None = None,
     filters: Filters = "shuffle",
     blocks: tuple[int, ...] | None = None,
     fletcher32: bool | None = None,
     chunks: Chunks = None,
     lossy: LossyOption = None,
     threads: int | None = None,
+    **tuning: Unpack[Tuning],
 ) -> Any:
     """Copy a dataset, with its attributes, into a group of this file or another, stored otherwise.
 
@@ -155,7 +192,8 @@ def copy(
     if not name or name in target:
         raise ValueError(f"copy: there is something of the name {name!r}, or it is none")
     h5, group = inside(dataset), inside(target)
-    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, ("/",), lossy_of(lossy))
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
+    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, ("/",), lossy_of(lossy), terms)
     wish.check()
     planned = plan(h5, "/", wish)
     if lossy is not None and planned.lossy is None:
@@ -174,6 +212,8 @@ def copy(
         if known is not None:
             quantization.state_all(made, known)
         copy_attributes(h5, made)
+        if planned.how == "encoded":
+            tuned_writes.put(made, planned.tuning)
     except BaseException:
         del group[first]
         raise
@@ -200,7 +240,8 @@ def _only(new: Any) -> Any:
     return new[name]
 
 
-def _target(path: str, target: Path | None, *, in_place: bool, overwrite: bool) -> str:
+def target_of(path: str, target: Path | None, *, in_place: bool = False, overwrite: bool = False) -> str:
+    """Return where a copy of a file goes. Raises ValueError and FileExistsError; see `repack`."""
     if in_place:
         if target is not None:
             raise ValueError("repack: a target, or in place; not both")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.lossy import Lossy
+    from coquina.tuning_options import Terms
 
 Shape = tuple[int, ...]
 Chunks = Shape | int | Literal["auto"] | None
@@ -39,14 +40,18 @@ class Storage:
     blocks: Shape | None
     filter: str
     codec: str | None
-    level: int
+    level: int | None
     filters: Any
     fletcher32: bool
     fillvalue: Any
     lossy: Lossy | None = None
+    tuning: Terms | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for means that datasets do not have."""
+        """Raise ValueError for means that datasets do not have, and for filters that cannot be tuned."""
+        if self.tuning is not None and (self.filter != "blosc2" or self.fletcher32):
+            named = "fletcher32" if self.filter == "blosc2" else f"filter {self.filter!r}"
+            raise ValueError(f"{named}: codec='auto' is for chunks whose only filter is 'blosc2'")
         if self.lossy is not None and self.lossy.means not in (None, "round"):
             raise ValueError(f"means {self.lossy.means!r}: datasets are rounded; takes 'round', or none")
 

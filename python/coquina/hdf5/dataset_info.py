@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.array_info import ArrayInfo, asked
+from coquina.tuning_options import tuning_facts
 
 if TYPE_CHECKING:
     from coquina.array import Array
@@ -58,6 +59,7 @@ class DatasetInfo(ArrayInfo):
             maxshape=dataset.maxshape,
             pipeline=dataset.filters,
             lossy=dataset.lossy,
+            **tuning_facts(dataset),
             **stats,
             **asked(dataset),
         )
@@ -69,6 +71,7 @@ class DatasetInfo(ArrayInfo):
             "name": self.name,
             "maxshape": self.maxshape,
             "filters": " + ".join(described(name, values) for _, name, values in self.pipeline) or "none",
+            **({} if self.tuning is None else {"tuning": self.tuning_text}),
             "layout": self.layout,
             "gear": self.gear if self.reason is None else f"{self.gear} ({self.reason})",
         }

@@ -15,6 +15,7 @@ import numpy as np
 
 from coquina._core import CoquinaError, UnsupportedError
 from coquina.array import Array
+from coquina.array_copies import encoding_of_copy
 from coquina.array_fields import field_names, write_fields
 from coquina.hdf5.bounded_writes import BoundedWrites
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
@@ -23,9 +24,11 @@ from coquina.hdf5.describing import describe
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5f
+from coquina.tuning_options import DATASETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
+    from typing import Unpack
 
     import numpy.typing as npt
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import LossyOption
     from coquina.remote import RangeReader
+    from coquina.tuning_options import Tuning
 
 
 #: Of a name of metadata in an array.
@@ -52,7 +56,17 @@ class Dataset(Placed, BoundedWrites):
     (libhdf5 hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
     """
 
-    __slots__ = ("_facts", "_h5", "_is_lossy", "_library", "_nodes", "_where", "is_closed", "zones")
+    __slots__ = (
+        "_facts",
+        "_h5",
+        "_is_lossy",
+        "_is_tuned",
+        "_library",
+        "_nodes",
+        "_where",
+        "is_closed",
+        "zones",
+    )
     _facts: Facts
     _h5: Any
     _library: Hdf5Library
@@ -329,6 +343,7 @@ class Dataset(Placed, BoundedWrites):
         overwrite: bool = False,
         checksums: bool = True,
         threads: int | None = None,
+        **tuning: Unpack[Tuning],
     ) -> Array:
         """Return a copy as an array in memory or in a file that is not HDF5 (see `Group.copy` for that).
 
@@ -337,13 +352,12 @@ class Dataset(Placed, BoundedWrites):
         """
         if chunks is None and blocks is None and access == "any" and self.layout == "chunked":
             chunks = self.chunks
+        encoding, _ = encoding_of_copy(self, codec, level, filters, tuning, DATASETS)
         copy = super().copy(
             chunks="auto" if chunks is None else chunks,
             blocks=blocks,
             access=access,
-            codec=codec or "zstd",
-            level=5 if level is None else level,
-            filters="shuffle" if filters is None else filters,
+            **encoding,
             lossy=lossy,
             path=path,
             contiguous=contiguous,
@@ -365,6 +379,7 @@ class Dataset(Placed, BoundedWrites):
         """Say name, shape, dtype, how it is stored, and where it is."""
         pipeline = " + ".join(described(name, values) for _, name, values in self.filters) or "no filters"
         how = f"chunks {self.chunks}" if self.layout == "chunked" else self.layout
+        pipeline += self.tuning_name
         return f"<Dataset {self.name!r} {self.shape} {self.dtype}, {how}, {pipeline}, {self.path!r}>"
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5.untyped import h5z
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,19 +34,21 @@ _BLOSC_FILTERS = {"nofilter": 0, "shuffle": 1, "bitshuffle": 2}
 _BLOSC2_FILTERS = {**_BLOSC_FILTERS, "delta": 3}
 _BITSHUFFLE_CODECS = {"none": 0, "lz4": 2, "zstd": 3}
 _U32_MAX = (1 << 32) - 1
+#: Of compressors other than Blosc2, where nobody names one.
+_LEVEL = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a pipeline is made from.
 
-    codec: None for the one that the compressor takes by default. filters: what rearranges the bytes before.
-    chunks: of the file's axes. itemsize: bytes of an element, typesize: of an innermost item. blocks: their
-    bytes, for Blosc2. dtype: of the elements, for images.
+    codec, level: None for those that the compressor takes by default. filters: what rearranges the bytes
+    before. chunks: of the file's axes. itemsize: bytes of an element, typesize: of an innermost item. blocks:
+    their bytes, for Blosc2. dtype: of the elements, for images.
     """
 
     codec: Codec | None
-    level: int
+    level: int | None
     filters: str
     chunks: tuple[int, ...]
     itemsize: int
@@ -124,10 +127,16 @@ def _choice(what: str, name: str, known: dict[str, Any]) -> Any:
     return known[name]
 
 
-def _level(wanted: Wanted, lowest: int, highest: int) -> int:
-    if not lowest <= wanted.level <= highest:
-        raise ValueError(f"level {wanted.level}: takes {lowest} to {highest}")
-    return wanted.level
+def usual_level(compressor: str) -> int:
+    """Return the level of a compressor where nobody names one."""
+    return DEFAULT_LEVEL if compressor == "blosc2" else _LEVEL
+
+
+def _level(wanted: Wanted, lowest: int, highest: int, usual: int = _LEVEL) -> int:
+    level = usual if wanted.level is None else wanted.level
+    if not lowest <= level <= highest:
+        raise ValueError(f"level {level}: takes {lowest} to {highest}")
+    return level
 
 
 def _no_codec(compressor: str, wanted: Wanted) -> None:
@@ -142,16 +151,17 @@ def _shuffled(wanted: Wanted) -> list[Slot]:
 
 
 def _blosc2(wanted: Wanted) -> list[Slot]:
-    codec = _codec(wanted, "zstd", _BLOSC_CODECS)
+    codec = _codec(wanted, DEFAULT_CODEC, _BLOSC_CODECS)
     filters = _choice("filters", wanted.filters, _BLOSC2_FILTERS)
     rank = len(wanted.chunks)
     dims = (rank, *(extent & _U32_MAX for extent in wanted.chunks)) if 2 <= rank <= 8 else ()
     sizes = (1, wanted.block_bytes & _U32_MAX, wanted.typesize, wanted.chunk_bytes)
-    return [(BLOSC2, True, (*sizes, _level(wanted, 0, 9), filters, codec, *dims))]
+    level = _level(wanted, 0, 9, DEFAULT_LEVEL)
+    return [(BLOSC2, True, (*sizes, level, filters, codec, *dims))]
 
 
 def _blosc(wanted: Wanted) -> list[Slot]:
-    codec = _codec(wanted, "zstd", _BLOSC_CODECS)
+    codec = _codec(wanted, DEFAULT_CODEC, _BLOSC_CODECS)
     filters = _choice("filters", wanted.filters, _BLOSC_FILTERS)
     typesize = wanted.typesize if wanted.typesize <= 255 else 1
     return [(BLOSC, True, (2, 2, typesize, wanted.chunk_bytes, _level(wanted, 0, 9), filters, codec))]

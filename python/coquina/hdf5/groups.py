@@ -17,9 +17,11 @@ from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5py
 from coquina.lossy import lossy_of
+from coquina.tuning_options import DATASETS, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     import numpy.typing as npt
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from coquina.lossy import LossyOption
     from coquina.tables.column_bounds import Bounds
     from coquina.tables.table import Table
+    from coquina.tuning_options import Tuning
 
 
 class Group(Placed, MutableMapping[str, Any]):
@@ -134,13 +137,14 @@ class Group(Placed, MutableMapping[str, Any]):
         blocks: tuple[int, ...] | None = None,
         filter: str = "blosc2",
         codec: str | None = None,
-        level: int = 5,
+        level: int | None = None,
         filters: Filters = "shuffle",
         fletcher32: bool = False,
         fillvalue: Any = None,
         lossy: LossyOption = None,
         zones: Zones = (),
         threads: int | None = None,
+        **tuning: Unpack[Tuning],
     ) -> Any:
         """Return a new dataset; if it cannot be filled, there is none.
 
@@ -152,8 +156,10 @@ class Group(Placed, MutableMapping[str, Any]):
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
             (images of 8-bit and 16-bit integers; needs coquina-images) or "none".
         codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
-            ("lz4" by default, "zstd", "none").
-        level: 0 to 9; 1 to 22 for Zstandard alone. filters: "shuffle", "nofilter"; "bitshuffle" with Blosc.
+            ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by goal,
+            for_, bandwidth and calibrate of `coquina.Tuning`, which an attribute keeps for writes to come.
+        level: 0 to 9; 1 to 22 for Zstandard alone. By default 1 for Blosc2, and 5 for others.
+        filters: "shuffle", "nofilter"; "bitshuffle" with Blosc.
         blocks: of Blosc2, the unit that is decoded; their number of bytes is kept, and their shape here.
         fletcher32: chunks get a checksum, which h5py checks too.
         fillvalue: what items are until they are written.
@@ -168,6 +174,7 @@ class Group(Placed, MutableMapping[str, Any]):
         first = None if name is None else missing(self._h5, name)
         if name is not None and first is None:
             raise ValueError(f"create_dataset: there is something of the name {name!r}")
+        codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
         made = content(shape, dtype, data)
         tid = datatype(made.dtype)
         bound = lossy_of(lossy)
@@ -180,7 +187,7 @@ class Group(Placed, MutableMapping[str, Any]):
                 )
             )
         storage = Storage(
-            chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue, bound
+            chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue, bound, terms
         )
         h5, cut = create(self._h5, made, tid, storage)
         # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
@@ -190,6 +197,8 @@ class Group(Placed, MutableMapping[str, Any]):
             dataset = self._nodes.node(h5, cut, zones)
             # There may have been another dataset at its place in the file.
             wrote(dataset)
+            if terms is not None and cut is not None:
+                dataset.tune(terms)
             if bound is not None:
                 dataset.promise(bound)
             if made.values is not None:
@@ -210,10 +219,11 @@ class Group(Placed, MutableMapping[str, Any]):
         chunks: Chunks = None,
         blocks: tuple[int, ...] | None = None,
         codec: str | None = None,
-        level: int = 5,
+        level: int | None = None,
         filters: Filters = "shuffle",
         lossy: LossyOption = None,
         threads: int | None = None,
+        **tuning: Unpack[Tuning],
     ) -> Any:
         """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`."""
         return self.create_dataset(
@@ -226,6 +236,7 @@ class Group(Placed, MutableMapping[str, Any]):
             filters=filters,
             lossy=lossy,
             threads=threads,
+            **tuning,
         )
 
     def create_table(
@@ -239,11 +250,12 @@ class Group(Placed, MutableMapping[str, Any]):
         chunk_rows: int | None = None,
         filter: str = "blosc2",
         codec: str | None = None,
-        level: int = 5,
+        level: int | None = None,
         filters: Filters = "shuffle",
         fletcher32: bool = False,
         index: Sequence[str] = (),
         lossy: Bounds = None,
+        **tuning: Unpack[Tuning],
     ) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
         from coquina.tables.making import Storing, create_in
@@ -260,6 +272,7 @@ class Group(Placed, MutableMapping[str, Any]):
             fletcher32,
             tuple(index),
             lossy,
+            tuning=tuning,
         )
         return create_in(self, name, data, storing)
 

@@ -6,20 +6,27 @@ Invariant: nothing is encoded anew that is to be stored as it is.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina import _core
+from coquina._core import CorruptError
 from coquina.hdf5 import filters as slots
+from coquina.hdf5 import tuned_writes
 from coquina.hdf5.describing import default_cut, filters_of, item_dtype
 from coquina.hdf5.exact_attributes import is_fixed
 from coquina.hdf5.storing import itemsize_of, slots_of, stored_rows
+from coquina.hdf5.tuned_writes import is_tunable
 from coquina.hdf5.untyped import h5d, h5t, h5z
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coquina.hdf5.filters import Slot
     from coquina.lossy import Lossy
+    from coquina.tuning_options import Terms
 
 #: Datasets without chunks get some if they have so many bytes and are to be compressed.
 _CHUNKED_FROM = 64 << 10
@@ -35,18 +42,21 @@ class Wish:
     filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`. chunks: "auto", or items
     along each axis, for datasets with so many. only: paths of datasets and groups that this is for, from the
     top of what is copied on; all if empty. lossy: for floating-point numbers that are no dimension scales,
-    and for all numbers that `only` names themselves.
+    and for all numbers that `only` names themselves. tuning: what chunks are tuned for, with the filter
+    "blosc2". each: wishes for single datasets, by their paths, in place of this one.
     """
 
     filter: str | None = None
     codec: str | None = None
-    level: int = 5
+    level: int | None = None
     filters: Any = "shuffle"
     blocks: Shape | None = None
     fletcher32: bool | None = None
     chunks: Shape | Literal["auto"] | None = None
     only: tuple[str, ...] = ()
     lossy: Lossy | None = None
+    tuning: Terms | None = None
+    each: Mapping[str, Wish] | None = None
 
     def is_for(self, path: str) -> bool:
         """Whether the wish is for what stands at `path`."""
@@ -59,6 +69,10 @@ class Wish:
 
     def check(self) -> None:
         """Raise ValueError for names and levels that no dataset could be stored with."""
+        for one in (self.each or {}).values():
+            one.check()
+        if self.tuning is not None and self.filter != "blosc2":
+            raise ValueError(f"filter {self.filter!r}: codec='auto' is for the filter 'blosc2'")
         if self.filter is not None:
             name = slots.filters_name(self.filters)
             probe = slots.Wanted(self.codec, self.level, name, (1,), 1, 1, 1)
@@ -73,7 +87,8 @@ class Plan:
 
     how: "copied" whole by libhdf5, chunks as they are stored; "chunks", one by one, since some have filters
     that were skipped; "encoded" anew. reason: why it is not as it was wished. chunks, filters, blocks: the
-    new ones. lossy: the bound on what is lost, None for nothing.
+    new ones. lossy: the bound on what is lost, None for nothing. tuning: what chunks that are encoded anew
+    are tuned for, None for not at all.
     """
 
     how: Literal["copied", "chunks", "encoded"]
@@ -82,6 +97,7 @@ class Plan:
     filters: tuple[Slot, ...] = ()
     blocks: Shape | None = None
     lossy: Lossy | None = None
+    tuning: Terms | None = None
 
 
 class _ImpossibleError(Exception):
@@ -90,6 +106,7 @@ class _ImpossibleError(Exception):
 
 def plan(dataset: Any, path: str, wish: Wish) -> Plan:
     """Decide what is done with a dataset."""
+    wish = (wish.each or {}).get(path, wish)
     try:
         wished = _wished(dataset, path, wish)
     except _ImpossibleError as error:
@@ -129,11 +146,38 @@ def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
     _check_readable(dataset)
     chunks, blocks = _cut(dataset, wish)
     filters = _filters(dataset, wish, chunks, blocks)
-    if lossy is None and chunks == dataset.chunks and filters == slots_of(dataset):
+    goal = _tuning(dataset, wish, filters)
+    if (
+        lossy is None
+        and chunks == dataset.chunks
+        and filters == slots_of(dataset)
+        and _is_tuned(dataset, goal)
+    ):
         return None
     if lossy is not None and not _all_encode(filters):
         raise _ImpossibleError("its filters cannot be run here; ask for another one")
-    return Plan("encoded", None, chunks, filters, blocks, lossy)
+    return Plan("encoded", None, chunks, filters, blocks, lossy, goal)
+
+
+def _tuning(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> Terms | None:
+    """Return what chunks are to be tuned for: as it is wished, or as they are where no filter is."""
+    if not is_tunable([code for code, _, _ in filters]):
+        if wish.tuning is not None:
+            raise _ImpossibleError("it has checksums, and what is tuned has no filter but Blosc2")
+        return None
+    return wish.tuning if wish.filter is not None else _known_tuning(dataset)
+
+
+def _known_tuning(dataset: Any) -> Terms | None:
+    """Return what the attribute of a dataset says; None where it is damaged."""
+    with suppress(CorruptError):
+        return tuned_writes.read(dataset)
+    return None
+
+
+def _is_tuned(dataset: Any, goal: Terms | None) -> bool:
+    """Whether the chunks of a dataset with the same filters are as those that are tuned for a goal."""
+    return (goal is None and not tuned_writes.is_stated(dataset)) or goal == _known_tuning(dataset)
 
 
 def _is_rounded(dataset: Any, is_named: bool) -> bool:

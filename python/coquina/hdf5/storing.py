@@ -122,6 +122,8 @@ def copy_items(
     else:
         old, new = numbers_array(source), numbers_array(target, planned.blocks)
         new.handle.set_lossy(planned.lossy.terms)
+    if planned.tuning is not None:
+        new.handle.set_tuning(planned.tuning)
     for region in regions(source, target):
         items = read(old, region, threads)
         new.write_selection(list(lower(region, new.shape).axes), None, 0, items, threads=threads)

@@ -34,7 +34,10 @@ class Tail:
     """
 
     def __init__(self, dataset: Dataset) -> None:
-        """Begin with what the dataset has. Raises ValueError for a dataset that cannot grow or be written."""
+        """Begin with what the dataset has.
+
+        Raises ValueError for a dataset that cannot grow or be written, CorruptError for a damaged goal.
+        """
         self.file = _file_of_one_that_grows(dataset)
         self._dataset = dataset
         self._chunk_rows: int = dataset.chunks[0]
@@ -42,6 +45,8 @@ class Tail:
         self._row_axes = [(0, 1, length) for length in self._row_shape]
         self._rows_max = dataset.maxshape[0]
         self._can_encode = _can_encode(dataset)
+        goal = dataset.goal
+        self._tuner = None if goal is None else _core.ChunkTuner(goal)
         self.rows: int = dataset.shape[0]
         self.flushed = self.rows
         # How many rows libhdf5 takes the dataset to have.
@@ -178,7 +183,13 @@ class Tail:
                 items = np.zeros(dataset.chunks, self._dtype)
                 items[tuple(slice(0, length) for length in part.shape)] = part
             stored = _core.filter_encode(
-                filters, dataset.chunks[:rank], itemsize, items, zones=dataset.zones, rows=len(part)
+                filters,
+                dataset.chunks[:rank],
+                itemsize,
+                items,
+                zones=dataset.zones,
+                rows=len(part),
+                tuner=self._tuner,
             )
             at = (self._start, *(one.start for one in region[1:rank]))
             chunks.append((at, stored))

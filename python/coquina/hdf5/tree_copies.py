@@ -14,6 +14,7 @@ from coquina.hdf5.planning import plan
 from coquina.hdf5.storing import copy_chunks, copy_items, make, nbytes_of, slots_of
 from coquina.hdf5.targets import Targets
 from coquina.hdf5.trees import Walk, address, group_plist
+from coquina.hdf5.tuned_writes import is_stated
 from coquina.hdf5.untyped import h5d, h5g, h5o, h5p, h5py, h5t
 from coquina.hdf5.variable_items import read_items, row_regions, write_items
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from coquina.hdf5.planning import Plan, Wish
     from coquina.hdf5.trees import Entry
     from coquina.lossy import LossyInfo
+    from coquina.tuning_options import Terms
 
 #: libhdf5's name for it is H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG.
 _MERGE_NAMED_TYPES = 0x40
@@ -63,6 +65,8 @@ class TreeCopy:
         self.datasets: list[Copied] = []
         #: Datasets that lose something, with what they lost; their attributes say nothing of it yet.
         self.bounds: dict[str, LossyInfo] = {}
+        #: Datasets that were encoded anew, with what they are tuned for, which their attributes are to say.
+        self.goals: dict[str, Terms | None] = {}
 
     def make(self) -> None:
         """Copy everything."""
@@ -156,8 +160,11 @@ class TreeCopy:
             copy_chunks(source, target, self._done)
         else:
             known = copy_items(source, target, planned, self._threads, self._done)
+            name = place[1].decode(errors="surrogateescape")
             if known is not None:
-                self.bounds[place[1].decode(errors="surrogateescape")] = known
+                self.bounds[name] = known
+            if planned.how == "encoded" and (planned.tuning is not None or is_stated(source)):
+                self.goals[name] = planned.tuning
 
     def _attributes(self, source: Any, target: Any, path: bytes) -> None:
         if attributes.copy(source, target, self._datatype):

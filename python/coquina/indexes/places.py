@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.array import Array
-    from coquina.tables.homes import Appender, Cut
+    from coquina.tables.cuts import Cut
+    from coquina.tables.homes import Appender
 
 
 class Place(Protocol):

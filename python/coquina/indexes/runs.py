@@ -16,7 +16,7 @@ import numpy as np
 
 from coquina import _core
 from coquina.indexes.reference import engine_of
-from coquina.tables.homes import Cut
+from coquina.tables.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

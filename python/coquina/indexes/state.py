@@ -20,7 +20,7 @@ from coquina.indexes.reference import engine_of
 from coquina.indexes.runs import Sorting, open_run, write_run
 from coquina.indexes.spans import SPAN_DTYPE, SPAN_ROWS, Spans, ranges_of
 from coquina.indexes.zones import ZONE_DTYPE, Zones
-from coquina.tables.homes import Cut
+from coquina.tables.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,8 @@ from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
     from coquina.array import Array
-    from coquina.tables.homes import Cut, Home
+    from coquina.tables.cuts import Cut
+    from coquina.tables.homes import Home
 
 _ROWS = 1 << 20
 

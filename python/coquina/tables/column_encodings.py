@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.array import Array
-    from coquina.tables.homes import Cut, Home
+    from coquina.tables.cuts import Cut
+    from coquina.tables.homes import Home
 
 _ARRAY = {"encoding-type": "array", "encoding-version": "0.2.0"}
 _TEXTS = {"encoding-type": "string-array", "encoding-version": "0.2.0"}

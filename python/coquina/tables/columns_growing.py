@@ -19,6 +19,7 @@ from coquina.tables.column_encodings import open_column
 from coquina.tables.columns_filling import set_length
 from coquina.tables.layout import Layout, RecordBatch
 from coquina.tables.stored_columns import LoadedColumn
+from coquina.tuning_options import tuning_facts_of
 
 if TYPE_CHECKING:
     from coquina.tables.homes import Appender, Home
@@ -166,6 +167,7 @@ class GrowingColumns(Layout):
                 "nbytes": sum(array.nbytes for array in one.arrays),
                 "cbytes": sum(array.cbytes for array in one.arrays),
                 "lossy": next((found for array in one.arrays if (found := array.lossy) is not None), None),
+                **tuning_facts_of(one.arrays),
             }
         totals = {key: sum(one[key] for one in columns.values()) for key in ("nbytes", "cbytes")}
         first = next((array for one in self._all.values() for array in one.arrays), None)

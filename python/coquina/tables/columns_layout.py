@@ -16,7 +16,9 @@ from coquina.tables import columns_names as names
 from coquina.tables.column_encodings import make_column
 from coquina.tables.columns_filling import fill, missing_values, set_length, written_anew
 from coquina.tables.columns_growing import GrowingColumns
-from coquina.tables.homes import Cut, Hdf5Home, Home
+from coquina.tables.cuts import Cut
+from coquina.tables.homes import Hdf5Home, Home
+from coquina.tuning_options import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from coquina.lossy import Lossy
     from coquina.tables.layout import Batch, ColumnSpec, Schema
     from coquina.tables.stored_columns import Items, StoredColumn
+    from coquina.tuning.ways import Way
+    from coquina.tuning_options import Terms
 
 
 def create_columns(
@@ -41,16 +45,19 @@ def create_columns(
     block_rows: int | None = None,
     filter: str = "blosc2",
     codec: str | None = None,
-    level: int = 5,
+    level: int = DEFAULT_LEVEL,
     filters: Filters = "shuffle",
     fletcher32: bool = False,
     lossy: Mapping[str, Lossy] | None = None,
+    ways: Mapping[str, Way] | None = None,
+    tuning: Terms | None = None,
 ) -> ColumnsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
     filter, codec, level, filters, fletcher32: as in `Group.create_dataset`. chunk_rows: of all columns; by
     default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`. block_rows: 16384 by
-    default. lossy: bounds by column, as `bounds_of` gives them.
+    default. lossy: bounds by column, as `bounds_of` gives them. ways: of some arrays; see `Cut`.
+    tuning: what chunks are tuned for.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that have no place here: nested ones, and values with axes.
@@ -58,7 +65,17 @@ def create_columns(
     if name in group:
         raise ValueError(f"create_table: there is something of the name {name!r}")
     rows = Cut.for_rows(expected_rows) if chunk_rows is None else chunk_rows
-    cut = Cut(rows, block_rows or Cut().block_rows, filter, codec, level, filters, fletcher32)
+    cut = Cut(
+        rows,
+        block_rows or Cut().block_rows,
+        filter,
+        codec,
+        level,
+        filters,
+        fletcher32,
+        ways=ways,
+        tuning=tuning,
+    )
     made = group.create_group(name)
     try:
         return ColumnsLayout.create(Hdf5Home(made), schema, cut, title=title, lossy=lossy)

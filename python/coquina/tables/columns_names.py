@@ -13,7 +13,7 @@ import numpy as np
 
 from coquina._core import UnsupportedError
 from coquina.hdf5.untyped import h5py
-from coquina.tables.homes import Cut
+from coquina.tables.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

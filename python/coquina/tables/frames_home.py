@@ -21,7 +21,9 @@ from coquina._core import CorruptError
 from coquina.creation import asarray, new_array, options_of
 from coquina.hdf5.untyped import h5py
 from coquina.opening import open as open_array
-from coquina.tables.homes import Appender, Cut, Home
+from coquina.tables.cuts import Cut
+from coquina.tables.homes import Appender, Home
+from coquina.tuning_options import DEFAULT_CODEC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +123,7 @@ class FramesHome(Home):
         """Return a new array without items. Raises ValueError for another compressor than Blosc2."""
         if cut.filter not in ("blosc2", "none"):
             raise ValueError(f"filter {cut.filter!r}: frames are compressed by 'blosc2'")
-        wanted = np.dtype(dtype)
+        wanted, cut = np.dtype(dtype), cut.at(path)
         number = 1 + max((one.get("number", 0) for one in self._nodes.values()), default=0)
         node: _Node = {"kind": "array", "attrs": {}, "number": number}
         if (members := h5py.check_enum_dtype(wanted)) is not None:
@@ -130,7 +132,7 @@ class FramesHome(Home):
             (cut.chunk_rows,),
             (min(cut.block_rows, cut.chunk_rows),),
             "any",
-            cut.codec or "zstd",
+            cut.codec or DEFAULT_CODEC,
             0 if cut.filter == "none" else cut.level,
             cut.filters,
             self._file(node),
@@ -139,6 +141,8 @@ class FramesHome(Home):
             True,
             lossy=cut.lossy,
         )
+        if cut.tuning is not None and cut.filter != "none":
+            options["tuning"] = cut.tuning
         array = new_array((0,), np.dtype(wanted.str), options)
         array.handle.publish()
         self._put(path, node)

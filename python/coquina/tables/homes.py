@@ -8,7 +8,6 @@ Invariant: nothing here knows what a column is.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
@@ -17,82 +16,18 @@ from coquina._core import UnsupportedError
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.untyped import h5py
+from coquina.tuning_options import AUTO, words_of
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
 
     import numpy.typing as npt
 
-    from coquina._core import Filters
     from coquina.array import Array
     from coquina.hdf5.groups import Group
-    from coquina.lossy import Lossy
+    from coquina.tables.cuts import Cut
 
-#: Rows of a block: the unit that is decoded, skipped and walked, the same in all columns.
-BLOCK_ROWS = 1 << 14
-#: Rows of a chunk where nobody says how many rows are to come; between these two where somebody does.
-CHUNK_ROWS = 1 << 16
-_CHUNK_ROWS_MIN, _CHUNK_ROWS_MAX = 1 << 12, 1 << 19
-_TEXTS_PER_CHUNK = 1 << 10
 _TEXT_WIDTH_MIN = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """How new arrays are cut and compressed; see `Group.create_dataset` for all but the numbers of rows.
-
-    lossy: of one column, whose array says so itself; the rest is stored, for all columns.
-    """
-
-    chunk_rows: int = CHUNK_ROWS
-    block_rows: int = BLOCK_ROWS
-    filter: str = "blosc2"
-    codec: str | None = None
-    level: int = 5
-    filters: Filters = "shuffle"
-    fletcher32: bool = False
-    lossy: Lossy | None = None
-
-    def __post_init__(self) -> None:
-        """Check the numbers of rows. Raises ValueError for those that no chunk can have."""
-        if self.chunk_rows < 1 or self.block_rows < 1:
-            raise ValueError(f"chunks of {self.chunk_rows} rows, blocks of {self.block_rows}: at least 1")
-
-    @classmethod
-    def for_rows(cls, rows: int | None) -> int:
-        """Return how many rows of a chunk suit a table of about `rows` rows: a power of two."""
-        if rows is None:
-            return CHUNK_ROWS
-        wanted = 1 << max(rows // 8, 1).bit_length()
-        return min(max(wanted, _CHUNK_ROWS_MIN), _CHUNK_ROWS_MAX)
-
-    def for_bytes(self) -> Cut:
-        """Return what suits the bytes of text, of which rows have several."""
-        return replace(self, chunk_rows=min(8 * self.chunk_rows, 1 << 22), block_rows=4 * self.block_rows)
-
-    def for_few(self) -> Cut:
-        """Return what suits short lists, that are read at once."""
-        # Not compressed: a chunk that is longer than before would leave its place while rows are appended.
-        rows = _TEXTS_PER_CHUNK
-        return Cut(rows, rows, "none", None, 0, "nofilter", self.fletcher32)
-
-    def stored(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        kept = asdict(self)
-        del kept["lossy"]
-        return kept
-
-    @classmethod
-    def read(cls, stored: Any, rows: int) -> Cut:
-        """Return what `stored` made; for a table of `rows` rows if it is nothing of that kind."""
-        if isinstance(stored, dict):
-            known: dict[str, Any] = {"fletcher32": False, **cast("dict[str, Any]", stored)}
-            kinds = {"chunk_rows": int, "block_rows": int, "level": int, "fletcher32": bool}
-            if set(known) == {one.name for one in fields(cls)} - {"lossy"} and all(
-                isinstance(known[name], kind) for name, kind in kinds.items()
-            ):
-                return cls(**known)
-        return cls(chunk_rows=cls.for_rows(rows))
 
 
 class Appender(Protocol):
@@ -285,6 +220,7 @@ class Hdf5Home(Home):
         self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
     ) -> Array:
         """Return a new dataset without items, chunked."""
+        cut = cut.at(path)
         made = self._group.create_dataset(
             path,
             (0,),
@@ -293,12 +229,13 @@ class Hdf5Home(Home):
             maxshape=(None,),
             blocks=(min(cut.block_rows, cut.chunk_rows),),
             filter=cut.filter,
-            codec=cut.codec,
+            codec=cut.codec if cut.tuning is None else AUTO,
             level=cut.level,
             filters=cut.filters,
             fletcher32=cut.fletcher32,
             fillvalue=fillvalue,
             zones=_zones(np.dtype(dtype)) if zoned else (),
+            **words_of(cut.tuning),
         )
         if cut.lossy is not None:
             # Not by `lossy=`, which may put a variable of CF's beside it: that would be among the columns.

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.hdf5.filters import usual_level
 from coquina.tables.column_bounds import bounds_of
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
@@ -21,6 +22,7 @@ from coquina.tables.reading import narrowed
 from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
 from coquina.tables.table import Table
 from coquina.tables.table_indexes import forget_indexes
+from coquina.tuning_options import DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Batch, Layout, Schema
     from coquina.tables.plan import Plan
+    from coquina.tuning.ways import Way
 
 SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 LAYOUTS = ("columns", "rows")
@@ -38,7 +41,7 @@ LAYOUTS = ("columns", "rows")
 
 @dataclass(frozen=True, slots=True)
 class Storing:
-    """How a new table is stored; see `coquina.create_table`."""
+    """How a new table is stored; see `coquina.create_table`. ways: of arrays of their own; see `Cut`."""
 
     layout: str = "columns"
     title: str = ""
@@ -46,27 +49,40 @@ class Storing:
     chunk_rows: int | None = None
     filter: str = "blosc2"
     codec: str | None = None
-    level: int = 5
+    level: int | None = None
     filters: Filters = "shuffle"
     fletcher32: bool = False
     index: tuple[str, ...] = ()
     lossy: Bounds = None
+    ways: Mapping[str, Way] | None = None
+    tuning: Tuning = field(default_factory=Tuning)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a layout that there is not, and for bounds that it cannot keep."""
+        """Raise ValueError for a layout that there is not, for bounds that it cannot keep, and as `tuned`."""
+        self._encoding()
         if self.layout not in LAYOUTS:
             raise ValueError(f"layout {self.layout!r}: takes {' or '.join(map(repr, LAYOUTS))}")
         if self.lossy and self.layout == "rows":
             raise ValueError("lossy: records are kept exactly; layout='columns' takes bounds by column")
 
+    def _encoding(self) -> dict[str, Any]:
+        """Return codec, level and filters, and what chunks are tuned for."""
+        codec, level, filters, terms = tuned(self.codec, self.level, self.filters, self.tuning, DATASETS)
+        level = usual_level(self.filter) if level is None else level
+        return {"codec": codec, "level": level, "filters": filters, "tuning": terms}
+
     def create(self, group: Group, name: str, schema: Schema) -> Layout:
         """Return the layout of a new table without rows."""
-        apart = ("layout", "index", "lossy")
-        options = {key: value for key, value in asdict(self).items() if key not in apart}
+        apart = ("layout", "index", "lossy", "ways")
+        options = {
+            **{key: value for key, value in asdict(self).items() if key not in apart},
+            **self._encoding(),
+        }
         if self.layout == "columns":
             from coquina.tables.columns_layout import create_columns
 
-            return create_columns(group, name, schema, lossy=bounds_of(self.lossy, schema), **options)
+            bounds = bounds_of(self.lossy, schema)
+            return create_columns(group, name, schema, lossy=bounds, ways=self.ways, **options)
         from coquina.tables.rows import create_rows
 
         del options["expected_rows"]
@@ -75,14 +91,14 @@ class Storing:
     def create_directory(self, path: Path, schema: Schema, overwrite: bool) -> Layout:
         """Return the layout of a new table without rows that is a directory."""
         from coquina.tables.columns_layout import ColumnsLayout
+        from coquina.tables.cuts import Cut
         from coquina.tables.frames_home import FramesHome
-        from coquina.tables.homes import Cut
 
         if self.layout != "columns":
             raise ValueError(f"{os.fspath(path)}: a directory has the layout 'columns', not {self.layout!r}")
         lossy = bounds_of(self.lossy, schema)
         rows = Cut.for_rows(self.expected_rows) if self.chunk_rows is None else self.chunk_rows
-        kept = Cut(rows, Cut().block_rows, self.filter, self.codec, self.level, self.filters)
+        kept = Cut(rows, Cut().block_rows, self.filter, ways=self.ways, **self._encoding())
         home = FramesHome.make(path, overwrite=overwrite)
         try:
             return ColumnsLayout.create(home, schema, kept, title=self.title, lossy=lossy)

@@ -18,12 +18,14 @@ from coquina.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
     from coquina._core import Filters, Path
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Layout
+    from coquina.tuning_options import Tuning
 
 Kind = Literal["columns", "rows"]
 Mode = Literal["w", "x", "a", "r+"]
@@ -45,11 +47,12 @@ def create_table(
     chunk_rows: int | None = None,
     filter: str = "blosc2",
     codec: str | None = None,
-    level: int = 5,
+    level: int | None = None,
     filters: Filters = "shuffle",
     fletcher32: bool = False,
     index: Sequence[str] = (),
     lossy: Bounds = None,
+    **tuning: Unpack[Tuning],
 ) -> Table:
     """Return a new table in a file, open for writing; closing it closes the file.
 
@@ -62,7 +65,8 @@ def create_table(
     mode: "w" makes a new file, "x" too if there is none, "a" and "r+" put the table into one that is there.
     title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell.
     chunk_rows: rows of a chunk; by default what suits the layout.
-    filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`.
+    filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`. The codec "auto"
+        gives each chunk of each column what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
     fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
         Those of frames always have one.
     index: columns, and expressions of them, that get an index; see `Table.create_index`.
@@ -83,6 +87,7 @@ def create_table(
         fletcher32,
         tuple(index),
         lossy,
+        tuning=tuning,
     )
     return create_at(path, mode, name, batches(data), expecting(storing, data))
 

@@ -24,6 +24,7 @@ from coquina.tables import rows_attributes as attributes
 from coquina.tables.layout import Layout, RecordBatch
 from coquina.tables.rows_creation import RowStorage, make_dataset
 from coquina.tables.rows_types import read_schema, unreadable, with_defaults
+from coquina.tuning_options import DEFAULT_LEVEL, tuning_facts_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from coquina.indexing import Selection
     from coquina.tables.layout import Batch, ColumnSpec, Schema
     from coquina.tables.rows_types import Field
+    from coquina.tuning_options import Terms
 
     Records = npt.NDArray[Any]
 
@@ -51,20 +53,21 @@ def create_rows(
     chunk_rows: int | None = None,
     filter: str = "blosc2",
     codec: str | None = None,
-    level: int = 5,
+    level: int = DEFAULT_LEVEL,
     filters: Filters = "shuffle",
     fletcher32: bool = False,
+    tuning: Terms | None = None,
 ) -> RowsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
     filter, codec, level, filters, fletcher32: as in `Group.create_dataset`; the filters are those that
     PyTables has: "blosc2", "blosc", "gzip" (PyTables' zlib) and "none". chunk_rows: by default about 2 MiB of
-    rows, a power of two.
+    rows, a power of two. tuning: what chunks of Blosc2 are tuned for.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that PyTables has nothing for.
     """
-    storage = RowStorage(chunk_rows, filter, codec, level, filters, fletcher32)
+    storage = RowStorage(chunk_rows, filter, codec, level, filters, fletcher32, tuning)
     make_dataset(group, name, schema, title, storage)
     made = RowsLayout.open(group.dataset(name))
     made.buffer_bytes = None
@@ -253,6 +256,7 @@ class RowsLayout(Layout):
             "cbytes": dataset.cbytes,
             "gear": dataset.gear,
             "gear_reason": dataset.gear_reason,
+            **tuning_facts_of([dataset]),
         }
 
     def _encoded(self, batch: Batch) -> dict[str, Records]:

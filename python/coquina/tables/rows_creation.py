@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
+from coquina.hdf5 import tuned_writes
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
 from coquina.hdf5.item_types import stored_dtype
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from coquina.hdf5.groups import Group
     from coquina.tables.layout import Schema
     from coquina.tables.rows_types import Field
+    from coquina.tuning_options import Terms
 
 CHUNK_BYTES = 2 << 20
 BLOCK_BYTES = 64 << 10
@@ -50,6 +52,7 @@ class RowStorage:
     level: int
     filters: Any
     fletcher32: bool
+    tuning: Terms | None = None
 
 
 def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: RowStorage) -> tuple[Any, int]:
@@ -73,6 +76,7 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: R
     space = h5s.create_simple((0,), (h5s.UNLIMITED,))
     dataset = h5py.Dataset(h5d.create(h5.id, None, tid, space, plist))
     _put_attributes(dataset, schema, title, (fields, defaults))
+    tuned_writes.put(dataset, storage.tuning)
     _link(h5, name, dataset)
     # There may have been another dataset at its place in the file.
     session, place = Session.at(dataset)
@@ -107,6 +111,8 @@ def typesize_of(row_bytes: int) -> int:
 
 def _plist(row_bytes: int, storage: RowStorage) -> tuple[Any, int]:
     """Return how the dataset is to be created, but for the fill value, and the rows of a block."""
+    if storage.tuning is not None and (storage.filter != "blosc2" or storage.fletcher32):
+        raise ValueError("codec='auto' is for chunks whose only filter is 'blosc2'")
     if storage.filter not in FILTERS:
         raise ValueError(f"filter {storage.filter!r}: PyTables reads tables with {', '.join(FILTERS)}")
     chunk_rows, block_rows = cut_rows(row_bytes, storage.chunk_rows)

@@ -21,6 +21,7 @@ from coquina.tables.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Unpack
 
     import numpy.typing as npt
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.opening import Kind
     from coquina.tables.reading import Names
+    from coquina.tuning_options import Tuning
 
     Values = npt.NDArray[Any]
 
@@ -217,16 +219,18 @@ class Table(Changes):
         sort_by: str | Sequence[str] | None = None,
         memory_limit: int = 1 << 30,
         codec: str | None = None,
-        level: int = 5,
+        level: int | None = None,
         lossy: Bounds = None,
         overwrite: bool = False,
+        **tuning: Unpack[Tuning],
     ) -> Table:
         """Return a copy as another table, of a new file or in a group; rows are read a window at a time.
 
         name: of the new table; that of this one if None. layout: "rows" or "columns". condition: only the
         rows that meet it. sort_by: columns by which the rows are sorted, the first of which weighs most; rows
         that are equal keep their order, and what is missing, and NaN, comes last. lossy: bounds by column, as
-        in `create_table`; without them the copy holds what is stored here, and is exact from then on.
+        in `create_table`; without them the copy holds what is stored here, and is exact from then on. codec
+        and level, and what goes with the codec "auto": as in `create_table`, with its defaults.
 
         Sorting takes about `memory_limit` bytes of memory (n rows may take what n^(2/3) of them do, if that
         is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
@@ -242,7 +246,7 @@ class Table(Changes):
         if sort_by is not None:
             plan = plan.ordered(sort_by, False)
         kind = self._layout.kind if layout is None else layout
-        storing = Storing(kind, codec=codec, level=level, lossy=lossy)
+        storing = Storing(kind, codec=codec, level=level, lossy=lossy, tuning=tuning)
         return copy_plan(plan, target, name, storing, overwrite, memory_limit)
 
     # The life of a table

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::handle::{ArrayHandle, existing, kind};
+use super::tuning::{GoalTuple, of_tuple};
 use crate::buffers::Items;
 use crate::errors::Raised;
 use crate::options::CodecOption;
@@ -63,11 +64,11 @@ fn fill_of(value: &Bound<'_, PyAny>) -> Result<Fill, Raised> {
 /// is left to `publish`.
 #[pyfunction]
 #[pyo3(signature = (shape, dtype, typesize, values=None, *, fill=None, chunks=None, blocks=None, access=None,
-    codec=CodecOption::from("zstd"), level=5, filters=None, split="auto", path=None, contiguous=true, overwrite=false,
-    checksums=true, threads=None),
+    codec=CodecOption::from("zstd"), level=1, filters=None, split="auto", path=None, contiguous=true, overwrite=false,
+    checksums=true, threads=None, tuning=None),
     text_signature = "(shape, dtype, typesize, values=None, *, fill=None, chunks=None, blocks=None, access=None, \
-    codec=\"zstd\", level=5, filters=None, split=\"auto\", path=None, contiguous=True, overwrite=False, \
-    checksums=True, threads=None)")]
+    codec=\"zstd\", level=1, filters=None, split=\"auto\", path=None, contiguous=True, overwrite=False, \
+    checksums=True, threads=None, tuning=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn create_array<'py>(
     py: Python<'py>,
@@ -88,6 +89,7 @@ fn create_array<'py>(
     overwrite: bool,
     checksums: bool,
     threads: Option<i64>,
+    tuning: Option<GoalTuple>,
 ) -> Result<ArrayHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let mut params = options::params(&codec, level, typesize)?;
@@ -97,7 +99,10 @@ fn create_array<'py>(
     params.split = options::split(split)?;
     let fill = fill.map_or(Ok(Fill::Special(Special::Zeros)), fill_of)?;
     let access = access.map_or(Ok(Access::Any), access_of)?;
-    let spec = ArraySpec { shape, chunks, blocks, access, dtype, fill, params, checksums, statistics: true };
+    let tuning = of_tuple(tuning)?;
+    let statistics = true;
+    let spec =
+        ArraySpec { shape, chunks, blocks, access, dtype, fill, params, checksums, statistics, tuning };
     let target = path.clone().map_or(Target::Memory, |path| Target::File {
         path,
         kind: kind(contiguous),

@@ -1,5 +1,6 @@
 //! An array of the engine as Python holds it: commits, metadata, saving, checking; all that needs no dtype.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::lossy::{self, LossyTuple, ReachedTuple, Terms};
+use super::tuning::{self, GoalTuple};
 use crate::errors::Raised;
 use crate::{options, watch};
 
@@ -148,6 +150,27 @@ impl ArrayHandle {
     #[pyo3(signature = (terms, reached=None, /))]
     fn set_lossy(&self, py: Python<'_>, terms: Terms, reached: Option<ReachedTuple>) -> Result<(), Raised> {
         lossy::set(py, self, terms, reached)
+    }
+
+    /// What chunks are tuned for; `None` if they are all encoded alike.
+    fn tuning(&self, py: Python<'_>) -> Result<Option<GoalTuple>, Raised> {
+        tuning::get(py, self)
+    }
+
+    /// From now on the codec, level and filters of each chunk that is written are chosen for this goal, or no more.
+    #[pyo3(signature = (goal, /))]
+    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTuple>) -> Result<(), Raised> {
+        tuning::set(py, self, goal)
+    }
+
+    /// How many chunks are encoded how, from what their headers say.
+    fn encodings(&self, py: Python<'_>) -> Result<BTreeMap<String, u64>, Raised> {
+        tuning::encodings(py, self)
+    }
+
+    /// What the tuner has done for this handle so far, by name.
+    fn tuner_counters<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Raised> {
+        tuning::counters(py, self)
     }
 
     /// Takes over the chunks of another array as they are stored; its first item is at `start` here.

@@ -11,6 +11,7 @@ mod handle;
 mod keys;
 mod lossy;
 mod selection;
+mod tuning;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use crate::errors::Raised;
 use crate::watch;
 pub(crate) use handle::{ArrayHandle, existing, kind, sums_name};
 use keys::Basic;
+pub(crate) use tuning::{GoalTuple, of_tuple, to_tuple};
 
 /// Results of more bytes go through Python code, which asks first whether there is memory for them.
 const UNASKED_BYTES_MAX: usize = 1 << 28;
@@ -37,6 +39,7 @@ const HELD_BLOCK_BYTES_MAX: usize = 512 << 10;
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     create::add_to(module)?;
     lossy::add_to(module)?;
+    tuning::add_to(module)?;
     module.add_class::<ArrayHandle>()?;
     module.add_class::<ArrayBase>()
 }

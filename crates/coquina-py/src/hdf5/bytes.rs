@@ -2,17 +2,21 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use coquina::chunk::Params;
 use coquina::hdf5::{
     self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, is_filter_there, known_filters,
     read_index as read_rows,
 };
+use coquina::tune::Tuner;
 use coquina::{Error, Job, Limits};
 use coquina_kernels::Type;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use super::library::RowTuple;
+use crate::arrays::{GoalTuple, of_tuple};
 use crate::buffers::{Input, NewBytes};
 use crate::errors::Raised;
 
@@ -20,6 +24,7 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hdf5_filters, module)?)?;
     module.add_function(wrap_pyfunction!(hdf5_filter_is_there, module)?)?;
     module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
+    module.add_class::<ChunkTuner>()?;
     module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
     module.add_function(wrap_pyfunction!(read_index, module)?)?;
     module.add_function(wrap_pyfunction!(count_index, module)?)?;
@@ -67,10 +72,24 @@ pub(super) fn zone_fields(zones: Vec<ZoneTuple>) -> Result<Vec<ZoneField>, Error
     zones.into_iter().map(field).collect()
 }
 
+/// Chooses how chunks are encoded that Python code hands over encoded, one after another, and remembers it.
+#[pyclass(frozen, module = "coquina._core")]
+pub(super) struct ChunkTuner(Arc<Tuner>);
+
+#[pymethods]
+impl ChunkTuner {
+    #[new]
+    #[pyo3(signature = (goal, /))]
+    fn new(goal: GoalTuple) -> Result<Self, Raised> {
+        Ok(Self(Arc::new(Tuner::new(of_tuple(Some(goal))?.unwrap_or_default()))))
+    }
+}
+
 /// Runs the filters of a dataset over the items of a chunk of `dims` items. Where it can have one, the chunk gets a
-/// zone map of `zones`, for which those before `rows` count along the first axis.
+/// zone map of `zones`, for which those before `rows` count along the first axis. With a tuner codec, level and filters
+/// of Blosc2 are chosen for these items.
 #[pyfunction]
-#[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX))]
+#[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX, tuner=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn filter_encode<'py>(
     py: Python<'py>,
@@ -80,7 +99,9 @@ fn filter_encode<'py>(
     data: &Bound<'py, PyAny>,
     zones: Vec<ZoneTuple>,
     rows: u64,
+    tuner: Option<PyRef<'py, ChunkTuner>>,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
+    let tuner = tuner.map(|tuner| Arc::clone(&tuner.0));
     let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?.with_zones(&zone_fields(zones)?)?;
     let data = Input::of(data)?;
     let bytes = data.bytes();
@@ -88,8 +109,25 @@ fn filter_encode<'py>(
         let (given, wanted) = (bytes.len(), pipeline.chunk_bytes());
         return Err(Error::invalid(format!("data: {given} bytes, a chunk has {wanted}")).into());
     }
-    let stored = py.detach(|| pipeline.encode_rows(bytes, rows, &Job::default()))?;
+    let row_bytes = bytes.len() / dims.first().map_or(1, |&rows| usize::try_from(rows).unwrap_or(1)).max(1);
+    let given = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(row_bytes).min(bytes.len());
+    let stored = py.detach(|| match tuner {
+        Some(tuner) => {
+            let params = chosen(&pipeline, bytes.get(..given).unwrap_or(bytes), &tuner)?;
+            pipeline.encode_by(bytes, rows, Some(&params), &Job::default())
+        }
+        None => pipeline.encode_rows(bytes, rows, &Job::default()),
+    })?;
     Ok(PyBytes::new(py, &stored))
+}
+
+/// By what a chunk with these items is encoded.
+fn chosen(pipeline: &Pipeline, items: &[u8], tuner: &Tuner) -> Result<Params, Error> {
+    let Some(spec) = pipeline.blosc2() else {
+        return Err(Error::unsupported("tuning: takes a dataset whose only filter is Blosc2"));
+    };
+    let params = spec.cut_params(pipeline.chunk_bytes());
+    Ok(tuner.choose_for_bytes(items, &params, &Job::default())?.params)
 }
 
 /// Undoes the filters of a dataset over a stored chunk, but for those that `mask` says were skipped.

@@ -2,13 +2,16 @@
 
 use coquina_kernels::boxes::{Axis, Steps, copy_box};
 
+use super::blocks::Failed;
+use super::choices::{Chooser, Chosen};
 use super::grid::Grid;
 use super::read::{Content, Source};
 use super::statistics::Gather;
-use super::write::{Failed, Made};
+use super::write::Made;
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::chunk::{BlockSource, Params};
+use crate::base::turns::Turn;
+use crate::chunk::{BlockSource, Header, Params};
 
 /// The number that a chunk had in another shape of the same cut; `None` if it was not there.
 pub(super) fn old_number(number: u64, grid: &Grid, old: &Grid) -> Option<u64> {
@@ -74,6 +77,14 @@ impl<'w> Before<'w> {
         }
     }
 
+    /// The header of the Blosc chunk that stood there, if one did.
+    pub(super) fn header(&self) -> Option<Header> {
+        match self {
+            Self::Content(_, Content::Blocks(_, chunk), _) => chunk.header(),
+            _ => None,
+        }
+    }
+
     /// Whether a part of block `number` does not count.
     pub(super) fn has_outside(&self, number: usize) -> bool {
         match self {
@@ -92,11 +103,18 @@ fn is_inside(grid: &Grid, kept: &[usize]) -> bool {
 pub(super) fn rewritten(
     before: Before<'_>,
     gather: &Gather<'_>,
-    params: &Params,
+    (params, chooser): (&Params, Option<Chooser<'_>>),
     job: &Job<'_>,
 ) -> Result<Made> {
+    let header = before.header();
     let blocks = Kept { before, failed: Failed::default() };
-    let made = gather.encoded(&blocks, params, job);
+    let Gather { grid, number, .. } = *gather;
+    let chunk = Chosen { blocks: &blocks, grid, number, touched: Vec::new(), header };
+    let choice = chooser.map(|chooser| chooser.choose(&chunk, &Turn::alone(), job)).transpose();
+    let made = choice.and_then(|choice| {
+        let params = choice.as_ref().map_or(params, |choice| &choice.params);
+        gather.encoded(&blocks, params, job)
+    });
     blocks.failed.first(made)
 }
 

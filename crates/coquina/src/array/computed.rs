@@ -11,6 +11,7 @@ use super::write::{Made, Values, Write};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
 use crate::base::room::with_room;
+use crate::base::turns::Turn;
 
 /// Whether what a source computes can be written to these items.
 pub(super) fn check(source: &dyn BoxSource, selection: &Selection, window: Window) -> Result<()> {
@@ -30,7 +31,7 @@ pub(super) fn made_at_once(
     source: &dyn BoxSource,
     plan: &Plan,
     touched: &Touched,
-    job: &Job<'_>,
+    (turn, job): (&Turn<'_>, &Job<'_>),
 ) -> Option<Result<Made>> {
     let Walk { chunks, blocks } = source.walk();
     if chunks == write.grid.chunks() && blocks == write.grid.blocks() {
@@ -49,7 +50,8 @@ pub(super) fn made_at_once(
         let selection = Selection::region(&ranges);
         let plan = Plan::new(&selection, write.grid);
         let Some(touched) = plan.chunks().next() else { return Err(Error::invalid("a chunk of no items")) };
-        Write { selection: &selection, values: Values::Bytes(room), ..*write }.make(&plan, &touched, job)
+        Write { selection: &selection, values: Values::Bytes(room), ..*write }
+            .make(&plan, &touched, turn, job)
     });
     Some(made)
 }

@@ -9,6 +9,7 @@ use super::grid::Grid;
 use super::handle::Array;
 use super::partition::{Access, partition};
 use super::statistics::{item_type, of_item};
+use super::tuning;
 use super::write::uniform;
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, ReadAt};
@@ -20,6 +21,7 @@ use crate::frame::b2nd::{self, METALAYER, Meta};
 use crate::frame::{Frame, Kind, Mode, Snapshot, Spec};
 use crate::store::hdf5::{Hdf5Spec, Hdf5Store};
 use crate::store::{Change, Entry, FrameStore, MemoryStore, Store};
+use crate::tune::{self, Goal};
 
 /// What a new array is to be.
 #[derive(Clone)]
@@ -42,6 +44,8 @@ pub struct ArraySpec {
     pub checksums: bool,
     /// Whether what is known of the items of chunks is kept, where they are numbers.
     pub statistics: bool,
+    /// What codec, level and filters of each chunk are chosen for; `None` for those of `params`.
+    pub tuning: Option<Goal>,
 }
 
 /// What items are until they are written.
@@ -153,6 +157,7 @@ impl Array {
     /// `Invalid` or `Limit` for sizes that cannot be, `Io` for the file.
     pub fn create(spec: &ArraySpec, target: &Target) -> Result<Self> {
         let (grid, params) = plan(spec)?;
+        spec.tuning.map_or(Ok(()), |_| tune::check(&params))?;
         let meta = Meta { dtype: Some(spec.dtype.clone()), ..grid.meta() };
         let frame_spec = Spec {
             with_sums: spec.checksums,
@@ -171,6 +176,10 @@ impl Array {
         };
         let ty = item_type(&spec.dtype, grid.typesize()).filter(|_| spec.statistics);
         fill(&mut *store, &grid, &params, (&spec.fill, ty))?;
+        if spec.tuning.is_some() {
+            let layers = vec![tuning::layer(spec.tuning.as_ref())];
+            store.apply(Change { layers, ..Change::default() })?;
+        }
         Ok(Self::new(store, grid, meta, params, Limits::default()))
     }
 

@@ -17,6 +17,7 @@ use super::plan::Plan;
 use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
 use super::statistics::{after_resize, item_type};
+use super::tuning::Tuning;
 use super::write::{Made, Values, Write};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
@@ -43,10 +44,12 @@ pub struct Array {
 }
 
 /// An array as of one moment.
+#[derive(Clone)]
 pub(super) struct State {
     pub(super) grid: Grid,
     pub(super) chunks: Arc<dyn Chunks>,
     pub(super) promise: Promise,
+    pub(super) tuning: Tuning,
 }
 
 /// What a writer holds.
@@ -87,7 +90,8 @@ impl Array {
         let item_type = dtype.and_then(|dtype| item_type(dtype, grid.typesize()));
         let chunks = store.chunks();
         let promise = Promise::read(&*chunks, dtype);
-        let state = Arc::new(State { grid, chunks, promise });
+        let tuning = Tuning::read(&*chunks);
+        let state = Arc::new(State { grid, chunks, promise, tuning });
         let place = store.path().map(|path| path.display().to_string());
         let committed = Arc::clone(&state);
         let writer = Writer { store, committed, is_open: false, is_broken: false, durable: false };
@@ -205,7 +209,7 @@ impl Array {
     /// damaged chunks that are touched, `Cancelled`.
     pub fn read(&self, selection: &Selection, window: Window, out: &mut [u8], job: &Job<'_>) -> Result<()> {
         let state = self.state();
-        check(&state.grid, selection, window, Some(out.len()))?;
+        selection.check_bytes(&state.grid, window, Some(out.len()))?;
         let done = self.source(&state).read(selection, window, out, job);
         let done = match done {
             // What did not come from afar would not come by another way either.
@@ -314,8 +318,7 @@ impl Array {
             let entries = entries.collect::<Result<Vec<_>>>()?;
             let (promise, layers) = state.promise.after(lost, &*state.chunks);
             writer.store.apply(Change { entries, layers, ..Change::default() })?;
-            let grid = state.grid.clone();
-            Ok(Arc::new(State { grid, chunks: writer.store.chunks(), promise }))
+            Ok(Arc::new(State { chunks: writer.store.chunks(), promise, ..State::clone(&state) }))
         };
         let made = put();
         self.settle(&mut writer, made).map_err(|e| self.placed(e))
@@ -333,7 +336,8 @@ impl Array {
         let old = self.source(state);
         let tally = Tally::new();
         let record = state.promise.record()?;
-        let bounded = record.map(|record| Bounded { contract: &record.contract, tally: &tally });
+        let chooser = state.tuning.chooser(&*state.chunks, &self.params)?;
+        let bounded = record.map(|record| Bounded { contract: &record.contract, tally: &tally, chooser });
         let mut entries = Vec::new();
         let is_same = *grid == state.grid;
         if let Some((selection, window, values)) = write {
@@ -349,15 +353,16 @@ impl Array {
                     return Err(Error::invalid(format!("a value of {found} bytes for items of {bytes}")));
                 }
             };
-            check(grid, selection, window, wanted)?;
+            selection.check_bytes(grid, window, wanted)?;
             if !selection.shape().contains(&0) {
                 let params = &self.params;
-                let write = Write { old: &old, grid, params, bounded, selection, window, values };
+                let write = Write { old: &old, grid, params, bounded, chooser, selection, window, values };
                 entries = write.run(&mut *writer.store, job)?;
             }
         }
         if !is_same {
-            super::resize::clear_uncovered(&old, grid, &self.params, &mut *writer.store, &mut entries, job)?;
+            let how = (&self.params, chooser);
+            super::resize::clear_uncovered(&old, grid, how, &mut *writer.store, &mut entries, job)?;
         }
         let remap = |number: u64| old_number(number, grid, old.grid);
         let (promise, layers) = state.promise.after(&tally.reached(), old.chunks);
@@ -371,25 +376,11 @@ impl Array {
             change.statistics = after_resize(&old, grid, &change.entries);
         }
         writer.store.apply(change)?;
-        Ok(Arc::new(State { grid: grid.clone(), chunks: writer.store.chunks(), promise }))
+        let (chunks, tuning) = (writer.store.chunks(), state.tuning.clone());
+        Ok(Arc::new(State { grid: grid.clone(), chunks, promise, tuning }))
     }
 
     pub(super) fn meta(&self, grid: &Grid) -> Meta {
         Meta { dtype_format: self.dtype_format, dtype: self.dtype.clone(), ..grid.meta() }
-    }
-}
-
-/// Whether a selection, a window and as many bytes fit each other and the grid.
-fn check(grid: &Grid, selection: &Selection, window: Window, bytes: Option<usize>) -> Result<()> {
-    window.check(grid.typesize())?;
-    selection.check(grid)?;
-    let items = selection.shape().iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
-    let wanted = items.and_then(|items| usize::try_from(items).ok()?.checked_mul(window.bytes));
-    match (wanted, bytes) {
-        (None, _) => Err(Error::limit("a selection of more bytes than memory can have")),
-        (Some(wanted), Some(bytes)) if wanted != bytes => {
-            Err(Error::invalid(format!("{bytes} bytes for a selection of {wanted}")))
-        }
-        _ => Ok(()),
     }
 }

@@ -9,6 +9,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::choices::{Chooser, Plain};
 use super::grid::Grid;
 use super::handle::{Array, State};
 use super::statistics::Gather;
@@ -21,7 +22,7 @@ use crate::lossy::{self, Coder, Contract, Given, Reached, Record};
 use crate::store::{Change, Chunks, EncodeChunk};
 
 /// The layer, which users cannot take.
-const LAYER: &str = "coquina.lossy";
+pub(super) const LAYER: &str = "coquina.lossy";
 
 /// What is promised of the items of an array.
 #[derive(Clone, Debug)]
@@ -82,11 +83,6 @@ impl Promise {
 /// Variable metadata to be set.
 type Layers = Vec<(String, Option<Vec<u8>>)>;
 
-/// Whether a layer is ours.
-pub(super) fn is_ours(name: &str) -> bool {
-    name == LAYER
-}
-
 /// What the chunks of a write have lost so far.
 pub(super) struct Tally(Mutex<Reached>);
 
@@ -110,6 +106,8 @@ impl Tally {
 pub(super) struct Bounded<'w> {
     pub(super) contract: &'w Contract,
     pub(super) tally: &'w Tally,
+    /// What chooses how chunks are encoded, if something does.
+    pub(super) chooser: Option<Chooser<'w>>,
 }
 
 impl Bounded<'_> {
@@ -137,10 +135,13 @@ impl Bounded<'_> {
         let given = Given { plain: &plain, before, fill, item_bytes, inside: &inside, is_whole };
         let made = match encoder {
             Some(encoder) => {
-                let coder = ByStore { encoder, rows, grid, job };
+                let coder = ByStore { encoder, rows, grid, chooser: self.chooser, job };
                 lossy::encode(self.contract, &given, &coder, job)?
             }
-            None => lossy::encode(self.contract, &given, &ByChunks { params, job }, job)?,
+            None => {
+                let coder = ByChunks { params, grid, chooser: self.chooser, job };
+                lossy::encode(self.contract, &given, &coder, job)?
+            }
         };
         self.tally.add(&made.reached);
         let known = gather.of_plain(&made.plain);
@@ -210,6 +211,8 @@ fn inside(grid: &Grid, lens: &[u64]) -> Vec<Range<usize>> {
 /// Blosc chunks.
 struct ByChunks<'c> {
     params: &'c Params,
+    grid: &'c Grid,
+    chooser: Option<Chooser<'c>>,
     job: &'c Job<'c>,
 }
 
@@ -219,7 +222,15 @@ impl Coder for ByChunks<'_> {
     }
 
     fn encode(&self, plain: &[u8], params: Option<&Params>) -> Result<Vec<u8>> {
-        chunk::encode(plain, params.unwrap_or(self.params), self.job)
+        match (params, self.chooser) {
+            // What each chunk gets depends on its items alone, as they are after they have been rounded.
+            (None, Some(chooser)) => chooser.encode_alone(plain, self.grid.block_bytes(), self.job),
+            (params, _) => chunk::encode(plain, params.unwrap_or(self.params), self.job),
+        }
+    }
+
+    fn is_for_speed(&self) -> bool {
+        self.chooser.is_some_and(|chooser| chooser.tuner.goal().tradeoff() < 0.5)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<bool> {
@@ -234,6 +245,7 @@ struct ByStore<'c> {
     encoder: &'c dyn EncodeChunk,
     rows: u64,
     grid: &'c Grid,
+    chooser: Option<Chooser<'c>>,
     job: &'c Job<'c>,
 }
 
@@ -243,25 +255,15 @@ impl Coder for ByStore<'_> {
     }
 
     fn encode(&self, plain: &[u8], _params: Option<&Params>) -> Result<Vec<u8>> {
-        self.encoder.encode(&Plain { plain, block_bytes: self.grid.block_bytes() }, self.rows, self.job)
+        let block_bytes = self.grid.block_bytes();
+        let choose = |chooser: Chooser<'_>| chooser.params_alone(plain, block_bytes, self.job);
+        let params = self.chooser.map(choose).transpose()?;
+        self.encoder.encode(&Plain { plain, block_bytes }, self.rows, params.as_ref(), self.job)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<bool> {
         self.encoder.decode(stored, out)?;
         Ok(true)
-    }
-}
-
-/// Blocks one behind another.
-struct Plain<'p> {
-    plain: &'p [u8],
-    block_bytes: usize,
-}
-
-impl BlockSource for Plain<'_> {
-    fn fill(&self, number: usize, out: &mut [u8]) {
-        let start = number * self.block_bytes;
-        out.copy_from_slice(&self.plain[start..start + out.len()]);
     }
 }
 
@@ -286,8 +288,8 @@ impl Array {
         if old.chunks.encoder().is_none() {
             return Err(Error::invalid("lossy: the array is under its contract as long as it lasts"));
         }
-        let (grid, chunks) = (old.grid.clone(), writer.store.chunks());
-        self.settle(&mut writer, Ok(Arc::new(State { grid, chunks, promise: Promise::Exact })))
+        let (chunks, promise) = (writer.store.chunks(), Promise::Exact);
+        self.settle(&mut writer, Ok(Arc::new(State { chunks, promise, ..State::clone(&old) })))
     }
 
     /// From now on what is written may lose as much as the contract allows; what stands there stays. A record is taken
@@ -316,8 +318,8 @@ impl Array {
             writer.store.apply(Change { layers, ..Change::default() })
         };
         let made = made.map(|()| {
-            let (grid, chunks) = (old.grid.clone(), writer.store.chunks());
-            Arc::new(State { grid, chunks, promise: Promise::Bound(record) })
+            let (chunks, promise) = (writer.store.chunks(), Promise::Bound(record));
+            Arc::new(State { chunks, promise, ..State::clone(&old) })
         });
         self.settle(&mut writer, made)
     }

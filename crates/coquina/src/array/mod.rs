@@ -7,9 +7,11 @@
 
 mod adopt;
 mod before;
+mod blocks;
 mod boxes;
 mod cache;
 mod check;
+mod choices;
 mod computed;
 mod create;
 mod far;
@@ -27,6 +29,7 @@ mod small;
 mod source;
 mod statistics;
 mod transaction;
+mod tuning;
 mod write;
 
 pub use crate::frame::b2nd::Meta;

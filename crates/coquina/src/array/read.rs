@@ -281,6 +281,10 @@ impl OpenChunk for BloscChunk {
         if self.chunk.can_lend(params) { self.chunk.encoded_block(number) } else { Ok(None) }
     }
 
+    fn header(&self) -> Option<Header> {
+        Some(*self.chunk.header())
+    }
+
     fn memory_bytes(&self) -> usize {
         self.chunk.memory_bytes()
     }

@@ -2,6 +2,7 @@
 //! edge moves.
 
 use super::before::{Before, old_number, rewritten};
+use super::choices::Chooser;
 use super::grid::Grid;
 use super::read::{Source, with_scratch};
 use super::statistics::{Gather, keeps_items};
@@ -15,7 +16,7 @@ use crate::store::{Entry, Store};
 pub(super) fn clear_uncovered(
     old: &Source<'_>,
     grid: &Grid,
-    params: &Params,
+    (params, chooser): (&Params, Option<Chooser<'_>>),
     store: &mut dyn Store,
     entries: &mut Vec<(u64, Entry)>,
     job: &Job<'_>,
@@ -37,8 +38,9 @@ pub(super) fn clear_uncovered(
         let before = Before::of(old, grid, number).map_err(place)?;
         if has_leftovers(&before, grid).map_err(place)? {
             let keeps_items = keeps_items(old.grid, grid, None);
-            let gather = Gather { old, grid, number, keeps_items };
-            let made = rewritten(before, &gather, params, job).map_err(place)?;
+            let is_chosen = chooser.is_some();
+            let gather = Gather { old, grid, number, keeps_items, is_chosen };
+            let made = rewritten(before, &gather, (params, chooser), job).map_err(place)?;
             entries.push((number, made.put(store)?));
         }
     }

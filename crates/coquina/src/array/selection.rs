@@ -119,6 +119,21 @@ impl Selection {
         shape
     }
 
+    /// Whether a window and as many bytes fit this selection, and all of them the grid.
+    pub(super) fn check_bytes(&self, grid: &Grid, window: Window, bytes: Option<usize>) -> Result<()> {
+        window.check(grid.typesize())?;
+        self.check(grid)?;
+        let items = self.shape().iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
+        let wanted = items.and_then(|items| usize::try_from(items).ok()?.checked_mul(window.bytes));
+        match (wanted, bytes) {
+            (None, _) => Err(Error::limit("a selection of more bytes than memory can have")),
+            (Some(wanted), Some(bytes)) if wanted != bytes => {
+                Err(Error::invalid(format!("{bytes} bytes for a selection of {wanted}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether every index exists, and all lists fit each other.
     pub(super) fn check(&self, grid: &Grid) -> Result<()> {
         if self.axes.len() != grid.ndim() {

@@ -266,6 +266,7 @@ mod tests {
             params: Params { typesize: 2, ..Params::default() },
             checksums: true,
             statistics: true,
+            tuning: None,
         };
         let array = Array::create(&spec, &Target::Memory).unwrap();
         let items: Vec<u8> = (0..30_u16).flat_map(u16::to_le_bytes).collect();

@@ -109,6 +109,8 @@ pub(super) struct Gather<'w> {
     pub(super) number: u64,
     /// Whether all items that it held are still in it.
     pub(super) keeps_items: bool,
+    /// Whether its parameters were chosen, also where chunks are not the store's.
+    pub(super) is_chosen: bool,
 }
 
 impl Gather<'_> {
@@ -119,7 +121,8 @@ impl Gather<'_> {
         let is_kept = encoder.is_none() && !params.is_lossy();
         let Some(ty) = self.old.statistics.filter(|_| is_kept) else {
             let rows = self.grid.region(self.number).first().map_or(1, |rows| rows.end - rows.start);
-            return encoded(blocks, self.grid, params, encoder.map(|encoder| (encoder, rows)), job);
+            let encoder = encoder.map(|encoder| (encoder, rows, self.is_chosen));
+            return encoded(blocks, self.grid, params, encoder, job);
         };
         let lens = self.grid.region(self.number).into_iter().map(|range| range.end - range.start);
         let seen = Seen { blocks: vec![false; self.grid.blocks_per_chunk()], statistics: None };
@@ -202,14 +205,24 @@ impl BlockSource for Passing<'_> {
 
 /// What is known of the items of a block that are inside, of a chunk of which so many are along each axis.
 fn of_block(ty: Type, grid: &Grid, inside: &[u64], (number, block): (usize, &[u8])) -> Option<Statistics> {
+    with_inside(grid, inside, (number, block), |items| bounds(best_level(), ty, items).map(exact))?
+}
+
+/// Runs `work` with the items of a block that are inside, one behind another; `None` if none is.
+pub(super) fn with_inside<T>(
+    grid: &Grid,
+    inside: &[u64],
+    (number, block): (usize, &[u8]),
+    work: impl FnOnce(&[u8]) -> T,
+) -> Option<T> {
     let kept = grid.inside_block(inside, number);
     if kept.contains(&0) {
         return None;
     }
-    let size = ty.bytes();
+    let size = grid.typesize();
     let items: usize = kept.iter().product();
     if items * size == block.len() {
-        return bounds(best_level(), ty, block).map(exact);
+        return Some(work(block));
     }
     // One run over a copy of those that count, since rows at the edge can be short.
     with_scratch(items * size, |inside| {
@@ -223,7 +236,7 @@ fn of_block(ty: Type, grid: &Grid, inside: &[u64], (number, block): (usize, &[u8
         }
         axes.reverse();
         copy_box(inside, block, &axes, size);
-        bounds(best_level(), ty, inside).map(exact)
+        Some(work(inside))
     })
 }
 

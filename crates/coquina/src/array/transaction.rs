@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use super::handle::{Array, State, Writer};
-use super::lossy::{Promise, is_ours};
+use super::lossy::{self, Promise};
 use crate::base::error::{Error, Result};
 use crate::frame::b2nd;
 use crate::store::Change;
+use crate::tune;
+
+/// Whether a layer is ours, which users cannot take.
+fn is_ours(name: &str) -> bool {
+    [lossy::LAYER, tune::LAYER].contains(&name)
+}
 
 impl Writer {
     /// Whether a change can be made.
@@ -149,12 +155,12 @@ impl Array {
             None => chunks.shape().unwrap_or(old.grid.shape()).to_vec(),
         };
         let grid = old.grid.resized(&shape)?;
-        // A file says what may be lost; what keeps no layers has been told.
-        let promise = match chunks.encoder() {
-            None => Promise::read(&*chunks, self.dtype()),
-            Some(_) => old.promise.clone(),
+        // A file says what may be lost and what is tuned for; what keeps no layers has been told.
+        let (promise, tuning) = match chunks.encoder() {
+            None => (Promise::read(&*chunks, self.dtype()), old.tuning.read_again(&*chunks)),
+            Some(_) => (old.promise.clone(), old.tuning.clone()),
         };
-        let state = Arc::new(State { grid, chunks, promise });
+        let state = Arc::new(State { grid, chunks, promise, tuning });
         writer.committed = Arc::clone(&state);
         self.set_state(&state);
         Ok(())
@@ -201,10 +207,7 @@ impl Array {
         let old = self.state();
         let change = Change { layers: vec![(name.into(), content)], ..Change::default() };
         let made = writer.store.apply(change);
-        let made = made.map(|()| {
-            let (grid, promise) = (old.grid.clone(), old.promise.clone());
-            Arc::new(State { grid, chunks: writer.store.chunks(), promise })
-        });
+        let made = made.map(|()| Arc::new(State { chunks: writer.store.chunks(), ..State::clone(&old) }));
         self.settle(&mut writer, made)
     }
 }

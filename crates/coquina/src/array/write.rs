@@ -6,12 +6,11 @@
 //! Chunks arrive at the store in the order of the walk, so the bytes do not depend on the threads.
 
 use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
 
-use coquina_kernels::boxes::{AXES_MAX, Axis, Steps, copy_box};
-
-use super::before::{Before, old_number};
+use super::before::old_number;
+use super::blocks::{NewBlocks, Stood};
 use super::boxes::BoxSource;
+use super::choices::{Chooser, Chosen, one_item};
 use super::computed;
 use super::grid::Grid;
 use super::lossy::Bounded;
@@ -23,8 +22,10 @@ use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
+use crate::base::turns::{Turn, Turns};
 use crate::chunk::{self, BlockSource, Kind, Params, Special};
 use crate::store::{Access, EncodeChunk, Entry, Statistics, Store};
+use crate::tune::{self, Choice};
 
 /// What is written to the selected items.
 #[derive(Clone, Copy)]
@@ -47,6 +48,8 @@ pub(super) struct Write<'w> {
     pub(super) params: &'w Params,
     /// What may be lost, if something may.
     pub(super) bounded: Option<Bounded<'w>>,
+    /// What chooses how chunks are encoded, if something does.
+    pub(super) chooser: Option<Chooser<'w>>,
     pub(super) selection: &'w Selection,
     pub(super) window: Window,
     pub(super) values: Values<'w>,
@@ -127,84 +130,118 @@ impl Write<'_> {
         if count < 2 * width {
             for touched in touched {
                 let number = touched.chunk;
-                let made = self.make(plan, &touched, job).map_err(place(number))?;
+                let made = self.make(plan, &touched, &Turn::alone(), job).map_err(place(number))?;
                 putter.take((number, made))?;
             }
             return Ok(putter);
         }
         let putter = Ordered::new(putter, width);
+        let turns = Turns::default();
         job.run(total, touched.enumerate(), |(at, touched)| {
             let number = touched.chunk;
-            let make = || Ok((number, self.make(plan, &touched, &Job::inline()).map_err(place(number))?));
+            let make = || {
+                let turn = turns.turn(at);
+                Ok((number, self.make(plan, &touched, &turn, &Job::inline()).map_err(place(number))?))
+            };
             putter.put(at, make)?;
             Ok(bytes)
         })?;
         Ok(putter.into_taker())
     }
 
-    pub(super) fn make(&self, plan: &Plan, touched: &Touched, job: &Job<'_>) -> Result<Made> {
+    /// How a chunk is to be encoded, where that is to be chosen now: it depends on those before.
+    fn choose(
+        &self,
+        touched: &Touched,
+        blocks: &NewBlocks<'_>,
+        turn: &Turn<'_>,
+        job: &Job<'_>,
+    ) -> Result<Option<Choice>> {
+        // What may lose something is chosen for when it has.
+        let Some(chooser) = self.chooser.filter(|_| self.bounded.is_none()) else { return Ok(None) };
+        let (number, header) = (touched.chunk, blocks.header());
+        let chunk = Chosen { blocks, grid: self.grid, number, touched: blocks.written(), header };
+        chooser.choose(&chunk, turn, job).map(Some)
+    }
+
+    /// The item that a chunk becomes as a whole, where that needs no blocks.
+    fn item(&self, plan: &Plan, touched: &Touched) -> Option<&[u8]> {
+        let rounds = self.bounded.is_some_and(|bounded| bounded.contract.rounds_all());
+        match self.values {
+            Values::Uniform(item)
+                if !rounds && self.old.chunks.encoder().is_none() && self.covers(plan, touched) =>
+            {
+                Some(item)
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes a chunk, one of several of which each has its turn.
+    pub(super) fn make(
+        &self,
+        plan: &Plan,
+        touched: &Touched,
+        turn: &Turn<'_>,
+        job: &Job<'_>,
+    ) -> Result<Made> {
         if let Values::Computed(source) = self.values
-            && let Some(made) = computed::made_at_once(self, source, plan, touched, job)
+            && let Some(made) = computed::made_at_once(self, source, plan, touched, (turn, job))
         {
             return made;
         }
-        let is_whole = self.covers(plan, touched);
-        let encoder = self.old.chunks.encoder();
-        if is_whole
-            && encoder.is_none()
-            && self.bounded.is_none_or(|bounded| !bounded.contract.rounds_all())
-            && let Values::Uniform(item) = self.values
-        {
+        if let Some(item) = self.item(plan, touched) {
             let known = self.old.statistics.and_then(|ty| of_item(ty, item));
             let made = uniform(item, self.grid.chunk_bytes(), self.params)?;
             return Ok(made.with_statistics(known));
         }
-        let mut number_of = vec![NOT_TOUCHED; self.grid.blocks_per_chunk()];
-        let mut groups = [0; AXES_MAX];
-        for number in 0..touched.nblocks() {
-            number_of[touched.block(plan, number, &mut groups[..plan.axes.len()])] = number;
-        }
-        let before = if is_whole {
-            Before::Nothing(self.old.chunks.fill())
-        } else {
-            Before::of(self.old, self.grid, touched.chunk)?
+        let mut blocks = self.blocks(plan, touched)?;
+        let choice = match self.choose(touched, &blocks, turn, job) {
+            Ok(choice) => choice,
+            Err(error) => return blocks.failed.first(Err(error)),
         };
-        let strides = self.value_strides();
-        let failed = Failed::default();
-        let blocks = NewBlocks { write: self, plan, touched, number_of, strides, before, failed };
+        blocks.params = choice.map_or(*self.params, |choice| choice.params);
         let keeps_items = keeps_items(self.old.grid, self.grid, Some(self.selection));
-        let gather = Gather { old: self.old, grid: self.grid, number: touched.chunk, keeps_items };
+        let is_chosen = choice.is_some();
+        let gather = Gather { old: self.old, grid: self.grid, number: touched.chunk, keeps_items, is_chosen };
         let made = match self.bounded {
-            None => gather.encoded(&blocks, self.params, job),
+            None if choice.is_some_and(|choice| choice.is_uniform) => {
+                self.made_uniform(&blocks, &gather, &blocks.params, job)
+            }
+            None => gather.encoded(&blocks, &blocks.params, job),
             Some(bounded) => {
                 let stood = Stood(&blocks);
-                let stood = (!is_whole).then_some(&stood as &dyn BlockSource);
+                let stood = (!self.covers(plan, touched)).then_some(&stood as &dyn BlockSource);
                 bounded.encoded(&gather, &blocks, stood, (self.params, job))
             }
         };
         blocks.failed.first(made)
     }
 
+    /// A chunk of which samples were one item over and over: it has no blocks if it is that as a whole.
+    fn made_uniform(
+        &self,
+        blocks: &dyn BlockSource,
+        gather: &Gather<'_>,
+        params: &Params,
+        job: &Job<'_>,
+    ) -> Result<Made> {
+        if self.old.chunks.encoder().is_none()
+            && let Some(item) = one_item(blocks, self.grid, gather.number)
+            && let Some(chunk) = tune::repeated(&item, self.grid.chunk_bytes(), params)?
+        {
+            let known = self.old.statistics.and_then(|ty| of_item(ty, &item));
+            return Ok(made_of(chunk)?.with_statistics(known));
+        }
+        gather.encoded(blocks, params, job)
+    }
+
     /// Whether every item of a chunk is overwritten.
-    fn covers(&self, plan: &Plan, touched: &Touched) -> bool {
+    pub(super) fn covers(&self, plan: &Plan, touched: &Touched) -> bool {
         let region = self.grid.region(touched.chunk);
         self.window.bytes == self.grid.typesize()
             && plan.is_box(self.selection)
             && touched.lens(plan).zip(region).all(|(len, range)| len as u64 == range.end - range.start)
-    }
-
-    /// Bytes from one position of each axis of the values to the next; all zero for a single value.
-    fn value_strides(&self) -> Vec<usize> {
-        let shape = self.selection.shape();
-        let mut strides = vec![0; shape.len()];
-        if let Values::Bytes(_) = self.values {
-            let mut stride = self.window.bytes;
-            for (at, &len) in shape.iter().enumerate().rev() {
-                strides[at] = stride;
-                stride = stride.saturating_mul(usize::try_from(len).unwrap_or(usize::MAX));
-            }
-        }
-        strides
     }
 }
 
@@ -217,16 +254,17 @@ pub(super) fn uniform(item: &[u8], chunk_bytes: usize, params: &Params) -> Resul
 }
 
 /// Encodes a chunk of blocks as they are made. Zeros need not be stored. Beside an encoder stands how many items of
-/// the chunk along the first axis are inside the shape.
+/// the chunk along the first axis are inside the shape, and whether the parameters count for it too.
 pub(super) fn encoded(
     blocks: &dyn BlockSource,
     grid: &Grid,
     params: &Params,
-    encoder: Option<(&dyn EncodeChunk, u64)>,
+    encoder: Option<(&dyn EncodeChunk, u64, bool)>,
     job: &Job<'_>,
 ) -> Result<Made> {
-    if let Some((encoder, rows)) = encoder {
-        return Ok(Made::Bytes(encoder.encode(blocks, rows, job)?, None));
+    if let Some((encoder, rows, is_chosen)) = encoder {
+        let params = is_chosen.then_some(params);
+        return Ok(Made::Bytes(encoder.encode(blocks, rows, params, job)?, None));
     }
     let mut room = ENCODED.take();
     let cbytes = chunk::encode_blocks_of(blocks, grid.chunk_bytes(), params, &mut room, job)?;
@@ -246,107 +284,10 @@ pub(super) fn made_of(bytes: Vec<u8>) -> Result<Made> {
     }
 }
 
-/// The touched block that a block of the chunk is, if it is one.
-const NOT_TOUCHED: usize = usize::MAX;
-
 /// More room than this is given back.
 const ENCODED_BYTES_KEPT: usize = 40 << 20;
 
 thread_local! {
     /// Room for a chunk on its way; kept, as fresh memory is slow to touch.
     static ENCODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-/// The first error of making blocks, which has no other way out of the encoder.
-#[derive(Default)]
-pub(super) struct Failed(Mutex<Option<Error>>);
-
-impl Failed {
-    pub(super) fn note<T>(&self, block: usize, made: Result<T>) -> Option<T> {
-        match made {
-            Ok(made) => Some(made),
-            Err(error) => {
-                let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                first.get_or_insert(error.at(format!("block {block}")));
-                None
-            }
-        }
-    }
-
-    /// What a block could not be made of explains whatever came out.
-    pub(super) fn first<T>(self, made: Result<T>) -> Result<T> {
-        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => made,
-        }
-    }
-}
-
-/// The blocks of a chunk as they are to be: what was there, and the values over it.
-struct NewBlocks<'w> {
-    write: &'w Write<'w>,
-    plan: &'w Plan,
-    touched: &'w Touched,
-    number_of: Vec<usize>,
-    strides: Vec<usize>,
-    before: Before<'w>,
-    failed: Failed,
-}
-
-impl BlockSource for NewBlocks<'_> {
-    fn fill(&self, number: usize, out: &mut [u8]) {
-        let _ = self.failed.note(number, self.make(number, out));
-    }
-
-    fn encoded(&self, number: usize) -> Option<Vec<u8>> {
-        if self.touched_number(number).is_some() {
-            return None;
-        }
-        let stored = self.before.stored(number, self.write.params);
-        self.failed.note(number, stored).flatten()
-    }
-}
-
-/// The blocks of a chunk as they were.
-struct Stood<'w>(&'w NewBlocks<'w>);
-
-impl BlockSource for Stood<'_> {
-    fn fill(&self, number: usize, out: &mut [u8]) {
-        let _ = self.0.failed.note(number, self.0.before.block(number, out));
-    }
-}
-
-impl NewBlocks<'_> {
-    /// The touched block that block `number` of the chunk is, if it is one.
-    fn touched_number(&self, number: usize) -> Option<usize> {
-        self.number_of.get(number).copied().filter(|&touched| touched != NOT_TOUCHED)
-    }
-
-    fn make(&self, number: usize, out: &mut [u8]) -> Result<()> {
-        let Some(touched) = self.touched_number(number) else {
-            return self.before.block(number, out).map(drop);
-        };
-        let (plan, write) = (self.plan, self.write);
-        let ndim = plan.axes.len();
-        let mut groups = [0; AXES_MAX];
-        self.touched.block(plan, touched, &mut groups[..ndim]);
-        let groups = &groups[..ndim];
-        let is_whole = plan.is_box(write.selection)
-            && plan.lens(groups).product::<usize>() * write.window.bytes == out.len();
-        if !is_whole {
-            self.before.block(number, out)?;
-        }
-        let mut to = [Steps::Even { start: 0, step: 0 }; AXES_MAX];
-        plan.block_steps(groups, &mut to[..ndim]);
-        let values = match write.values {
-            Values::Bytes(values) | Values::Uniform(values) => values,
-            Values::Computed(source) => return computed::fill_block(source, plan, groups, &to[..ndim], out),
-        };
-        let mut rooms = vec![Vec::new(); ndim];
-        let from = plan.result_steps(groups, &self.strides, &mut rooms);
-        let axes: Vec<Axis<'_>> =
-            from.into_iter().zip(to).map(|((len, from), to)| Axis { len, to, from }).collect();
-        copy_box(&mut out[write.window.offset..], values, &axes, write.window.bytes);
-        Ok(())
-    }
 }

@@ -13,3 +13,4 @@ pub(crate) mod room;
 pub(crate) mod settings;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod turns;

@@ -15,7 +15,9 @@ use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile, ReadAt};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
+use crate::base::turns::{Turn, Turns};
 use crate::chunk::{Generation, Params, encode_into};
+use crate::tune::{self, Goal, Tuner};
 
 /// Chunks of this size and more are encoded one after another by all threads, smaller ones one by each thread.
 const BIG_CHUNK_BYTES: usize = 4 << 20;
@@ -66,6 +68,8 @@ pub struct Options {
     pub offsets: bool,
     /// A JSON text to keep with the data.
     pub metadata: Option<Vec<u8>>,
+    /// What codec, level and filters of each chunk are chosen for; `None` for those of `params`.
+    pub tuning: Option<Goal>,
 }
 
 impl Default for Options {
@@ -79,6 +83,7 @@ impl Default for Options {
             checksum: &CHECKSUMS[1],
             offsets: true,
             metadata: None,
+            tuning: None,
         }
     }
 }
@@ -92,6 +97,7 @@ impl Options {
         if self.params.generation != Generation::Blosc1 {
             return Err(Error::invalid("format: a Bloscpack file holds Blosc1 chunks"));
         }
+        self.tuning.map_or(Ok(()), |_| tune::check(&self.params))?;
         self.params.check()
     }
 
@@ -190,11 +196,16 @@ pub(super) fn encode_chunks<W: Write + Seek + Send>(
     options: &Options,
     job: &Job<'_>,
 ) -> Result<PackFile<W>> {
-    let encode = |number: u64, mut room: Vec<u8>, job: &Job<'_>| {
+    let tuner = options.tuning.map(Tuner::new);
+    let encode = |number: u64, mut room: Vec<u8>, turn: &Turn<'_>, job: &Job<'_>| {
         let bytes = pieces.read(number)?;
+        let chosen = |tuner: &Tuner| tuner.choose_for_bytes(&bytes, &options.params, job);
+        // In its turn, since it depends on the chunks before.
+        let choice = tuner.as_ref().map(|tuner| turn.take(|| chosen(tuner))).transpose()?;
+        let params = choice.map_or(options.params, |choice| choice.params);
         let bound = options.params.bound(pieces.chunk_bytes) + options.checksum.digest_bytes;
         room.resize(bound, 0);
-        let len = encode_into(&bytes, &options.params, &mut room, job)?;
+        let len = encode_into(&bytes, &params, &mut room, job)?;
         let digest = options.checksum.digest(&room[..len]);
         room[len..len + digest.len()].copy_from_slice(&digest);
         Ok::<_, Error>((bytes.len(), Packed { len: len + digest.len(), bytes: room }))
@@ -202,17 +213,20 @@ pub(super) fn encode_chunks<W: Write + Seek + Send>(
     if pieces.chunk_bytes >= BIG_CHUNK_BYTES || pieces.count() == 1 {
         for number in 0..pieces.count() {
             let room = file.room();
-            file.take(encode(number, room, job)?.1)?;
+            file.take(encode(number, room, &Turn::alone(), job)?.1)?;
         }
         return Ok(file);
     }
     let total = usize::try_from(pieces.nbytes).unwrap_or(usize::MAX);
     let ordered = Ordered::new(file, job.width(total));
+    let turns = Turns::default();
     job.run(total, 0..pieces.count(), |number| {
         let mut done = 0;
-        ordered.put(usize::try_from(number).unwrap_or(usize::MAX), || {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        ordered.put(at, || {
+            let turn = turns.turn(at);
             let room = ordered.with(PackFile::room);
-            let (bytes, packed) = encode(number, room, &Job::inline())?;
+            let (bytes, packed) = encode(number, room, &turn, &Job::inline())?;
             done = bytes;
             Ok(packed)
         })?;

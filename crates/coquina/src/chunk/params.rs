@@ -73,12 +73,12 @@ pub struct Params {
 }
 
 impl Default for Params {
-    /// Zstd level 5 after byte shuffle of single bytes, as Blosc2 chunks.
+    /// Zstd level 1 after byte shuffle of single bytes, as Blosc2 chunks: near the best balanced choice for most data.
     fn default() -> Self {
         let codec = codec::by_id(5).unwrap_or(codec::CODECS[0]);
         Self {
             codec,
-            level: 5,
+            level: 1,
             typesize: 1,
             pipeline: Pipeline::last(SHUFFLE),
             blocksize: None,
@@ -152,6 +152,23 @@ impl Params {
     /// Whether shuffled items are cut into byte planes for a codec that needs these.
     fn is_planes(&self) -> bool {
         self.pipeline.has(SHUFFLE) && self.split != Split::Never && self.typesize <= usize::from(u8::MAX)
+    }
+
+    /// The same, but codec, filters and split are those of a chunk with this header, so that it can lend its blocks;
+    /// `None` where nothing can be encoded so without loss.
+    pub fn like(&self, header: &Header, level: u8) -> Option<Self> {
+        let split = if header.flags & FLAG_NOT_SPLIT == 0 { Split::Always } else { Split::Never };
+        let params = Self {
+            codec: header.codec().ok()?,
+            codec_meta: header.codec_meta,
+            codec_options: "",
+            pipeline: header.pipeline,
+            dictionary: false,
+            level,
+            split,
+            ..*self
+        };
+        (params.check().is_ok() && !params.is_lossy()).then_some(params)
     }
 
     /// Whether what is decoded may not be what was encoded.

@@ -60,6 +60,11 @@ pub(super) fn decode_front<'a>(
     }
 }
 
+/// The data of the stream at the front of `bytes`, and what follows it. A run has none.
+pub(super) fn stored(bytes: &[u8], has_runs: bool) -> Result<(Option<&[u8]>, &[u8])> {
+    split(bytes, &mut [], has_runs)
+}
+
 /// The data of the stream at the front of `bytes`, and what follows it. A run has none, and fills `out`.
 fn split<'a>(bytes: &'a [u8], out: &mut [u8], has_runs: bool) -> Result<(Option<&'a [u8]>, &'a [u8])> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else {

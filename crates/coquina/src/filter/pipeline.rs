@@ -63,13 +63,18 @@ impl Pipeline {
 
     /// The first filter that moves or changes bytes in a way that decoding must undo.
     pub(crate) fn first_undone(&self) -> Option<&'static dyn Filter> {
-        let mut filters = self.slots.iter().filter_map(|slot| by_id(slot.id).ok());
+        let mut filters = self.filled().filter_map(|slot| by_id(slot.id).ok());
         filters.find(|filter| !filter.decodes_to_itself())
     }
 
     /// Whether what is decoded may not be what was encoded.
     pub(crate) fn is_lossy(&self) -> bool {
-        self.slots.iter().any(|slot| by_id(slot.id).is_ok_and(|filter| filter.is_lossy()))
+        self.filled().any(|slot| by_id(slot.id).is_ok_and(|filter| filter.is_lossy()))
+    }
+
+    /// The slots with a filter. To ask for one of id 0 would make all that offer plugins look for it, each time.
+    fn filled(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().filter(|slot| slot.id != 0)
     }
 
     /// Looks the filters up for reading a chunk.
@@ -102,7 +107,7 @@ impl Pipeline {
 
     fn steps(&self, typesize: usize, version: u8, layout: &BlockLayout) -> Result<Steps> {
         let mut steps = Vec::new();
-        for slot in self.slots.iter().filter(|slot| slot.id != 0) {
+        for slot in self.filled() {
             let filter = by_id(slot.id)?;
             filter.check(slot.meta, typesize, layout)?;
             steps.push((filter, slot.meta));

@@ -46,7 +46,7 @@ pub struct Spec {
 }
 
 impl Default for Spec {
-    /// Single bytes in chunks of 1 MiB, Zstd level 5 after a shuffle, with sums and statistics.
+    /// Single bytes in chunks of 1 MiB, Zstd level 1 after a shuffle, with sums and statistics.
     fn default() -> Self {
         Self {
             typesize: 1,
@@ -54,7 +54,7 @@ impl Default for Spec {
             blocksize: 0,
             codec_id: 5,
             codec_meta: 0,
-            level: 5,
+            level: 1,
             pipeline: Pipeline::last(crate::filter::SHUFFLE),
             split: Split::Auto,
             dictionary: false,

@@ -7,10 +7,11 @@
 
 use std::cell::Cell;
 
-use super::blosc2::{Blosc2Spec, ZoneField, encode_zoned};
+use super::blosc2::{Blosc2Spec, ZoneField, encode_frame, encode_zoned};
 use super::filters::{BLOSC, BLOSC2, Filter, by_id};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
+use crate::chunk::Params;
 use crate::filter::{Buffer, Buffers};
 
 /// The most filters of a dataset: the mask has a bit for each.
@@ -183,12 +184,33 @@ impl Pipeline {
     /// # Errors
     /// As [`Pipeline::encode`].
     pub fn encode_rows(&self, plain: &[u8], rows: u64, job: &Job<'_>) -> Result<Vec<u8>> {
+        self.encode_by(plain, rows, None, job)
+    }
+
+    /// As [`Pipeline::encode_rows`]; with `params` a chunk whose only filter is Blosc2 is encoded by these.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode`].
+    pub fn encode_by(
+        &self,
+        plain: &[u8],
+        rows: u64,
+        params: Option<&Params>,
+        job: &Job<'_>,
+    ) -> Result<Vec<u8>> {
         if plain.len() != self.chunk_bytes {
             let wanted = self.chunk_bytes;
             return Err(Error::invalid(format!("input: {} bytes for a chunk of {wanted}", plain.len())));
         }
-        if let (Some(spec), false) = (&self.blosc2, self.zones.is_empty()) {
-            return encode_zoned(spec, plain, &self.zones, rows, job).map_err(|e| e.at("filter blosc2"));
+        if let Some(spec) = &self.blosc2
+            && (params.is_some() || !self.zones.is_empty())
+        {
+            let spec = spec.encoded_by(params);
+            let encoded = match &self.zones[..] {
+                [] => encode_frame(&spec, plain, job),
+                zones => encode_zoned(&spec, plain, zones, rows, job),
+            };
+            return encoded.map_err(|e| e.at("filter blosc2"));
         }
         let mut now: Option<Vec<u8>> = None;
         for (filter, slot) in self.steps(0) {

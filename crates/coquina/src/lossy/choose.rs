@@ -33,6 +33,11 @@ pub(crate) trait Coder {
     /// What the codec or the store says.
     fn encode(&self, plain: &[u8], params: Option<&Params>) -> Result<Vec<u8>>;
 
+    /// Whether time counts for more than bytes, so that slow means do not pay.
+    fn is_for_speed(&self) -> bool {
+        false
+    }
+
     /// Fills `out` with the items of a chunk; whether this can be done here.
     ///
     /// # Errors
@@ -202,7 +207,9 @@ impl Work<'_> {
             Some(means) if is_free => vec![means, Means::Round],
             Some(_) => vec![Means::Round],
             // Truncation loses twice what rounding to as many bits does, and is no smaller: only on demand.
-            None if is_free && self.given.is_whole && self.suits_zfp() => vec![Means::Round, Means::Zfp],
+            None if is_free && self.given.is_whole && !self.coder.is_for_speed() && self.suits_zfp() => {
+                vec![Means::Round, Means::Zfp]
+            }
             None => vec![Means::Round],
         }
     }

@@ -29,6 +29,7 @@ fn records(rows: u64) -> ArraySpec {
         params: Params { typesize: 32, ..Params::default() },
         checksums: true,
         statistics: true,
+        tuning: None,
     }
 }
 
@@ -118,6 +119,7 @@ fn an_operand_that_bounds_settle_is_not_decoded() {
         dtype: "<u8".into(),
         params: Params { typesize: 8, ..Params::default() },
         statistics,
+        tuning: None,
         ..records(rows)
     };
     let column = |statistics, item: &dyn Fn(u64) -> u64| {

@@ -248,6 +248,7 @@ fn of_few_rows_only_their_blocks_are_decoded() {
         params: Params { typesize: 8, ..Params::default() },
         checksums: true,
         statistics: true,
+        tuning: None,
     };
     let array = Array::create(&spec, &Target::Memory).unwrap();
     let items: Vec<u64> = (0..count).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).collect();

@@ -17,7 +17,7 @@ use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{BlockSource, Params, Place, Special};
+use crate::chunk::{BlockSource, Header, Params, Place, Special};
 use crate::frame::Spec;
 pub use crate::frame::{Statistics, SumState};
 
@@ -73,6 +73,11 @@ pub trait OpenChunk: Send + Sync {
         None
     }
 
+    /// The header of the Blosc chunk that it is, if it is one.
+    fn header(&self) -> Option<Header> {
+        None
+    }
+
     /// Adds where in the source the stored bytes stand that reading block `number` needs, as far as they are not in
     /// memory.
     fn places(&self, _number: usize, _places: &mut Vec<Range<u64>>) {}
@@ -104,11 +109,23 @@ pub enum Parts {
 /// Makes chunks that are not Blosc chunks.
 pub trait EncodeChunk: Send + Sync {
     /// The stored bytes of a chunk with these blocks. What has an index of `rows` and more along the first axis is
-    /// outside of the array.
+    /// outside of the array. `params` are those of [`EncodeChunk::params`], perhaps with another codec, level, other
+    /// filters or another split.
     ///
     /// # Errors
     /// `Unsupported` where there is no encoder for the format, `Limit`, `Cancelled`.
-    fn encode(&self, blocks: &dyn BlockSource, rows: u64, job: &Job<'_>) -> Result<Vec<u8>>;
+    fn encode(
+        &self,
+        blocks: &dyn BlockSource,
+        rows: u64,
+        params: Option<&Params>,
+        job: &Job<'_>,
+    ) -> Result<Vec<u8>>;
+
+    /// By what it encodes, with the size of a block, where each chunk may have another codec and other filters.
+    fn params(&self) -> Option<&Params> {
+        None
+    }
 
     /// Fills `out` with the blocks of a chunk that [`EncodeChunk::encode`] made, one behind another; what blocks have
     /// beyond the chunk is zeros.

@@ -3,6 +3,7 @@
 //! In: what users say. Out: a [`Goal`], and its text, which stands in a variable metalayer of frames and in an attribute of
 //! HDF5 datasets, so that what is appended later is tuned too.
 
+use super::math::exp2;
 use crate::base::error::{Error, Result};
 
 /// The metalayer that keeps the goal.
@@ -12,6 +13,8 @@ pub const LAYER: &str = "coquina.tuning";
 const BANDWIDTH: f64 = 125e6;
 /// So many powers of two lie between the bandwidth and what counts at either end.
 const OCTAVES: f64 = 4.0;
+/// Numbers below this one are written with an exponent.
+const TINY: f64 = 1e-5;
 /// The mark of a short text in MessagePack.
 const TEXT_MARK: u8 = 0xd9;
 
@@ -122,14 +125,19 @@ impl Goal {
 
     /// Bytes per second as they count.
     fn rate(&self) -> f64 {
-        self.bandwidth.unwrap_or(BANDWIDTH) * (OCTAVES * (1.0 - 2.0 * self.tradeoff)).exp2()
+        self.bandwidth.unwrap_or(BANDWIDTH) * exp2(OCTAVES * (1.0 - 2.0 * self.tradeoff))
     }
 
     /// The text of the goal.
     pub fn text(&self) -> String {
         let bandwidth = self.bandwidth.map_or_else(|| "any".to_owned(), |bandwidth| format!("{bandwidth:e}"));
         let times = if self.is_calibrated { "measured" } else { "table" };
-        format!("goal={} for={} bandwidth={bandwidth} times={times}", self.tradeoff, self.wants.name())
+        // Of a number of hundreds of zeros the text would be longer than the metalayer can say.
+        let tradeoff = match self.tradeoff {
+            tiny if tiny > 0.0 && tiny < TINY => format!("{tiny:e}"),
+            tradeoff => tradeoff.to_string(),
+        };
+        format!("goal={tradeoff} for={} bandwidth={bandwidth} times={times}", self.wants.name())
     }
 
     /// The goal of a text.
@@ -196,6 +204,10 @@ mod tests {
                     assert!(Goal::read(&content[..end]).is_err(), "{end} of {content:?}");
                 }
             }
+        }
+        for tradeoff in [0.0, 5e-324, 1e-9, 1e-5, 0.1, 1.0] {
+            let goal = Goal::new(tradeoff, Wants::Read, Some(1.0), true).unwrap();
+            assert_eq!(Goal::read(&goal.write()).unwrap(), goal);
         }
         for text in ["", "goal=2 for=both bandwidth=any times=table", "goal=0.5 for=both bandwidth=any"] {
             assert!(Goal::of_text(text).is_err(), "{text}");

@@ -7,8 +7,24 @@
 //! Invariant: what is chosen depends on the items, the goal and the chunks before only, never on threads; nor on the
 //! machine, unless the goal is to be calibrated.
 
+mod calibrate;
+mod encode;
+mod features;
 mod goal;
+mod math;
+mod memory;
+mod report;
+mod sample;
+mod sequences;
+mod times;
+mod trial;
 mod tuner;
+mod ways;
 
+pub use calibrate::measured_text;
+pub use encode::{check, encode_into, one_item, repeated};
+pub use features::Features;
 pub use goal::{Goal, LAYER, Wants};
-pub use tuner::{Choice, Counters, Sampled, Tuner};
+pub use report::{Report, Way, explain};
+pub use sequences::Sequences;
+pub use tuner::{Choice, Counters, Looks, Sampled, Tuner};

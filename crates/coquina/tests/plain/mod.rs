@@ -195,6 +195,7 @@ pub fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> ArraySpec {
         params: Params { codec: codec::by_name("lz4").unwrap(), typesize: TYPESIZE, ..Params::default() },
         checksums: true,
         statistics: true,
+        tuning: None,
     }
 }
 

@@ -14,7 +14,7 @@ use super::zones::{self, Zones};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
-use crate::chunk::LazyChunk;
+use crate::chunk::{Header, LazyChunk};
 use crate::frame::Statistics;
 use crate::frame::inside::InsideChunk;
 
@@ -129,6 +129,14 @@ impl FrameChunk {
         match &self.inner {
             Inner::Repeated(value) => Some(value),
             Inner::Lazy(_) => None,
+        }
+    }
+
+    /// The header of the inner chunk, if that holds more than bytes over and over.
+    pub fn header(&self) -> Option<&Header> {
+        match &self.inner {
+            Inner::Lazy(chunk) => Some(chunk.header()),
+            Inner::Repeated(_) => None,
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Source: `docs/formats/hdf5-filters.md`, "Blosc2".
 
+use std::borrow::Cow;
+
 use crate::base::error::{Error, Result};
 use crate::base::layout::BlockLayout;
 use crate::chunk::{BLOCK_BYTES_MAX, Params};
@@ -72,6 +74,20 @@ impl Blosc2Spec {
             params.layout = BlockLayout::new(blocks, itemsize, "");
         }
         Ok(Self { params, dims: dims.to_vec(), blocks, itemsize })
+    }
+
+    /// The parameters of chunks of so many bytes, with the size of their blocks: the rule for that goes by codec and
+    /// level, and a chunk that has others is still to be cut like those beside it.
+    pub fn cut_params(&self, chunk_bytes: usize) -> Params {
+        Params { blocksize: Some(self.params.block_bytes(chunk_bytes)), ..self.params }
+    }
+
+    /// The same, but encoded by these parameters, if there are some.
+    pub(crate) fn encoded_by(&self, params: Option<&Params>) -> Cow<'_, Self> {
+        match params {
+            Some(&params) => Cow::Owned(Self { params, ..self.clone() }),
+            None => Cow::Borrowed(self),
+        }
     }
 
     /// The same for chunks that are arrays in blocks of this shape.

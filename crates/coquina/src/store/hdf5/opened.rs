@@ -9,7 +9,7 @@ use super::cut::Cut;
 use super::stored::StoredBytes;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
-use crate::chunk::{LazyChunk, Params, Place};
+use crate::chunk::{Header, LazyChunk, Params, Place};
 use crate::hdf5::{FrameChunk, Inner, Pipeline};
 use crate::store::{OpenChunk, Statistics};
 
@@ -111,6 +111,10 @@ impl OpenChunk for Tiles {
         Ok(None)
     }
 
+    fn header(&self) -> Option<Header> {
+        self.frame.header().copied()
+    }
+
     fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.held + self.frame.memory_bytes()
     }
@@ -159,6 +163,14 @@ impl OpenChunk for Flat {
 
     fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None)
+    }
+
+    fn header(&self) -> Option<Header> {
+        match &self.bytes {
+            Bytes::Frame(frame) => frame.header().copied(),
+            Bytes::Blosc(chunk) => Some(*chunk.header()),
+            Bytes::Stored(_) => None,
+        }
     }
 
     fn item(&self) -> Option<Vec<u8>> {

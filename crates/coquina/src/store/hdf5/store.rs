@@ -14,7 +14,7 @@ use super::{Gear, Hdf5Spec};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header};
+use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header, Params};
 use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, wrap};
 use crate::store::{Change, Chunks, EncodeChunk, Entry, Statistics, Store};
 
@@ -236,12 +236,20 @@ pub(super) struct Encoder {
     tiles: Option<Blosc2Spec>,
     /// Whether the library runs the filters.
     is_plain: bool,
+    /// By what blocks are encoded, where each chunk says it.
+    params: Option<Params>,
 }
 
 impl EncodeChunk for Encoder {
-    fn encode(&self, blocks: &dyn BlockSource, rows: u64, job: &Job<'_>) -> Result<Vec<u8>> {
+    fn encode(
+        &self,
+        blocks: &dyn BlockSource,
+        rows: u64,
+        params: Option<&Params>,
+        job: &Job<'_>,
+    ) -> Result<Vec<u8>> {
         if let Some(spec) = &self.tiles {
-            return self.encode_tiles(spec, blocks, job);
+            return self.encode_tiles(&spec.encoded_by(params), blocks, job);
         }
         let mut plain = vec![0; self.cut.chunk_bytes()];
         if self.cut.nblocks() == 1 && !self.cut.is_tiles() {
@@ -253,7 +261,11 @@ impl EncodeChunk for Encoder {
                 self.cut.put(&block, number, &mut plain);
             }
         }
-        if self.is_plain { Ok(plain) } else { self.pipeline.encode_rows(&plain, rows, job) }
+        if self.is_plain { Ok(plain) } else { self.pipeline.encode_by(&plain, rows, params, job) }
+    }
+
+    fn params(&self) -> Option<&Params> {
+        self.params.as_ref()
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
@@ -276,7 +288,9 @@ impl Encoder {
             let blocks = cut.blocks().get(..spec.dims.len()).unwrap_or_default();
             spec.with_blocks(blocks, cut.block_bytes())
         });
-        Self { pipeline, cut, tiles, is_plain }
+        let spec = tiles.as_ref().or(pipeline.blosc2()).filter(|_| !is_plain);
+        let params = spec.map(|spec| spec.cut_params(cut.chunk_bytes()));
+        Self { pipeline, cut, tiles, is_plain, params }
     }
 
     /// Blocks are encoded as they are made.

@@ -1,0 +1,90 @@
+//! What chunks are tuned for, as Python says it and is told it.
+//!
+//! In: a number from 0, speed, to 1, size; what is to be fast; bytes per second of the storage, or none; and whether
+//! times are those of this machine. Out: the same.
+
+use std::collections::BTreeMap;
+
+use coquina::Result;
+use coquina::tune::{Goal, Wants};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::handle::ArrayHandle;
+use crate::errors::Raised;
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(check_tuning, module)?)?;
+    module.add_function(wrap_pyfunction!(tuning_text, module)?)?;
+    module.add_function(wrap_pyfunction!(tuning_of_text, module)?)
+}
+
+/// A goal as Python code writes it.
+pub(crate) type GoalTuple = (f64, String, Option<f64>, bool);
+
+/// Raises ValueError for a goal that no tuner can have.
+#[pyfunction]
+#[pyo3(signature = (goal, /))]
+fn check_tuning(goal: GoalTuple) -> Result<(), Raised> {
+    of_tuple(Some(goal))?;
+    Ok(())
+}
+
+/// Returns a goal as the text that stands in files.
+#[pyfunction]
+#[pyo3(signature = (goal, /))]
+fn tuning_text(goal: GoalTuple) -> Result<String, Raised> {
+    Ok(of_tuple(Some(goal))?.unwrap_or_default().text())
+}
+
+/// Returns the goal of such a text; raises CorruptError for another one.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+fn tuning_of_text(text: &str) -> Result<GoalTuple, Raised> {
+    Ok(to_tuple(&Goal::of_text(text)?))
+}
+
+/// The goal, if there is one.
+pub(crate) fn of_tuple(goal: Option<GoalTuple>) -> Result<Option<Goal>> {
+    goal.map(|(tradeoff, wants, bandwidth, is_calibrated)| {
+        Goal::new(tradeoff, Wants::of(&wants)?, bandwidth, is_calibrated)
+    })
+    .transpose()
+}
+
+/// A goal for Python.
+pub(crate) fn to_tuple(goal: &Goal) -> GoalTuple {
+    (goal.tradeoff(), goal.wants().name().to_owned(), goal.bandwidth(), goal.is_calibrated())
+}
+
+/// What chunks of an array are tuned for.
+pub(super) fn get(py: Python<'_>, handle: &ArrayHandle) -> Result<Option<GoalTuple>, Raised> {
+    Ok(py.detach(|| handle.array.tuning())?.as_ref().map(to_tuple))
+}
+
+/// What chunks of an array are to be tuned for from now on.
+pub(super) fn set(py: Python<'_>, handle: &ArrayHandle, goal: Option<GoalTuple>) -> Result<(), Raised> {
+    let goal = of_tuple(goal)?;
+    Ok(py.detach(|| handle.array.set_tuning(goal))?)
+}
+
+/// How many chunks of an array are encoded how.
+pub(super) fn encodings(py: Python<'_>, handle: &ArrayHandle) -> Result<BTreeMap<String, u64>, Raised> {
+    let found = py.detach(|| handle.array.encodings())?;
+    let text = |(codec, filters): (String, String)| {
+        if filters.is_empty() { codec } else { format!("{codec} + {filters}") }
+    };
+    Ok(found.into_iter().map(|(coding, count)| (text(coding), count)).collect())
+}
+
+/// What the tuner of an array has done so far.
+pub(super) fn counters<'py>(py: Python<'py>, handle: &ArrayHandle) -> Result<Bound<'py, PyDict>, Raised> {
+    let counters = py.detach(|| handle.array.tuner_counters());
+    let facts = PyDict::new(py);
+    facts.set_item("chosen", counters.chosen)?;
+    facts.set_item("tried", counters.tried)?;
+    facts.set_item("ways", counters.ways)?;
+    facts.set_item("reused", counters.reused)?;
+    facts.set_item("uniform", counters.uniform)?;
+    Ok(facts)
+}

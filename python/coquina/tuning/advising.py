@@ -1,0 +1,190 @@
+"""`tune`: how an array, a table or a file should be stored, for what it is to be good for.
+
+In: data, a goal, and how they will be read. Out: a `Recommendation`, or a `FileRecommendation` with one for
+each array that is stored.
+Memory: some blocks from places all over an array, at most 32 MiB of each, read once; one array at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from coquina._core import ArrayBase
+from coquina.dtypes import dtype_text
+from coquina.lossy import lossy_of
+from coquina.tuning import samples, shapes, ways
+from coquina.tuning.patterns import uses
+from coquina.tuning.recommendation import Recommendation
+from coquina.tuning.sources import as_source, is_group, is_table, opened
+from coquina.tuning_options import info_of, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from coquina._core import Path
+    from coquina.lossy import Lossy, LossyOption
+    from coquina.tuning.files import FileRecommendation
+    from coquina.tuning.patterns import AccessOption, Shape
+    from coquina.tuning_options import For, Goal, TuningInfo
+
+Lengths = tuple[int, ...] | int | Literal["auto"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for, checked as far as that is possible without data.
+
+    is_plain: only ways that HDF5's filter for Blosc2 can be told of.
+    """
+
+    wanted: TuningInfo
+    access: AccessOption
+    lossy: Lossy | None
+    chunks: Shape | None
+    blocks: Shape | None
+    threads: int | None
+    is_plain: bool = False
+
+
+def tune(
+    x: Any,
+    goal: Goal = "balanced",
+    *,
+    for_: For = "both",
+    access: AccessOption = "any",
+    bandwidth: float | None = None,
+    calibrate: bool = False,
+    lossy: LossyOption = None,
+    chunks: Lengths = None,
+    blocks: Lengths = None,
+    threads: int | None = None,
+) -> Any:
+    """Return how data should be stored, with what was tried and why; nothing is stored before it is applied.
+
+    It is a `Recommendation`, and for tables, groups and HDF5 files a `FileRecommendation`.
+
+    x: what `asarray` takes, of which some blocks are read; a table; or the path of a `.b2nd`, `.npy`,
+        Bloscpack or HDF5 file, of the directory of a table, or `FILE.h5:/path`. Of an HDF5 file, a group and
+        a table all arrays that they store are looked at, one by one.
+    goal, for_, bandwidth, calibrate: what is to be small or fast, as for `codec="auto"`; see `Tuning`.
+    access: how it will be read, for the shapes of chunks and blocks: "any" for the default rule, "whole",
+        "rows" (`a[i]`), "columns" (`a[..., j]`), "planes" (at an index of each axis in turn) or "planes:0"
+        (of one), "series:0" (lines along an axis), "points", "boxes:30,90,90" or a tuple of lengths; or a
+        mapping from such ways of reading to how often they happen: `{"planes:0": 1, "series:0": 1000}`.
+    lossy: a bound that numbers will be stored with, as for `asarray`; of files for floating-point datasets.
+    chunks, blocks: items along each axis, where that is decided already; of arrays alone. "auto": it is not.
+
+    The codec is chosen by trials on the blocks that are read, by times of a table, so that it is the same on
+    every machine (not with `calibrate`). Shapes are chosen by counting which blocks and chunks are touched;
+    the default stays where no other shape is 10 % better. Files in HDF5 get filters that HDF5 can be told of.
+
+    Raises ValueError for options out of range, and for arrays without items; TypeError for objects; what
+    opening a file raises. Memory: at most 32 MiB for each array, but one block.
+    """
+    words = {"goal": goal, "for_": for_, "calibrate": calibrate}
+    wanted = info_of(terms_of(words if bandwidth is None else {**words, "bandwidth": bandwidth}))
+    assert wanted is not None
+    request = Request(wanted, access, lossy_of(lossy), _lengths(chunks), _lengths(blocks), threads)
+    if isinstance(x, str | os.PathLike):
+        path = cast("Path", x)
+        with opened(path) as found:
+            return _advice(found, request, os.fsdecode(path), partial(opened, path))
+    source = as_source(x)
+    # What was given is copied as it was: `asarray` may keep more of it than was needed to look at it.
+    return _advice(source, request, "", lambda: nullcontext(x))
+
+
+def _advice(
+    x: Any, request: Request, name: str, source: Callable[[], AbstractContextManager[Any]]
+) -> Recommendation | FileRecommendation:
+    if is_table(x):
+        from coquina.tuning.tables import of_table
+
+        return of_table(x, request, name, source)
+    if is_group(x):
+        from coquina.tuning.datasets import of_group
+
+        return of_group(x, request)
+    return of_array(x, request, name, source)
+
+
+def of_array(
+    x: Any,
+    request: Request,
+    name: str,
+    source: Callable[[], AbstractContextManager[Any]],
+    current: tuple[Shape, Shape] | None = None,
+) -> Recommendation:
+    """Return how an array should be stored. current: how it is cut now, if it is known and no `Array`."""
+    shape, dtype = tuple(int(length) for length in x.shape), np.dtype(x.dtype)
+    try:
+        dtype_text(dtype)
+    except TypeError as error:
+        raise TypeError(f"{name or 'tune'}: {error}") from None
+    if 0 in shape:
+        raise ValueError(f"{name or 'tune'}: {dtype} of shape {shape}: no items, so nothing to choose by")
+    asked = uses(shape, request.access)
+    cuts = shapes.cuts(
+        shape,
+        dtype.itemsize,
+        asked,
+        given=(request.chunks, request.blocks),
+        current=current or _current(x),
+        bandwidth=request.wanted.bandwidth,
+    )
+    places = samples.places(x, *cuts[0].key, request.lossy)
+    choice = ways.choose(
+        places,
+        dtype,
+        cuts[0].blocks,
+        request.wanted.terms,
+        is_plain=request.is_plain,
+        threads=request.threads,
+    )
+    return Recommendation(
+        name=name,
+        shape=shape,
+        dtype=dtype,
+        wanted=request.wanted,
+        uses=tuple(asked),
+        cuts=tuple(cuts),
+        choice=choice,
+        sample_bytes=sum(place.items.nbytes for place in places),
+        places=len(places),
+        lossy=request.lossy,
+        threads=request.threads,
+        source=source,
+    )
+
+
+def kept_cut(request: Request, x: Any) -> Request:
+    """Return a request for an array that stays cut as it is: a column of a table."""
+    return replace(request, access="any", chunks=tuple(x.chunks), blocks=tuple(x.blocks))
+
+
+def refuse_cut(request: Request, what: str) -> None:
+    """Raise ValueError for chunks and blocks where there are several arrays."""
+    if request.chunks is not None or request.blocks is not None:
+        raise ValueError(f"chunks, blocks: are for one array, and this is {what}; access= is for all")
+
+
+def _current(x: Any) -> tuple[Shape, Shape] | None:
+    """Return how an array of this package is cut now."""
+    is_cut = isinstance(x, ArrayBase) and x.shape
+    return (x.chunks, x.blocks) if is_cut else None
+
+
+def _lengths(lengths: Lengths) -> Shape | None:
+    if lengths is None or lengths == "auto":
+        return None
+    return (lengths,) if isinstance(lengths, int) else tuple(lengths)
+
+
+__all__ = ["tune"]

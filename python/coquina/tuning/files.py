@@ -1,0 +1,90 @@
+"""`FileRecommendation`: how all arrays of a table or of an HDF5 file should be stored.
+
+In: a `Recommendation` for each array. Out: text, JSON, and a copy of the file or the table that is stored so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coquina._core import Path
+    from coquina.tuning.recommendation import Recommendation
+    from coquina.tuning_options import TuningInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRecommendation:
+    """How the arrays of a table, or of an HDF5 file, should be stored. Made by `tune`.
+
+    name: of the file or the table. wanted: goal, for what, over which storage.
+    parts: a `Recommendation` for each array, by its path: a dataset, a column, or what a column consists of.
+    automatic: the paths of datasets for which each chunk should be chosen for, since HDF5 can be told of one
+        filter alone for all chunks, and what is tuned may have others in each.
+    skipped: what stays as it is, by its path, with the reason.
+    """
+
+    name: str
+    wanted: TuningInfo
+    parts: dict[str, Recommendation]
+    skipped: dict[str, str]
+    automatic: frozenset[str] = frozenset()
+    applied: Callable[[FileRecommendation, Path, bool], Any] = field(repr=False, compare=False)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all items, but of what stays as it is."""
+        return sum(one.nbytes for one in self.parts.values())
+
+    @property
+    def ratio(self) -> float:
+        """Bytes of these items for each stored one."""
+        ratios = {
+            path: one.automatic.ratio if path in self.automatic else one.ratio
+            for path, one in self.parts.items()
+        }
+        stored = sum(one.nbytes / max(ratios[path], 1e-12) for path, one in self.parts.items())
+        return self.nbytes / stored if stored else 1.0
+
+    def __getitem__(self, path: str) -> Recommendation:
+        """Return the advice for one array. Raises KeyError for what stays as it is."""
+        return self.parts[path]
+
+    def explain(self) -> str:
+        """Return what is advised for each array, as lines of text; that of one array says more."""
+        from coquina.tuning.report import explained_file
+
+        return explained_file(self)
+
+    def apply(self, path: Path | None = None, *, overwrite: bool = False) -> Any:
+        """Write a copy that is stored so.
+
+        Of an HDF5 file all is copied, as `coquina repack` does it, and what came of it is returned
+        (`Repacked`); of a table the rows are, without indexes, and the new table is returned, open.
+        Raises ValueError without a path, FileExistsError, and what reading and writing raise.
+        """
+        if path is None:
+            raise ValueError("apply: files and tables are copied, so it needs the path of a new one")
+        return self.applied(self, path, overwrite)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as values that JSON knows."""
+        return {
+            "name": self.name,
+            **asdict(self.wanted),
+            "nbytes": self.nbytes,
+            "ratio": self.ratio,
+            "parts": {path: one.to_dict() for path, one in self.parts.items()},
+            "automatic": sorted(self.automatic),
+            "skipped": self.skipped,
+        }
+
+    def __str__(self) -> str:
+        """Return the text of `explain`."""
+        return self.explain()
+
+
+__all__ = ["FileRecommendation"]
