@@ -92,7 +92,8 @@ impl Chooser<'_> {
         }
         // Those that are not written too: all are encoded anew.
         let numbers = chunk.counting(all);
-        let pieces = Pieces::new(chunk.blocks, chunk.grid.block_bytes(), self.params);
+        let inside = Inside { blocks: chunk.blocks, grid: chunk.grid, lens: lens(chunk.grid, chunk.number) };
+        let pieces = Pieces::new(&inside, chunk.grid.block_bytes(), self.params);
         let numbers = pieces.numbers(&numbers);
         let sampled = pieces.sampled(&numbers);
         let looks = Looks::of(&sampled, self.params);
@@ -153,6 +154,25 @@ pub(super) fn one_item(blocks: &dyn BlockSource, grid: &Grid, number: u64) -> Op
         }
     }
     item
+}
+
+/// Blocks at the edges with their items in place of the padding, so that nobody takes it for items.
+struct Inside<'b> {
+    blocks: &'b dyn BlockSource,
+    grid: &'b Grid,
+    lens: Vec<u64>,
+}
+
+impl BlockSource for Inside<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        self.blocks.fill(number, out);
+        let items = |inside: &[u8]| (inside.len() < out.len()).then(|| inside.to_vec());
+        if let Some(items) = with_inside(self.grid, &self.lens, (number, out), items).flatten() {
+            for part in out.chunks_mut(items.len()) {
+                part.copy_from_slice(&items[..part.len()]);
+            }
+        }
+    }
 }
 
 /// Blocks one behind another.
@@ -241,6 +261,19 @@ mod tests {
                 assert_eq!(out, &plain[start..start + piece_bytes], "{number}");
             }
         }
+    }
+
+    #[test]
+    fn padding_is_not_seen() {
+        let grid = Grid::new(&[5], &[8], &[4], 1).unwrap();
+        let plain = [1, 2, 3, 4, 5, 0, 0, 0];
+        let blocks = Plain { plain: &plain, block_bytes: 4 };
+        let inside = Inside { blocks: &blocks, grid: &grid, lens: lens(&grid, 0) };
+        let mut out = [0; 4];
+        inside.fill(0, &mut out);
+        assert_eq!(out, [1, 2, 3, 4]);
+        inside.fill(1, &mut out);
+        assert_eq!(out, [5; 4]);
     }
 
     #[test]

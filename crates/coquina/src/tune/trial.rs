@@ -133,7 +133,9 @@ impl Trial<'_> {
 
     /// The blocks as a chunk.
     fn encoded(&self, way: &Way) -> Result<Vec<u8>> {
-        let params = Params { blocksize: Some(self.pieces.piece_bytes), ..way.params(self.params) };
+        // Where the size of blocks follows from codec and level, as it will for the chunk.
+        let blocksize = self.params.blocksize.map(|_| self.pieces.piece_bytes);
+        let params = Params { blocksize, ..way.params(self.params) };
         chunk::encode(&self.pieces.bytes, &params, self.job)
     }
 
