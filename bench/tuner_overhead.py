@@ -1,7 +1,8 @@
 """What choosing costs: arrays of 64 MB and more with codec="auto", beside the very ways that it takes.
 
-In: nothing. Out: cells: seconds of both, by goal, mode and threads, and the ways that were taken. All write
-to memory, in turns (harness.py).
+In: nothing. Out: cells: seconds of both, by goal, mode and threads, and the ways that were taken: of new
+arrays, whose first chunks are tried, and of writing all of them once more. All write to memory, in turns
+(harness.py).
 """
 
 from __future__ import annotations
@@ -87,15 +88,35 @@ def cells(effort: Effort, nbytes: int = NBYTES) -> Iterator[Cell]:
 def contest(
     case: Case, wanted: tuple[float, str], shares: Mapping[Way, float], threads: int, effort: Effort
 ) -> Cell:
-    """Writing while choosing, beside writing by the ways that were chosen, each as often as it was."""
-    calls: dict[str, harness.Call] = {AUTO: partial(write_auto, case, *wanted, threads)}
-    calls |= {way.name: partial(write, case, way, threads) for way in shares}
-    seconds = harness.take_turns(calls, effort)
+    """Writing while choosing, beside the ways that were chosen: a new array, and once more into it."""
+    first = beside(
+        {AUTO: partial(write_auto, case, *wanted, threads)}
+        | {way.name: partial(write, case, way, threads) for way in shares},
+        shares,
+        effort,
+    )
+    held = {AUTO: write_auto(case, *wanted, threads)}
+    held |= {way.name: write(case, way, threads) for way in shares}
+    threads_before = cq.num_threads()
+    cq.set_num_threads(threads)
+    try:
+        again = beside({name: partial(rewrite, a, case.x) for name, a in held.items()}, shares, effort)
+    finally:
+        cq.set_num_threads(threads_before)
+    ways = "; ".join(f"{way.name} ({share:.0%})" for way, share in shares.items())
+    values = {"ways": ways, "threads": threads, "auto": first.ours, "same": first.theirs}
+    values |= {"nbytes": case.x.nbytes, "after": again.speedup}
+    return Cell("overhead", asked(*wanted), case.name, values, {SAME: first.speedup})
+
+
+def rewrite(array: cq.Array, x: np.ndarray) -> None:
+    """Writes all of it once more: a tuner has met all of these chunks."""
+    array[...] = x
+
+
+def beside(calls: Mapping[str, harness.Call], shares: Mapping[Way, float], effort: Effort) -> harness.Versus:
+    """Choosing, beside each of the ways as often as it was chosen."""
+    seconds = harness.take_turns(dict(calls), effort)
     rounds = zip(*(seconds[way.name] for way in shares), strict=True)
     same = [sum(share * one for share, one in zip(shares.values(), each, strict=True)) for each in rounds]
-    found = harness.versus(seconds[AUTO], same)
-    ways = "; ".join(f"{way.name} ({share:.0%})" for way, share in shares.items())
-    values = {"ways": ways, "threads": threads, "auto": found.ours, "same": found.theirs}
-    return Cell(
-        "overhead", asked(*wanted), case.name, {**values, "nbytes": case.x.nbytes}, {SAME: found.speedup}
-    )
+    return harness.versus(seconds[AUTO], same)

@@ -166,7 +166,8 @@ def overhead_row(cell: Cell) -> list[object]:
     values = cell.values
     speeds = [values["nbytes"] / 1e6 / values[name] for name in ("auto", "same")]
     more = percent(1 / next(iter(cell.ratios.values())) - 1)
-    return [cell.data, cell.work, values["ways"], values["threads"], *speeds, more]
+    after = percent(1 / values["after"] - 1)
+    return [cell.data, cell.work, values["ways"], values["threads"], *speeds, more, after]
 
 
 def others(cells: Sequence[Cell]) -> Iterator[str]:
@@ -174,8 +175,11 @@ def others(cells: Sequence[Cell]) -> Iterator[str]:
     rows = [overhead_row(cell) for cell in having(cells, "overhead")]
     if rows:
         yield "## What choosing costs"
-        yield "Beside writing by the ways that were chosen, of several by their shares of the chunks."
-        names = ["data", "goal", "ways", "threads", "auto MB/s", "those ways MB/s", "more time"]
+        yield (
+            "Beside the ways that were chosen, of several by their shares of the chunks: new arrays, "
+            "whose first chunks are tried; and after that, the same once more into the same array."
+        )
+        names = ["data", "goal", "ways", "threads", "auto MB/s", "those ways MB/s", "more time", "after"]
         yield markdown(names, rows)
     rows = [
         [

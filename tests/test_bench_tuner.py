@@ -205,7 +205,7 @@ def test_the_page_and_the_summary_tell_of_every_part(bench, chunk):
     search = bench("tuner_peers").parsed(TRACE, chunk)
     made = [cells.regret_cell([choice], 0.5, "both"), *cells.fixed_cells([[chunk]])]
     made.append(cells.peer_cell(bench("tuner_peers").BTUNE, search, choice, 0.5, "both"))
-    values = {"ways": "lz4 1", "threads": 1, "auto": 0.5, "same": 0.25, "nbytes": 10**6}
+    values = {"ways": "lz4 1", "threads": 1, "auto": 0.5, "same": 0.25, "nbytes": 10**6, "after": 0.98}
     made.append(cells.Cell("overhead", "goal 0.5, both", "x", values, {"the same ways": 0.5}))
     page = "\n".join(report.body(made, None))
     for head in ("Regret by goal", "Fixed ways", "BTune", "What choosing costs", "Every array"):

@@ -222,7 +222,7 @@ impl Looks {
 }
 
 /// The largest blocks that bytes in memory are looked at in.
-const SLICE_BLOCK_BYTES_MAX: usize = 256 << 10;
+const SLICE_BLOCK_BYTES_MAX: usize = 64 << 10;
 
 /// Bytes in memory, as blocks.
 struct Slice<'b> {
