@@ -59,6 +59,9 @@ def _append(layout: ColumnsLayout, rng: np.random.Generator) -> None:
     while True:
         for _ in range(int(rng.integers(1, 5))):
             stop = rows + int(rng.integers(1, 60))
+            if rows > 3000:
+                # Wider codes will be needed for so many categories: the column is then written anew at once.
+                os.write(1, b"flushing %d\n" % rows)
             layout.append(rows_of(rows, stop))
             rows = stop
         os.write(1, b"flushing %d\n" % rows)

@@ -83,8 +83,7 @@ def written_anew(home: Home, column: StoredColumn, parts: Iterator[Items], cut: 
     except BaseException:
         home.remove(temporary)
         raise
-    home.remove(path)
-    home.move(temporary, path)
+    home.replace(temporary, path)
     return open_column(home, path)
 
 

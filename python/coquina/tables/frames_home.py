@@ -186,9 +186,12 @@ class FramesHome(Home):
 
     def remove(self, path: str) -> None:
         """Remove what is at a path and below: first from the JSON, then the files."""
-        gone = {one: self._nodes.pop(one) for one in self._below(path)}
+        gone = [self._nodes.pop(one) for one in self._below(path)]
         self._write()
-        for node in gone.values():
+        self._remove_files(gone)
+
+    def _remove_files(self, nodes: Sequence[_Node]) -> None:
+        for node in nodes:
             if node["kind"] == "array":
                 file = self._file(node)
                 if file in self._arrays:
@@ -197,9 +200,19 @@ class FramesHome(Home):
 
     def move(self, old: str, new: str) -> None:
         """Give it another path, in the JSON alone."""
+        self._move(old, new)
+        self._write()
+
+    def _move(self, old: str, new: str) -> None:
         for one in self._below(old):
             self._nodes[new + one[len(old) :]] = self._nodes.pop(one)
+
+    def replace(self, old: str, new: str) -> None:
+        """Give it the path of something else, in one write of the JSON: there is always one of both."""
+        gone = [self._nodes.pop(one) for one in self._below(new)]
+        self._move(old, new)
         self._write()
+        self._remove_files(gone)
 
     def appender(self, arrays: Sequence[Array]) -> Appender:
         """Return what appends to one array after the other."""

@@ -132,6 +132,11 @@ class Home(ABC):
     def move(self, old: str, new: str) -> None:
         """Give it another path; attributes follow."""
 
+    def replace(self, old: str, new: str) -> None:
+        """Give it the path of something else, which is removed."""
+        self.remove(new)
+        self.move(old, new)
+
     @abstractmethod
     def appender(self, arrays: Sequence[Array]) -> Appender:
         """Return what puts rows behind these arrays."""
