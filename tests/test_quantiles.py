@@ -82,6 +82,8 @@ def test_medians_are_numpys(seed, name):
     axis, keepdims = random_axis(rng, len(shape)), rng.random() < 0.3
     if 0 in shape and name == "nanmedian":
         return
+    if items.dtype.kind == "M" and name == "nanmedian":
+        return  # NumPy adds two times here and there, which it refuses itself
     budget, bits = out_of_core(rng, items)
     with budget, bits:
         source = random_source(rng, items)
