@@ -1,6 +1,6 @@
 //! What the tuner finds of some blocks, for Python, and how long codecs take here.
 
-use coquina::chunk::{BlockSource, Params};
+use coquina::chunk::{Params, Plain};
 use coquina::tune::{self, Goal, Report, Sampled, Way};
 use coquina::{BlockLayout, Error};
 use pyo3::prelude::*;
@@ -15,19 +15,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(explain_tuning, module)?)?;
     module.add_function(wrap_pyfunction!(lz4_sequences, module)?)?;
     module.add_function(wrap_pyfunction!(codec_times, module)?)
-}
-
-/// Blocks one behind another.
-struct Blocks<'b> {
-    bytes: &'b [u8],
-    block_bytes: usize,
-}
-
-impl BlockSource for Blocks<'_> {
-    fn fill(&self, number: usize, out: &mut [u8]) {
-        let start = number * self.block_bytes;
-        out.copy_from_slice(&self.bytes[start..start + out.len()]);
-    }
 }
 
 /// What is tried on blocks of an array, and what is found.
@@ -65,7 +52,7 @@ fn explain_tuning<'py>(
     let generation = options::generation(format)?;
     let params = Params { typesize, layout, generation, blocksize: Some(block_bytes), ..Params::default() };
     params.check()?;
-    let source = Blocks { bytes, block_bytes };
+    let source = Plain { plain: bytes, block_bytes };
     let numbers: Vec<usize> = (0..bytes.len() / block_bytes).collect();
     let sampled = Sampled { source: &source, numbers: &numbers, block_bytes };
     let report =

@@ -11,7 +11,7 @@ use super::statistics::with_inside;
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::base::turns::Turn;
-use crate::chunk::{self, BlockSource, Header, Kind, Params};
+use crate::chunk::{self, BlockSource, Header, Kind, Params, Plain};
 use crate::tune::{self, Choice, Looks, Sampled, Tuner};
 
 /// What a goal says of the level of chunks whose codec stays: those of speed, of both alike, and of size.
@@ -172,19 +172,6 @@ impl BlockSource for Inside<'_> {
                 part.copy_from_slice(&items[..part.len()]);
             }
         }
-    }
-}
-
-/// Blocks one behind another.
-pub(super) struct Plain<'p> {
-    pub(super) plain: &'p [u8],
-    pub(super) block_bytes: usize,
-}
-
-impl BlockSource for Plain<'_> {
-    fn fill(&self, number: usize, out: &mut [u8]) {
-        let start = number * self.block_bytes;
-        out.copy_from_slice(&self.plain[start..start + out.len()]);
     }
 }
 

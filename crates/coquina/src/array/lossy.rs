@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::choices::{Chooser, Plain};
+use super::choices::Chooser;
 use super::grid::Grid;
 use super::handle::{Array, State};
 use super::statistics::Gather;
@@ -17,7 +17,7 @@ use super::write::{Made, made_of};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{self, BlockSource, Chunk, Params};
+use crate::chunk::{self, BlockSource, Chunk, Params, Plain};
 use crate::lossy::{self, Coder, Contract, Given, Reached, Record};
 use crate::store::{Change, Chunks, EncodeChunk};
 

@@ -19,6 +19,21 @@ pub trait BlockSource: Sync {
     }
 }
 
+/// Blocks of so many bytes, one behind another in memory.
+pub struct Plain<'p> {
+    /// All of them.
+    pub plain: &'p [u8],
+    /// Bytes of a block.
+    pub block_bytes: usize,
+}
+
+impl BlockSource for Plain<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        let start = number * self.block_bytes;
+        out.copy_from_slice(&self.plain[start..start + out.len()]);
+    }
+}
+
 /// The bytes of a chunk that is to be encoded.
 #[derive(Clone, Copy)]
 pub(super) enum Input<'a> {

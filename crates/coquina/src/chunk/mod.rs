@@ -25,7 +25,7 @@ mod sums;
 pub use decode::{Chunk, Part, decode_parts};
 pub use encode::{encode, encode_blocks_of, encode_into};
 pub use header::{BLOCK_BYTES_MAX, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, Kind, Special};
-pub use input::BlockSource;
+pub use input::{BlockSource, Plain};
 pub(crate) use lazy::FIRST_READ_BYTES;
 pub use lazy::{LazyChunk, read_header};
 pub use params::{CHUNK_BYTES_MAX, Generation, Params, Split};

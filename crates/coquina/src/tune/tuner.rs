@@ -11,7 +11,7 @@ use super::trial::{Trial, Tried};
 use super::ways::{self, Way};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::chunk::{BlockSource, Params};
+use crate::chunk::{BlockSource, Params, Plain};
 
 /// Blocks of a chunk that is to be encoded.
 #[derive(Clone, Copy)]
@@ -131,15 +131,7 @@ impl Tuner {
     /// # Errors
     /// As [`Tuner::choose`].
     pub fn choose_alone(&self, sampled: &Sampled<'_>, params: &Params, job: &Job<'_>) -> Result<Choice> {
-        let Looks { features, numbers } = Looks::of(sampled, params);
-        match features {
-            None => return Ok(Choice { params: *params, is_uniform: false }),
-            Some(features) if features.is_uniform => return Self::uniform(params),
-            Some(_) => {}
-        }
-        let sampled = &Sampled { numbers: &numbers, ..*sampled };
-        let best = best(&tried(&self.goal, sampled, params, job)?)?;
-        Ok(Choice { params: best.params(params), is_uniform: false })
+        Self::new(self.goal).choose(sampled, params, job)
     }
 
     /// How to encode a chunk of bytes in memory. What was chosen for chunks before is remembered.
@@ -147,10 +139,7 @@ impl Tuner {
     /// # Errors
     /// As [`Tuner::choose`].
     pub fn choose_for_bytes(&self, bytes: &[u8], params: &Params, job: &Job<'_>) -> Result<Choice> {
-        if bytes.len() < WORTH_BYTES {
-            return Ok(Choice { params: *params, is_uniform: false });
-        }
-        let slice = Slice::new(bytes, params);
+        let slice = sliced(bytes, params);
         let numbers: Vec<usize> = (0..bytes.len() / slice.block_bytes).collect();
         let sampled = Sampled { source: &slice, numbers: &numbers, block_bytes: slice.block_bytes };
         self.choose(&sampled, params, job)
@@ -224,25 +213,11 @@ impl Looks {
 /// The largest blocks that bytes in memory are looked at in.
 const SLICE_BLOCK_BYTES_MAX: usize = 64 << 10;
 
-/// Bytes in memory, as blocks.
-struct Slice<'b> {
-    bytes: &'b [u8],
-    block_bytes: usize,
-}
-
-impl<'b> Slice<'b> {
-    fn new(bytes: &'b [u8], params: &Params) -> Self {
-        let most = SLICE_BLOCK_BYTES_MAX.min(params.block_bytes(bytes.len()));
-        let items = (most / params.typesize).max(1);
-        Self { bytes, block_bytes: (items * params.typesize).min(bytes.len()) }
-    }
-}
-
-impl BlockSource for Slice<'_> {
-    fn fill(&self, number: usize, out: &mut [u8]) {
-        let start = number * self.block_bytes;
-        out.copy_from_slice(&self.bytes[start..start + out.len()]);
-    }
+/// Bytes in memory, as blocks of whole items.
+fn sliced<'b>(bytes: &'b [u8], params: &Params) -> Plain<'b> {
+    let most = SLICE_BLOCK_BYTES_MAX.min(params.block_bytes(bytes.len()));
+    let items = (most / params.typesize).max(1);
+    Plain { plain: bytes, block_bytes: (items * params.typesize).min(bytes.len()).max(1) }
 }
 
 #[cfg(test)]
@@ -284,7 +259,7 @@ mod tests {
     fn alone_a_chunk_gets_what_its_bytes_say_whatever_came_before() {
         let tuner = Tuner::new(goal(1.0));
         let first = noise(1, 0xff0f);
-        let slice = Slice::new(&first, &params());
+        let slice = sliced(&first, &params());
         let numbers: Vec<usize> = (0..first.len() / slice.block_bytes).collect();
         let sampled = Sampled { source: &slice, numbers: &numbers, block_bytes: slice.block_bytes };
         let alone = || tuner.choose_alone(&sampled, &params(), &Job::inline()).unwrap().params;
