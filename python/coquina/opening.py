@@ -43,6 +43,8 @@ def open(
     offset: int = 0,
     verify: bool = True,
     damaged: bool = False,
+    wait: float | None = None,
+    durable: bool = False,
     store: Any = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
@@ -61,6 +63,8 @@ def open(
     damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
         an error else. Checksums tell which chunks are good: see `verify` and `repair`. That a chunk is all
         zeros, all NaN or not written yet has none, and is believed.
+    wait: for so many seconds, if another process writes to what is to be changed; BlockingIOError is raised
+        then. Waits for HDF5 files. durable: commits of an HDF5 file wait for the disk; see `Array.durable`.
     store: an object store of obstore. storage_options: what fsspec takes for the file system of a URL.
 
     Raises CorruptError, TruncatedError, UnsupportedError, OSError (BlockingIOError if another process
@@ -74,11 +78,11 @@ def open(
         source = local_path(source) or source
         target = os.path.abspath(os.fspath(source))
         if mode in ("w", "x") or (mode == "a" and not os.path.exists(target)):
-            return _new_hdf5(target, mode)
+            return _new_hdf5(target, mode, wait, durable)
     if mode not in _WRITABLE:
         raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
     if offset == 0 and is_hdf5(target):
-        return _hdf5(target, mode, damaged)
+        return _hdf5(target, mode, damaged, wait, durable)
     try:
         handle = _core.open_content(
             target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
@@ -155,22 +159,28 @@ def _has_signature(file: BinaryIO) -> bool:
     return False
 
 
-def _hdf5(source: Path | BinaryIO, mode: Literal["r", "r+", "a", "w", "x"], damaged: bool) -> Any:
+def _hdf5(
+    source: Path | BinaryIO,
+    mode: Literal["r", "r+", "a", "w", "x"],
+    damaged: bool,
+    wait: float | None = None,
+    durable: bool = False,
+) -> Any:
     from coquina.hdf5 import File
 
     if damaged:
         raise UnsupportedError("damaged HDF5 files are mended by `coquina recover`, which writes a new one")
-    return File(source, mode)
+    return File(source, mode, wait=wait, durable=durable)
 
 
-def _new_hdf5(path: str, mode: Literal["a", "w", "x"]) -> Any:
+def _new_hdf5(path: str, mode: Literal["a", "w", "x"], wait: float | None, durable: bool) -> Any:
     if not path.lower().endswith(_SUFFIXES):
         if mode == "a":
             raise FileNotFoundError(f"{path}: there is no such file")
         raise ValueError(f"{path}: mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
     from coquina.hdf5 import File
 
-    return File(path, mode)
+    return File(path, mode, wait=wait, durable=durable)
 
 
 def reopen(path: str | RangeReader, offset: int) -> Array:

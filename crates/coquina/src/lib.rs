@@ -24,7 +24,7 @@ pub mod tune;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::far::{Far, Held, Piece, Ranges};
-pub use base::io::{Existing, NewFile, ReadAt};
+pub use base::io::{Existing, NewFile, ReadAt, WriteAt};
 pub use base::layout::BlockLayout;
 pub use base::limits::Limits;
 pub use base::plugins::{Finder, Wanted};

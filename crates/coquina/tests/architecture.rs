@@ -8,7 +8,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LINES_MAX: usize = 400;
+/// A file of more lines needs a reason, one of more than the second number is refused.
+const LINES_ASKED: usize = 400;
+const LINES_MAX: usize = 800;
+/// Files of one idea that takes more lines, and why they are not cut.
+const LONG_FILES: &[(&str, &str)] = &[
+    ("crates/coquina/src/hdf5/journal/writer.rs", "one state: what is written, committed, applied and given up"),
+    ("python/coquina/hdf5/files.py", "one class; what its handles share is in open_files.py and new_files.py"),
+    ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),
+];
 /// Where the project's own text is, all of it in UTF-8.
 const FOLDERS: &[&str] = &["crates", "python", "tests", "fuzz", "bench", "demo", "docs", "examples"];
 const TEXT: &[&str] = &["rs", "py", "pyi", "md", "toml"];
@@ -170,7 +178,8 @@ fn set_complaints(what: &str, written: &BTreeSet<String>, real: &BTreeSet<String
 
 fn line_complaints(file: &str, text: &str) -> Option<String> {
     let lines = text.lines().count();
-    (lines > LINES_MAX).then(|| format!("{file}: {lines} lines, more than {LINES_MAX}"))
+    let most = if LONG_FILES.iter().any(|(name, _)| *name == file) { LINES_MAX } else { LINES_ASKED };
+    (lines > most).then(|| format!("{file}: {lines} lines, more than {most}"))
 }
 
 /// Paths of some machine, or out of the project.
@@ -353,8 +362,10 @@ fn the_other_checks_fail_too() {
     let found = dependencies(manifest, "dependencies");
     assert_eq!(found, ["libc", "rayon", "zstd"].map(String::from).into());
     assert_eq!(set_complaints("x", &BTreeSet::from(["a".into()]), &BTreeSet::from(["b".into()])).len(), 2);
-    assert!(line_complaints("x.rs", &"\n".repeat(LINES_MAX + 1)).is_some());
-    assert!(line_complaints("x.rs", &"\n".repeat(LINES_MAX)).is_none());
+    assert!(line_complaints("x.rs", &"\n".repeat(LINES_ASKED + 1)).is_some());
+    assert!(line_complaints("x.rs", &"\n".repeat(LINES_ASKED)).is_none());
+    assert!(line_complaints(LONG_FILES[0].0, &"\n".repeat(LINES_MAX)).is_none());
+    assert!(line_complaints(LONG_FILES[0].0, &"\n".repeat(LINES_MAX + 1)).is_some());
     assert_eq!(path_complaints("x.md", "see /home/me/x and ~/home/x, http://a.b/home/x").len(), 1);
     assert_eq!(
         file_complaints("x.md", "[a](no/such.md), [b](README.md), `docs/none.md`, `docs/formats`").len(),

@@ -11,7 +11,6 @@ appended.
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -66,17 +65,22 @@ class AppendGroup:
             raise ValueError("append: the datasets are in different files, which are not flushed together")
         if len({inside(dataset) for dataset in datasets}) < len(datasets):
             raise ValueError("append: a dataset is there twice")
-        self._descriptor = _descriptor(self._file) if durable else None
+        self._owner = datasets[0].file
+        self._durable = durable
+        if durable:
+            _check_durable(self._owner, self._file)
         self.buffer_bytes = buffer_bytes
         self._gathered_bytes = 0
         self._lock = threading.RLock()
-        self._evictions: _Evictions | None = _Evictions.off(self._file)
+        self._is_open = True
+        # Where changes are commits, metadata may be written at any time.
+        self._evictions = None if self._owner.commits else _Evictions.off(self._file)
         try:
             # What was changed before is part of the first state that a kill leaves.
-            datasets[0].file.publish()
+            self._owner.publish()
             self._flush_file()
         except BaseException:
-            self._evictions.release()
+            self._release()
             raise
 
     @property
@@ -119,13 +123,13 @@ class AppendGroup:
     def close(self) -> None:
         """Flush, and let libhdf5 write metadata when it likes again."""
         with self._lock:
-            if self._evictions is None:
+            if not self._is_open:
                 return
             try:
                 self.flush()
             finally:
-                self._evictions.release()
-                self._evictions = None
+                self._is_open = False
+                self._release()
 
     def __enter__(self) -> AppendGroup:
         """Return the group; it is closed at the end of the `with` block, however that ends."""
@@ -139,8 +143,13 @@ class AppendGroup:
         """Say how much there is."""
         return f"<AppendGroup of {len(self._tails)} datasets, {self.lengths} rows, {self.flushed} flushed>"
 
+    def _release(self) -> None:
+        if self._evictions is not None:
+            self._evictions.release()
+            self._evictions = None
+
     def _check_open(self) -> None:
-        if self._evictions is None:
+        if not self._is_open:
             raise ValueError("the append session is closed")
         if not self._file.id.valid:
             lost = sum(tail.rows - tail.flushed for tail in self._tails)
@@ -219,11 +228,8 @@ class AppendGroup:
         self._flush_file()
 
     def _flush_file(self) -> None:
-        """Write all metadata."""
-        self._file.flush()
-        if self._descriptor is not None:
-            # H5Fflush hands all to the system; it does not wait for the disk.
-            os.fsync(self._descriptor)
+        """Write all metadata; one commit, where there are some."""
+        self._owner.commit(durable=self._durable)
 
 
 class AppendSession:
@@ -356,7 +362,6 @@ def _try_each(steps: list[Callable[[], None]]) -> None:
             step()
 
 
-def _descriptor(file: Any) -> int:
-    if file.driver != "sec2":
+def _check_durable(owner: Any, file: Any) -> None:
+    if not owner.commits and file.driver != "sec2":
         raise ValueError(f"durable: driver {file.driver!r} has no descriptor that could be synced")
-    return file.id.get_vfd_handle()

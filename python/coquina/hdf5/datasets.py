@@ -23,7 +23,6 @@ from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
-from coquina.hdf5.untyped import h5f
 from coquina.tuning_options import DATASETS
 
 if TYPE_CHECKING:
@@ -293,8 +292,8 @@ class Dataset(Placed, BoundedWrites):
         return StoredChunks(self._h5, self._library, self._facts.chunks[: self._facts.rank])
 
     def flush(self) -> None:
-        """Hand all that was written to the system. Waits for no disk; see `File.flush`."""
-        h5f.flush(self._h5.id)
+        """Commit all that was written to the file, by whichever dataset or table. See `File.flush`."""
+        self.file.commit()
 
     def refresh(self) -> bool:
         """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed."""

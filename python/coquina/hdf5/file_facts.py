@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.untyped import h5f, h5fd, h5i, h5py
 from coquina.remote import RangeReader
 
@@ -27,6 +28,7 @@ class FileFacts:
 
     number: libhdf5's, of files that are open. intent: what it was opened for, in libhdf5's flags.
     path, device, inode: of the file, if it is simply one. remote: what reads a file that is far away.
+    journaled: whether changed pages of it are kept aside.
     """
 
     number: int
@@ -38,6 +40,7 @@ class FileFacts:
     device: int | None
     inode: int | None
     remote: RangeReader | None
+    journaled: bool
 
     @classmethod
     def of(cls, node: Any, number: int) -> Self:
@@ -56,6 +59,7 @@ class FileFacts:
             device=None if held is None else held.st_dev,
             inode=None if held is None else held.st_ino,
             remote=None if is_simple else RangeReader.of_file(number),
+            journaled=OpenFile.is_below(number),
         )
 
     @property
@@ -65,12 +69,14 @@ class FileFacts:
 
     def why_not_direct(self) -> str | None:
         """Return why no dataset may be read by a descriptor of ours, or by ranges; None if one may."""
-        if self.driver != h5fd.SEC2 and self.remote is None:
+        if self.driver != h5fd.SEC2 and self.remote is None and not self.journaled:
             return "file driver: its bytes are not simply those of one file"
         if self.intent & (h5f.ACC_SWMR_READ | h5f.ACC_SWMR_WRITE):
             return "opened for SWMR: the file changes while it is read"
         if self.is_writable:
             return "opened for writing: changes may not be in the file yet"
+        if self.journaled:
+            return "journal: the last commit is not in the file yet"
         if self.has_userblock and h5py.version.hdf5_version_tuple < _ADDRESSES_COUNT_USERBLOCK:
             return f"user block: HDF5 {h5py.version.hdf5_version} tells wrong addresses"
         return None

@@ -1,24 +1,24 @@
 """`File`: an HDF5 file, which is its root group.
 
-In: a path, or what h5py can open. Out: a group; files that are made appear under their name when they are
-complete.
-Invariant: who fails while a file is made leaves what stood there before.
+In: a path, or what h5py can open. Out: a group, whose changes are commits.
+Invariant: handles of one file in a process share one state; what one wrote, the others see.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
-from weakref import finalize
+from weakref import finalize, ref
 
+from coquina._core import UnsupportedError
 from coquina.hdf5.describing import place_of
 from coquina.hdf5.groups import Group
+from coquina.hdf5.new_files import NewFile, sync_file
 from coquina.hdf5.nodes import Nodes, path_of_file
-from coquina.hdf5.sessions import Session, Stamp
-from coquina.hdf5.untyped import h5fd, h5py
+from coquina.hdf5.open_files import OpenFile
+from coquina.hdf5.sessions import Session
+from coquina.hdf5.untyped import h5py
 from coquina.remote import HDF5_AHEAD, RangeReader, local_path, reader_for
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ class File(Group):
     mode: "r" to read; "r+" to change; "w" to make a new one in place of what is there; "x" the same, if there
         is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and gets its
         own on `close` or `publish`; an exception in the `with` block removes it.
+    wait: for so many seconds, if another process writes to the file; else BlockingIOError is raised at once.
+    durable: commits wait for the disk, so that not even a power cut takes them back.
+    journal: changes are commits (`flush`, `close`, `transaction`), which a kill leaves whole. False has
+        libhdf5 write in place, as SWMR needs it.
     libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py. Long
         datasets that grow along one axis are better off with ("v110", "v114").
     swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
@@ -44,13 +48,18 @@ class File(Group):
     Raises FileNotFoundError, FileExistsError, OSError, ValueError for a mode that does not exist.
     """
 
-    __slots__ = ("_new",)
+    __slots__ = ("_new", "_open")
+    _new: NewFile | None
+    _open: OpenFile | None
 
     def __init__(
         self,
         path: Path | BinaryIO | RangeReader,
         mode: Mode = "r",
         *,
+        wait: float | None = None,
+        durable: bool = False,
+        journal: bool = True,
         libver: str | tuple[str, str] | None = None,
         swmr: bool = False,
         driver: str | None = None,
@@ -66,7 +75,6 @@ class File(Group):
             raise ValueError(f"mode {mode!r}: takes 'r', 'r+', 'a', 'w' or 'x'")
         options: dict[str, Any] = {
             "libver": libver,
-            "swmr": swmr,
             "driver": driver,
             "locking": locking,
             "track_order": track_order,
@@ -76,27 +84,63 @@ class File(Group):
             "fs_page_size": fs_page_size,
         }
         options = {name: value for name, value in options.items() if value is not None}
-        self._new: _NewFile | None = None
+        if swmr:
+            options["swmr"] = True
+        self._new = self._open = None
         reader = reader_for(path)
         if reader is not None:
             super().__init__(*self._remote(reader, mode, options))
             return
         path = path if (local := local_path(path)) is None else local
         name = path_name(path)
-        opened_ns = None
-        if name is None:
-            h5 = h5py.File(path, mode, **options)
+        if mode == "a" and name is not None:
+            mode = "r+" if os.path.exists(name) else "x"
+        commits = journal and not swmr and driver in (None, "sec2") and os.name == "posix"
+        if durable and not commits:
+            raise UnsupportedError("durable: takes a file on a disk, opened with its journal")
+        if name is not None and mode in ("w", "x") and driver in (None, "sec2"):
+            self._make(NewFile(name, mode, options, commits, durable, wait))
+        elif name is None or not commits or not os.path.isfile(name):
+            self._share_with_h5py(path if name is None else name, mode, options)
+        elif mode == "r":
+            opened_ns = _modified_ns(name)
+            self._begin(OpenFile.reading(name, options), "r", opened_ns)
         else:
-            if mode == "a":
-                mode = "r+" if os.path.exists(name) else "x"
-            if mode in ("w", "x") and driver in (None, "sec2"):
-                self._new = _NewFile(name, mode, options)
-                h5 = self._new.h5
-                finalize(self, self._new.forgotten)
+            opened_ns = _modified_ns(name)
+            found, is_known = OpenFile.writing(name, options, durable=durable, wait=wait)
+            nodes = found.nodes() if is_known and found.nodes is not None else None
+            if nodes is None:
+                self._begin(found, "r+", opened_ns)
             else:
-                opened_ns = None if mode in ("w", "x") else _modified_ns(name)
-                h5 = h5py.File(name, mode, **options)
+                self._adopt(found, nodes)
+
+    def _make(self, new: NewFile) -> None:
+        self._new = new
+        if new.open_file is None:
+            super().__init__(new.h5, Nodes(self, _session(new.h5, "x", None)))
+        else:
+            self._begin(new.open_file, "x", None)
+        finalize(self, new.forgotten)
+
+    def _share_with_h5py(self, path: Any, mode: str, options: dict[str, Any]) -> None:
+        is_there = isinstance(path, str) and mode not in ("w", "x")
+        opened_ns = _modified_ns(path) if is_there else None
+        h5 = h5py.File(path, mode, **options)
         super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
+
+    def _begin(self, found: OpenFile, mode: str, opened_ns: int | None) -> None:
+        """Be the first handle of an open file."""
+        nodes = Nodes(self, _session(found.h5, mode, opened_ns))
+        found.nodes = ref(nodes)
+        self._adopt(found, nodes)
+
+    def _adopt(self, found: OpenFile, nodes: Nodes) -> None:
+        """Be a handle of an open file."""
+        self._open = found
+        super().__init__(found.h5, nodes)
+        nodes.handles[id(self)] = self
+        if self._new is None:
+            finalize(self, found.release)
 
     def _remote(self, reader: RangeReader, mode: str, options: dict[str, Any]) -> tuple[Any, Nodes]:
         if mode != "r":
@@ -110,7 +154,7 @@ class File(Group):
     def of(cls, h5: Any) -> File:
         """Return the file that h5py has open."""
         self = cls.__new__(cls)
-        self._new = None
+        self._new = self._open = None
         Group.__init__(self, h5, Nodes(self, Session.of(h5, raw="the file was opened by h5py")))
         return self
 
@@ -119,7 +163,7 @@ class File(Group):
         """The absolute path; None for a file in memory or of several parts."""
         if self._new is not None:
             return self._new.path
-        return path_of_file(self._h5)
+        return path_of_file(self._h5) if self._open is None else self._open.path
 
     @property
     def remote(self) -> RangeReader | None:
@@ -142,10 +186,82 @@ class File(Group):
         return self
 
     def flush(self, *, durable: bool = False) -> None:
-        """Hand all that was written to the system. durable: wait until the disk has it."""
+        """Commit all that was written, rows that wait in memory too: a kill does not take it back.
+
+        durable: wait until the disk has it, so that a power cut does not either. Within a transaction its end
+        commits. Raises OSError if the disk is full or fails: the file is at the last commit then, and what
+        was written since is there to be committed again.
+        """
+        self._nodes.flush()
+        self.commit(durable=durable)
+
+    def commit(self, *, durable: bool = False) -> None:
+        """Commit what was handed over to the file: without rows that still wait in memory."""
+        if self._open is not None:
+            self._open.commit(durable=durable)
+            return
         self._h5.flush()
         if durable:
-            _sync_of(self._h5)
+            sync_file(self._h5)
+
+    @property
+    def commits(self) -> bool:
+        """Whether changes are commits, with a journal, as in files on a disk."""
+        return self._open is not None and self._open.is_writable
+
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Generator[File]:
+        """Make all changes of the block one commit: of datasets, tables, their indexes, and attributes.
+
+        What was changed before is committed first. An exception undoes the block: tables and groups are then
+        as they were, and datasets that were taken from the file are closed. durable: the commit waits for the
+        disk. Transactions within a transaction belong to it.
+
+        Raises UnsupportedError for a file without commits, ValueError for one that is only read.
+        """
+        found = self._committing("transaction")
+        self._nodes.flush()
+        found.begin()
+        try:
+            yield self
+            self._nodes.flush()
+        except BaseException:
+            self.rollback()
+            raise
+        try:
+            found.end(durable=durable)
+        except BaseException:
+            self.rollback()
+            raise
+
+    def rollback(self) -> None:
+        """Go back to the last commit. Tables and groups show that; datasets are closed, to be taken anew.
+
+        Raises UnsupportedError for a file without commits, ValueError for one that is only read.
+        """
+        found = self._committing("rollback")
+        if self._new is not None and not self._new.is_published:
+            raise ValueError(f"{self.filename}: a new file has no commit before `flush` or `close`")
+        self._nodes.reopen(found.give_up, lambda: _session(found.h5, "r+", None))
+
+    def refresh(self) -> bool:
+        """Show the last commit of a file that is only read; return whether it is another one.
+
+        Tables and groups show it; datasets that were taken before are closed then, to be taken anew. What is
+        read between two calls is of one commit, however the file is written meanwhile.
+        """
+        found = self._open
+        if found is None or found.is_writable or not found.is_stale:
+            return False
+        self._nodes.reopen(found.read_anew, lambda: _session(found.h5, "r", _modified_ns(found.path)))
+        return True
+
+    def _committing(self, verb: str) -> OpenFile:
+        if self._open is None:
+            raise UnsupportedError(f"{verb}: takes a file on a disk, opened with its journal")
+        if not self._open.is_writable:
+            raise ValueError(f"{self.filename}: the file is open for reading only")
+        return self._open
 
     def hold(self, node: Any, is_held: bool) -> None:
         """Keep a node until the file is closed, or no longer: one that has something left to write."""
@@ -155,6 +271,11 @@ class File(Group):
         """Give a new file its name now; it stays open. From then on it is as any other file."""
         if self._new is not None:
             self._new.publish()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other handles of this process share the file, which go on when this one is closed."""
+        return len(self._nodes.handles) > 1
 
     @contextmanager
     def filling(self) -> Generator[None]:
@@ -166,12 +287,26 @@ class File(Group):
                 yield
 
     def close(self) -> None:
-        """Close the file and all of its nodes; a new file gets its name."""
+        """Commit, and close the file and all of its nodes; a new file gets its name.
+
+        Where other handles of this process share the file, they go on, and the last one closes it. Raises
+        OSError if the last changes cannot be written: the file is at the commit before.
+        """
+        if not self:
+            return
+        if self.is_shared:
+            self._nodes.flush()
+            self.commit()
+            self._leave()
+            return
         self._nodes.close()
         stamp = self._nodes.session.closing()
         try:
             if self._new is not None:
                 self._new.finish(stamp)
+            elif self._open is not None:
+                if self._open.close() and stamp is not None:
+                    stamp.set()
             else:
                 self._h5.close()
                 if stamp is not None:
@@ -179,6 +314,26 @@ class File(Group):
         finally:
             if stamp is not None:
                 stamp.close()
+
+    def _leave(self) -> None:
+        """Be closed, while others share the file."""
+        self._nodes.handles.pop(id(self), None)
+        if self._open is not None:
+            self._open.holders -= 1
+        if self._nodes.file is self:
+            self._nodes.file = next(iter(self._nodes.handles.values()))
+            self._nodes.file.take_over(self)
+        self._new = None
+        self._h5 = ClosedFile()
+
+    @property
+    def below(self) -> Any:
+        """h5py's file, for code of this package that has opened it anew."""
+        return self._h5 if self._open is None else self._open.h5
+
+    def take_over(self, other: File) -> None:
+        """Finish the new file that another handle made."""
+        self._new = other._new
 
     def __enter__(self) -> File:
         """Return the file; it is closed at the end of the `with` block."""
@@ -197,93 +352,16 @@ class File(Group):
         return f"<File {self.filename!r} ({self.mode})>" if self else "<File, closed>"
 
 
-class _NewFile:
-    """A file that is being made under another name."""
+class ClosedFile:
+    """What a handle has in place of h5py's file, once it is closed and others go on."""
 
-    def __init__(self, path: str, mode: str, options: dict[str, Any]) -> None:
-        self.path = path
-        self._replaces = mode == "w"
-        if not self._replaces and os.path.lexists(path):
-            raise FileExistsError(f"{path}: there is such a file")
-        folder, name = os.path.split(path)
-        self._made = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
-        self.h5 = h5py.File(self._made, "x", **options)
-        self._is_published = False
-        self._fillings = 0
-        self._is_wanted = False
+    def __bool__(self) -> bool:
+        """Return False."""
+        return False
 
-    def publish(self) -> None:
-        """Give the file its name, once the disk has it."""
-        if self._fillings:
-            self._is_wanted = True
-            return
-        if self._is_published or not self.h5:
-            return
-        self.h5.flush()
-        _sync_of(self.h5)
-        self._rename()
-
-    @contextmanager
-    def filling(self) -> Generator[None]:
-        """Give no name before the end of the block, and none if an exception ends it."""
-        self._fillings += 1
-        try:
-            yield
-        finally:
-            self._fillings -= 1
-        if self._is_wanted and not self._fillings:
-            self.publish()
-
-    def finish(self, stamp: Stamp | None = None) -> None:
-        """Close the file and give it its name."""
-        if not self.h5:
-            return
-        if self._is_published:
-            self.h5.close()
-            if stamp is not None:
-                stamp.set()
-            return
-        try:
-            self.h5.close()
-            if stamp is not None:
-                stamp.set()
-            descriptor = os.open(self._made, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            self._rename()
-        except BaseException:
-            self._remove()
-            raise
-
-    def discard(self) -> None:
-        """Close the file; without a name it is removed."""
-        if not self.h5:
-            return
-        self.h5.close()
-        if not self._is_published:
-            self._remove()
-
-    def forgotten(self) -> None:
-        """Finish what nobody closed, as h5py does: nothing says that it failed."""
-        if self.h5:
-            warnings.warn(f"{self.path}: a new file was not closed", ResourceWarning, stacklevel=2)
-            self.finish()
-
-    def _rename(self) -> None:
-        if self._replaces:
-            os.replace(self._made, self.path)
-        else:
-            # Unlike a rename this fails if somebody else made such a file meanwhile.
-            os.link(self._made, self.path)
-            os.unlink(self._made)
-        self._is_published = True
-        sync_folder(os.path.dirname(self.path))
-
-    def _remove(self) -> None:
-        if os.path.lexists(self._made):
-            os.unlink(self._made)
+    def __getattr__(self, name: str) -> Any:
+        """Raise ValueError."""
+        raise ValueError("the file is closed")
 
 
 def _session(h5: Any, mode: str, opened_ns: int | None) -> Session:
@@ -315,20 +393,3 @@ def path_name(path: object) -> str | None:
 def reopen(path: str | RangeReader, name: str) -> Any:
     """Open what a pickle refers to, for reading."""
     return File(path)[name]
-
-
-def _sync_of(h5: Any) -> None:
-    """Wait until the disk has what libhdf5 has handed over. Files that are not one on a disk have none."""
-    if h5.id.get_access_plist().get_driver() == h5fd.SEC2:
-        os.fsync(h5.id.get_vfd_handle())
-
-
-def sync_folder(folder: str) -> None:
-    """Wait until the disk has the names in a folder, where that can be asked for."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from coquina.array_writes import wrote
 from coquina.creation import fill_boxes
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, link, missing
+from coquina.hdf5.open_files import link_access
 from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
-from coquina.hdf5.untyped import h5py
+from coquina.hdf5.untyped import h5g, h5py
 from coquina.lossy import lossy_of
 from coquina.tuning_options import DATASETS, tuned
 
@@ -49,6 +50,10 @@ class Group(Placed, MutableMapping[str, Any]):
         self._h5 = h5
         self._nodes = nodes
 
+    def show(self, h5: Any) -> None:
+        """Show another group of h5py: the same in another state of the file."""
+        self._h5 = h5
+
     def __getitem__(self, name: Any) -> Any:
         """Return what has this name, or path of names, or what a reference refers to. Raises KeyError."""
         return self._shown(self._nodes.named(self._h5, name))
@@ -69,7 +74,9 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is something of this name, or path of names."""
-        return name in self._h5
+        if not isinstance(name, str) or not self:
+            return name in self._h5
+        return h5g._path_valid(self._h5.id, name.encode(), link_access())
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""

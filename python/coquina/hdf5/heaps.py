@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import CorruptError, UnsupportedError
-from coquina.hdf5.untyped import h5fd
+from coquina.hdf5.open_files import OpenFile
+from coquina.hdf5.untyped import h5f, h5fd
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -60,7 +61,7 @@ class Heap:
         self._image = None
         # Within an append session nothing else changes, and a flush would not be that of the session.
         if self._file.id.get_mdc_config().evictions_enabled:
-            self._file.flush()
+            h5f.flush(self._file.id)
 
     def _object(self, address: int, index: int, nbytes: int) -> bytes:
         if address not in self._collections:
@@ -95,7 +96,10 @@ class Heap:
 
     def _bytes(self, address: int, nbytes: int) -> bytes:
         """Return bytes of the file. Raises CorruptError if it does not have so many."""
-        if self._file.id.get_access_plist().get_driver() == h5fd.SEC2:
+        opened = OpenFile.of(self._file)
+        if opened is not None and opened.journaled is not None:
+            found = opened.journaled.read_at(address + self._file.userblock_size, nbytes)
+        elif self._file.id.get_access_plist().get_driver() == h5fd.SEC2:
             descriptor = self._file.id.get_vfd_handle()
             start = address + self._file.userblock_size
             has_them = start + nbytes <= os.fstat(descriptor).st_size

@@ -12,13 +12,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from coquina._core import UnsupportedError
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, place_of
 from coquina.hdf5.file_facts import FileFacts
+from coquina.hdf5.open_files import OpenFile, link_access
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5o, h5py, h5t
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coquina.hdf5.describing import Zones
     from coquina.hdf5.files import File
     from coquina.hdf5.sessions import Session
@@ -33,7 +37,9 @@ class Nodes:
 
     def __init__(self, file: File, session: Session) -> None:
         """Made by a file."""
-        self._file = file
+        self.file = file
+        #: The files that share these nodes, each a handle of the one that is open, by their `id`.
+        self.handles: WeakValueDictionary[int, File] = WeakValueDictionary()
         self.session = session
         self._lock = Lock()
         # By the place of the node's header, which is the same for all of its names, and not used again while
@@ -50,7 +56,8 @@ class Nodes:
         """
         if not isinstance(name, str):
             return self.node(group[name])
-        oid = h5o.open(group.id, name.encode())
+        # Without its list of properties an external link would be opened by this file's own driver.
+        oid = h5o.open(group.id, name.encode(), link_access())
         if not isinstance(oid, h5d.DatasetID | h5g.GroupID):
             return self.node(group[name])
         place = place_of(oid)
@@ -84,6 +91,8 @@ class Nodes:
         """Return the node that is open for this place, if it shows what is there."""
         with self._lock:
             found = self._alive.get(place)
+        if found is not None and is_table(found) and found.is_closed:
+            found = next(iter(found.handles), found)
         return None if found is None or not _is_current(found, oid) else found
 
     def _new(self, h5: Any, place: tuple[int, int], blocks: tuple[int, ...] | None, zones: Zones) -> Any:
@@ -122,7 +131,7 @@ class Nodes:
         """Return the file that an object of h5py is in: another one, if an external link led there."""
         from coquina.hdf5.files import File
 
-        return self._file if h5.file == inside(self._file) else File.of(h5.file)
+        return self.file if h5.file == inside(self.file) else File.of(h5.file)
 
     def path_of(self, h5: Any) -> str | None:
         """Return the path of that file, None if it is only in memory."""
@@ -133,6 +142,60 @@ class Nodes:
         file = self.file_of(h5)
         return file.path or file.remote
 
+    def flush(self) -> None:
+        """Hand rows that wait in memory over to the file."""
+        with self._lock:
+            waiting = list(self._held.values())
+        for node in waiting:
+            node.flush()
+
+    def reopen(self, reopen: Callable[[], None], session: Callable[[], Session]) -> None:
+        """Show what the file holds once `reopen` has opened it anew: another commit.
+
+        Groups and tables stay what they are, as long as there is something of their name. Rows that wait in
+        memory are given up, and datasets are closed.
+        """
+        with self._lock:
+            nodes = [(node, inside(node).name) for node in self._alive.values()]
+            self._alive.clear()
+            self._recent.clear()
+            self._held.clear()
+            self._file_facts = None
+        for node, _ in nodes:
+            if isinstance(node, Dataset):
+                node.close()
+        reopen()
+        h5 = self.file.below
+        self.session = session()
+        for handle in list(self.handles.values()):
+            handle.show(h5)
+        for node, name in nodes:
+            if not isinstance(node, Dataset):
+                self._show(node, name, h5)
+
+    def _show(self, node: Any, name: str | None, h5: Any) -> None:
+        """Have a group or a table show what has its name now; it is closed if there is none."""
+        found = None if name is None or name not in h5 else h5[name]
+        if is_table(node):
+            layout = None if found is None else self._layout(found)
+            node.show(layout)
+            if found is None or layout is None:
+                return
+        elif isinstance(found, h5py.Group) and id(node) not in self.handles:
+            node.show(found)
+        else:
+            return
+        self._keep(place_of(found.id), node)
+
+    def _layout(self, h5: Any) -> Any:
+        from coquina.hdf5.groups import Group
+        from coquina.tables.opening import layout_of
+
+        try:
+            return layout_of(Group(h5, self) if isinstance(h5, h5py.Group) else self.array(h5))
+        except UnsupportedError:
+            return None
+
     def close(self) -> None:
         """Close all datasets that are still held."""
         with self._lock:
@@ -140,7 +203,8 @@ class Nodes:
         # Tables first: they may have rows left to write.
         for node in nodes:
             if is_table(node):
-                node.close()
+                for handle in list(node.handles):
+                    handle.close()
         with self._lock:
             self._recent.clear()
             self._alive.clear()
@@ -172,7 +236,7 @@ class Nodes:
     def _facts_of(self, did: Any, number: int) -> FileFacts:
         """Return what is known of the file of a dataset; of ours it is asked once."""
         known = self._file_facts
-        own = inside(self._file).id
+        own = inside(self.file).id
         # SWMR may begin while the file is open.
         if known is not None and known.number == number and own.valid and known.intent == own.get_intent():
             return known
@@ -219,6 +283,9 @@ def _is_current(node: Any, oid: Any) -> bool:
 
 def path_of_file(file: Any) -> str | None:
     """Return the absolute path of a file of h5py, None if it is not simply a file."""
+    found = OpenFile.of(file)
+    if found is not None:
+        return found.path
     if file.id.get_access_plist().get_driver() != h5fd.SEC2:
         return None
     return os.path.abspath(os.fsdecode(file.id.name))

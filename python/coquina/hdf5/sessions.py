@@ -19,6 +19,7 @@ import numpy as np
 
 from coquina.changes import Changes
 from coquina.hdf5.describing import place_of
+from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.untyped import h5f, h5fd
 
 if TYPE_CHECKING:
@@ -213,7 +214,13 @@ class Stamp:
 
 def _descriptor_of(h5: Any) -> int | None:
     """Return the descriptor of a file that is one on a disk, where its time can be set by that."""
-    if os.utime not in os.supports_fd or h5.id.get_access_plist().get_driver() != h5fd.SEC2:
+    if os.utime not in os.supports_fd:
+        return None
+    found = OpenFile.of(h5)
+    if found is not None:
+        # The time of a file that is not at the commit that is read says nothing of it.
+        return found.journaled.fileno() if found.is_writable and found.journaled is not None else None
+    if h5.id.get_access_plist().get_driver() != h5fd.SEC2:
         return None
     return h5.id.get_vfd_handle()
 

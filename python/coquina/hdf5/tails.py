@@ -55,7 +55,9 @@ class Tail:
         # chunks are in the file ("pinned"), to be written again in a flush only; until then all that comes
         # waits in the buffer.
         self._filled = self.rows % self._chunk_rows
-        self._is_pinned = self._filled > 0
+        # Where changes are commits, what is committed is kept aside by itself.
+        self._pins = not dataset.file.commits
+        self._is_pinned = self._pins and self._filled > 0
         # How many rows of the buffer the steps of a flush have written so far.
         self._written = 0
         self._has_filters = bool(dataset.filters)
@@ -153,7 +155,7 @@ class Tail:
     def give_up(self) -> None:
         """Undo `write_whole`: rows that were not taken do not belong to the dataset."""
         if not self._is_pinned:
-            self._set_rows(self._start)
+            self._set_rows(max(self._start, self.flushed))
 
     def take(self, values: npt.NDArray[Any]) -> None:
         """Add the rows that `write_whole` has seen; those of no whole chunk wait."""
@@ -245,7 +247,7 @@ class Tail:
             else:
                 _raw(self._buffer)[: len(left)] = _raw(left)
             self._filled = len(left)
-        self._is_pinned = pinned > 0
+        self._is_pinned = self._pins and pinned > 0
         self._written, self.flushed = 0, stop
 
     def _new_buffer(self, capacity: int, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:

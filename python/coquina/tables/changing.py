@@ -10,6 +10,7 @@ import threading
 from contextlib import contextmanager
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, cast
+from weakref import WeakSet
 
 import numpy as np
 
@@ -42,27 +43,25 @@ _FEW_ROWS, _WAITING_ROWS = 256, 4096
 class Changes(TableIndexes):
     """What changes a table, and the rows that wait in memory meanwhile."""
 
-    __slots__ = (
-        "_conditions",
-        "_layout",
-        "_lock",
-        "_owner",
-        "_pending",
-        "_records",
-        "_row",
-        "_shape",
-        "_waiting",
-        "_waiting_rows",
-        "is_closed",
-    )
+    # Handles of one table share all of it but who closes it.
+    __slots__ = ("__dict__", "_first", "_owner", "is_closed")
     _owner: File | None
+    _first: Table | None
 
     def __init__(self, layout: Layout, owner: File | None = None) -> None:
         """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table."""
-        self._layout = layout
-        self._owner = owner
-        self._index_store = None
         self._lock = threading.RLock()
+        #: The handles of the table that are open.
+        self.handles: WeakSet[Any] = WeakSet([self])
+        self._owner = owner
+        self._first = None
+        self.is_closed = False
+        self._begin_with(layout)
+
+    def _begin_with(self, layout: Layout) -> None:
+        """Know nothing but the layout."""
+        self._layout = layout
+        self._index_store = None
         self._pending = 0
         self._waiting: list[Values] = []
         self._waiting_rows = 0
@@ -70,7 +69,14 @@ class Changes(TableIndexes):
         self._conditions: KnownConditions | None = None
         self._shape: tuple[object, RowShape] | None = None
         self._records: RecordColumn | Literal[False] | None = False
-        self.is_closed = False
+
+    def show(self, layout: Layout | None) -> None:
+        """Show another state of the table: rows that waited are given up. None closes it."""
+        if layout is not None:
+            self._begin_with(layout)
+            return
+        for handle in list(self.handles):
+            handle.is_closed = True
 
     @property
     def layout(self) -> Layout:
@@ -340,6 +346,13 @@ class Changes(TableIndexes):
                 self._hold(False)
                 if not self.index_store.is_empty:
                     self.index_store.flushed()
+            self._commit()
+
+    def _commit(self) -> None:
+        """Commit what was changed, in a file that has commits."""
+        file = self._layout.file
+        if file is not None and self._layout.is_writable:
+            file.commit()
 
     def _check_open(self) -> None:
         if self.is_closed:

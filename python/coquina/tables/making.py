@@ -177,6 +177,9 @@ def is_file_name(path: Path) -> bool:
 
 def owned(table: Table, file: File) -> Table:
     """Return a table that closes its file when it is closed."""
+    if file.is_shared:
+        # Whoever has the table already goes on when this one is closed.
+        return table.shared(file)
     table.own(file)
     return table
 

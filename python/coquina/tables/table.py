@@ -256,6 +256,10 @@ class Table(Changes):
         with self._lock:
             if self.is_closed:
                 return
+            self.handles.discard(self)
+            if self.handles:
+                self._leave()
+                return
             try:
                 if self._layout.file is None or self._layout.file:
                     self._end()
@@ -266,6 +270,15 @@ class Table(Changes):
                 self.is_closed = True
                 if self._owner is not None:
                     self._owner.close()
+
+    def _leave(self) -> None:
+        """Be closed, while other handles go on."""
+        try:
+            self.flush()
+        finally:
+            self.is_closed = True
+            if self._owner is not None:
+                self._owner.close()
 
     def _end(self) -> None:
         """Flush, and let go of the layout and the indexes."""
@@ -296,6 +309,21 @@ class Table(Changes):
     def own(self, file: File) -> None:
         """Close this file with the table."""
         self._owner = file
+
+    def shared(self, file: File) -> Table:
+        """Return another handle of the table, which is closed by itself, with its own handle of the file."""
+        first = self._first or self
+        made = Table.__new__(Table)
+        made.__dict__ = first.__dict__
+        made._owner, made._first, made.is_closed = file, first, False
+        self.handles.add(made)
+        return made
+
+    def refresh(self) -> bool:
+        """Show the last commit of a table that is only read; return whether it is another one."""
+        self._check_open()
+        file = self._layout.file
+        return file is not None and file.refresh()
 
     def __enter__(self) -> Table:
         """Return the table; it is closed at the end of the `with` block."""

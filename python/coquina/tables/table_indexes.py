@@ -34,7 +34,7 @@ FOLDER = "index"
 class TableIndexes(Queries):
     """What tables have for indexes; what changes a table tells `index_store`."""
 
-    __slots__ = ("_index_store",)
+    __slots__ = ()
     _index_store: IndexStore | None
     _layout: Layout
     _lock: threading.RLock

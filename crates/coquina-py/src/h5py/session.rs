@@ -177,7 +177,14 @@ impl Libhdf5 {
             #[cfg(unix)]
             Way::Raw { walk, .. } => {
                 let status = call();
-                (status, if status < 0 { sentence(*walk) } else { String::new() })
+                (
+                    status,
+                    if status < 0 {
+                        raised_below().unwrap_or_else(|| sentence(*walk))
+                    } else {
+                        String::new()
+                    },
+                )
             }
             Way::Capsules => Python::attach(|py| {
                 let status = call();
@@ -186,6 +193,11 @@ impl Libhdf5 {
         };
         if status < 0 { Err(failed(function, sentence)) } else { Ok(status) }
     }
+}
+
+/// What a file object of Python's raised below the library: it must not stay behind for whoever calls Python next.
+fn raised_below() -> Option<String> {
+    Python::attach(|py| PyErr::take(py).map(|error| error.value(py).to_string()))
 }
 
 fn version(get_version: GetVersion) -> (u32, u32, u32) {

@@ -7,6 +7,7 @@
 mod boxes;
 mod bytes;
 mod dataset;
+mod journaled;
 mod library;
 mod opening;
 mod order;
@@ -18,6 +19,7 @@ pub(crate) use library::Hdf5Library;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Hdf5Library>()?;
+    module.add_class::<journaled::JournaledFile>()?;
     opening::add_to(module)?;
     bytes::add_to(module)
 }

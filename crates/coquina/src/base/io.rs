@@ -72,8 +72,68 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
     }
 }
 
+/// Bytes that can be written at any position too.
+pub trait WriteAt: ReadAt {
+    /// Writes all of `bytes` at `offset`; what lies between the end and `offset` is filled with zeros.
+    ///
+    /// # Errors
+    /// What the operating system says; some of the bytes may be written then.
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()>;
+
+    /// Cuts the end off, or puts zeros behind it.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn set_len(&self, len: u64) -> Result<()>;
+
+    /// Waits until the disk has all that was written.
+    ///
+    /// # Errors
+    /// What the operating system says: nobody knows then what the disk has.
+    fn sync(&self) -> Result<()>;
+}
+
+impl<T: WriteAt + ?Sized> WriteAt for Arc<T> {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        (**self).write_all_at(bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        (**self).set_len(len)
+    }
+
+    fn sync(&self) -> Result<()> {
+        (**self).sync()
+    }
+}
+
+impl WriteAt for File {
+    #[cfg(unix)]
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        Ok(std::os::unix::fs::FileExt::write_all_at(self, bytes, offset)?)
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            let left = bytes.get(done..).unwrap_or_default();
+            done += std::os::windows::fs::FileExt::seek_write(self, left, offset + done as u64)?;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        Ok(Self::set_len(self, len)?)
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(self.sync_data()?)
+    }
+}
+
 /// The error of a read for which there are not enough bytes.
-pub(super) fn ends_early(buffer: &[u8], offset: u64) -> Error {
+pub(crate) fn ends_early(buffer: &[u8], offset: u64) -> Error {
     Error::truncated(format!("{} bytes at {offset}: the file ends before", buffer.len()))
 }
 

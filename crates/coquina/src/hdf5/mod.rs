@@ -7,6 +7,7 @@
 mod blosc2;
 mod filters;
 mod index;
+pub mod journal;
 mod pipeline;
 
 pub use blosc2::{Blosc2Spec, FrameChunk, ZoneField, default_blocks, wrap};

@@ -1,0 +1,154 @@
+"""New files: written under another name in the same folder, until they are complete.
+
+In: a path, and how libhdf5 is to make the file. Out: h5py's file; its name on `publish` or `finish`.
+Invariant: who fails while a file is made leaves what stood there before.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from coquina.hdf5.open_files import OpenFile
+from coquina.hdf5.untyped import h5fd, h5py
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from coquina.hdf5.sessions import Stamp
+
+
+class NewFile:
+    """A file that is being made under another name."""
+
+    def __init__(
+        self, path: str, mode: str, options: dict[str, Any], commits: bool, durable: bool, wait: float | None
+    ) -> None:
+        """Begin. commits: whether it is to have a journal once it has its name."""
+        self.path = path
+        self._replaces = mode == "w"
+        if not self._replaces and os.path.lexists(path):
+            raise FileExistsError(f"{path}: there is such a file")
+        folder, name = os.path.split(path)
+        self._made = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
+        self.open_file: OpenFile | None = None
+        if commits:
+            self.open_file = OpenFile.making(path, self._made, options, durable=durable, wait=wait)
+            self.h5 = self.open_file.h5
+        else:
+            self.h5 = h5py.File(self._made, "x", **options)
+        self.is_published = False
+        self._fillings = 0
+        self._is_wanted = False
+
+    @property
+    def _is_open(self) -> bool:
+        return bool(self.h5 if self.open_file is None else self.open_file.h5)
+
+    def publish(self) -> None:
+        """Give the file its name, once the disk has it."""
+        if self._fillings:
+            self._is_wanted = True
+            return
+        if self.is_published or not self._is_open:
+            return
+        if self.open_file is None:
+            self.h5.flush()
+            sync_file(self.h5)
+            self._rename()
+            return
+        self.open_file.publish(self._made, replaces=self._replaces)
+        self.is_published = True
+        sync_folder(os.path.dirname(self.path))
+
+    @contextmanager
+    def filling(self) -> Generator[None]:
+        """Give no name before the end of the block, and none if an exception ends it."""
+        self._fillings += 1
+        try:
+            yield
+        finally:
+            self._fillings -= 1
+        if self._is_wanted and not self._fillings:
+            self.publish()
+
+    def finish(self, stamp: Stamp | None = None) -> None:
+        """Close the file and give it its name."""
+        if not self._is_open:
+            return
+        try:
+            if self.open_file is not None:
+                # Its name may be taken by now: then nothing of it stays.
+                self.publish()
+                self.open_file.close()
+            else:
+                self.h5.close()
+            if stamp is not None:
+                stamp.set()
+            if not self.is_published:
+                _sync_path(self._made)
+                self._rename()
+        except BaseException:
+            if not self.is_published:
+                self.discard()
+            raise
+
+    def discard(self) -> None:
+        """Close the file; without a name it is removed."""
+        if self._is_open:
+            if self.open_file is None:
+                self.h5.close()
+            elif self.is_published:
+                self.open_file.close()
+            else:
+                self.open_file.discard()
+        if not self.is_published:
+            self._remove()
+
+    def forgotten(self) -> None:
+        """Finish what nobody closed, as h5py does: nothing says that it failed."""
+        if self._is_open:
+            warnings.warn(f"{self.path}: a new file was not closed", ResourceWarning, stacklevel=2)
+            self.finish()
+
+    def _rename(self) -> None:
+        if self._replaces:
+            os.replace(self._made, self.path)
+        else:
+            # Unlike a rename this fails if somebody else made such a file meanwhile.
+            os.link(self._made, self.path)
+            os.unlink(self._made)
+        self.is_published = True
+        sync_folder(os.path.dirname(self.path))
+
+    def _remove(self) -> None:
+        if os.path.lexists(self._made):
+            os.unlink(self._made)
+
+
+def sync_file(h5: Any) -> None:
+    """Wait until the disk has what libhdf5 has handed over. Files that are not one on a disk have none."""
+    if h5.id.get_access_plist().get_driver() == h5fd.SEC2:
+        os.fsync(h5.id.get_vfd_handle())
+
+
+def _sync_path(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(folder: str) -> None:
+    """Wait until the disk has the names in a folder, where that can be asked for."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

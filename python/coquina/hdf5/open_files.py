@@ -1,0 +1,291 @@
+"""What a file is below h5py: whose changes are commits, and which handles of this process share it.
+
+In: paths. Out: h5py files over a file object of ours, which keeps changed pages aside until a commit, or over
+libhdf5's own driver where nothing is to be kept aside.
+Source: docs/formats/journal.md.
+Invariant: a path that is open for writing is open once in a process; all handles of it share one `OpenFile`.
+"""
+
+from __future__ import annotations
+
+import os
+from threading import RLock
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import ReferenceType, WeakValueDictionary
+
+from coquina._core import JournaledFile
+from coquina.hdf5.untyped import h5f, h5g, h5p, h5py
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coquina.hdf5.nodes import Nodes
+
+_File: Any = h5py.File
+#: What h5py takes only where it makes a file.
+_OF_NEW_FILES = ("track_order", "userblock_size", "fs_strategy", "fs_page_size")
+
+
+class CommittingFile(_File):
+    """h5py's file; `flush` is a commit, as it is of our own handles."""
+
+    open_file: OpenFile | None = None
+
+    def flush(self) -> None:
+        """Commit all that was written."""
+        if self.open_file is None:
+            _File.flush(self)
+        else:
+            self.open_file.commit()
+
+
+class OpenFile:
+    """An HDF5 file that is open in this process.
+
+    h5: h5py's file. journaled: the file object below it; None where libhdf5 has the file itself, or where
+    the file alone is at the commit that is read (then `held` keeps it so). holders: how many handles share
+    it. nodes: what they all know of its groups and datasets, as long as there is a handle.
+    """
+
+    _writable: ClassVar[WeakValueDictionary[tuple[int, int], OpenFile]] = WeakValueDictionary()
+    _by_number: ClassVar[WeakValueDictionary[int, OpenFile]] = WeakValueDictionary()
+    _lock: ClassVar[RLock] = RLock()
+
+    def __init__(self, path: str, options: Mapping[str, Any], *, durable: bool = False) -> None:
+        """Nothing is open yet; see `reading`, `writing` and `making`."""
+        self.path = path
+        self.options = dict(options)
+        self.durable = durable
+        self.journaled: JournaledFile | None = None
+        self.held: JournaledFile | None = None
+        self.h5: Any = None
+        self.nodes: ReferenceType[Nodes] | None = None
+        self.holders = 1
+        self._depth = 0
+        self._wants_durable = False
+        self._identity: tuple[int, int] | None = None
+
+    @classmethod
+    def reading(cls, path: str, options: Mapping[str, Any]) -> OpenFile:
+        """Open the last commit of a file, whether or not somebody writes to it."""
+        self = cls(path, options)
+        self._read()
+        return self
+
+    def _read(self) -> None:
+        found = JournaledFile.read_only(self.path, locking=self._has_locks)
+        try:
+            if found.is_plain:
+                self.held = found
+                self.h5 = h5py.File(self.path, "r", **self.options)
+            else:
+                self.journaled = found
+                self._open_h5("r")
+        except BaseException:
+            found.close()
+            raise
+
+    @property
+    def _has_locks(self) -> bool:
+        return self.options.get("locking") is not False
+
+    @classmethod
+    def writing(
+        cls, path: str, options: Mapping[str, Any], *, durable: bool, wait: float | None
+    ) -> tuple[OpenFile, bool]:
+        """Open a file to change it, or return what this process has open already, and whether it is that.
+
+        Raises BlockingIOError if another process writes to it, for longer than `wait` seconds.
+        """
+        with cls._lock:
+            known = cls._writable.get(_identity(path))
+            if known is not None and known.h5:
+                known.holders += 1
+                return known, True
+            self = cls(path, options, durable=durable)
+            self.journaled = JournaledFile.open(path, locking=self._has_locks, wait=wait or 0.0)
+            try:
+                self._open_h5("r+")
+            except BaseException:
+                self.journaled.close()
+                raise
+            self._register()
+            return self, False
+
+    @classmethod
+    def making(
+        cls, path: str, part: str, options: Mapping[str, Any], *, durable: bool, wait: float | None
+    ) -> OpenFile:
+        """Make a file that is written as `part` until it is published."""
+        self = cls(path, options, durable=durable)
+        locking = self._has_locks
+        self.journaled = JournaledFile.create(path, part, locking=locking, wait=wait or 0.0)
+        try:
+            self._open_h5("x")
+        except BaseException:
+            self.journaled.close()
+            os.unlink(part)
+            raise
+        return self
+
+    def _open_h5(self, mode: str) -> None:
+        if self.journaled is not None:
+            self.journaled.opened(None)
+        left_out = ("driver", "locking") if mode == "x" else ("driver", "locking", *_OF_NEW_FILES)
+        self.h5 = CommittingFile(
+            self.path,
+            # The file is there, and empty where it is made.
+            "w" if mode == "x" else mode,
+            driver="fileobj",
+            fileobj=self.journaled,
+            **{name: value for name, value in self.options.items() if name not in left_out},
+        )
+        if mode != "r":
+            self.h5.open_file = self
+        if self.journaled is not None:
+            self.journaled.opened(self.h5.userblock_size)
+        self._by_number[_number_of(self.h5)] = self
+
+    def _register(self) -> None:
+        self._identity = _identity(self.path)
+        self._writable[self._identity] = self
+
+    @classmethod
+    def of(cls, h5: Any) -> OpenFile | None:
+        """Return what is below a file of h5py, if it is one of these."""
+        found = cls._by_number.get(_number_of(h5))
+        return found if found is not None and found.journaled is not None else None
+
+    @classmethod
+    def is_below(cls, number: int) -> bool:
+        """Whether a file of libhdf5's, by its number, is one of these whose changed pages are kept aside."""
+        found = cls._by_number.get(number)
+        return found is not None and found.journaled is not None
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether changes are commits."""
+        return self.journaled is not None and self.h5.mode != "r"
+
+    def publish(self, part: str, *, replaces: bool) -> None:
+        """Make what was written the first commit, and give the file its name."""
+        assert self.journaled is not None
+        _File.flush(self.h5)
+        self.journaled.publish(part, replaces=replaces)
+        with self._lock:
+            self._register()
+
+    def commit(self, *, durable: bool = False) -> None:
+        """Make all that was written a commit. Within a transaction its end does.
+
+        Raises OSError if the disk is full or fails: the file is at the last commit then, and what was written
+        since is there to be committed again.
+        """
+        durable = durable or self.durable
+        if self._depth:
+            self._wants_durable |= durable
+            return
+        _File.flush(self.h5)
+        if self.journaled is not None:
+            self.journaled.commit(durable=durable)
+
+    def begin(self) -> None:
+        """Begin a transaction, in another one if there is one; what was written before it is committed."""
+        if not self._depth:
+            self.commit()
+        self._depth += 1
+
+    def end(self, *, durable: bool) -> None:
+        """End the transaction; the outermost commits."""
+        self._wants_durable |= durable
+        self._depth -= 1
+        if not self._depth:
+            durable, self._wants_durable = self._wants_durable, False
+            self.commit(durable=durable)
+
+    def give_up(self) -> None:
+        """Go back to the last commit: h5py's objects are closed, and the file is opened anew."""
+        assert self.journaled is not None
+        self._depth, self._wants_durable = 0, False
+        _close(self.h5)
+        self.journaled.rollback()
+        self._open_h5("r+")
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether there is a later commit than the one that is read."""
+        found = self.journaled or self.held
+        return found is not None and not self.is_writable and found.is_stale()
+
+    def read_anew(self) -> None:
+        """Open the last commit in place of the one that is read."""
+        _close(self.h5)
+        for one in (self.journaled, self.held):
+            if one is not None:
+                one.close()
+        self.journaled = self.held = None
+        self._read()
+
+    def release(self) -> bool:
+        """Let go of one handle; the last one closes the file. As `close`."""
+        with self._lock:
+            self.holders -= 1
+            if self.holders:
+                return False
+        return self.close()
+
+    def close(self) -> bool:
+        """Commit and close the file; whether the file alone is at the last commit, without its journal.
+
+        Raises OSError if that cannot be written: then the file is at the commit before.
+        """
+        with self._lock:
+            if self._identity is not None and self._writable.get(self._identity) is self:
+                del self._writable[self._identity]
+        is_writable = bool(self.h5) and self.is_writable
+        _close(self.h5)
+        if self.journaled is None:
+            return self.held is None or self.held.close()
+        try:
+            if is_writable and not self._depth:
+                self.journaled.commit(durable=self.durable)
+        finally:
+            is_settled = self.journaled.close()
+        return is_settled
+
+    def discard(self) -> None:
+        """Close the file, and forget what was not committed."""
+        if self.journaled is not None:
+            self.journaled.stop("it was given up")
+        _close(self.h5)
+        if self.journaled is not None:
+            self.journaled.close()
+
+
+def _number_of(h5: Any) -> int:
+    """Return libhdf5's number of an open file; another one each time it is opened."""
+    return h5g.get_objinfo(h5.id, b".").fileno[0]
+
+
+def link_access() -> Any:
+    """Return by what links are followed: external ones by libhdf5's own driver, not by that of the file."""
+    if not _LINK_ACCESS:
+        access, found = h5p.create(h5p.FILE_ACCESS), h5p.create(h5p.LINK_ACCESS)
+        access.set_fclose_degree(h5f.CLOSE_STRONG)
+        found.set_elink_fapl(access)
+        _LINK_ACCESS.append(found)
+    return _LINK_ACCESS[0]
+
+
+_LINK_ACCESS: list[Any] = []
+
+
+def _close(h5: Any) -> None:
+    if h5:
+        _File.close(h5)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    """Return by which numbers the system knows a file."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
