@@ -18,8 +18,8 @@ from coquina.hdf5 import quantization, tuned_writes
 from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
-from coquina.hdf5.new_files import sync_folder
 from coquina.hdf5.groups import Group
+from coquina.hdf5.new_files import sync_folder
 from coquina.hdf5.places import inside
 from coquina.hdf5.planning import Wish, plan
 from coquina.hdf5.references import copy_attributes
