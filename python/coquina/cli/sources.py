@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     import argparse
     from contextlib import ExitStack
 
+#: What has items.
+TAKES = (
+    f"{inputs.FORMATS}, .npy and .npz, images, and plain bytes: {', '.join(inputs.PLAIN)}, or with --dtype"
+)
+
 
 def load(options: argparse.Namespace, stack: ExitStack) -> Any:
     """Return something with a shape, a dtype and slices; what must be closed goes to `stack`."""
@@ -62,6 +67,9 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         raise IsADirectoryError(
             f"{path}: a folder without images; takes files, and folders of {', '.join(EXTENSIONS)}"
         )
+    if options.dtype is None and not path.lower().endswith(inputs.PLAIN):
+        # Bytes of what has a format of its own are no items: an archive would become an array of its bytes.
+        raise inputs.unknown(path, TAKES)
     return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
 
 

@@ -276,8 +276,16 @@ class _NewFile:
             os.replace(self._made, self.path)
         else:
             # Unlike a rename this fails if somebody else made such a file meanwhile.
-            os.link(self._made, self.path)
-            os.unlink(self._made)
+            try:
+                os.link(self._made, self.path)
+                os.unlink(self._made)
+            except FileExistsError:
+                raise
+            except OSError:
+                # A file system without hard links.
+                if os.path.lexists(self.path):
+                    raise
+                os.rename(self._made, self.path)
         self._is_published = True
         sync_folder(os.path.dirname(self.path))
 
