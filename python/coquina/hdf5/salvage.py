@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice, product
 from math import prod
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from coquina import _core
-from coquina._core import CoquinaError, Hdf5Library
+from coquina._core import CoquinaError, Hdf5Library, UnsupportedError
 from coquina.hdf5.chunks import may_be_mixed_up
-from coquina.hdf5.describing import can_decode, filters_of
-from coquina.hdf5.untyped import h5d, h5py
+from coquina.hdf5.describing import can_decode, filters_of, missing_filters
+from coquina.hdf5.untyped import h5d, h5py, h5z
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -225,6 +226,7 @@ class _Checker:
             for code, _, may_skip, values in filters_of(dataset.id.get_create_plist())
         ]
         self.known = {code for code, *_ in self.filters if can_decode(code)}
+        self._lock = Lock()
         # Items that stand elsewhere in the file are good only if they can be followed.
         self.is_indirect = points_elsewhere(dataset)
 
@@ -258,6 +260,12 @@ class _Checker:
         is_edge = prod(part.stop - part.start for part in region) < prod(self.dataset.chunks)
         try:
             _core.filter_decode(self.filters, list(self.dataset.chunks), self.itemsize, mask, stored)
+        except UnsupportedError:
+            # Ours does not know this kind of it; libhdf5 may. Else it may be right, and is kept as it is.
+            try:
+                self.dataset[region]
+            except DAMAGE:
+                self._leave()
         except CoquinaError:
             # A dataset may say that filters leave the chunks at its edges alone; h5py does not tell.
             if not is_edge or len(stored) != self.nbytes:
@@ -267,6 +275,11 @@ class _Checker:
         if all(h5py.h5z.filter_avail(code) for code in unknown):
             self.dataset[region]
         else:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Count a chunk that nobody here can check."""
+        with self._lock:
             self.salvage.unchecked += 1
 
 
@@ -313,6 +326,13 @@ def good_regions(dataset: Any, salvage: Salvage) -> Iterator[Region]:
 def copy_good(source: Any, parent: Any, name: str, salvage: Salvage) -> None:
     """Make a dataset like `source` that holds what is good; chunks stay as they are stored."""
     space, plist = source.id.get_space(), source.id.get_create_plist()
+    if missing := missing_filters(source):
+        # libhdf5 makes no dataset of a filter that it has not, unless a chunk might skip it. None does.
+        rows = filters_of(plist)
+        plist.remove_filter(h5z.FILTER_ALL)
+        for code, _, may_skip, values in rows:
+            is_optional = may_skip or code in missing
+            plist.set_filter(code, h5z.FLAG_OPTIONAL if is_optional else h5z.FLAG_MANDATORY, tuple(values))
     made = h5py.Dataset(h5d.create(parent.id, name.encode(), source.id.get_type(), space, plist))
     if source.chunks is None or points_elsewhere(source):
         for region in good_regions(source, salvage):
