@@ -48,6 +48,7 @@ from coquina.cli import (
     sources,
     tuning_options,
 )
+from coquina.descriptions import description_of
 
 if TYPE_CHECKING:
     import argparse
@@ -114,6 +115,7 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
         raise ValueError(f"{options.output}: only tables are directories; {outputs.kinds()}")
     if target is None:
         outputs.check_items(np.dtype(source.dtype), options.output)
+    dropped = [] if target is not None or extension == ".b2nd" else _dropped(source, options.output)
     if target is not None:
         add_dataset(target, source, encoding, options)
     elif extension == ".b2nd":
@@ -138,8 +140,25 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
     written = sum(one.stat().st_size for one in found)
     nbytes = math.prod(source.shape) * source.dtype.itemsize
     sentence = f"{options.output}: {source.dtype} {source.shape}, {human(written)}"
-    result = {"output": options.output, "nbytes": nbytes, "written": written}
+    if dropped:
+        sentence += f"; such a file has no attributes: {', '.join(dropped)} left out"
+    result = {"output": options.output, "nbytes": nbytes, "written": written, "dropped": dropped}
     arguments.report(result, sentence, options)
+
+
+def _dropped(source: Any, output: str) -> list[str]:
+    """Return what is said of an array that a file without attributes does not keep.
+
+    Raises ValueError where the items are other ones without it: those of packed variables.
+    """
+    attributes, names, coordinates = description_of(source)
+    packing = [name for name in ("scale_factor", "add_offset") if name in attributes]
+    if packing:
+        raise ValueError(
+            f"{output}: the items are packed ({', '.join(packing)}), which such a file cannot say; .b2nd, "
+            ".h5 and .nc can, and xarray unpacks them"
+        )
+    return [*attributes, *([] if names is None else ["names of axes"]), *coordinates]
 
 
 def _write_plain(source: Any, extension: str, options: argparse.Namespace) -> list[str]:
@@ -156,6 +175,7 @@ def add_dataset(
 ) -> None:
     """Write an array as a dataset of an HDF5 file, which is made if there is none."""
     from coquina.hdf5 import File
+    from coquina.hdf5.scales import add_attributes, add_axes
 
     hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
@@ -163,8 +183,10 @@ def add_dataset(
         name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
         bound = lossy_options.bound_of(options)
         cut = {"chunks": options.chunks, "blocks": options.blocks}
+        attributes, names, coordinates = description_of(source)
         try:
             file.create_dataset(name, data=source, lossy=bound, **cut, **encoding)
+            add_attributes(file.h5[name], attributes, getattr(source, "h5", None))
         except BaseException:
             if name in file:
                 del file[name]
@@ -172,6 +194,7 @@ def add_dataset(
         if target.path in file:
             del file[target.path]
         file.move(name, target.path)
+        add_axes(file.h5[target.path], names, coordinates)
 
 
 @contextmanager

@@ -89,13 +89,14 @@ def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
 
 def datasets_of(top: Any) -> list[str]:
     """Return the names of the datasets in a file of h5py: not hidden ones, nor what only tells of others."""
+    from coquina.adapters.netcdf_groups import is_bare_dimension
     from coquina.hdf5.quantization import is_container
 
     found: list[str] = []
 
     def look(name: str, h5: Any) -> None:
         is_dataset = not hasattr(h5, "keys") and hasattr(h5, "shape")
-        if is_dataset and not tables.is_hidden(name) and not is_container(h5):
+        if is_dataset and not tables.is_hidden(name) and not is_container(h5) and not is_bare_dimension(h5):
             found.append(name)
 
     top.visititems(look)
