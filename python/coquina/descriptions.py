@@ -96,7 +96,7 @@ def _of_frame(array: Any) -> Description:
 
 
 def _scalar(value: Any) -> Any:
-    found: Any = cast("Any", value)
+    found: Any = value
     return found[()] if isinstance(value, np.ndarray) and not found.shape else found
 
 
