@@ -37,10 +37,16 @@ linkcheck: $(VENV)/.built
 test: lint rust-tests python-tests
 	@echo "make test: all passed"
 
-# Fifty million mutated chunks, and every test that takes minutes.
+# Fifty million mutated chunks, every test that takes minutes, and random cases that no run had before: `make test`
+# draws the same ones each time. `make test-long SEED=...` repeats a run.
+test-long: SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+test-long: export PROPTEST_RNG_SEED = $(SEED)
+test-long: export COQUINA_FUZZ_SEED = $(SEED)
 test-long: lint rust-tests $(VENV)/.built
+	@echo "make test-long: SEED=$(SEED)"
 	COQUINA_FUZZ_MUTATIONS=50000000 cargo test -q --release -p coquina-fuzz
-	$(BIN)/python -m pytest -m "long or not long"
+	$(BIN)/python -m pytest -m "long or not long" --hypothesis-profile=fresh --hypothesis-seed=$(SEED) \
+	    -o faulthandler_timeout=4000
 
 # Every figure, the summary, the gallery: under an hour on two cores. A bench that fails does not stop the others.
 bench: $(VENV)/.built

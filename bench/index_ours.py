@@ -76,7 +76,7 @@ class Ours(Library):
         """A table, told how many rows there will be."""
         count = len(next(iter(some.values())))
         options: Any = {"layout": self._layout, "codec": CODEC, "level": LEVEL, "expected_rows": count}
-        with cq.create_table(path, DTYPE, **options) as table:
+        with cq.create_table(path, DTYPE, mode="w", **options) as table:
             for batch in pieces(some):
                 table.append(records(batch) if self._layout == "rows" else batch)
 

@@ -183,7 +183,7 @@ def aggregates(plan: Plan) -> Iterator[Cell]:
     table_data.write_parquet(parquet, text)
     for kind, values in {"S2 and S3": flights, "text": frame}.items():
         path = plan.folder / "flights.h5"
-        cq.create_table(path, values, codec=table_data.CODEC, level=table_data.LEVEL).close()
+        cq.create_table(path, values, mode="w", codec=table_data.CODEC, level=table_data.LEVEL).close()
         label = f"flights, {len(rows)} rows, keys {kind}"
         yield from contest(plan, (path, parquet), frame, flights, FLIGHTS, label)
 

@@ -80,7 +80,7 @@ def zeros(library: str, path: str, how: str, rows: str) -> dict[str, float]:
 def make_ours(path: str, how: str, count: int) -> None:
     """A table in the rows layout; rows that nobody wrote take no chunks."""
     options = {"layout": "rows", "codec": "zstd", "level": 1, "chunk_rows": CHUNK_ROWS[how]}
-    with cq.create_table(path, weather.DTYPE, **options) as table:
+    with cq.create_table(path, weather.DTYPE, mode="w", **options) as table:
         if how == "resized":
             table.resize(count)
         else:

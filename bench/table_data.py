@@ -106,7 +106,7 @@ def pieces(records: np.ndarray, rows: int = PIECE) -> Iterator[np.ndarray]:
 
 def write_ours(path: Path, records: np.ndarray, layout: Any) -> None:
     """A file of ours, from nothing to closed."""
-    with cq.create_table(path, records.dtype, layout=layout, codec=CODEC, level=LEVEL) as table:
+    with cq.create_table(path, records.dtype, layout=layout, mode="w", codec=CODEC, level=LEVEL) as table:
         for part in pieces(records):
             table.append(part)
 

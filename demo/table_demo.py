@@ -193,13 +193,14 @@ class Peers:
         plain = example.rows
         times = [name for name in plain.dtype.names or () if plain.dtype[name].kind == "M"]
         kept = [name for name in plain.dtype.names or () if name not in times]
-        cq.create_table(self.columns_path, plain, name=self.name, level=5).close()
+        cq.create_table(self.columns_path, plain, name=self.name, level=5, mode="w").close()
         cq.create_table(
             self.rows_path,
             np.array(plain[kept].tolist(), [(n, plain.dtype[n]) for n in kept]),
             name=self.name,
             layout="rows",
             level=5,
+            mode="w",
         ).close()
         self.table = cq.open_table(self.columns_path)
         self.rows = cq.open_table(self.rows_path)

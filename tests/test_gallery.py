@@ -122,7 +122,7 @@ def test_an_evicted_file_is_not_in_the_page_cache(bench, tmp_path):
     if not cold.works_in(tmp_path):
         pytest.skip("files of this folder cannot be dropped from the page cache")
     path = tmp_path / "x"
-    path.write_bytes(os.urandom(1 << 16))
+    path.write_bytes(bytes(1 << 16))
     with path.open("rb") as file:
         os.fsync(file.fileno())
     assert cold.is_cached(path)

@@ -214,6 +214,11 @@ def test_items_are_taken_as_numpy_takes_them(seed):
     indices = np.array([rng.randint(lowest, highest) for _ in range(math.prod(count))], EXACT).reshape(count)
     source = random_source(rng, items)
     with mock.patch.object(results, "EAGER_BYTES", rng.choice((0, 1 << 16))):
+        if not length and indices.size:
+            # NumPy may loop without end: see the next test.
+            with pytest.raises(IndexError, match="empty axis"):
+                cq.take(source, indices, axis=axis, mode=mode)
+            return
         try:
             theirs = np.take(items, indices, axis=axis, mode=mode)
         except IndexError:
@@ -222,6 +227,18 @@ def test_items_are_taken_as_numpy_takes_them(seed):
             return
         # NumPy's strings are as long as they need to be.
         assert_same(cq.take(source, indices, axis=axis, mode=mode), np.asarray(theirs, items.dtype))
+
+
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((0, 6, 0), -3), ((0, 6, 0), 2), ((3, 0), 1), ((0,), 0), ((0, 3), None)]
+)
+def test_take_from_an_empty_axis_is_an_error_in_each_mode(shape, axis, mode):
+    # `np.take` of shape (0, 6, 0), axis -3, mode "wrap" never returned, and neither did ours.
+    for x in (cq.zeros(shape), np.zeros(shape), cq.zeros(shape).view(...)):
+        with pytest.raises(IndexError, match="cannot take from an empty axis"):
+            cq.take(x, [3, -1], axis=axis, mode=mode)
+        assert cq.take(x, np.empty(0, int), axis=axis, mode=mode).size == 0
 
 
 @settings(max_examples=100, deadline=None)

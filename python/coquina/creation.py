@@ -18,6 +18,7 @@ import numpy as np
 from coquina import _core
 from coquina.array import Array
 from coquina.array_regions import BOX_BYTES, boxes
+from coquina.descriptions import add_layers, as_stored, layers_of
 from coquina.dtypes import dtype_text
 from coquina.expressions.operators import Operators
 from coquina.indexing import lower
@@ -85,7 +86,11 @@ def asarray(
     overwrite: replace what is there; else that raises FileExistsError.
     checksums: of every chunk in a file, so that flipped bits are found.
 
-    Raises ValueError for options out of range, LimitError for more than the format can count.
+    What a source says of its items goes along, into `attrs`: attributes, the names of the axes, and the
+    coordinates of DataArrays; of packed variables (`scale_factor`) the items stay as they are stored.
+
+    Raises ValueError for options out of range and for attributes that cannot be stored, LimitError for more
+    than the format can count.
     """
     options = _options(
         chunks,
@@ -111,18 +116,20 @@ def asarray(
             raise ValueError(f"copy=False: the items of {type(obj).__name__} are copied into new chunks")
         if is_sliced(obj):
             wanted: Any = obj.dtype if dtype is None else dtype
-            return _from_boxes(obj, np.dtype(wanted), options, threads)
+            with as_stored(obj):
+                return _from_boxes(obj, np.dtype(wanted), options, threads, layers_of(obj))
         if not hasattr(obj, "__array__") and hasattr(obj, "__dlpack__"):
             obj = np.from_dlpack(cast("Any", obj))
     elif copy is False:
         raise ValueError("copy=False: the items of a NumPy array are copied into new chunks")
-    array: npt.NDArray[Any] = (
-        np.asarray(obj, dtype) if isinstance(obj, np.ndarray) else np.asarray(obj, dtype, order="C")
-    )
-    if not array.flags.c_contiguous:
-        if array.nbytes > BOX_BYTES:
-            return _from_boxes(array, array.dtype, options, threads)
-        array = np.asarray(array, order="C")
+    layers = {} if isinstance(obj, np.ndarray) else layers_of(obj)
+    with as_stored(obj):
+        array: npt.NDArray[Any] = (
+            np.asarray(obj, dtype) if isinstance(obj, np.ndarray) else np.asarray(obj, dtype, order="C")
+        )
+    if layers or (array.nbytes > BOX_BYTES and not array.flags.c_contiguous):
+        return _from_boxes(array, array.dtype, options, threads, layers)
+    array = np.asarray(array, order="C")
     return new_array(array.shape, array.dtype, options, array, threads=threads)
 
 
@@ -259,11 +266,14 @@ def is_sliced(x: Any) -> bool:
     )
 
 
-def _from_boxes(x: Any, dtype: np.dtype[Any], options: Options, threads: int | None) -> Array:
-    """Copy `x` box by box."""
+def _from_boxes(
+    x: Any, dtype: np.dtype[Any], options: Options, threads: int | None, layers: Mapping[str, bytes]
+) -> Array:
+    """Copy `x` box by box. layers: what is said of it."""
     array = new_array(tuple(int(size) for size in x.shape), dtype, options)
     with written(array):
         fill_boxes(array, lambda region: x[region], threads)
+        add_layers(array, layers)
     return array
 
 

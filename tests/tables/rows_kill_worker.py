@@ -60,7 +60,7 @@ def _warm_up() -> None:
     """Import what is imported on first use, here and not in each program."""
     with tempfile.TemporaryDirectory() as folder:
         for storage in STORAGE:
-            cq.create_table(f"{folder}/x.h5", rows_of(0, 3), layout="rows", **storage).close()
+            cq.create_table(f"{folder}/x.h5", rows_of(0, 3), layout="rows", mode="w", **storage).close()
 
 
 if __name__ == "__main__":

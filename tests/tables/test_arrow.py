@@ -174,9 +174,9 @@ def test_records_go_through_arrow(layout, tmp_path):
     for dtype in (FLAT, NESTED)[: 1 + (layout == "rows")]:
         rows = records(900, dtype)
         names = [name for name in rows.dtype.names if name not in "cs"]  # no complex, no fixed text in Arrow
-        with cq.create_table(tmp_path / f"{layout}.h5", rows, layout=layout) as table:
+        with cq.create_table(tmp_path / f"{layout}.h5", rows, layout=layout, mode="w") as table:
             found = table.to_arrow(names)
-            with cq.create_table(tmp_path / "again.h5", found, layout="rows") as again:
+            with cq.create_table(tmp_path / "again.h5", found, layout="rows", mode="w") as again:
                 for name in names:
                     wanted = np.asarray(rows[name])
                     same(again.to_numpy(name), wanted.astype(wanted.dtype.newbyteorder("=")))
@@ -262,12 +262,12 @@ def test_nulls_that_come_late_are_known_before(tmp_path):
     words = pa.array(["w"] * (count - 1) + [None])
     whole = pa.table({"x": late, "s": words, "y": np.arange(count)})
     pa.parquet.write_table(whole, tmp_path / "late.parquet")
-    with cq.read_parquet(tmp_path / "late.parquet", tmp_path / "late.h5") as made:
+    with cq.read_parquet(tmp_path / "late.parquet", tmp_path / "late.h5", mode="w") as made:
         assert [spec.nullable for spec in made.schema] == [True, True, False]
         assert made.to_arrow()["x"].to_pylist() == late.to_pylist()
     # Longer than what the types are found out from.
     pa.csv.write_csv(pa.table({"pad": ["p" * 200] * count, "x": late}), tmp_path / "late.csv")
-    with cq.read_csv(tmp_path / "late.csv", tmp_path / "late.h5") as made:
+    with cq.read_csv(tmp_path / "late.csv", tmp_path / "late.h5", mode="w") as made:
         assert [spec.nullable for spec in made.schema] == [False, True]
         assert made.where("x is null").row_numbers().tolist() == [count - 1]
 

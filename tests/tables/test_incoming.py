@@ -84,7 +84,7 @@ def test_the_same_rows_in_every_shape_make_the_same_table(make, tmp_path):
 def test_records_and_single_ones(layout, tmp_path):
     for dtype in (FLAT, NESTED)[: 1 + (layout == "rows")]:
         rows = records(100, dtype)
-        with cq.create_table(tmp_path / "t.h5", rows, layout=layout) as table:
+        with cq.create_table(tmp_path / "t.h5", rows, layout=layout, mode="w") as table:
             table.append(rows[3])
             table.append([rows[4], rows[5]])
             table.append(table.where("row >= 0", {"row": np.arange(len(table))}).head(2))

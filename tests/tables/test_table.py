@@ -287,8 +287,12 @@ def test_copies_sorted_and_chosen(tmp_path, layout, to):
             assert copied.name == "/table"
             same(copied[:], data[data["a"] > 0][["b", "a"]])
         same(table.copy(table.file, "/other", layout=to)[:], data)
-        with pytest.raises(FileExistsError):
+        # Into a file that is there, beside what it has.
+        table.copy(tmp_path / "c.h5").close()
+        with pytest.raises(ValueError, match="overwrite=True"):
             table.copy(tmp_path / "c.h5")
+        with cq.open_table(tmp_path / "c.h5", "/x/y") as first:
+            assert len(first) == COUNT
 
 
 def test_text_and_missing_values(tmp_path):

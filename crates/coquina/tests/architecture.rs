@@ -13,8 +13,14 @@ const LINES_ASKED: usize = 400;
 const LINES_MAX: usize = 800;
 /// Files of one idea that takes more lines, and why they are not cut.
 const LONG_FILES: &[(&str, &str)] = &[
-    ("crates/coquina/src/hdf5/journal/writer.rs", "one state: what is written, committed, applied and given up"),
-    ("python/coquina/hdf5/files.py", "one class; what its handles share is in open_files.py and new_files.py"),
+    (
+        "crates/coquina/src/hdf5/journal/writer.rs",
+        "one state: what is written, committed, applied and given up",
+    ),
+    (
+        "python/coquina/hdf5/files.py",
+        "one class; what its handles share is in open_files.py and new_files.py",
+    ),
     ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),
 ];
 /// Where the project's own text is, all of it in UTF-8.

@@ -110,7 +110,7 @@ def group_of(group: Any) -> NetcdfGroup:
     variables: dict[str, NetcdfVariable] = {}
     phony: dict[_Link, tuple[Dimension, ...]] | None = None
     for name, dataset in members(group, h5py.Dataset):
-        if dataset.shape is None or _is_bare_dimension(dataset):
+        if dataset.shape is None or is_bare_dimension(dataset):
             continue
         found = _dimensions(dataset, known)
         if found is None:
@@ -136,7 +136,7 @@ def _is_scale(dataset: Any) -> bool:
     return bool(dataset.shape) and _raw(dataset, "CLASS") == b"DIMENSION_SCALE"
 
 
-def _is_bare_dimension(dataset: Any) -> bool:
+def is_bare_dimension(dataset: Any) -> bool:
     """Whether a dataset is a dimension and no variable."""
     return _is_scale(dataset) and _raw(dataset, "NAME").startswith(_NOT_A_VARIABLE)
 
@@ -176,6 +176,25 @@ def _dimensions(dataset: Any, known: dict[str, Dimension]) -> tuple[Dimension, .
 def _elsewhere(scale: Any) -> Dimension:
     """Return the dimension of a scale that is in no group around."""
     return Dimension(scale.name.rpartition("/")[2], scale.shape[0], False, scale.name)
+
+
+def dimension_names(dataset: Any) -> tuple[str, ...] | None:
+    """Return the name of the dimension of each axis of a dataset; None if the file does not say them all."""
+    if not dataset.shape:
+        return () if dataset.shape is not None else None
+    known: dict[str, Dimension] = {}
+    if _is_scale(dataset) and len(dataset.shape) > 1:
+        above = dataset.parent
+        while True:
+            known = _scales(above) | known
+            if above.name == "/":
+                break
+            above = above.parent
+    found = _dimensions(dataset, known)
+    if found is not None:
+        return tuple([one.name for one in found])
+    labels = tuple([axis.label for axis in dataset.dims])
+    return labels if all(labels) else None
 
 
 def _numbered(dataset: Any, known: dict[str, Dimension]) -> tuple[Dimension, ...] | None:

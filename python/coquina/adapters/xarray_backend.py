@@ -26,8 +26,9 @@ class CoquinaBackend(BackendEntrypoint):
     """The engine "coquina" of xarray.
 
     A `.b2nd` frame is a dataset of one variable, called as the file without its suffix; the names of its axes
-    are those of `attrs["_ARRAY_DIMENSIONS"]` (or `attrs["dims"]`), else dim_0, dim_1 and so on. Files of HDF5
-    and NetCDF-4 have groups, dimensions and coordinates as NetCDF-4 has them.
+    are those of `attrs["_ARRAY_DIMENSIONS"]` (or `attrs["dims"]`), else dim_0, dim_1 and so on; coordinates
+    are in `attrs["_COORDS"]`, attributes of long names in `attrs["_ATTRS"]`, as `asarray` writes them. Files
+    of HDF5 and NetCDF-4 have groups, dimensions and coordinates as NetCDF-4 has them.
     """
 
     description = "Blosc2 frames (.b2nd), and HDF5 and NetCDF-4 files decoded on all cores"

@@ -18,10 +18,10 @@ from xarray.coding import strings
 from xarray.core import indexing
 
 import coquina
-from coquina._core import CoquinaError
 from coquina.adapters.netcdf_groups import attributes, group_of, groups_below
 from coquina.adapters.xarray_arrays import BoxItems, LazyItems, Opened, Place, reading
 from coquina.array import Array
+from coquina.descriptions import AXES_NAMES, description_of
 from coquina.hdf5 import File
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
@@ -29,8 +29,6 @@ from coquina.hdf5.untyped import h5py
 if TYPE_CHECKING:
     from coquina.adapters.netcdf_groups import NetcdfGroup, NetcdfVariable
 
-#: Attributes of an array in a frame that name its axes.
-_AXES = ("_ARRAY_DIMENSIONS", "dims")
 _CONTENT = (bytes, bytearray, memoryview)
 #: What xarray has for text of any length.
 _TEXT: np.dtype[Any] = cast("Any", strings).create_vlen_dtype(str)
@@ -91,7 +89,7 @@ class Store(AbstractDataStore):
         """Return the variables, of which nothing is read yet."""
         with reading(self._manager) as opened:
             if not isinstance(opened, File):
-                return {self._name(): self._frame(opened)}
+                return self._variables(opened)
             variables = self._netcdf(opened).variables.values()
             found = {one.name: self._variable(opened, one) for one in variables}
         return {name: variable for name, variable in found.items() if variable is not None}
@@ -127,20 +125,19 @@ class Store(AbstractDataStore):
         stem = os.path.basename(self._source or "").rsplit(".", 1)[0]
         return stem or "array"
 
-    def _frame(self, array: Array) -> Variable:
+    def _variables(self, array: Array) -> dict[str, Variable]:
+        """Return the variable of a frame, and its coordinates."""
+        found, _, coordinates = description_of(array)
         dims = _axes(array)
-        found: dict[str, Any] = {}
-        for name in array.attrs:
-            try:
-                found[name] = array.attrs[name]
-            except CoquinaError:
-                # Values of other programs' own classes.
-                continue
-        for name in _AXES:
-            found.pop(name, None)
+        others = [name for name in coordinates if name not in dims]
+        if others and "coordinates" not in found:
+            found["coordinates"] = " ".join(others)
         items = LazyItems(Place(self._manager, None), array.shape, array.dtype)
         encoding = {"dtype": array.dtype, **self._encoding(dims, array.chunks, array.shape)}
-        return Variable(dims, indexing.LazilyIndexedArray(items), found, encoding)
+        variables = {self._name(): Variable(dims, indexing.LazilyIndexedArray(items), found, encoding)}
+        for name, one in coordinates.items():
+            variables.setdefault(name, Variable(one["dims"], one["values"], one["attrs"]))
+        return variables
 
     def _variable(self, opened: File, one: NetcdfVariable) -> Variable | None:
         """Return a variable; None, with a warning, for items that no array has."""
@@ -206,7 +203,7 @@ def _path(source: Any) -> str | None:
 
 def _axes(array: Array) -> tuple[str, ...]:
     """Return the names of the axes of an array. Raises ValueError where there are not as many as axes."""
-    for key in _AXES:
+    for key in AXES_NAMES:
         if key in array.attrs:
             names = array.attrs[key]
             listed = [names] if isinstance(names, str) else list(names)

@@ -1,6 +1,7 @@
 """The command `coquina`: one file per subcommand, listed in `COMMANDS`.
 
-Exit codes: 0 done, 1 it failed, 2 wrong arguments, 130 interrupted, 141 nobody reads the output any more.
+Exit codes: 0 done, 1 it failed, 2 wrong arguments, 3 not all could be
+checked, 130 interrupted, 141 nobody reads the output any more.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ Examples:
 
 Files are told by their content, outputs by their extension. HDF5 datasets and tables are FILE.h5:/path.
 Nothing is overwritten without --force. --json prints one JSON document, and errors as JSON too.
-Exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 130 interrupted.
+Exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 3 not all could be
+checked (of verify), 130 interrupted.
 """
 
 _BROKEN_PIPE = 141  # as shells say of a program that SIGPIPE ended
@@ -129,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except failures.EXPECTED as error:
         failures.show(failures.of(error, options), as_json="--json" in words)
-        return 1
+        return 3 if isinstance(error, failures.UncheckedError) else 1
     return 0
 
 

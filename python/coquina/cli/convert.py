@@ -1,10 +1,11 @@
 """turn an array or a table into a file of another kind, by the extensions
 
-Arrays: .npy .npz .blp .b2nd .h5, others are plain bytes. Tables: .h5, .csv, .parquet, .npy, and directories,
-whose names have no extension. Images: .tif .png .jp2, by Pillow and tifffile if these are installed; a folder
-of images is a stack, and frames/%04d.png makes a file of each. A dataset or table of an HDF5 file is
-FILE.h5:/path; it is added to a file that exists. Without a path it is /data or /table. Records become a table
-if --layout is given.
+Arrays: .npy .npz .blp .b2nd .h5, and .raw and .bin for plain bytes. Tables: .h5, .csv, .parquet, .feather,
+.jsonl, .npy, and directories, whose names have no extension. Images: .tif .png .jp2, by Pillow and tifffile
+if these are installed; a folder of images is a stack, and frames/%04d.png makes a file of each. A dataset or
+table of an HDF5 file is FILE.h5:/path; it is added to a file that exists. Without a path it is /data or
+/table. Records become a table if --layout is given. Other names are refused, and so is what a kind of file
+cannot keep; with --dtype a file of any name is plain bytes.
 
 Examples:
   coquina convert climate.npy climate.b2nd
@@ -37,7 +38,17 @@ import numpy as np
 import coquina
 from coquina.array_info import human
 from coquina.array_regions import boxes
-from coquina.cli import arguments, convert_tables, hdf5_paths, images, lossy_options, sources, tuning_options
+from coquina.cli import (
+    arguments,
+    convert_tables,
+    hdf5_paths,
+    images,
+    lossy_options,
+    outputs,
+    sources,
+    tuning_options,
+)
+from coquina.descriptions import description_of
 
 if TYPE_CHECKING:
     import argparse
@@ -72,6 +83,7 @@ def run(options: argparse.Namespace) -> None:
     options.chunks, options.blocks = (
         None if one == "auto" else one for one in (options.chunks, options.blocks)
     )
+    outputs.check(options.output)
     target = hdf5_paths.new_place(options.output, "/data")
     if target is None and os.path.exists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
@@ -85,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
                 sentence = f"{said['output']}: {said['rows']} rows of {said['columns']} columns"
                 arguments.report(said, sentence, options)
                 return
-            source = convert_tables.array_of(source)
+            source = convert_tables.array_of(source, options)
         _convert(source, target, options)
 
 
@@ -99,6 +111,11 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
     encoding |= tuning_options.words_of(options)
     bound = lossy_options.bound_of(options)
     paths: list[str] = []
+    if target is None and not extension:
+        raise ValueError(f"{options.output}: only tables are directories; {outputs.kinds()}")
+    if target is None:
+        outputs.check_items(np.dtype(source.dtype), options.output)
+    dropped = [] if target is not None or extension == ".b2nd" else _dropped(source, options.output)
     if target is not None:
         add_dataset(target, source, encoding, options)
     elif extension == ".b2nd":
@@ -123,8 +140,25 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
     written = sum(one.stat().st_size for one in found)
     nbytes = math.prod(source.shape) * source.dtype.itemsize
     sentence = f"{options.output}: {source.dtype} {source.shape}, {human(written)}"
-    result = {"output": options.output, "nbytes": nbytes, "written": written}
+    if dropped:
+        sentence += f"; such a file has no attributes: {', '.join(dropped)} left out"
+    result = {"output": options.output, "nbytes": nbytes, "written": written, "dropped": dropped}
     arguments.report(result, sentence, options)
+
+
+def _dropped(source: Any, output: str) -> list[str]:
+    """Return what is said of an array that a file without attributes does not keep.
+
+    Raises ValueError where the items are other ones without it: those of packed variables.
+    """
+    attributes, names, coordinates = description_of(source)
+    packing = [name for name in ("scale_factor", "add_offset") if name in attributes]
+    if packing:
+        raise ValueError(
+            f"{output}: the items are packed ({', '.join(packing)}), which such a file cannot say; .b2nd, "
+            ".h5 and .nc can, and xarray unpacks them"
+        )
+    return [*attributes, *([] if names is None else ["names of axes"]), *coordinates]
 
 
 def _write_plain(source: Any, extension: str, options: argparse.Namespace) -> list[str]:
@@ -141,18 +175,26 @@ def add_dataset(
 ) -> None:
     """Write an array as a dataset of an HDF5 file, which is made if there is none."""
     from coquina.hdf5 import File
+    from coquina.hdf5.scales import add_attributes, add_axes
 
+    hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
-        if target.path in file and not options.force:
-            raise FileExistsError(f"{target.file}:{target.path} exists; --force replaces it")
         # Under another name first, so that what is there is lost only once this is complete.
         name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
         bound = lossy_options.bound_of(options)
         cut = {"chunks": options.chunks, "blocks": options.blocks}
-        file.create_dataset(name, data=source, lossy=bound, **cut, **encoding)
+        attributes, names, coordinates = description_of(source)
+        try:
+            file.create_dataset(name, data=source, lossy=bound, **cut, **encoding)
+            add_attributes(file.h5[name], attributes, getattr(source, "h5", None))
+        except BaseException:
+            if name in file:
+                del file[name]
+            raise
         if target.path in file:
             del file[target.path]
         file.move(name, target.path)
+        add_axes(file.h5[target.path], names, coordinates)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy as np
 
 import coquina
 from coquina.cli import hdf5_paths, tables, tuning_options
+from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS
 
 if TYPE_CHECKING:
     import argparse
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     from coquina.tables.table import Table
 
-_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".tsv.bz2")
-_PARQUET = (".parquet", ".pq")
-
 
 def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
     """Return the rows that are to be converted; None if the input is no table.
@@ -35,14 +33,8 @@ def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
     What must be closed goes to `stack`. With --layout an array of records is one too.
     """
     path = options.file.lower()
-    if path.endswith(_CSV):
-        from coquina.tables.files import csv_rows
-
-        return csv_rows(options.file, delimiter="\t" if ".tsv" in path else ",")
-    if path.endswith(_PARQUET):
-        from coquina.tables.files import parquet_rows
-
-        return parquet_rows(options.file)
+    if path.endswith(ROWS) and not os.path.isdir(options.file):
+        return _rows_in(options.file, path)
     if tables.is_directory(options.file):
         return stack.enter_context(coquina.open_table(options.file))
     place = hdf5_paths.place(options.file)
@@ -54,9 +46,20 @@ def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
     return None
 
 
+def _rows_in(file: str, path: str) -> Any:
+    """Return the rows of a file of others. path: its name in lower case."""
+    from coquina.tables.files import csv_rows, feather_rows, json_rows, parquet_rows
+
+    if path.endswith(CSV):
+        return csv_rows(file, delimiter="\t" if ".tsv" in path else ",")
+    if path.endswith(PARQUET):
+        return parquet_rows(file)
+    return feather_rows(file) if path.endswith(FEATHER) else json_rows(file)
+
+
 def is_wanted(options: argparse.Namespace) -> bool:
     """Whether a table, or a file of rows, is to be written whatever comes in."""
-    return options.layout is not None or options.output.lower().endswith((*_CSV, *_PARQUET))
+    return options.layout is not None or options.output.lower().endswith(ROWS)
 
 
 def convert(rows: Any, options: argparse.Namespace) -> dict[str, Any] | None:
@@ -64,17 +67,18 @@ def convert(rows: Any, options: argparse.Namespace) -> dict[str, Any] | None:
     output = options.output.lower()
     if isinstance(rows, coquina.Array):
         rows = np.asarray(rows)
-    if output.endswith((*_CSV, *_PARQUET)):
+    if output.endswith(ROWS):
         with _as_table(rows, options) as table:
             count = _write_rows(table, options.output)
             return {"output": options.output, "rows": count, "columns": len(table.columns)}
     if (target := hdf5_paths.new_place(options.output, "/table")) is not None:
         return _into_file(rows, target, options)
     if not Path(output).suffix:
-        with coquina.create_table(options.output, rows, **_storing(options)) as table:
+        stored = _storing(options)
+        with coquina.create_table(options.output, rows, overwrite=options.force, **stored) as table:
             return _said(table, options)
     if not tables.is_table(rows):
-        raise ValueError(f"{options.output}: rows become tables (.h5, or a directory), .csv and .parquet")
+        raise ValueError(f"{options.output}: rows become tables (.h5, or a directory), and {', '.join(ROWS)}")
     if output.endswith(".npy"):
         return _into_npy(rows, options)
     return None
@@ -96,9 +100,8 @@ def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace)
     """Write a table in an HDF5 file, which is made if there is none."""
     from coquina.hdf5 import File
 
+    hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
-        if target.path in file and not options.force:
-            raise FileExistsError(f"{target.file}:{target.path} exists; --force replaces it")
         # Under another name first, so that what is there is lost only once this is complete.
         name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
         with file.create_table(name, rows, **_storing(options)) as table:
@@ -110,9 +113,13 @@ def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace)
 
 
 def _write_rows(table: Table, output: str) -> int:
-    if output.lower().endswith(_PARQUET):
+    from coquina.tables.files import to_feather, to_json_lines
+
+    if output.lower().endswith(PARQUET):
         return table.to_parquet(output)
-    return table.to_csv(output, delimiter="\t" if ".tsv" in output.lower() else ",")
+    if output.lower().endswith(CSV):
+        return table.to_csv(output, delimiter="\t" if ".tsv" in output.lower() else ",")
+    return (to_feather if output.lower().endswith(FEATHER) else to_json_lines)(table, output)
 
 
 @contextmanager
@@ -131,10 +138,7 @@ def _into_npy(table: Table, options: argparse.Namespace) -> dict[str, Any]:
     """Write the rows as records, some at a time."""
     from coquina.cli.convert import new_file
 
-    for path, column in table.layout.columns.items():
-        if column.is_nullable or column.dtype.kind in "TO":
-            what = "can be missing" if column.is_nullable else "are text of any length"
-            raise ValueError(f"{path}: values {what}, which .npy cannot say; .parquet and .csv can")
+    _check_columns(table, options)
     with new_file(options.output) as file:
         _write_npy(file, table)
     return _said(table, options)
@@ -151,6 +155,18 @@ def _write_npy(file: BinaryIO, table: Table) -> None:
         file.write(np.ascontiguousarray(batch, dtype).tobytes())
 
 
-def array_of(table: Any) -> Any:
+def _check_columns(table: Table, options: argparse.Namespace) -> None:
+    """Raise ValueError for columns that no array of records has."""
+    for path, column in table.layout.columns.items():
+        if column.is_nullable or column.dtype.kind in "TO":
+            what = "can be missing" if column.is_nullable else "are text of any length"
+            kind = Path(options.output).suffix
+            raise ValueError(
+                f"{path}: values {what}, which {kind} cannot say; .csv, .parquet and .feather can"
+            )
+
+
+def array_of(table: Table, options: argparse.Namespace) -> Any:
     """Return a table's records as an array: for outputs that know no tables."""
+    _check_columns(table, options)
     return table.dataset if table.records is not None else table.to_numpy()

@@ -32,6 +32,10 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
 )  # fmt: skip
 
 
+class UncheckedError(UnsupportedError):
+    """Nothing is damaged, but not all could be looked at: exit code 3."""
+
+
 class Failure(NamedTuple):
     """Why a command failed. kind: a word for programs; place: the file, or None."""
 

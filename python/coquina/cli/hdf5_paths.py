@@ -5,6 +5,7 @@ In: text. Out: the file, and the path in it. h5py is imported only if the file i
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,22 @@ def new_place(text: str, default: str) -> Place | None:
         if not found.file.lower().endswith(HDF5_SUFFIXES):
             return None
     return found if found.path.strip("/") else Place(found.file, default)
+
+
+def check_new(found: Place, *, is_forced: bool) -> None:
+    """Raise FileExistsError if there is something that is not to be replaced: without --force anything, with
+    it a group that is no table, and all that is in it.
+    """
+    if not os.path.exists(found.file):
+        return
+    with _opened(found.file) as file:
+        if found.path not in file:
+            return
+        if not is_forced:
+            raise FileExistsError(f"{found.file}:{found.path} exists; --force replaces it")
+        if isinstance(file[found.path], coquina.hdf5.Group):
+            what = "is a group, of which --force replaces nothing; name a dataset in it"
+            raise FileExistsError(f"{found.file}:{found.path} {what}")
 
 
 @contextmanager

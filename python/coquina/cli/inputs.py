@@ -17,11 +17,16 @@ FORMATS = (
     "Blosc2 arrays and frames (.b2nd, .b2frame), Bloscpack (.blp), HDF5 (.h5, .nc), directories of tables"
 )
 
+#: Names of files of plain bytes, which say of nothing else what they are.
+PLAIN = (".raw", ".bin")
+
+#: What files are that begin so, and the extensions by which `coquina convert` knows them, if it does.
 _MAGICS = {
-    b"\x93NUMPY": ("a .npy file", "convert"), b"PK\x03\x04": ("a zip file, as .npz are", "convert"),
-    b"PAR1": ("a Parquet file", "convert"), b"\x1f\x8b": ("a gzip file", None),
-    b"\x89PNG": ("a PNG image", "convert"), b"II*\0": ("a TIFF image", "convert"),
-    b"\x28\xb5\x2f\xfd": ("a Zstandard file", None), b"CDF": ("a NetCDF-3 file, which is no HDF5", None),
+    b"\x93NUMPY": ("a .npy file", (".npy",)), b"PAR1": ("a Parquet file", (".parquet", ".pq")),
+    b"ARROW1": ("a Feather file", (".feather", ".arrow")), b"\x89PNG": ("a PNG image", (".png",)),
+    b"II*\0": ("a TIFF image", (".tif", ".tiff")), b"PK\x03\x04": ("a ZIP file", (".npz",)),
+    b"\x1f\x8b": ("a gzip file", (".csv.gz", ".tsv.gz")), b"\x28\xb5\x2f\xfd": ("a Zstandard file", ()),
+    b"CDF": ("a NetCDF-3 file, which is no HDF5", ()),
 }  # fmt: skip
 
 
@@ -92,13 +97,15 @@ def unknown(path: str, takes: str = FORMATS) -> ValueError:
         return ValueError(f"{path}: a folder without an array or a table in it; takes {takes}")
     with open(path, "rb") as file:
         head = file.read(32)
-    for magic, (name, command) in _MAGICS.items():
+    for magic, (name, extensions) in _MAGICS.items():
         if head.startswith(magic):
-            what = f"`coquina {command} {path} OUTPUT` makes one of it" if command else "unpack it first"
+            what = "unpack it, or convert it by another program"
+            if path.lower().endswith(extensions or ("\0",)):
+                what = f"`coquina convert {path} OUTPUT` makes one of it"
             return ValueError(f"{path}: {name}, and this takes {takes}; {what}")
     if not head:
         return ValueError(f"{path}: an empty file; takes {takes}")
-    hint = "; `coquina convert` makes arrays of plain bytes" if takes.startswith(FORMATS) else ""
+    hint = "; `coquina convert --dtype` makes arrays of plain bytes" if takes.startswith(FORMATS) else ""
     return ValueError(f"{path}: of no format that is known; takes {takes}{hint}")
 
 

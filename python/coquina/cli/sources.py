@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     import argparse
     from contextlib import ExitStack
 
+#: What has items.
+TAKES = (
+    f"{inputs.FORMATS}, .npy and .npz, images, and plain bytes: {', '.join(inputs.PLAIN)}, or with --dtype"
+)
+
 
 def load(options: argparse.Namespace, stack: ExitStack) -> Any:
     """Return something with a shape, a dtype and slices; what must be closed goes to `stack`."""
@@ -62,6 +67,9 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         raise IsADirectoryError(
             f"{path}: a folder without images; takes files, and folders of {', '.join(EXTENSIONS)}"
         )
+    if options.dtype is None and not path.lower().endswith(inputs.PLAIN):
+        # Bytes of what has a format of its own are no items: an archive would become an array of its bytes.
+        raise inputs.unknown(path, TAKES)
     return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
 
 
@@ -81,13 +89,14 @@ def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
 
 def datasets_of(top: Any) -> list[str]:
     """Return the names of the datasets in a file of h5py: not hidden ones, nor what only tells of others."""
+    from coquina.adapters.netcdf_groups import is_bare_dimension
     from coquina.hdf5.quantization import is_container
 
     found: list[str] = []
 
     def look(name: str, h5: Any) -> None:
         is_dataset = not hasattr(h5, "keys") and hasattr(h5, "shape")
-        if is_dataset and not tables.is_hidden(name) and not is_container(h5):
+        if is_dataset and not tables.is_hidden(name) and not is_container(h5) and not is_bare_dimension(h5):
             found.append(name)
 
     top.visititems(look)

@@ -97,9 +97,15 @@ def take(
     indices: of any shape, whose axes stand for `axis` in the result; negative ones count from the end.
     mode: what becomes of an index out of bounds: IndexError, or it wraps around, or it is clipped.
 
-    Lazy for all but small arrays. Memory: the indices.
+    Raises IndexError, in each mode, for an axis without items. Lazy for all but small arrays.
+    Memory: the indices.
     """
     source, wanted = source_of(x), as_numpy(indices)
+    if source.shape and wanted.size:
+        length = prod(source.shape) if axis is None else source.shape[axis_of(axis, len(source.shape))]
+        if not length:
+            # NumPy never returns from mode="wrap" where another axis is empty too.
+            raise IndexError("cannot take from an empty axis")
     if not source.shape or 0 in source.shape:
         return stored(np.asarray(np.take(as_numpy(source), wanted, axis=axis, mode=mode), source.dtype))
     if wanted.dtype.kind not in "iub" and wanted.size:

@@ -1,6 +1,7 @@
 """Reads every chunk of every dataset below a group, and tells which are damaged.
 
-In: a group or dataset of h5py. Out: `Checked`. Chunks are decoded here in parallel where that is possible, by
+In: a group or dataset of h5py. Out: `Checked`: what is right, damaged, or cannot be checked here.
+Chunks are decoded here in parallel where that is possible, by
 libhdf5 else; what is stored in other files is not looked at.
 """
 
@@ -9,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coquina._core import CorruptError, UnsupportedError
 from coquina.array_regions import boxes
+from coquina.hdf5.describing import missing_filters
 from coquina.hdf5.exact_attributes import is_fixed
 from coquina.hdf5.salvage import DAMAGE
 from coquina.hdf5.storing import bytes_array, read, stored_rows
@@ -36,11 +39,20 @@ class Bad:
 
 @dataclass(slots=True)
 class Checked:
-    """What was read: chunks, or pieces of datasets that have none; and what of that is bad."""
+    """What was read: chunks, or pieces of datasets that have none; and what of that is bad.
+
+    unchecked: what nobody here can decode, for want of a filter: it may be right.
+    """
 
     ndatasets: int = 0
     nchunks: int = 0
     bad: list[Bad] = field(default_factory=list[Bad])
+    unchecked: list[Bad] = field(default_factory=list[Bad])
+
+    def note(self, dataset: str, start: tuple[int, ...], error: BaseException) -> None:
+        """Add what could not be read."""
+        found = self.unchecked if isinstance(error, UnsupportedError) else self.bad
+        found.append(Bad(dataset, start, str(error)))
 
 
 def check(top: Any, threads: int | None = None) -> Checked:
@@ -53,7 +65,7 @@ def check(top: Any, threads: int | None = None) -> Checked:
             try:
                 _check(name, entry.object, threads, checked)
             except DAMAGE as error:
-                checked.bad.append(Bad(name, (), str(error)))
+                checked.note(name, (), error)
     return checked
 
 
@@ -71,8 +83,10 @@ def _check(name: str, dataset: Any, threads: int | None, checked: Checked) -> No
         checked.nchunks += stored
         for damage in array.verify(threads=threads):
             start = tuple(part.start for part in damage.region)
-            checked.bad.append(Bad(name, start, str(damage.error)))
+            checked.note(name, start, damage.error)
         return
+    # libhdf5 tells a filter that it does not have from damage only by words.
+    missing = missing_filters(dataset)
     for region in _regions(dataset):
         checked.nchunks += 1
         try:
@@ -81,7 +95,11 @@ def _check(name: str, dataset: Any, threads: int | None, checked: Checked) -> No
             else:
                 read(array, region, threads)
         except DAMAGE as error:
-            checked.bad.append(Bad(name, tuple(part.start for part in region), str(error)))
+            start = tuple(part.start for part in region)
+            if missing and not isinstance(error, CorruptError):
+                checked.note(name, start, UnsupportedError(f"filter {missing[0]}: nobody has it here"))
+            else:
+                checked.note(name, start, error)
 
 
 def _regions(dataset: Any) -> Iterator[Region]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coquina._core import CoquinaError, UnsupportedError
+from coquina._core import UnsupportedError
 from coquina.array import Array
 from coquina.array_copies import encoding_of_copy
 from coquina.array_fields import field_names, write_fields
@@ -346,9 +346,12 @@ class Dataset(Placed, BoundedWrites):
     ) -> Array:
         """Return a copy as an array in memory or in a file that is not HDF5 (see `Group.copy` for that).
 
-        chunks: those of the dataset by default, if it has some. Attributes are copied as far as arrays can
-        have them: numbers, strings and arrays of numbers, under names of at most 31 bytes.
+        chunks: those of the dataset by default, if it has some. Attributes and the names of the axes are
+        copied, as `asarray` does; references, and what tells HDF5 and NetCDF of the file, are not.
         """
+        from coquina.descriptions import add_layers, layers_of
+
+        layers = layers_of(self)
         if chunks is None and blocks is None and access == "any" and self.layout == "chunked":
             chunks = self.chunks
         encoding, _ = encoding_of_copy(self, codec, level, filters, tuning, DATASETS)
@@ -364,12 +367,8 @@ class Dataset(Placed, BoundedWrites):
             checksums=checksums,
             threads=threads,
         )
-        for name, value in self.attrs.items():
-            try:
-                if len(name.encode()) <= NAME_BYTES_MAX:
-                    copy.attrs[name] = value
-            except (TypeError, ValueError, CoquinaError):
-                continue
+        with copy.transaction():
+            add_layers(copy, layers)
         return copy
 
     __copy__ = copy

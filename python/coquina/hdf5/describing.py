@@ -267,6 +267,12 @@ def can_decode(code: int) -> bool:
     return row is not None and (row[1] or _core.hdf5_filter_is_there(code))
 
 
+def missing_filters(dataset: Any) -> list[int]:
+    """Return the filters of a dataset that neither coquina nor libhdf5 can undo here."""
+    codes = [code for code, *_ in filters_of(dataset.id.get_create_plist())]
+    return [code for code in codes if not can_decode(code) and not h5z.filter_avail(code)]
+
+
 @cache
 def _known_filters() -> dict[int, tuple[str, bool, bool]]:
     return {code: (name, decodes, encodes) for code, name, decodes, encodes in _core.hdf5_filters()}

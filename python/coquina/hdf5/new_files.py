@@ -60,9 +60,7 @@ class NewFile:
             sync_file(self.h5)
             self._rename()
             return
-        self.open_file.publish(self._made, replaces=self._replaces)
-        self.is_published = True
-        sync_folder(os.path.dirname(self.path))
+        self.open_file.publish(self._rename)
 
     @contextmanager
     def filling(self) -> Generator[None]:
@@ -119,8 +117,16 @@ class NewFile:
             os.replace(self._made, self.path)
         else:
             # Unlike a rename this fails if somebody else made such a file meanwhile.
-            os.link(self._made, self.path)
-            os.unlink(self._made)
+            try:
+                os.link(self._made, self.path)
+                os.unlink(self._made)
+            except FileExistsError:
+                raise
+            except OSError:
+                # A file system without hard links.
+                if os.path.lexists(self.path):
+                    raise
+                os.rename(self._made, self.path)
         self.is_published = True
         sync_folder(os.path.dirname(self.path))
 

@@ -17,7 +17,7 @@ from coquina._core import JournaledFile
 from coquina.hdf5.untyped import h5f, h5g, h5p, h5py
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from coquina.hdf5.nodes import Nodes
 
@@ -167,11 +167,12 @@ class OpenFile:
         """Whether changes are commits."""
         return self.journaled is not None and self.h5.mode != "r"
 
-    def publish(self, part: str, *, replaces: bool) -> None:
-        """Make what was written the first commit, and give the file its name."""
+    def publish(self, rename: Callable[[], None]) -> None:
+        """Make what was written the first commit, and give the file its name by `rename`."""
         assert self.journaled is not None
         _File.flush(self.h5)
-        self.journaled.publish(part, replaces=replaces)
+        self.journaled.publish()
+        rename()
         with self._lock:
             self._register()
 

@@ -180,6 +180,14 @@ def _is_tuned(dataset: Any, goal: Terms | None) -> bool:
     return (goal is None and not tuned_writes.is_stated(dataset)) or goal == _known_tuning(dataset)
 
 
+def _dtype(dataset: Any) -> Any:
+    """Return the dtype; None for items that NumPy has not, as PyTables' times."""
+    try:
+        return dataset.dtype
+    except TypeError:
+        return None
+
+
 def _is_rounded(dataset: Any, is_named: bool) -> bool:
     """Whether a bound is for this dataset: floating-point numbers that are no dimension of others.
 
@@ -239,7 +247,7 @@ def _filters(dataset: Any, wish: Wish, chunks: Shape, blocks: Shape) -> tuple[Sl
         itemsize=tid.get_size(),
         typesize=_innermost(tid),
         block_bytes=prod(blocks) * tid.get_size(),
-        dtype=dataset.dtype,
+        dtype=_dtype(dataset),
     )
     if wish.filter is not None:
         return tuple(slots.pipeline(wish.filter, wanted, fletcher32=has_sum))

@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import CorruptError
-from coquina.hdf5.references import copy_attributes, has_references, pointed
+from coquina.hdf5.exact_attributes import refers
+from coquina.hdf5.references import copy_attributes, pointed
 from coquina.hdf5.salvage import DAMAGE, Claims, Salvage, check, copy_good, good_regions, list_chunks
 from coquina.hdf5.superblock import Superblock
 from coquina.hdf5.tree_copies import has_far_fill
@@ -281,6 +282,6 @@ def _save_dataset(new: Any, one: _Found, salvage: Salvage) -> None:
 
 def _point(old: Any, new: Any, one: _Found, salvage: Salvage | None) -> None:
     """Point the references that are the items of a dataset to the objects of the new file."""
-    if salvage is not None and has_references(one.object.dtype):
+    if salvage is not None and refers(one.object.id.get_type()):
         for region in good_regions(one.object, salvage):
             new[one.name][region] = pointed(one.object[region], old, new)

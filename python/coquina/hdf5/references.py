@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.hdf5.exact_attributes import refers
 from coquina.hdf5.untyped import h5py, h5r
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def copy_attributes(source: Any, target: Any) -> list[tuple[str, str]]:
     lost: list[tuple[str, str]] = []
     for name in list(source.attrs):
         try:
-            dtype = source.attrs.get_id(name).dtype
-            if name not in target.attrs or has_references(dtype):
-                _copy_attribute(source, target, name, dtype)
+            attribute = source.attrs.get_id(name)
+            if name not in target.attrs or refers(attribute.get_type()):
+                _copy_attribute(source, target, name, attribute.dtype)
         except (OSError, RuntimeError, ValueError, LookupError, TypeError) as error:
             lost.append((name, str(error)))
     return lost

@@ -11,13 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice, product
 from math import prod
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from coquina import _core
-from coquina._core import CoquinaError, Hdf5Library
+from coquina._core import CoquinaError, Hdf5Library, UnsupportedError
 from coquina.hdf5.chunks import may_be_mixed_up
-from coquina.hdf5.describing import can_decode, filters_of
-from coquina.hdf5.untyped import h5d, h5py
+from coquina.hdf5.describing import can_decode, filters_of, missing_filters
+from coquina.hdf5.exact_attributes import is_fixed
+from coquina.hdf5.storing import bytes_array, read
+from coquina.hdf5.untyped import h5d, h5py, h5z
+from coquina.indexing import lower
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -225,6 +229,7 @@ class _Checker:
             for code, _, may_skip, values in filters_of(dataset.id.get_create_plist())
         ]
         self.known = {code for code, *_ in self.filters if can_decode(code)}
+        self._lock = Lock()
         # Items that stand elsewhere in the file are good only if they can be followed.
         self.is_indirect = points_elsewhere(dataset)
 
@@ -245,7 +250,7 @@ class _Checker:
                 if code not in self.known and not mask >> bit & 1
             ]  # fmt: skip
             if self.is_indirect:
-                self.dataset[region]
+                self._follow(region)
             elif unknown:
                 self._ask_h5py(region, unknown)
             else:
@@ -254,10 +259,23 @@ class _Checker:
             return str(error) or type(error).__name__
         return None
 
+    def _follow(self, region: Region) -> None:
+        try:
+            self.dataset[region]
+        except TypeError:
+            # Of a type that h5py has not: libhdf5 copies what it can follow.
+            self._leave()
+
     def _decode(self, stored: bytes, mask: int, region: Region) -> None:
         is_edge = prod(part.stop - part.start for part in region) < prod(self.dataset.chunks)
         try:
             _core.filter_decode(self.filters, list(self.dataset.chunks), self.itemsize, mask, stored)
+        except UnsupportedError:
+            # Ours does not know this kind of it; libhdf5 may. Else it may be right, and is kept as it is.
+            try:
+                self.dataset[region]
+            except DAMAGE:
+                self._leave()
         except CoquinaError:
             # A dataset may say that filters leave the chunks at its edges alone; h5py does not tell.
             if not is_edge or len(stored) != self.nbytes:
@@ -267,12 +285,17 @@ class _Checker:
         if all(h5py.h5z.filter_avail(code) for code in unknown):
             self.dataset[region]
         else:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Count a chunk that nobody here can check."""
+        with self._lock:
             self.salvage.unchecked += 1
 
 
 def points_elsewhere(dataset: Any) -> bool:
     """Whether items are addresses of what they hold: strings and lists of any length, references."""
-    return bool(dataset.dtype.hasobject)
+    return not is_fixed(dataset.id.get_type())
 
 
 def pieces(dataset: Any) -> Iterator[Region]:
@@ -280,11 +303,31 @@ def pieces(dataset: Any) -> Iterator[Region]:
     if not dataset.shape:
         yield ()
         return
-    row_bytes = prod(dataset.shape[1:]) * dataset.dtype.itemsize
+    row_bytes = prod(dataset.shape[1:]) * dataset.id.get_type().get_size()
     step = max(_PIECE_BYTES // max(row_bytes, 1), 1)
     rest = tuple(slice(0, length) for length in dataset.shape[1:])
     for start in range(0, dataset.shape[0], step):
         yield slice(start, min(start + step, dataset.shape[0])), *rest
+
+
+def _is_plain(dataset: Any) -> bool:
+    """Whether items are of a type that NumPy has not, as PyTables' times are: they go as bytes."""
+    try:
+        return dataset.dtype is None
+    except TypeError:
+        return is_fixed(dataset.id.get_type())
+
+
+def _read(dataset: Any, region: Region) -> Any:
+    return read(bytes_array(dataset), region, None) if _is_plain(dataset) else dataset[region]
+
+
+def _copy(source: Any, made: Any, region: Region) -> None:
+    if not _is_plain(source):
+        made[region] = source[region]
+        return
+    target = bytes_array(made)
+    target.write_selection(list(lower(region, target.shape).axes), None, 0, _read(source, region))
 
 
 def _check_pieces(dataset: Any, salvage: Salvage) -> None:
@@ -296,7 +339,7 @@ def _check_pieces(dataset: Any, salvage: Salvage) -> None:
     for region in pieces(dataset):
         salvage.nchunks += 1
         try:
-            dataset[region]
+            _read(dataset, region)
         except DAMAGE as error:
             salvage.lost.append(Lost(region, str(error)))
 
@@ -313,10 +356,17 @@ def good_regions(dataset: Any, salvage: Salvage) -> Iterator[Region]:
 def copy_good(source: Any, parent: Any, name: str, salvage: Salvage) -> None:
     """Make a dataset like `source` that holds what is good; chunks stay as they are stored."""
     space, plist = source.id.get_space(), source.id.get_create_plist()
+    if missing := missing_filters(source):
+        # libhdf5 makes no dataset of a filter that it has not, unless a chunk might skip it. None does.
+        rows = filters_of(plist)
+        plist.remove_filter(h5z.FILTER_ALL)
+        for code, _, may_skip, values in rows:
+            is_optional = may_skip or code in missing
+            plist.set_filter(code, h5z.FLAG_OPTIONAL if is_optional else h5z.FLAG_MANDATORY, tuple(values))
     made = h5py.Dataset(h5d.create(parent.id, name.encode(), source.id.get_type(), space, plist))
     if source.chunks is None or points_elsewhere(source):
         for region in good_regions(source, salvage):
-            made[region] = source[region]
+            _copy(source, made, region)
     else:
         for start in salvage.good:
             mask, stored = source.id.read_direct_chunk(start)

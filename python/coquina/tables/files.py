@@ -1,4 +1,4 @@
-"""CSV and Parquet files as tables, and back, by pyarrow.
+"""CSV, Parquet, Feather and JSON lines files as tables, and back, by pyarrow.
 
 In: files of others, or rows. Out: tables, or files. Both ways some rows at a time: memory does not grow with
     the file.
@@ -6,6 +6,7 @@ In: files of others, or rows. Out: tables, or files. Both ways some rows at a ti
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from contextlib import contextmanager
@@ -36,15 +37,17 @@ def read_csv(
     layout: Kind = "columns",
     delimiter: str = ",",
     columns: Sequence[str] | None = None,
-    mode: Mode = "w",
+    mode: Mode = "a",
+    overwrite: bool = False,
 ) -> Table:
     """Return a new table with the rows of a CSV file, open for writing.
 
     source: a path, or a binary file; see `csv_rows`, which gives the same rows to `append`. path, name,
-    layout, mode: of the table; see `coquina.create_table`. delimiter: between values. columns: only these.
+    layout, mode, overwrite: of the table; see `coquina.create_table`. delimiter: between values. columns:
+    only these.
     """
     rows = csv_rows(source, delimiter=delimiter, columns=columns)
-    return create_table(path, rows, name=name, layout=layout, mode=mode)
+    return create_table(path, rows, name=name, layout=layout, mode=mode, overwrite=overwrite)
 
 
 def read_parquet(
@@ -54,15 +57,17 @@ def read_parquet(
     name: str = "/table",
     layout: Kind = "columns",
     columns: Sequence[str] | None = None,
-    mode: Mode = "w",
+    mode: Mode = "a",
+    overwrite: bool = False,
 ) -> Table:
     """Return a new table with the rows of a Parquet file, open for writing.
 
-    source: a path, or a binary file. path, name, layout, mode: of the table; see `coquina.create_table`.
+    source: a path, or a binary file. path, name, layout, mode, overwrite: of the table; see
+    `coquina.create_table`.
     columns: only these.
     """
     rows = parquet_rows(source, columns=columns)
-    return create_table(path, rows, name=name, layout=layout, mode=mode)
+    return create_table(path, rows, name=name, layout=layout, mode=mode, overwrite=overwrite)
 
 
 def csv_rows(source: Any, *, delimiter: str = ",", columns: Sequence[str] | None = None) -> Any:
@@ -121,6 +126,76 @@ def _nulls_of(metadata: Any) -> set[str]:
             if known is None or not known.has_null_count or known.null_count:
                 found.add(column.path_in_schema.partition(".")[0])
     return found
+
+
+def feather_rows(source: Any) -> Any:
+    """Return the rows of a Feather file, which is Arrow's own, as Arrow data.
+
+    source: a path. Raises ValueError for what is no such file.
+    """
+    file = pyarrow("ipc").open_file(pyarrow().memory_map(_source(source)))
+    batches = (file.get_batch(at) for at in range(file.num_record_batches))
+    nulls = {
+        name
+        for batch in map(file.get_batch, range(file.num_record_batches))
+        for name, one in zip(batch.schema.names, batch.columns, strict=True)
+        if one.null_count
+    }
+    return with_nulls(file.schema, batches, nulls)
+
+
+def json_rows(source: Any) -> Any:
+    """Return the rows of a file of JSON lines as Arrow data, all of it in memory.
+
+    source: a path, or a binary file. A line is an object, whose names are those of columns.
+    """
+    return pyarrow("json").read_json(_source(source))
+
+
+def to_feather(rows: Queries, path: Any, columns: Names = None) -> int:
+    """Write rows as a Feather file; return how many they were."""
+    count = 0
+    source = reader(rows, columns)
+    with _new_file(path) as target, pyarrow("ipc").new_file(target, source.schema) as writer:
+        for batch in source:
+            writer.write_batch(batch)
+            count += len(batch)
+    return count
+
+
+def to_json_lines(rows: Queries, path: Any, columns: Names = None) -> int:
+    """Write rows as JSON lines, times as text of ISO 8601; return how many they were.
+
+    Raises ValueError for what JSON has not: NaN and infinities, bytes.
+    """
+    pa = pyarrow()
+    count = 0
+    source = reader(rows, columns)
+    for field in source.schema:
+        if pa.types.is_binary(field.type) or pa.types.is_fixed_size_binary(field.type):
+            raise ValueError(f"{field.name}: JSON has no bytes; .parquet and .feather have")
+    with _new_file(path) as target, cast("Any", open)(target, "w", encoding="utf-8") as file:
+        for batch in source:
+            for row in _plain_times(batch).to_pylist():
+                try:
+                    file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+                except ValueError as error:
+                    raise ValueError(f"row {count}: JSON has no NaN and no infinities") from error
+                count += 1
+    return count
+
+
+def _plain_times(batch: Any) -> Any:
+    """Return rows whose times are text, to the last digit."""
+    pa = pyarrow()
+    times = [
+        pa.types.is_temporal(field.type) and not pa.types.is_duration(field.type) for field in batch.schema
+    ]
+    columns = [
+        one.cast(pa.string()) if is_time else one.cast(pa.int64()) if pa.types.is_duration(one.type) else one
+        for one, is_time in zip(batch.columns, times, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def to_csv(rows: Queries, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:

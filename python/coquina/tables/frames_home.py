@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
-import shutil
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 JSON = "table.json"
 _VERSION = 1
+#: What the directory of a table has: its JSON, frames and indexes, and what a kill left of these.
+_OWN = re.compile(r"table\.json(\.[0-9a-f]{8})?|\.?[0-9]{4,}\.b2nd.*|index")
 #: Rows that wait are written when they are more than this, flushed or not.
 _WAITING_BYTES_MAX = 16 << 20
 _Node = dict[str, Any]
@@ -43,6 +45,17 @@ _Node = dict[str, Any]
 def is_directory(path: Path) -> bool:
     """Whether there is a table in a directory of this name."""
     return os.path.isfile(os.path.join(_absolute(path), JSON))
+
+
+def check_is_replaceable(path: Path) -> None:
+    """Raise FileExistsError unless there is a table, and nothing else, in a directory of this name."""
+    place = _absolute(path)
+    if not is_directory(place):
+        raise FileExistsError(f"{place} exists and is no table; only tables are replaced")
+    others = sorted(one for one in os.listdir(place) if not _OWN.fullmatch(one))
+    if others:
+        names = ", ".join(others[:5])
+        raise FileExistsError(f"{place} has files that are not of the table ({names}); move them first")
 
 
 class FramesHome(Home):
@@ -59,14 +72,9 @@ class FramesHome(Home):
         self._arrays: dict[str, Array] = {}
 
     @classmethod
-    def make(cls, path: Path, *, overwrite: bool = False, durable: bool = False) -> FramesHome:
-        """Make an empty directory. overwrite: in place of a table that is there, and of nothing else.
-
-        durable: commits wait for the disk. Raises FileExistsError.
-        """
+    def make(cls, path: Path, *, durable: bool = False) -> FramesHome:
+        """Make an empty directory. durable: commits wait for the disk. Raises FileExistsError."""
         place = _absolute(path)
-        if overwrite and is_directory(place):
-            shutil.rmtree(place)
         os.makedirs(place)
         return cls(place, {"": {"kind": "group", "attrs": {}}}, is_writable=True, durable=durable)
 

@@ -7,6 +7,7 @@ Invariant: a table that cannot be filled is not there; a new file appears when t
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -88,7 +89,7 @@ class Storing:
         del options["expected_rows"]
         return create_rows(group, name, schema, **options)
 
-    def create_directory(self, path: Path, schema: Schema, overwrite: bool) -> Layout:
+    def create_directory(self, path: Path, schema: Schema) -> Layout:
         """Return the layout of a new table without rows that is a directory."""
         from coquina.tables.columns_layout import ColumnsLayout
         from coquina.tables.cuts import Cut
@@ -99,7 +100,7 @@ class Storing:
         lossy = bounds_of(self.lossy, schema)
         rows = Cut.for_rows(self.expected_rows) if self.chunk_rows is None else self.chunk_rows
         kept = Cut(rows, Cut().block_rows, self.filter, ways=self.ways, **self._encoding())
-        home = FramesHome.make(path, overwrite=overwrite)
+        home = FramesHome.make(path)
         try:
             return ColumnsLayout.create(home, schema, kept, title=self.title, lossy=lossy)
         except BaseException:
@@ -128,17 +129,37 @@ def filled_in(group: Group, name: str, schema: Schema, parts: Iterator[Batch], s
 
 
 def create_at(
-    path: Path, mode: Any, name: str, made: tuple[Schema, Iterator[Batch]], storing: Storing
+    path: Path,
+    mode: Any,
+    name: str,
+    made: tuple[Schema, Iterator[Batch]],
+    storing: Storing,
+    *,
+    overwrite: bool = False,
 ) -> Table:
-    """Return a new table in a file of its own, or as a directory, with these rows."""
+    """Return a new table in a file, or as a directory, with these rows.
+
+    overwrite: a table of this name is replaced, once the new one is complete.
+    """
     from coquina.hdf5.files import File
 
     schema, parts = made
     if not is_file_name(path):
-        return _create_directory(path, mode, schema, parts, storing)
+        return _create_directory(path, mode, (schema, parts), storing, overwrite=overwrite)
+    if not overwrite and mode in ("a", "r+") and os.path.exists(path):
+        # Before the file is opened for writing, which already leaves a time in it.
+        with File(path) as file:
+            if name in file:
+                place = f"{file.filename}:{name}"
+                raise ValueError(
+                    f"{place} exists; overwrite=True replaces a table, mode='w' makes a new file"
+                )
     file = File(path, mode)
     try:
-        table = filled_in(file, name, schema, parts, storing)
+        if name in file:
+            table = _replaced(file, name, (schema, parts), storing)
+        else:
+            table = filled_in(file, name, schema, parts, storing)
         file.publish()
     except BaseException as error:
         file.__exit__(type(error), error, None)
@@ -146,20 +167,56 @@ def create_at(
     return owned(table, file)
 
 
+def _replaced(file: File, name: str, made: tuple[Schema, Iterator[Batch]], storing: Storing) -> Table:
+    """Return a new table in place of another, which is there until the new one is complete.
+
+    Raises ValueError if what is there is no table.
+    """
+    from coquina.tables.opening import open_in
+
+    if not isinstance(file[name], Table):
+        place = f"{file.filename}:{name}"
+        raise ValueError(f"{place} is no table, and only tables are replaced; delete it first")
+    beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
+    filled_in(file, beside, *made, storing).close()
+    del file[name]
+    file.move(beside, name)
+    return open_in(file, name)
+
+
 def _create_directory(
-    path: Path, mode: str, schema: Schema, parts: Iterator[Batch], storing: Storing
+    path: Path, mode: str, made: tuple[Schema, Iterator[Batch]], storing: Storing, *, overwrite: bool
 ) -> Table:
-    if mode not in ("w", "x"):
-        raise ValueError(f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'w' and 'x'")
-    layout: Any = storing.create_directory(path, schema, mode == "w")
-    table = Table(layout)
+    """Return a new table as a directory, which gets its name when the table is complete."""
+    from coquina.tables.columns_layout import ColumnsLayout
+    from coquina.tables.frames_home import FramesHome, check_is_replaceable
+
+    if mode not in ("a", "w", "x"):
+        raise ValueError(
+            f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'a', 'w' and 'x'"
+        )
+    place = os.path.abspath(os.fsdecode(path))
+    if os.path.lexists(place):
+        if mode == "x" or not (overwrite or mode == "w"):
+            raise FileExistsError(f"{place} exists; overwrite=True replaces a table")
+        check_is_replaceable(place)
+    schema, parts = made
+    folder, name = os.path.split(place)
+    beside = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
     try:
-        _fill(table, parts, storing)
+        with Table(storing.create_directory(beside, schema)) as table:
+            _fill(table, parts, storing)
+        if os.path.lexists(place):
+            old = f"{beside}.old"
+            os.rename(place, old)
+            os.rename(beside, place)
+            shutil.rmtree(old)
+        else:
+            os.rename(beside, place)
     except BaseException:
-        table.close()
-        shutil.rmtree(layout.home.path)
+        shutil.rmtree(beside, ignore_errors=True)
         raise
-    return table
+    return Table(ColumnsLayout.open(FramesHome.open(place, "a")))
 
 
 def _fill(table: Table, parts: Iterator[Batch], storing: Storing) -> None:
@@ -224,7 +281,7 @@ def copy_plan(
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
     storing = replace(storing, title=str(getattr(source.layout, "title", "")), expected_rows=len(plan.span))
     if isinstance(target, str | os.PathLike):
-        return create_at(cast("Any", target), "w" if overwrite else "x", name, (schema, parts), storing)
+        return create_at(cast("Any", target), "a", name, (schema, parts), storing, overwrite=overwrite)
     return filled_in(target, name, schema, parts, storing)
 
 

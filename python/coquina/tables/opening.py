@@ -41,7 +41,8 @@ def create_table(
     *,
     name: str = "/table",
     layout: Kind = "columns",
-    mode: Mode = "w",
+    mode: Mode = "a",
+    overwrite: bool = False,
     title: str = "",
     expected_rows: int | None = None,
     chunk_rows: int | None = None,
@@ -62,7 +63,9 @@ def create_table(
         (`str` for text).
     name: of the table in the file.
     layout: "columns", each an array of its own, or "rows", as PyTables has them.
-    mode: "w" makes a new file, "x" too if there is none, "a" and "r+" put the table into one that is there.
+    mode: "a" puts the table into a file that is there, or makes one; "r+" and "x" do one of these. "w" makes
+        a new file in place of one that is there, and of all that is in it.
+    overwrite: replace a table of this name, in the file or as a directory, once the new one is complete.
     title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell.
     chunk_rows: rows of a chunk; by default what suits the layout.
     filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`. The codec "auto"
@@ -73,7 +76,8 @@ def create_table(
     lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
         be from what was given, now and in all rows to come. Layout "columns" only.
 
-    Raises ValueError if there is something of this name, TypeError for data that tables do not take.
+    Raises ValueError if there is something of this name that is not to be replaced, or is no table,
+    FileExistsError for a directory, TypeError for data that tables do not take.
     """
     storing = Storing(
         layout,
@@ -89,7 +93,7 @@ def create_table(
         lossy,
         tuning=tuning,
     )
-    return create_at(path, mode, name, batches(data), expecting(storing, data))
+    return create_at(path, mode, name, batches(data), expecting(storing, data), overwrite=overwrite)
 
 
 def open_table(

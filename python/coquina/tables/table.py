@@ -224,9 +224,10 @@ class Table(Changes):
         overwrite: bool = False,
         **tuning: Unpack[Tuning],
     ) -> Table:
-        """Return a copy as another table, of a new file or in a group; rows are read a window at a time.
+        """Return a copy as another table, in a file or in a group; rows are read a window at a time.
 
-        name: of the new table; that of this one if None. layout: "rows" or "columns". condition: only the
+        name: of the new table; that of this one if None. overwrite: replace a table of this name in a file,
+        or in a directory; all else in them stays. layout: "rows" or "columns". condition: only the
         rows that meet it. sort_by: columns by which the rows are sorted, the first of which weighs most; rows
         that are equal keep their order, and what is missing, and NaN, comes last. lossy: bounds by column, as
         in `create_table`; without them the copy holds what is stored here, and is exact from then on. codec

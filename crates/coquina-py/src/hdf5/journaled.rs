@@ -344,21 +344,9 @@ impl JournaledFile {
         }
     }
 
-    /// Makes all that was written the first commit of a new file, and waits for the disk; gives the file its name.
-    #[pyo3(signature = (part, /, *, replaces))]
-    fn publish(&self, py: Python<'_>, part: PathBuf, replaces: bool) -> Result<(), Raised> {
-        let publish = |writer: &mut Writer<Arc<File>>, gate: &mut FileGate<'_>| {
-            writer.publish(gate)?;
-            if replaces {
-                fs::rename(&part, &self.path)?;
-            } else {
-                // Unlike a rename this fails if somebody else made such a file meanwhile.
-                fs::hard_link(&part, &self.path)?;
-                fs::remove_file(&part)?;
-            }
-            Ok(())
-        };
-        Ok(py.detach(|| self.with_writer(publish))?)
+    /// Makes all that was written the first commit of a new file, and waits for the disk.
+    fn publish(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.with_writer(|writer, gate| writer.publish(gate)))?)
     }
 
     /// Applies the commits, if nobody reads, and lets go of the file; whether the file alone is at the last commit.

@@ -1,0 +1,59 @@
+"""What `coquina convert` writes, by the names of the files.
+
+In: the name of an output. Out: nothing, or an error that says which names there are.
+Invariant: an output whose name says nothing is refused before anything is read. Plain bytes, which say
+    neither what they are nor how many axes they have, are written only to names that say so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coquina.cli import hdf5_paths
+from coquina.cli.image_files import EXTENSIONS as IMAGES
+from coquina.cli.inputs import PLAIN, is_url
+from coquina.hdf5_names import HDF5_SUFFIXES
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".tsv.bz2")
+PARQUET = (".parquet", ".pq")
+FEATHER = (".feather", ".arrow")
+JSON_LINES = (".jsonl", ".ndjson")
+#: Files of rows that others read and write.
+ROWS = (*CSV, *PARQUET, *FEATHER, *JSON_LINES)
+ARRAYS = (".b2nd", ".blp", ".npy", ".npz")
+
+
+def check(output: str) -> None:
+    """Raise ValueError for the name of an output that says of no kind what it is."""
+    if is_url(output):
+        raise ValueError(f"{output}: far places are only read; write a file here, and copy it there")
+    known = (*ARRAYS, *ROWS, *IMAGES, *PLAIN)
+    if output.lower().endswith(known) or hdf5_paths.new_place(output, "/data") is not None:
+        return
+    if Path(output).suffix:
+        raise ValueError(f"{output}: of no kind that is known; {kinds()}")
+
+
+def kinds() -> str:
+    """Return which kinds of file there are, by extension."""
+    return (
+        f"arrays are {', '.join(ARRAYS)}, rows {', '.join(ROWS)}, both {', '.join(HDF5_SUFFIXES)}; a table "
+        f"is also a directory, without an extension; images are {', '.join(IMAGES)}, and plain bytes "
+        f"{', '.join(PLAIN)}"
+    )
+
+
+def check_items(dtype: np.dtype[Any], output: str) -> None:
+    """Raise ValueError for items of which an array has pointers: text and objects of any length."""
+    if dtype.hasobject or dtype.kind == "T":
+        raise ValueError(
+            f"{output}: items of {dtype} have no fixed size, and files of arrays have no others; "
+            ".h5, .csv, .parquet and .feather keep text"
+        )
+
+
+__all__ = ["CSV", "FEATHER", "JSON_LINES", "PARQUET", "ROWS", "check", "check_items", "kinds"]

@@ -1,0 +1,163 @@
+"""What `coquina convert` writes, by names: it is right, or refused, and nothing is lost that was there."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import h5py
+import numpy as np
+import pyarrow.feather
+import pytest
+
+import coquina as cq
+from coquina.cli import main
+
+ROWS = {
+    "k": np.arange(4),
+    "s": ["a", "bé", "", "d"],
+    "at": np.arange(4).astype("M8[us]"),
+    "price": [1.5, 2.0, -3.0, 4.0],
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cq.create_table("t.h5", ROWS).close()
+    np.save("n.npy", np.arange(6.0))
+    (tmp_path / "notes.txt").write_text("name,age\n")
+    with zipfile.ZipFile("store.b2z", "w") as file:
+        file.writestr("a.b2nd", b"members")
+    return tmp_path
+
+
+def refused(capfd, command):
+    assert main(command.split()) == 1
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    return said
+
+
+@pytest.mark.parametrize("source", ["t.h5", "n.npy"])
+@pytest.mark.parametrize("extension", ["json", "duckdb", "xlsx", "txt", "zarr", "zip", "pkl", "h", "d"])
+def test_outputs_of_no_known_kind_are_refused(here, capfd, source, extension):
+    # Tables became files of raw pointers, arrays bytes without a header, and the exit code was 0.
+    before = sorted(here.iterdir())
+    said = refused(capfd, f"convert {source} out.{extension}")
+    assert all(known in said for known in (".b2nd", ".parquet", ".feather", ".h5", ".raw"))
+    assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.parametrize("extension", ["b2nd", "blp", "npy", "npz", "raw", "bin", "tif", "png"])
+def test_text_of_any_length_is_never_written_as_pointers(here, capfd, extension):
+    assert ".parquet" in refused(capfd, f"convert t.h5 out.{extension}")
+    assert not (here / f"out.{extension}").exists()
+
+
+@pytest.mark.parametrize(
+    "extension", ["b2nd", "blp", "npy", "npz", "raw", "csv", "parquet", "feather", "jsonl"]
+)
+def test_missing_values_are_kept_or_refused(here, capfd, extension):
+    values = {"n": np.ma.array([1, 2, 3], mask=[0, 1, 0]), "s": ["a", None, "c"]}
+    cq.create_table("nulls.h5", values).close()
+    cq.create_table("numbers.h5", {"n": values["n"]}).close()
+    if extension in ("csv", "parquet", "feather", "jsonl"):
+        assert main(["convert", "nulls.h5", f"out.{extension}"]) == 0
+        assert main(["convert", f"out.{extension}", "again.h5"]) == 0
+        with cq.open_table("again.h5") as again:
+            assert again.to_arrow().to_pydict() == {"n": [1, None, 3], "s": ["a", None, "c"]}
+    else:
+        assert "can be missing" in refused(capfd, f"convert numbers.h5 out.{extension}")
+
+
+@pytest.mark.parametrize("extension", ["feather", "arrow", "jsonl", "ndjson", "parquet", "csv"])
+def test_tables_go_through_files_of_rows_and_back(here, extension):
+    assert main(["convert", "t.h5", f"out.{extension}"]) == 0
+    assert main(["convert", f"out.{extension}", "again.h5"]) == 0
+    with cq.open_table("again.h5") as again, cq.open_table("t.h5") as table:
+        found, wanted = again.to_arrow(), table.to_arrow()
+    assert found.column_names == wanted.column_names
+    assert found.cast(wanted.schema).equals(wanted)
+
+
+def test_others_read_feather_and_json_lines(here):
+    for kind in ("feather", "jsonl"):
+        assert main(["convert", "t.h5", f"out.{kind}"]) == 0
+    assert pyarrow.feather.read_table("out.feather")["s"].to_pylist() == ROWS["s"]
+    first = json.loads((here / "out.jsonl").read_text().splitlines()[1])
+    assert first == {"k": 1, "s": "bé", "at": "1970-01-01 00:00:00.000001", "price": 2.0}
+
+
+@pytest.mark.parametrize("column", [[1.0, np.nan], [np.inf, 1.0]])
+def test_json_lines_refuse_what_json_cannot_say(here, capfd, column):
+    cq.create_table("odd.h5", {"x": column}).close()
+    assert "JSON has no" in refused(capfd, "convert odd.h5 out.jsonl")
+    assert not (here / "out.jsonl").exists()
+
+
+def test_plain_bytes_are_written_only_to_names_that_say_so(here):
+    for name in ("n.raw", "n.bin"):
+        assert main(["convert", "n.npy", name]) == 0
+        assert (here / name).read_bytes() == np.arange(6.0).tobytes()
+    assert main(["convert", "n.raw", "back.npy", "--dtype", "<f8"]) == 0
+    assert np.array_equal(np.load("back.npy"), np.arange(6.0))
+
+
+@pytest.mark.parametrize("output", ["o.b2nd", "o.npy", "o.h5", "o.raw", "o"])
+@pytest.mark.parametrize("source", ["store.b2z", "notes.txt", "out.feather"])
+def test_archives_and_text_are_no_arrays_of_their_own_bytes(here, capfd, source, output):
+    # A ZIP became an array of its own bytes, and `coquina info` said so as an advice.
+    (here / "out.feather").write_bytes(b"no Feather file")
+    refused(capfd, f"convert {source} {output}")
+    assert not (here / output).exists()
+    assert "makes one of it" not in refused(capfd, f"info {source}")
+    if source == "notes.txt" and output in ("o.b2nd", "o.npy"):
+        # Who says what the bytes are has them.
+        assert main(["convert", source, output, "--dtype", "u1"]) == 0
+
+
+def test_far_outputs_are_refused(here, capfd):
+    for place in ("memory://x.b2nd", "s3://bucket/x.h5", "https://example.org/x.npy"):
+        assert "only read" in refused(capfd, f"convert n.npy {place}")
+    assert not any("memory" in one.name for one in here.iterdir())
+
+
+@pytest.mark.parametrize("source", ["t.h5", "n.npy", "out.csv"])
+def test_force_replaces_no_group(here, capfd, source):
+    # `--force` with the name of a group deleted the group with all that was in it.
+    assert main(["convert", "t.h5", "out.csv"]) == 0
+    with h5py.File("lab.h5", "w") as file:
+        file["run/1/raw"] = np.arange(5)
+        file["old"] = np.arange(3)
+    before = (here / "lab.h5").read_bytes()
+    for path in ("/run", "/run/1"):
+        assert "group" in refused(capfd, f"convert {source} lab.h5:{path} --force")
+    assert "--force replaces it" in refused(capfd, f"convert {source} lab.h5:/old")
+    assert (here / "lab.h5").read_bytes() == before
+    assert main(["convert", source, "lab.h5:/old", "--force"]) == 0
+    assert main(["convert", source, "lab.h5:/new"]) == 0
+    with h5py.File("lab.h5") as file:
+        assert file["run/1/raw"][4] == 4
+        assert sorted(file) == ["new", "old", "run"]
+
+
+def test_a_table_takes_the_place_of_a_directory_only_by_force(here, capfd):
+    assert main(["convert", "t.h5", "folder"]) == 0
+    assert "--force" in refused(capfd, "convert t.h5 folder")
+    assert main(["convert", "t.h5", "folder", "--force"]) == 0
+    (here / "mine").mkdir()
+    (here / "mine" / "letter").write_text("dear")
+    assert "no table" in refused(capfd, "convert t.h5 mine --force")
+    refused(capfd, "convert n.npy mine --force")
+    assert (here / "mine" / "letter").read_text() == "dear"
+
+
+def test_a_dataset_that_fails_leaves_nothing_behind(here, capfd):
+    with h5py.File("lab.h5", "w") as file:
+        file["old"] = np.arange(3)
+    refused(capfd, "convert n.npy lab.h5:/new --chunks 1,2,3")
+    refused(capfd, "convert n.npy lab.h5:/old --force --chunks 1,2,3")
+    with h5py.File("lab.h5") as file:
+        assert list(file) == ["old"]
+        assert file["old"].shape == (3,)
