@@ -308,10 +308,10 @@ SUBJECTS["pytables_rows"] = _hdf5("pytables_rows", _pytables_rows, _open_table, 
 SUBJECTS["directory"] = Subject(
     "directory", "x", _made_directory, _open_table, _more_columns, states.directory_state
 )
+# A new file that is to take the place of the old one keeps its temporary name: another program may be at it.
 SUBJECTS["frame"] = Subject(
-    "frame", "x.b2nd", _made_frame(True), _open_frame, _more_in_frame, states.frame_state
+    "frame", "x.b2nd", _made_frame(True), _open_frame, _more_in_frame, states.frame_state, (r"\..*\.tmp",)
 )
-# What is no longer named in a sparse frame is cleared away by `compact`.
 SUBJECTS["sparse"] = Subject(
     "sparse", "x.b2nd", _made_frame(False), _open_frame, _more_in_frame, states.frame_state
 )

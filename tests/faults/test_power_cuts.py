@@ -35,7 +35,7 @@ def _cut(laboratory, name, most, seeds):
 
 @pytest.mark.parametrize("name", SHORT)
 def test_power_cut_after_some_calls_takes_no_durable_commit_back(name, laboratory):
-    _cut(laboratory, name, 6, 1)
+    _cut(laboratory, name, 4, 1)
 
 
 @pytest.mark.long

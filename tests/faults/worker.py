@@ -7,6 +7,7 @@ the child has said, line by line, and how it ended.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -183,4 +184,6 @@ if __name__ == "__main__":
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
     del coquina
+    # What is there now is for all children: none of them has to look through it, and have its pages copied.
+    gc.freeze()
     main()
