@@ -11,8 +11,10 @@ tests can kill a program at the n-th of them, tear it in half, let it fail once,
 - `worker.py`: the process that has the library loaded; it forks a child for each run and each judgement.
 - `trials.py`: runs a scenario with a fault, and tells what is wrong with what it left.
 - `power_cuts.py`: makes files as a power cut may leave them, from a log.
+- `damages.py`: damages files at rest.
 - `census.py`: a command that counts, scenario by scenario, the faults after which a file is wrong.
-- `test_kills.py`, `test_failing_calls.py`, `test_power_cuts.py`, `test_readers.py`: the tests.
+- `test_kills.py`, `test_failing_calls.py`, `test_power_cuts.py`, `test_damages.py`,
+  `test_readers.py`: the tests.
 
 To see one scenario at every call: `python -m tests.faults.census kill append_columns --show`. A failure names
 the scenario, the call by number and name, and the seed; `COQUINA_FAULT_CALL=13` tries this call alone.

@@ -8,12 +8,19 @@ Names of the package's own bookkeeping are left out: indexes are told by whether
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
 
 import coquina as cq
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    Tell = Callable[[str, "Telling"], None]
 
 State = dict[str, str]
 _OWN = ("_p_", "_i_", "coquina_", "FIELD_", "NROWS", "TITLE", "VERSION", "CLASS", "encoding-", "_index")
@@ -35,32 +42,65 @@ def _digest(values: Any) -> str:
     return f"{kind} {plain.shape} {hashlib.sha1(content).hexdigest()[:12]}"
 
 
-def _put_attrs(state: State, name: str, attrs: Any) -> None:
-    for key in attrs:
-        if not key.startswith(_OWN):
-            value = attrs[key]
-            is_short = isinstance(value, str) and len(value) < 40
-            state[f"{name}@{key}"] = value if is_short else _digest(np.asarray(value))
+class Telling:
+    """A state that is put together. patient: errors are kept by name, and the rest is told too."""
+
+    def __init__(self, patient: bool) -> None:
+        self.state: State = {}
+        self.errors: dict[str, str] = {}
+        self._patient = patient
+
+    @contextmanager
+    def at(self, name: str) -> Generator[None]:
+        """Tell what is at a name, and below it, in the block."""
+        try:
+            yield
+        except Exception as error:
+            if not self._patient:
+                raise
+            ours = "CoquinaError" if isinstance(error, cq.CoquinaError) else "foreign"
+            self.errors[name] = f"{ours} {type(error).__name__}: {str(error)[:150]}"
+
+    def put(self, name: str, tell: Callable[[], str]) -> None:
+        """Tell one thing."""
+        with self.at(name):
+            self.state[name] = tell()
 
 
-def put_table(state: State, name: str, table: Any) -> None:
+def _put_attrs(telling: Telling, name: str, attrs: Any) -> None:
+    def tell(key: str) -> str:
+        value = attrs[key]
+        is_short = isinstance(value, str) and len(value) < 40
+        return value if is_short else _digest(np.asarray(value))
+
+    with telling.at(f"{name}@"):
+        for key in attrs:
+            if not key.startswith(_OWN):
+                telling.put(f"{name}@{key}", partial(tell, key))
+
+
+def _put_table(telling: Telling, name: str, table: Any) -> None:
     """Tell a table: rows, columns, attributes, and whether its indexes answer as a scan does."""
-    state[name] = f"table of {len(table)} rows, {table.layout.kind}"
+    telling.put(name, lambda: f"table of {len(table)} rows, {table.layout.kind}")
     columns = {}
-    for column in table.columns:
+
+    def tell(column: str) -> str:
         columns[column] = table[column][...]
-        state[f"{name}.{column}"] = _digest(columns[column])
-    _put_attrs(state, name, table.attrs)
-    for index, one in table.indexes.items():
-        values = columns.get(index)
-        state[f"{name} index {index}"] = _answers(table, index, values)
-        del one
+        return _digest(columns[column])
+
+    with telling.at(f"{name}."):
+        for column in table.columns:
+            telling.put(f"{name}.{column}", partial(tell, column))
+    _put_attrs(telling, name, table.attrs)
+    with telling.at(f"{name} index"):
+        for index in table.indexes:
+            telling.put(f"{name} index {index}", lambda: _answers(table, index, columns.get(index)))  # noqa: B023
 
 
 def _answers(table: Any, column: str, values: Any) -> str:
     """Ask conditions that an index answers; tell whether the answers are those of a scan."""
     if values is None or not len(values):
-        return "nothing to ask"
+        return "answers as a scan"
     for at in sorted({0, len(values) // 3, len(values) - 1}):
         value = values[at]
         params = {"v": value if isinstance(value, str) else value.item()}
@@ -71,47 +111,61 @@ def _answers(table: Any, column: str, values: Any) -> str:
     return "answers as a scan"
 
 
-def _put_group(state: State, name: str, group: Any) -> None:
-    _put_attrs(state, name or "/", group.attrs)
-    for key in sorted(group):
-        if key.startswith(_OWN):
-            continue
-        node, below = group[key], f"{name}/{key}"
-        if isinstance(node, cq.Table):
-            put_table(state, below, node)
-        elif isinstance(node, cq.hdf5.Group):
-            state[below] = "group"
-            _put_group(state, below, node)
-        else:
-            state[below] = _digest(node[()] if isinstance(node, h5py.Dataset) else node[...])
-            _put_attrs(state, below, node.attrs)
+def _put_group(telling: Telling, name: str, group: Any) -> None:
+    _put_attrs(telling, name or "/", group.attrs)
+    with telling.at(f"{name}/"):
+        for key in sorted(group):
+            if not key.startswith(_OWN):
+                with telling.at(f"{name}/{key}"):
+                    _put_node(telling, f"{name}/{key}", group[key])
 
 
-def hdf5_state(path: str) -> State:
+def _put_node(telling: Telling, name: str, node: Any) -> None:
+    if isinstance(node, cq.Table):
+        _put_table(telling, name, node)
+    elif isinstance(node, cq.hdf5.Group):
+        telling.state[name] = "group"
+        _put_group(telling, name, node)
+    else:
+        telling.put(name, lambda: _digest(node[()] if isinstance(node, h5py.Dataset) else node[...]))
+        _put_attrs(telling, name, node.attrs)
+
+
+def tell_hdf5(path: str, telling: Telling) -> None:
     """Tell an HDF5 file."""
-    state: State = {}
     with cq.open(path) as file:
-        _put_group(state, "", file)
-    return state
+        _put_group(telling, "", file)
 
 
-def directory_state(path: str) -> State:
+def tell_directory(path: str, telling: Telling) -> None:
     """Tell a table that is a directory."""
-    state: State = {}
     with cq.open_table(path) as table:
-        put_table(state, "", table)
-    return state
+        _put_table(telling, "", table)
 
 
-def frame_state(path: str) -> State:
+def tell_frame(path: str, telling: Telling) -> None:
     """Tell an array in a frame."""
     with cq.open(path) as array:
-        state = {"": _digest(array[...])}
-        _put_attrs(state, "", array.attrs)
-        damaged = array.verify()
-        if damaged:
-            state["damage"] = repr(damaged)
-    return state
+        telling.put("", lambda: _digest(array[...]))
+        _put_attrs(telling, "", array.attrs)
+        with telling.at(""):
+            for damage in array.verify():
+                raise damage.error
+
+
+def state_of(tell: Tell, path: str) -> State:
+    """Return all that can be observed. Raises what reading raises."""
+    telling = Telling(patient=False)
+    tell(path, telling)
+    return telling.state
+
+
+def damaged_state_of(tell: Tell, path: str) -> tuple[State, dict[str, str]]:
+    """Return what can be observed of a file that may be damaged, and errors by name."""
+    telling = Telling(patient=True)
+    with telling.at(""):
+        tell(path, telling)
+    return telling.state, telling.errors
 
 
 def difference(found: State, wanted: State) -> str:

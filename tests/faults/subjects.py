@@ -33,7 +33,7 @@ class Subject:
     """A kind of file. name: with which its scenarios begin. file: how the file is called.
 
     make: writes it and closes it. open: returns a handle for writing; by `durable=True` where that is wished.
-    go_on: one change more, and a commit. state: all that can be observed. left: patterns of names that a kill
+    go_on: one change more, and a commit. tell: all that can be observed. left: patterns of names that a kill
     may leave beside it for good.
     """
 
@@ -42,9 +42,28 @@ class Subject:
     make: Callable[[str], None]
     open: Callable[..., Any]
     go_on: Callable[[Any], None]
-    state: Callable[[str], states.State]
+    tell: states.Tell
     left: tuple[str, ...] = ()
     close: Callable[[Any], None] = lambda handle: handle.close()
+
+    def state(self, path: str) -> states.State:
+        """Return all that can be observed."""
+        return states.state_of(self.tell, path)
+
+
+def read_by_others(path: str) -> None:
+    """Read an HDF5 file by h5py, unless a journal is left, of which h5py knows nothing."""
+    if not path.endswith(".h5") or os.path.exists(f"{path}.journal"):
+        return
+
+    def read(name: str, node: Any) -> None:
+        for key in node.attrs:
+            node.attrs[key]
+        if isinstance(node, h5py.Dataset):
+            node[()]
+
+    with h5py.File(path) as file:
+        file.visititems(read)
 
 
 def verified(path: str) -> str:
@@ -199,6 +218,14 @@ def _made_datasets(options: dict[str, Any]) -> Callable[[str], None]:
     return make
 
 
+def _default_datasets(path: str) -> None:
+    """Datasets as they are by default: what has no filter can have no checksum either."""
+    with cq.open(path, "w") as file:
+        file.create_dataset("grows", data=matrix(0, 300), chunks=(16, 12), maxshape=(None, 12))
+        file.create_dataset("g/floats", data=matrix(0, 300) / 7, chunks=(64, 6))
+        file["g/one"] = matrix(0, 1000).ravel()
+
+
 def _h5py_datasets(options: dict[str, Any]) -> Callable[[str], None]:
     def make(path: str) -> None:
         with h5py.File(path, "w", **options) as file:
@@ -263,18 +290,16 @@ def _more_at_path(path: str) -> None:
         _more_in_file(file)
 
 
-def _state_of_folder(path: str) -> states.State:
-    """Tell the file, and others with a name of their own beside it."""
-    state = states.hdf5_state(path)
-    folder = os.path.dirname(path)
-    for name in sorted(os.listdir(folder)):
-        if name.endswith("out.h5"):
-            state |= {f"{name}{key}": value for key, value in states.hdf5_state(f"{folder}/{name}").items()}
-    return state
+def _tell_with_copy(path: str, telling: states.Telling) -> None:
+    """Tell the file, and the one that was recovered from it."""
+    states.tell_hdf5(path, telling)
+    out = f"{os.path.dirname(path)}/out.h5"
+    if os.path.exists(out):
+        telling.state |= {f"out{name}": told for name, told in states.state_of(states.tell_hdf5, out).items()}
 
 
 def _hdf5(name: str, make: Any, opened: Any, go_on: Any) -> Subject:
-    return Subject(name, "x.h5", make, opened, go_on, states.hdf5_state, (PART,))
+    return Subject(name, "x.h5", make, opened, go_on, states.tell_hdf5, (PART,))
 
 
 _OPTIONS: dict[str, dict[str, Any]] = {"": {}, "_latest": {"libver": LATEST}}
@@ -298,20 +323,21 @@ for _suffix, _libver in _OPTIONS.items():
             _made_datasets(_libver),
             lambda path: path,
             _more_at_path,
-            _state_of_folder,
+            _tell_with_copy,
             (PART, r"\..*"),
             lambda path: None,
         ),
     ):
         SUBJECTS[_one.name] = _one
+SUBJECTS["defaults"] = _hdf5("defaults", _default_datasets, _open_file, _more_in_file)
 SUBJECTS["pytables_rows"] = _hdf5("pytables_rows", _pytables_rows, _open_table, _more_records)
 SUBJECTS["directory"] = Subject(
-    "directory", "x", _made_directory, _open_table, _more_columns, states.directory_state
+    "directory", "x", _made_directory, _open_table, _more_columns, states.tell_directory
 )
 # A new file that is to take the place of the old one keeps its temporary name: another program may be at it.
 SUBJECTS["frame"] = Subject(
-    "frame", "x.b2nd", _made_frame(True), _open_frame, _more_in_frame, states.frame_state, (r"\..*\.tmp",)
+    "frame", "x.b2nd", _made_frame(True), _open_frame, _more_in_frame, states.tell_frame, (r"\..*\.tmp",)
 )
 SUBJECTS["sparse"] = Subject(
-    "sparse", "x.b2nd", _made_frame(False), _open_frame, _more_in_frame, states.frame_state
+    "sparse", "x.b2nd", _made_frame(False), _open_frame, _more_in_frame, states.tell_frame
 )

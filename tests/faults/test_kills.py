@@ -78,6 +78,29 @@ def test_a_kill_within_every_write_leaves_a_whole_commit(name, laboratory):
     _killed(laboratory, name, "torn", None)
 
 
+def _recovered(laboratory, name, most):
+    scenario = SCENARIOS[name]
+    calls = points(scenario, laboratory.calls(scenario), most)
+    complaints = [one for call in calls for one in laboratory.recovered(scenario, Fault("kill", call))]
+    assert not complaints, report(complaints, len(calls))
+
+
+@pytest.mark.parametrize("name", ["append_columns", "modify_rows", "assign_datasets_latest"])
+def test_recover_after_a_kill_at_some_call_gives_a_whole_commit(name, laboratory):
+    _recovered(laboratory, name, FEW)
+
+
+HDF5 = [
+    name for name, one in SCENARIOS.items() if one.subject.file == "x.h5" and "path" not in one.subject.name
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in HDF5 if "long" not in name])
+def test_recover_after_a_kill_at_every_call_gives_a_whole_commit(name, laboratory):
+    _recovered(laboratory, name, None)
+
+
 def _killed_at_moments(laboratory, name, kills):
     scenario = SCENARIOS[name]
     seconds = laboratory.seconds(scenario)

@@ -23,15 +23,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.faults.damages import damage
 from tests.faults.power_cuts import Before, Call, committed, leave, read_log
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.shim import compiled
 from tests.faults.states import State, difference
+from tests.faults.subjects import SUBJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tests.faults.scenarios import Scenario
+    from tests.faults.subjects import Subject
 
 SEED = 20260105
 #: Calls whose failure changes nothing that was promised: what they clear away may stay.
@@ -133,6 +136,7 @@ class Laboratory:
         self.folder = folder
         self.worker = Worker(folder)
         self._made: dict[str, Path] = {}
+        self._told: dict[str, tuple[State, dict[str, str]]] = {}
         self._expected: dict[str, list[tuple[State, State]]] = {}
 
     def close(self) -> None:
@@ -141,7 +145,10 @@ class Laboratory:
 
     def prepared(self, scenario: Scenario, name: str = "run") -> str:
         """Return the path of a new copy of the scenario's file, in a folder of its own."""
-        subject = scenario.subject
+        return self.copied(scenario.subject, name)
+
+    def copied(self, subject: Subject, name: str = "run") -> str:
+        """Return the path of a new copy of a subject's file, in a folder of its own."""
         made = self._made.get(subject.name)
         if made is None:
             made = self.folder / "made" / subject.name
@@ -247,6 +254,46 @@ class Laboratory:
         if reply.trouble():
             complaints.append(reply.trouble())
         return complaints + self._left_behind(scenario, path)
+
+    def damaged(self, name: str, seed: int) -> list[str]:
+        """Damage a file of a subject; return what is wrong with what is read of it then."""
+        subject = SUBJECTS[name]
+        path = self.copied(subject)
+        if name not in self._told:
+            self._told[name] = self.worker.ask("look", subject=name, path=path).json_of("result")[0]
+        wanted, nothing = self._told[name]
+        assert not nothing, f"{name} has errors without any damage: {nothing}"
+        how = damage(os.path.dirname(path), seed)
+        reply = self.worker.ask("look", subject=name, path=path)
+        if not reply.json_of("result"):
+            return [f"{name}, {how}, seed {seed}: {reply.trouble()}"]
+        found, errors = reply.json_of("result")[0]
+        foreign = [f"{one or 'it'}: {error}" for one, error in errors.items() if error.startswith("foreign")]
+        if subject.file == "x.h5":
+            # Of attributes libhdf5 has no checksums, unless the file is of its newer formats.
+            wanted, found = ({k: v for k, v in one.items() if "@" not in k} for one in (wanted, found))
+        expected = {one: told for one, told in wanted.items() if not one.startswith(tuple(errors))}
+        wrong = {one: told for one, told in found.items() if told != wanted.get(one)}
+        missing = {one: told for one, told in expected.items() if one not in found}
+        complaints = foreign[:2]
+        if wrong or missing:
+            complaints.append(
+                difference(wrong, {one: wanted[one] for one in wanted if one in {**wrong, **missing}})
+            )
+        return [f"{name}, {how}, seed {seed}: {one}" for one in complaints]
+
+    def recovered(self, scenario: Scenario, fault: Fault) -> list[str]:
+        """Kill a run and recover what it left; return what is wrong with the new file."""
+        reply, path = self.run(scenario, fault)
+        done, out = reply.committed, os.path.join(os.path.dirname(path), "out.h5")
+        expected = self.expected(scenario)
+        recovery = self.worker.ask("recover", scenario=scenario.name, path=path, out=out)
+        found, wanted = recovery.json_of("result"), [one[0] for one in expected[done : done + 2]]
+        told = f"{scenario.name}, {fault} ({reply.call}), commit {done}"
+        if not found:
+            return [f"{told}: it cannot be recovered: {recovery.trouble()}"]
+        lost = [] if found[0] in wanted else [f"{told}: not recovered: {difference(found[0], wanted[0])}"]
+        return lost
 
     def _left_behind(self, scenario: Scenario, path: str) -> list[str]:
         """Return names of what lies beside or in what was opened for writing and closed."""

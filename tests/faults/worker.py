@@ -99,6 +99,7 @@ def judge(scenario: str, path: str) -> None:
     """Tell the state of a file, twice; the state after a change more; and what lies beside it then."""
     found = SCENARIOS[scenario]
     try:
+        read_by_others(path)
         for _ in range(2):
             _say(f"result {json.dumps(found.subject.state(path))}")
         handle = found.open(path)
@@ -110,7 +111,20 @@ def judge(scenario: str, path: str) -> None:
         _say_error("judge", problem)
 
 
-REQUESTS = {one.__name__: one for one in (make, expect, run, judge)}
+def look(subject: str, path: str) -> None:
+    """Tell what can be observed of a file that may be damaged, and the errors on the way."""
+    _say(f"result {json.dumps(damaged_state_of(SUBJECTS[subject].tell, path))}")
+
+
+def recover(scenario: str, path: str, out: str) -> None:
+    """Recover a file that was killed into another one, and tell that one's state."""
+    from coquina.hdf5 import recover as recovered
+
+    recovered(path, out)
+    _say(f"result {json.dumps(SCENARIOS[scenario].subject.state(out))}")
+
+
+REQUESTS = {one.__name__: one for one in (make, expect, run, judge, look, recover)}
 
 
 def _child(request: dict[str, Any], report: int) -> None:
@@ -175,7 +189,8 @@ if __name__ == "__main__":
     import coquina
     from tests.faults.scenarios import SCENARIOS
     from tests.faults.shim import Shim
-    from tests.faults.subjects import SUBJECTS, verified
+    from tests.faults.states import damaged_state_of
+    from tests.faults.subjects import SUBJECTS, read_by_others, verified
 
     # What is imported on first use is so here, and not in each child.
     for name in ("tables", "hdf5", "indexes", "expressions", "cli"):

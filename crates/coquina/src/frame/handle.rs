@@ -317,8 +317,7 @@ impl Frame {
     /// the frame is contiguous.
     ///
     /// # Errors
-    /// `Io`, or `Corrupt` for a chunk whose sum does not match; the frame is as it was then, or it is
-    /// compacted and all that failed was to wait for the disk.
+    /// `Io`, or `Corrupt` for a chunk whose sum does not match; what the frame holds is as it was then.
     pub fn compact(&mut self) -> Result<()> {
         self.commit(false)?;
         let committed = Arc::clone(&self.committed);
