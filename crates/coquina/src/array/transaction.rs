@@ -51,7 +51,8 @@ impl Array {
     /// Makes all changes since [`Array::begin`] the state that everybody sees, in one step.
     ///
     /// # Errors
-    /// `Io`, or `Invalid` if one of the changes has failed; the array is then as it was before the first of them.
+    /// `Io`, or `Invalid` if one of the changes has failed; the array is then as it was before the first of them, or
+    /// as after the last if all that failed was to wait for the disk.
     pub fn commit(&self) -> Result<()> {
         let mut writer = self.writer();
         let broken = std::mem::take(&mut writer.is_broken);
@@ -89,9 +90,13 @@ impl Array {
         done
     }
 
+    /// Goes over to what the store has after all. That is the last commit, or the one that has failed, if all that
+    /// failed was to wait for the disk.
     fn go_back(&self, writer: &mut Writer) {
         writer.store.rollback();
-        self.set_state(&writer.committed);
+        if self.renew(writer).is_err() {
+            self.set_state(&writer.committed);
+        }
     }
 
     /// Whether a commit waits until the disk has it, so that not even a power cut can take it back.
@@ -119,17 +124,18 @@ impl Array {
     /// Gives back the space of what is not referred to any more.
     ///
     /// # Errors
-    /// `Io`; the array is then as it was.
+    /// `Io`; the array holds then what it held.
     pub fn compact(&self) -> Result<()> {
         let mut writer = self.writer();
         writer.check()?;
         if writer.is_open {
             return Err(Error::invalid("a transaction is open; commit it before compacting"));
         }
-        writer.store.compact()?;
-        // Chunks stand elsewhere now, and may be known by other names.
+        let done = writer.store.compact();
+        // Chunks stand elsewhere now, and may be known by other names; also where only its name is not durable.
         self.cache.clear();
-        self.renew(&mut writer)
+        self.renew(&mut writer)?;
+        done
     }
 
     /// Goes to the newest commit of whoever writes the file; returns whether there was one.

@@ -40,6 +40,8 @@ pub(super) struct Contiguous {
     is_broken: bool,
     /// Whether somebody has asked for durable commits: then a new name must be durable too.
     is_durable: bool,
+    /// Whether the file has taken a name since the folder was synced last.
+    is_name_new: bool,
 }
 
 impl Contiguous {
@@ -60,6 +62,7 @@ impl Contiguous {
             new: Some(new),
             is_broken: false,
             is_durable: false,
+            is_name_new: false,
         })
     }
 
@@ -93,6 +96,7 @@ impl Contiguous {
             new: None,
             is_broken: false,
             is_durable: false,
+            is_name_new: false,
         };
         Ok((writer, snapshot))
     }
@@ -137,14 +141,6 @@ impl Contiguous {
         Err(error.into())
     }
 
-    /// Makes durable that the file has its name, if that is wanted.
-    fn sync_name(&self) -> Result<()> {
-        match self.path.parent().filter(|_| self.is_durable) {
-            Some(folder) => sync_folder(folder),
-            None => Ok(()),
-        }
-    }
-
     /// Writes all of the frame to a new file, which takes the place of this one.
     fn replace(&mut self, snapshot: &Snapshot) -> Result<Snapshot> {
         let mut new = rewrite(&self.path, snapshot)?;
@@ -157,7 +153,8 @@ impl Contiguous {
             self.new = Some(new);
         } else {
             new.commit()?;
-            self.sync_name()?;
+            // What fails from here on must not keep us at the file that has no name any more.
+            self.is_name_new = true;
         }
         // Snapshots may keep the old file open: nobody is to wait for them.
         let _ = self.growing.file().unlock();
@@ -202,7 +199,16 @@ impl Writer for Contiguous {
 
     fn sync(&mut self) -> Result<()> {
         self.is_durable = true;
-        Ok(self.growing.file().sync_data()?)
+        self.growing.file().sync_data()?;
+        self.sync_name()
+    }
+
+    fn sync_name(&mut self) -> Result<()> {
+        if let Some(folder) = self.path.parent().filter(|_| self.is_durable && self.is_name_new) {
+            sync_folder(folder)?;
+            self.is_name_new = false;
+        }
+        Ok(())
     }
 
     fn rollback(&mut self) -> Result<()> {
@@ -215,6 +221,7 @@ impl Writer for Contiguous {
     fn publish(&mut self) -> Result<()> {
         let Some(new) = self.new.take() else { return Ok(()) };
         new.commit()?;
+        self.is_name_new = true;
         self.sync_name()
     }
 

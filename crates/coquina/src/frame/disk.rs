@@ -196,6 +196,24 @@ impl Folder {
         }
         Ok(numbers)
     }
+
+    /// The temporary files from which the index is renamed. Who holds the lock and writes none has no use for them.
+    pub(super) fn half_indexes(&self) -> Result<Vec<PathBuf>> {
+        let index = self.index();
+        let stem = index.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.path())? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let process = name
+                .to_str()
+                .and_then(|name| name.strip_prefix(&*stem)?.strip_prefix('.')?.strip_suffix(".tmp"));
+            if process.is_some_and(|process| process.parse::<u32>().is_ok()) {
+                found.push(entry.path());
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// Makes what a directory lists durable, where the system can.

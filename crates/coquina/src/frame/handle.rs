@@ -317,14 +317,14 @@ impl Frame {
     /// the frame is contiguous.
     ///
     /// # Errors
-    /// `Io`, or `Corrupt` for a chunk whose sum does not match; the frame is as it was then.
+    /// `Io`, or `Corrupt` for a chunk whose sum does not match; what the frame holds is as it was then.
     pub fn compact(&mut self) -> Result<()> {
         self.commit(false)?;
         let committed = Arc::clone(&self.committed);
         let snapshot = self.writer()?.compact(&committed)?;
         self.committed = Arc::new(snapshot);
         self.shown = Arc::clone(&self.committed);
-        Ok(())
+        self.writer()?.sync_name()
     }
 
     /// Looks for a newer commit, if the frame is open for reading; says whether there is one.

@@ -114,8 +114,9 @@ impl Sparse {
         })
     }
 
-    /// Removes chunks that nothing refers to.
+    /// Removes chunks that nothing refers to, and what killed writers left of an index.
     fn remove_orphans(&self, committed: &Snapshot) -> Result<()> {
+        self.folder.half_indexes()?.iter().try_for_each(fs::remove_file)?;
         let used: BTreeSet<u64> = committed.slots.stored().filter_map(|(_, slot)| slot.key()).collect();
         let orphans = self.folder.numbers()?.into_iter().filter(|number| !used.contains(number));
         orphans.into_iter().try_for_each(|number| Ok(fs::remove_file(self.folder.chunk(number))?))

@@ -17,6 +17,12 @@ pub(super) trait Writer: Send + Sync {
     /// Makes durable that the last commit has happened.
     fn sync(&mut self) -> Result<()>;
 
+    /// Makes the name of a file that has taken the place of another one durable, if durable commits are wished.
+    /// It has happened whether this works or not.
+    fn sync_name(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Forgets what was put since the last commit.
     fn rollback(&mut self) -> Result<()>;
 
