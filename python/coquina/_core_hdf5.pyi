@@ -55,6 +55,7 @@ def open_dataset(
     header: int | None = None,
     contiguous: int | None = None,
     zones: Sequence[tuple[int, str]] = ...,
+    checksums: bool = True,
     remote: Any = None,
 ) -> ArrayHandle: ...
 def read_index(path: Path, header: int, /) -> tuple[str, _ChunkRows]: ...
@@ -70,7 +71,9 @@ def filter_encode(
     zones: Sequence[tuple[int, str]] = ...,
     rows: int = ...,
     tuner: ChunkTuner | None = None,
+    checksums: bool = True,
 ) -> bytes: ...
+def filter_place(data: Buffer, start: Iterable[int], /) -> bytes: ...
 def filter_decode(
     filters: _Filters, dims: Iterable[int], itemsize: int, mask: int, data: Buffer, /
 ) -> bytes: ...

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from coquina._core import Path
 
+#: Structures of HDF5 1.8 (2008) have checksums, which those before have not.
+LIBVER = ("v108", "latest")
 Mode = Literal["r", "r+", "a", "w", "x"]
 
 
@@ -36,8 +38,8 @@ class File(Group):
     mode: "r" to read; "r+" to change; "w" to make a new one in place of what is there; "x" the same, if there
         is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and gets its
         own on `close` or `publish`; an exception in the `with` block removes it.
-    libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py. Long
-        datasets that grow along one axis are better off with ("v110", "v114").
+    libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py; by default
+        ("v108", "latest"), for these have checksums. Long datasets that grow along one axis are better off with ("v110", "v114").
     swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
         fs_strategy, fs_page_size: as in h5py.
 
@@ -75,6 +77,8 @@ class File(Group):
             "fs_strategy": fs_strategy,
             "fs_page_size": fs_page_size,
         }
+        if libver is None and mode != "r":
+            options["libver"] = LIBVER
         options = {name: value for name, value in options.items() if value is not None}
         self._new: _NewFile | None = None
         reader = reader_for(path)

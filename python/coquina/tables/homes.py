@@ -238,6 +238,7 @@ class Hdf5Home(Home):
             level=cut.level,
             filters=cut.filters,
             fletcher32=cut.fletcher32,
+            checksums=cut.checksums,
             fillvalue=fillvalue,
             zones=_zones(np.dtype(dtype)) if zoned else (),
             **words_of(cut.tuning),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use coquina::chunk::Params;
 use coquina::hdf5::{
-    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, is_filter_there, known_filters,
+    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, is_filter_there, known_filters, put_place,
     read_index as read_rows,
 };
 use coquina::tune::Tuner;
@@ -24,6 +24,7 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hdf5_filters, module)?)?;
     module.add_function(wrap_pyfunction!(hdf5_filter_is_there, module)?)?;
     module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
+    module.add_function(wrap_pyfunction!(filter_place, module)?)?;
     module.add_class::<ChunkTuner>()?;
     module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
     module.add_function(wrap_pyfunction!(read_index, module)?)?;
@@ -89,7 +90,8 @@ impl ChunkTuner {
 /// zone map of `zones`, for which those before `rows` count along the first axis. With a tuner codec, level and filters
 /// of Blosc2 are chosen for these items.
 #[pyfunction]
-#[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX, tuner=None))]
+#[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX, tuner=None,
+    checksums=true))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn filter_encode<'py>(
     py: Python<'py>,
@@ -100,9 +102,11 @@ fn filter_encode<'py>(
     zones: Vec<ZoneTuple>,
     rows: u64,
     tuner: Option<PyRef<'py, ChunkTuner>>,
+    checksums: bool,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let tuner = tuner.map(|tuner| Arc::clone(&tuner.0));
     let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?.with_zones(&zone_fields(zones)?)?;
+    let pipeline = if checksums { pipeline } else { pipeline.without_sums() };
     let data = Input::of(data)?;
     let bytes = data.bytes();
     if bytes.len() != pipeline.chunk_bytes() {
@@ -118,6 +122,19 @@ fn filter_encode<'py>(
         }
         None => pipeline.encode_rows(bytes, rows, &Job::default()),
     })?;
+    Ok(PyBytes::new(py, &stored))
+}
+
+/// Returns a stored chunk of Blosc2 bound to `start`, the coordinates of its first item, if it has checksums.
+#[pyfunction]
+#[pyo3(signature = (data, start, /))]
+fn filter_place<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    start: Vec<u64>,
+) -> Result<Bound<'py, PyBytes>, Raised> {
+    let mut stored = Input::of(data)?.bytes().to_vec();
+    put_place(&mut stored, &start);
     Ok(PyBytes::new(py, &stored))
 }
 
