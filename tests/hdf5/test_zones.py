@@ -294,10 +294,11 @@ def test_no_damaged_map_gives_a_wrong_answer(tmp_path):
             try:
                 out, _, _ = less(file["t"], "n", 700)
             except cq.CorruptError:
+                refused += 1
                 continue
             assert np.array_equal(out, data["n"] < 700)
-            ignored += known == 0
-    assert ignored > 100
+    # The map is in the part of the frame that the checksums are over.
+    assert refused > 140
 
 
 def test_datasets_that_can_have_no_map_have_none(tmp_path):

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.attributes import attributes
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
 from coquina.remote import RangeReader
@@ -146,7 +147,7 @@ def table_at(node: Any) -> Table | None:
     attribute, wanted = (
         ("encoding-type", "dataframe") if hasattr(node, "create_group") else ("CLASS", "TABLE")
     )
-    found = inside(node).attrs.get(attribute)
+    found = attributes(inside(node)).get(attribute)
     if isinstance(found, bytes):
         found = found.decode(errors="replace")
     if not isinstance(found, str) or found != wanted:
@@ -195,7 +196,7 @@ def _is_marked(node: Any) -> bool:
     """Whether a low-level node says that it is a table."""
     made = h5py.Group if isinstance(node, h5g.GroupID) else h5py.Dataset
     return any(
-        h5a.exists(node, name.encode()) and made(node).attrs.get(name) in marks
+        h5a.exists(node, name.encode()) and attributes(made(node)).get(name) in marks
         for name, marks in _MARKS.items()
     )
 

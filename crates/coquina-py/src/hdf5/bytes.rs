@@ -28,6 +28,7 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ChunkTuner>()?;
     module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
     module.add_function(wrap_pyfunction!(read_index, module)?)?;
+    module.add_function(wrap_pyfunction!(check_attributes, module)?)?;
     module.add_function(wrap_pyfunction!(count_index, module)?)?;
     module.add_function(wrap_pyfunction!(lookup3, module)?)
 }
@@ -193,6 +194,15 @@ fn count_index(py: Python<'_>, path: PathBuf, header: u64) -> Result<u64, Raised
 #[pyo3(signature = (data, /))]
 fn lookup3(data: &Bound<'_, PyAny>) -> Result<u32, Raised> {
     Ok(hdf5::lookup3(Input::of(data)?.bytes()))
+}
+
+/// Checks that the values of variable length of the attributes of the object at `header` can be read by libhdf5; says
+/// whether there is a header to look at.
+#[pyfunction]
+#[pyo3(signature = (path, header, /))]
+fn check_attributes(py: Python<'_>, path: PathBuf, header: u64) -> Result<bool, Raised> {
+    let check = || hdf5::check_attributes(&File::open(&path)?, header, &Limits::default());
+    Ok(py.detach(check).map_err(|error| error.at(path.display().to_string()))?)
 }
 
 fn walk(

@@ -4,6 +4,7 @@
 //! Source: `docs/formats/hdf5-index.md`.
 //! Invariant: bytes from anywhere give rows or an error, with no more work and memory than the file is long.
 
+mod attributes;
 mod blocks;
 mod btree1;
 mod btree2;
@@ -16,6 +17,7 @@ mod messages;
 mod rows;
 mod superblock;
 
+pub use attributes::check_attributes;
 use blocks::Blocks;
 use fields::Widths;
 pub use lookup3::lookup3;
