@@ -77,7 +77,8 @@ class Cut:
         """Return what suits short lists, that are read at once."""
         # Not compressed: a chunk that is longer than before would leave its place while rows are appended.
         rows = _TEXTS_PER_CHUNK
-        return Cut(rows, rows, "none", None, 0, "nofilter", self.fletcher32, checksums=self.checksums)
+        has_sum = self.fletcher32 or self.checksums
+        return Cut(rows, rows, "none", None, 0, "nofilter", has_sum, checksums=self.checksums)
 
     def stored(self) -> dict[str, Any]:
         """Return it as JSON has it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import UnsupportedError
 from coquina.hdf5.attributes import attributes
+from coquina.hdf5.damage import told
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
 from coquina.remote import RangeReader
@@ -115,7 +116,8 @@ def open_table(
         return Table(ColumnsLayout.open(FramesHome.open(path, mode)))
     file = File(path, mode)
     try:
-        return owned(open_in(file, only_table(file) if name is None else name), file)
+        with told(inside(file)):
+            return owned(open_in(file, only_table(file) if name is None else name), file)
     except BaseException:
         file.close()
         raise
@@ -133,13 +135,14 @@ def layout_of(node: Any) -> Layout:
     """Return the layout of a group or a dataset. Raises UnsupportedError if it is no table."""
     from coquina.hdf5.groups import Group
 
-    if isinstance(node, Group):
-        from coquina.tables.columns_layout import ColumnsLayout
+    with told(inside(node)):
+        if isinstance(node, Group):
+            from coquina.tables.columns_layout import ColumnsLayout
 
-        return ColumnsLayout.open(node)
-    from coquina.tables.rows import RowsLayout
+            return ColumnsLayout.open(node)
+        from coquina.tables.rows import RowsLayout
 
-    return RowsLayout.open(node)
+        return RowsLayout.open(node)
 
 
 def table_at(node: Any) -> Table | None:
