@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import pandas as pd
 
 import coquina as cq
 from coquina.hdf5 import File
@@ -50,8 +51,6 @@ def make(path, kind):
             file["line"].attrs["unit"] = "m"
             file["line"].attrs["scale"] = np.array([1.5, 2.5])
         return
-    import pandas as pd
-
     columns = _columns()
     if kind == "columns":
         frame = pd.DataFrame(
@@ -130,7 +129,7 @@ def main(folder, kind, first, last):
             said = what
         except ERRORS as error:
             outcome, said = "error", f"{what}: {type(error).__name__}: {error}"
-        except Exception as error:  # noqa: BLE001 - that there are none of these is what is tested
+        except Exception as error:
             import traceback
 
             place = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,7 +1,8 @@
 """check a file: read and decode every chunk, and compare checksums
 
 Exit code 1 if any chunk is damaged. Arrays and frames that coquina wrote have a checksum for every chunk. Of
-HDF5 files all chunks of all datasets are read: few have checksums, but most damage keeps one from decoding.
+HDF5 files all chunks of all datasets are read, and it is said which datasets have no checksums: of these a
+changed value may not be noticed.
 
 Examples:
   coquina verify climate.b2nd
@@ -73,6 +74,8 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
     bad = [{"dataset": one.dataset, "start": one.start, "error": one.error} for one in checked.bad]
     counts = f"{checked.ndatasets} datasets, {checked.nchunks} chunks"
     lines = [f"{options.file}: {counts}, {len(bad)} damaged"]
+    if checked.unprotected:
+        lines.append(f"  not protected by checksums: {', '.join(checked.unprotected)}")
     lines += [f"  {one.dataset} {list(one.start)}: {one.error}" for one in checked.bad]
     result = {
         "file": place.file,
@@ -80,6 +83,7 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
         "ndatasets": checked.ndatasets,
         "nchunks": checked.nchunks,
         "damage": bad,
+        "unprotected": checked.unprotected,
     }
     arguments.report(result, "\n".join(lines), options)
     if bad:

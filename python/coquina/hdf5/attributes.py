@@ -85,7 +85,7 @@ def _check(number: int, header: int, node: _Object) -> None:
     except CorruptError:
         if not file.get_intent() & h5f.ACC_RDWR:
             raise
-        # What is in the file may be older than what libhdf5 has in memory. In an append session it has to stay.
+        # The file may be older than what libhdf5 has in memory; in an append session it has to stay so.
         if file.get_mdc_config().evictions_enabled:
             h5f.flush(file)
             _core.check_attributes(path, header)

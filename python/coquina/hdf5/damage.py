@@ -22,7 +22,7 @@ RAISED = (OSError, RuntimeError, KeyError, OverflowError, MemoryError, UnicodeDe
 
 @contextmanager
 def told(group: Any, name: str | None = None) -> Generator[None]:
-    """Raise CorruptError for what libhdf5 raises in the block about `name` in a group of h5py, or about it."""
+    """Raise CorruptError where libhdf5 finds damage in the block: in `name`, or the object itself."""
     try:
         yield
     except RAISED as error:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize
 
+from coquina.hdf5.damage import told
 from coquina.hdf5.describing import place_of
 from coquina.hdf5.groups import Group
 from coquina.hdf5.nodes import Nodes, path_of_file
@@ -39,7 +40,8 @@ class File(Group):
         is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and gets its
         own on `close` or `publish`; an exception in the `with` block removes it.
     libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py; by default
-        ("v108", "latest"), for these have checksums. Long datasets that grow along one axis are better off with ("v110", "v114").
+        ("v108", "latest"), for these have checksums. Long datasets that grow along one axis are better off
+        with ("v110", "v114").
     swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
         fs_strategy, fs_page_size: as in h5py.
 
@@ -100,7 +102,8 @@ class File(Group):
             else:
                 opened_ns = None if mode in ("w", "x") else _modified_ns(name)
                 h5 = h5py.File(name, mode, **options)
-        super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
+        with told(h5):
+            super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
 
     def _remote(self, reader: RangeReader, mode: str, options: dict[str, Any]) -> tuple[Any, Nodes]:
         if mode != "r":

@@ -72,8 +72,8 @@ def create_table(
         gives each chunk of each column what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
     fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
         Those of frames always have one.
-    checksums: whether each block of chunks in HDF5 files whose only filter is Blosc2 gets a checksum, which is
-        verified when the block is read.
+    checksums: whether each block of chunks in HDF5 files whose only filter is Blosc2 gets a checksum, which
+        is verified when the block is read.
     index: columns, and expressions of them, that get an index; see `Table.create_index`.
     lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
         be from what was given, now and in all rows to come. Layout "columns" only.

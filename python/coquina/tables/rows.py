@@ -61,9 +61,9 @@ def create_rows(
 ) -> RowsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
-    filter, codec, level, filters, fletcher32, checksums: as in `Group.create_dataset`; the filters are those that
-    PyTables has: "blosc2", "blosc", "gzip" (PyTables' zlib) and "none". chunk_rows: by default about 2 MiB of
-    rows, a power of two. tuning: what chunks of Blosc2 are tuned for.
+    filter, codec, level, filters, fletcher32, checksums: as in `Group.create_dataset`; the filters are those
+    that PyTables has: "blosc2", "blosc", "gzip" (PyTables' zlib) and "none". chunk_rows: by default about
+    2 MiB of rows, a power of two. tuning: what chunks of Blosc2 are tuned for.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that PyTables has nothing for.

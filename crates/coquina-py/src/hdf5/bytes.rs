@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use coquina::chunk::Params;
 use coquina::hdf5::{
-    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, is_filter_there, known_filters, put_place,
-    read_index as read_rows,
+    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, has_sums, is_filter_there, known_filters,
+    put_place, read_index as read_rows,
 };
 use coquina::tune::Tuner;
 use coquina::{Error, Job, Limits};
@@ -25,6 +25,7 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hdf5_filter_is_there, module)?)?;
     module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
     module.add_function(wrap_pyfunction!(filter_place, module)?)?;
+    module.add_function(wrap_pyfunction!(filter_has_sums, module)?)?;
     module.add_class::<ChunkTuner>()?;
     module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
     module.add_function(wrap_pyfunction!(read_index, module)?)?;
@@ -137,6 +138,13 @@ fn filter_place<'py>(
     let mut stored = Input::of(data)?.bytes().to_vec();
     put_place(&mut stored, &start);
     Ok(PyBytes::new(py, &stored))
+}
+
+/// Whether a stored chunk of Blosc2 has checksums.
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+fn filter_has_sums(data: &Bound<'_, PyAny>) -> Result<bool, Raised> {
+    Ok(has_sums(Input::of(data)?.bytes()))
 }
 
 /// By what a chunk with these items is encoded.

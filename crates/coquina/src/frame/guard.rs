@@ -118,6 +118,12 @@ pub(crate) fn put_place(frame: &mut [u8], start: &[u64]) {
     }
 }
 
+/// Whether the bytes are a frame with sums.
+pub(crate) fn has_sums(frame: &[u8]) -> bool {
+    let header = Header::load(&frame, 0, frame.len() as u64);
+    header.is_ok_and(|header| header.metalayer_range(METALAYER).is_some() && !may_be_foreign(header.raw()))
+}
+
 /// What tells a place from others.
 fn place_of(start: &[u64]) -> NonZeroU32 {
     let bytes: Vec<u8> = start.iter().flat_map(|at| at.to_le_bytes()).collect();

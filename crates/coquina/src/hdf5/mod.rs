@@ -9,7 +9,7 @@ mod filters;
 mod index;
 mod pipeline;
 
-pub use blosc2::{Blosc2Spec, FrameChunk, ZoneField, default_blocks, put_place, wrap};
+pub use blosc2::{Blosc2Spec, FrameChunk, ZoneField, default_blocks, has_sums, put_place, wrap};
 pub use filters::{FilterInfo, decoded_bytes, filter_name, is_filter_there, known_filters};
 pub use index::{ChunkRow, IndexKind, Layout, check_attributes, lookup3, read_index};
 pub use pipeline::{Inner, Pipeline, Slot};

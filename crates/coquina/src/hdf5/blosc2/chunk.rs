@@ -12,7 +12,7 @@ use coquina_kernels::Type;
 use super::boxes::Tiles;
 use super::contents::{Contents, read_tiles, repeat, with_block};
 use super::zones::{self, Zones};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::chunk::{Header, LazyChunk};
@@ -103,7 +103,9 @@ impl FrameChunk {
                     place,
                     &limits,
                     guard.map(|guard| guard.sums).as_ref(),
-                )?;
+                )
+                // The limit is what the dataset says of its chunks.
+                .map_err(|e| if e.kind() == ErrorKind::Limit { Error::corrupt(e.to_string()) } else { e })?;
                 contents.check(chunk.header(), Some(nbytes))?;
                 Inner::Lazy(chunk)
             }

@@ -15,7 +15,7 @@ pub use chunk::FrameChunk;
 pub(super) use contents::{decode_frame, decoded_bytes};
 pub use spec::{Blosc2Spec, default_blocks};
 pub(super) use write::{encode_frame, encode_zoned};
-pub use write::{put_place, wrap};
+pub use write::{has_sums, put_place, wrap};
 pub use zones::ZoneField;
 
 #[cfg(test)]

@@ -114,6 +114,11 @@ pub fn put_place(stored: &mut [u8], start: &[u64]) {
     guard::put_place(stored, start);
 }
 
+/// Whether an encoded chunk has checksums.
+pub fn has_sums(stored: &[u8]) -> bool {
+    guard::has_sums(stored)
+}
+
 /// Whether the frame's index alone says what is in a chunk.
 fn is_told(chunk: &[u8]) -> Result<bool> {
     let kind = Header::read(chunk, &Limits::default())?.kind()?;
