@@ -285,19 +285,20 @@ def test_no_damaged_map_gives_a_wrong_answer(tmp_path):
     start = at + chunk.index(LAYER)
     end = at + int.from_bytes(chunk[11:15], "big")
     rng = np.random.default_rng(3)
-    ignored = 0
+    refused = 0
     for place in rng.integers(start, end, 150):
         damaged = bytearray(whole)
         damaged[place] ^= 1 << rng.integers(8)
         path.write_bytes(damaged)
         with cq.open(path) as file:
             try:
-                out, known, _ = less(file["t"], "n", 700)
+                out, _, _ = less(file["t"], "n", 700)
             except cq.CorruptError:
+                refused += 1
                 continue
             assert np.array_equal(out, data["n"] < 700)
-            ignored += known == 0
-    assert ignored > 100
+    # The map is in the part of the frame that the checksums are over.
+    assert refused > 140
 
 
 def test_datasets_that_can_have_no_map_have_none(tmp_path):

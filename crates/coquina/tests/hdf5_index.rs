@@ -66,7 +66,8 @@ fn words(layout: &Layout) -> String {
             let address = address.map_or("None".into(), |address| address.to_string());
             format!("contiguous {address} {size}")
         }
-        Layout::Chunked { dims, itemsize, kind, filters_partial_edges } => {
+        Layout::Chunked { dims, itemsize, kind, filters_partial_edges, is_complete } => {
+            assert!(is_complete);
             let dims: Vec<_> = dims.iter().map(u64::to_string).collect();
             let edges = if *filters_partial_edges { "filtered" } else { "whole" };
             format!("{kind:?} {} {itemsize} {edges}", dims.join(","))

@@ -100,6 +100,7 @@ class DatasetRecipe:
     fill: bytes
     zones: list[tuple[int, str]]
     tuning: Terms | None = None
+    checksums: bool = True
 
     def encoded(self, items: npt.NDArray[Any], start: Shape) -> list[tuple[Shape, bytes]]:
         """Return where each chunk begins, and its bytes."""
@@ -125,6 +126,7 @@ class DatasetRecipe:
             zones=self.zones,
             rows=rows,
             tuner=tuner,
+            checksums=self.checksums,
         )
 
     def packed(self, part: list[tuple[Shape, bytes]]) -> bytes:

@@ -202,6 +202,7 @@ def _recipe_of_dataset(dataset: Dataset) -> DatasetRecipe | None:
         np.asarray(dataset.fillvalue, dataset.dtype).tobytes(),
         [(offset, name) for offset, name in dataset.zones],
         dataset.goal,
+        dataset.checksums,
     )
 
 

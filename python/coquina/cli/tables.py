@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina.cli import hdf5_paths, inputs
+from coquina.hdf5.attributes import attributes
 from coquina.tuning_options import tuning_text
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def is_directory(path: str) -> bool:
 
 def is_marked(h5: Any) -> bool:
     """Whether a group or a dataset of h5py says that it is a table."""
-    marks: list[Any] = [h5.attrs.get("CLASS"), h5.attrs.get("encoding-type")]
+    marks: list[Any] = [attributes(h5).get("CLASS"), attributes(h5).get("encoding-type")]
     return any(
         (mark.decode("utf-8", "replace") if isinstance(mark, bytes) else mark) in _MARKS
         for mark in marks

@@ -2,7 +2,8 @@
 
 Exit code 0 if all is right, 1 if any chunk is damaged, 3 if none is, but some cannot be checked here, for
 want of a codec or filter. Arrays and frames that coquina wrote have a checksum for every chunk. Of HDF5 files
-all chunks of all datasets are read: few have checksums, but most damage keeps one from decoding.
+all chunks of all datasets are read, and it is said which datasets have no checksums: of these a changed value
+may not be noticed.
 
 Examples:
   coquina verify climate.b2nd
@@ -79,6 +80,8 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
     bad, unchecked = ([_bad_facts(one) for one in some] for some in (checked.bad, checked.unchecked))
     counts = f"{checked.ndatasets} datasets, {_counts(checked.nchunks, bad, unchecked)}"
     lines = [f"{options.file}: {counts}"]
+    if checked.unprotected:
+        lines.append(f"  not protected by checksums: {', '.join(checked.unprotected)}")
     lines += [f"  {one.dataset} {list(one.start)}: {one.error}" for one in (*checked.bad, *checked.unchecked)]
     result = {
         "file": place.file,
@@ -87,6 +90,7 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
         "nchunks": checked.nchunks,
         "damage": bad,
         "unchecked": unchecked,
+        "unprotected": checked.unprotected,
     }
     arguments.report(result, "\n".join(lines), options)
     _judge(options.file, checked.nchunks, bad, unchecked)

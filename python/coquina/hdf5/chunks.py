@@ -13,6 +13,7 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from coquina import _core
 from coquina._core import UnsupportedError
 
 if TYPE_CHECKING:
@@ -48,10 +49,11 @@ def may_be_mixed_up(maxshape: tuple[int | None, ...]) -> bool:
 class StoredChunks:
     """The chunks of one dataset of h5py."""
 
-    __slots__ = ("_chunks", "_h5", "_library")
+    __slots__ = ("_chunks", "_h5", "_has_sums", "_library")
 
-    def __init__(self, h5: Any, library: Hdf5Library, chunks: Coordinates) -> None:
-        """Made by a dataset; no chunks for one that has none."""
+    def __init__(self, h5: Any, library: Hdf5Library, chunks: Coordinates, *, has_sums: bool) -> None:
+        """Made by a dataset; no chunks for one that has none. has_sums: whether they can have checksums."""
+        self._has_sums = has_sums
         self._h5 = h5
         self._library = library
         self._chunks = chunks or None
@@ -78,7 +80,8 @@ class StoredChunks:
         """Store `data` as the chunk whose first item is at `coords`."""
         start = self._start(coords)
         if filter_mask == 0:
-            self._library.write_chunk(start, data)
+            # Checksums say where a chunk belongs, and it may come from elsewhere.
+            self._library.write_chunk(start, _core.filter_place(data, start) if self._has_sums else data)
             return
         content = bytes(_view(data))
         if self._entry(start).size == len(content):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from coquina.creation import is_sliced
+from coquina.hdf5 import checksums
 from coquina.hdf5.describing import default_cut
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
 from coquina.hdf5.item_types import stored_dtype
@@ -46,6 +47,7 @@ class Storage:
     fillvalue: Any
     lossy: Lossy | None = None
     tuning: Terms | None = None
+    checksums: bool = True
 
     def __post_init__(self) -> None:
         """Raise ValueError for means that datasets do not have, and for filters that cannot be tuned."""
@@ -126,7 +128,10 @@ def create(location: Any, made: Content, tid: Any, storage: Storage) -> tuple[An
     if blocks is None:
         _check_plain(storage, made.shape)
     space = h5s.create_simple(made.shape, limits) if made.shape else h5s.create(h5s.SCALAR)
-    return h5py.Dataset(h5d.create(location.id, None, tid, space, plist)), blocks
+    did = h5d.create(location.id, None, tid, space, plist)
+    if not storage.checksums and blocks is not None and storage.filter == "blosc2":
+        checksums.forgo(did)
+    return h5py.Dataset(did), blocks
 
 
 def _fill_value(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

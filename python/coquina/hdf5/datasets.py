@@ -17,6 +17,7 @@ from coquina._core import UnsupportedError
 from coquina.array import Array
 from coquina.array_copies import encoding_of_copy
 from coquina.array_fields import field_names, write_fields
+from coquina.hdf5 import checksums
 from coquina.hdf5.bounded_writes import BoundedWrites
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
@@ -125,6 +126,12 @@ class Dataset(Placed, BoundedWrites):
     def filters(self) -> list[tuple[int, str, tuple[int, ...]]]:
         """Id, name and parameters of each HDF5 filter, in the order of writing."""
         return [(code, name, values) for code, name, _, values in self._facts.filters]
+
+    @property
+    def checksums(self) -> bool:
+        """Whether chunks that are written get checksums: if Blosc2 is their only filter, unless refused."""
+        codes = (code for code, _, _, _ in self._facts.filters)
+        return checksums.can_be(codes) and checksums.are_wanted(self._h5.id)
 
     @property
     def gear(self) -> str:
@@ -289,7 +296,9 @@ class Dataset(Placed, BoundedWrites):
         return self._stored().all()
 
     def _stored(self) -> StoredChunks:
-        return StoredChunks(self._h5, self._library, self._facts.chunks[: self._facts.rank])
+        has_sums = checksums.can_be(code for code, _, _, _ in self._facts.filters)
+        chunks = self._facts.chunks[: self._facts.rank]
+        return StoredChunks(self._h5, self._library, chunks, has_sums=has_sums)
 
     def flush(self) -> None:
         """Commit all that was written to the file, by whichever dataset or table. See `File.flush`."""

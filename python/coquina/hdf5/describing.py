@@ -20,6 +20,7 @@ import numpy as np
 
 from coquina import _core
 from coquina.dtypes import dtype_text
+from coquina.hdf5 import checksums
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.item_types import bare, stored_dtype
 from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
@@ -51,6 +52,7 @@ class Facts:
     gear, reason: see the module; no reason for "direct".
     place: file and name, for errors. path, device, inode: of the file, if it is simply one.
     remote: what reads a file that is far away.
+    checksums: whether chunks that are written get checksums, if Blosc2 is their only filter.
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
     """
 
@@ -73,6 +75,7 @@ class Facts:
     header: int | None
     contiguous: int | None
     remote: RangeReader | None
+    checksums: bool
 
     def library_of(self, dataset: Any) -> Hdf5Library:
         """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
@@ -131,6 +134,7 @@ class Facts:
             header=self.header if is_direct else None,
             contiguous=self.contiguous if is_direct else None,
             zones=zones,
+            checksums=self.checksums,
             remote=self.remote if is_direct else None,
         )
 
@@ -207,6 +211,8 @@ def _facts(
         header=header,
         contiguous=did.get_offset() if layout == "contiguous" else None,
         remote=file.remote,
+        # Readers need not ask: chunks say themselves whether they have some.
+        checksums=not file.is_writable or checksums.are_wanted(did),
     )
 
 

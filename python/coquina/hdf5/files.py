@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize, ref
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.damage import told
 from coquina.hdf5.describing import place_of
 from coquina.hdf5.groups import Group
 from coquina.hdf5.new_files import NewFile, sync_file
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from coquina._core import Path
 
+#: Structures of HDF5 1.8 (2008) have checksums, which those before have not.
+LIBVER = ("v108", "latest")
 Mode = Literal["r", "r+", "a", "w", "x"]
 
 
@@ -40,8 +43,9 @@ class File(Group):
     durable: commits wait for the disk, so that not even a power cut takes them back.
     journal: changes are commits (`flush`, `close`, `transaction`), which a kill leaves whole. False has
         libhdf5 write in place, as SWMR needs it.
-    libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py. Long
-        datasets that grow along one axis are better off with ("v110", "v114").
+    libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py; by default
+        ("v108", "latest"), for these have checksums. Long datasets that grow along one axis are better off
+        with ("v110", "v114").
     swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
         fs_strategy, fs_page_size: as in h5py.
 
@@ -83,6 +87,8 @@ class File(Group):
             "fs_strategy": fs_strategy,
             "fs_page_size": fs_page_size,
         }
+        if libver is None and mode != "r":
+            options["libver"] = LIBVER
         options = {name: value for name, value in options.items() if value is not None}
         if swmr:
             options["swmr"] = True
@@ -126,11 +132,13 @@ class File(Group):
         is_there = isinstance(path, str) and mode not in ("w", "x")
         opened_ns = _modified_ns(path) if is_there else None
         h5 = h5py.File(path, mode, **options)
-        super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
+        with told(h5):
+            super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
 
     def _begin(self, found: OpenFile, mode: str, opened_ns: int | None) -> None:
         """Be the first handle of an open file."""
-        nodes = Nodes(self, _session(found.h5, mode, opened_ns))
+        with told(found.h5):
+            nodes = Nodes(self, _session(found.h5, mode, opened_ns))
         found.nodes = ref(nodes)
         self._adopt(found, nodes)
 

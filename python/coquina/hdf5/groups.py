@@ -150,6 +150,7 @@ class Group(Placed, MutableMapping[str, Any]):
         fillvalue: Any = None,
         lossy: LossyOption = None,
         zones: Zones = (),
+        checksums: bool = True,
         threads: int | None = None,
         **tuning: Unpack[Tuning],
     ) -> Any:
@@ -173,6 +174,8 @@ class Group(Placed, MutableMapping[str, Any]):
         lossy: how far numbers may be from what was given: a `Lossy`, or a mapping of its keywords. They are
             rounded before the filter, whichever that is. Attributes say so, for all writes to come.
         zones: numbers whose least and greatest are kept for each block; see `Dataset.with_zones`.
+        checksums: whether each block of chunks whose only filter is Blosc2 gets a checksum, which is verified
+            when the block is read. If not, an attribute says so, for all writes to come.
 
         Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
         if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
@@ -194,7 +197,18 @@ class Group(Placed, MutableMapping[str, Any]):
                 )
             )
         storage = Storage(
-            chunks, maxshape, blocks, filter, codec, level, filters, fletcher32, fillvalue, bound, terms
+            chunks,
+            maxshape,
+            blocks,
+            filter,
+            codec,
+            level,
+            filters,
+            fletcher32,
+            fillvalue,
+            bound,
+            terms,
+            checksums,
         )
         h5, cut = create(self._h5, made, tid, storage)
         # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
@@ -229,6 +243,7 @@ class Group(Placed, MutableMapping[str, Any]):
         level: int | None = None,
         filters: Filters = "shuffle",
         lossy: LossyOption = None,
+        checksums: bool = True,
         threads: int | None = None,
         **tuning: Unpack[Tuning],
     ) -> Any:
@@ -242,6 +257,7 @@ class Group(Placed, MutableMapping[str, Any]):
             level=level,
             filters=filters,
             lossy=lossy,
+            checksums=checksums,
             threads=threads,
             **tuning,
         )
@@ -262,6 +278,7 @@ class Group(Placed, MutableMapping[str, Any]):
         fletcher32: bool = False,
         index: Sequence[str] = (),
         lossy: Bounds = None,
+        checksums: bool = True,
         **tuning: Unpack[Tuning],
     ) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
@@ -280,6 +297,7 @@ class Group(Placed, MutableMapping[str, Any]):
             tuple(index),
             lossy,
             tuning=tuning,
+            checksums=checksums,
         )
         return create_in(self, name, data, storing)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.damage import told
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, place_of
 from coquina.hdf5.file_facts import FileFacts
@@ -56,14 +57,15 @@ class Nodes:
         """
         if not isinstance(name, str):
             return self.node(group[name])
-        # Without its list of properties an external link would be opened by this file's own driver.
-        oid = h5o.open(group.id, name.encode(), link_access())
-        if not isinstance(oid, h5d.DatasetID | h5g.GroupID):
-            return self.node(group[name])
-        place = place_of(oid)
-        found = self._found(place, oid)
-        if found is None:
-            return self._new(self._h5(oid), place, None, ())
+        with told(group, name):
+            # Without its list of properties an external link would be opened by this file's own driver.
+            oid = h5o.open(group.id, name.encode(), link_access())
+            if not isinstance(oid, h5d.DatasetID | h5g.GroupID):
+                return self.node(group[name])
+            place = place_of(oid)
+            found = self._found(place, oid)
+            if found is None:
+                return self._new(self._h5(oid), place, None, ())
         self._keep(place, found)
         return found
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coquina.hdf5.attributes import attributes
+
 if TYPE_CHECKING:
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
@@ -39,7 +41,7 @@ class Placed:
     @property
     def attrs(self) -> Any:
         """The attributes: h5py's mapping."""
-        return self._h5.attrs
+        return attributes(self._h5)
 
     @property
     def file(self) -> File:

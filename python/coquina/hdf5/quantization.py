@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.hdf5.attributes import attributes
 from coquina.hdf5.untyped import h5a, h5py
 from coquina.lossy import Lossy, LossyInfo, info_of, lossy_of, reached_of
 
@@ -37,7 +38,7 @@ def state(h5: Any) -> LossyInfo | None:
     """Return the bound of a dataset and what was reached; None if it has no bound that is understood."""
     if not h5a.exists(h5.id, CONTRACT.encode()):
         return None
-    text = h5.attrs[CONTRACT]
+    text = attributes(h5)[CONTRACT]
     if not isinstance(text, str | bytes):
         return None
     try:

@@ -192,6 +192,7 @@ class Tail:
                 zones=dataset.zones,
                 rows=len(part),
                 tuner=self._tuner,
+                checksums=dataset.checksums,
             )
             at = (self._start, *(one.start for one in region[1:rank]))
             chunks.append((at, stored))

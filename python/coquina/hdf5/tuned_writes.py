@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from coquina import _core
 from coquina._core import CorruptError
 from coquina.array import Array
+from coquina.hdf5.attributes import attributes
 from coquina.hdf5.filters import BLOSC2
 from coquina.hdf5.untyped import h5a
 from coquina.tuning_options import info_of
@@ -44,7 +45,7 @@ def read(h5: Any) -> Terms | None:
     if not is_stated(h5):
         return None
     try:
-        text = h5.attrs[ATTRIBUTE]
+        text = attributes(h5)[ATTRIBUTE]
     except (OSError, ValueError, TypeError, UnicodeDecodeError) as error:
         raise CorruptError(f"{h5.name}: the attribute {ATTRIBUTE} cannot be read: {error}") from error
     if isinstance(text, bytes):

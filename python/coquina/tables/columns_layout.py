@@ -48,14 +48,15 @@ def create_columns(
     level: int = DEFAULT_LEVEL,
     filters: Filters = "shuffle",
     fletcher32: bool = False,
+    checksums: bool = True,
     lossy: Mapping[str, Lossy] | None = None,
     ways: Mapping[str, Way] | None = None,
     tuning: Terms | None = None,
 ) -> ColumnsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
-    filter, codec, level, filters, fletcher32: as in `Group.create_dataset`. chunk_rows: of all columns; by
-    default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`. block_rows: 16384 by
+    filter, codec, level, filters, fletcher32, checksums: as in `Group.create_dataset`. chunk_rows: of all
+    columns; by default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`. block_rows: 16384 by
     default. lossy: bounds by column, as `bounds_of` gives them. ways: of some arrays; see `Cut`.
     tuning: what chunks are tuned for.
 
@@ -75,6 +76,7 @@ def create_columns(
         fletcher32,
         ways=ways,
         tuning=tuning,
+        checksums=checksums,
     )
     made = group.create_group(name)
     try:

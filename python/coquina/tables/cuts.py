@@ -47,6 +47,7 @@ class Cut:
     lossy: Lossy | None = None
     ways: Mapping[str, Way] | None = None
     tuning: Terms | None = None
+    checksums: bool = True
 
     def __post_init__(self) -> None:
         """Check the numbers of rows. Raises ValueError for those that no chunk can have."""
@@ -76,22 +77,27 @@ class Cut:
         """Return what suits short lists, that are read at once."""
         # Not compressed: a chunk that is longer than before would leave its place while rows are appended.
         rows = _TEXTS_PER_CHUNK
-        return Cut(rows, rows, "none", None, 0, "nofilter", self.fletcher32)
+        has_sum = self.fletcher32 or self.checksums
+        return Cut(rows, rows, "none", None, 0, "nofilter", has_sum, checksums=self.checksums)
 
     def stored(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         kept = asdict(replace(self, ways=None))
         del kept["lossy"], kept["ways"]
         goal = kept.pop("tuning")
-        # What is not tuned stays as it was before there was tuning: earlier versions read it.
+        # What is as it was before there were tuning and checksums stays so: earlier versions read it.
+        if kept["checksums"]:
+            del kept["checksums"]
         return kept if goal is None else {**kept, "tuning": _core.tuning_text(goal)}
 
     @classmethod
     def read(cls, stored: Any, rows: int) -> Cut:
         """Return what `stored` made; for a table of `rows` rows if it is nothing of that kind."""
         if isinstance(stored, dict):
-            known: dict[str, Any] = {"fletcher32": False, "tuning": None, **cast("dict[str, Any]", stored)}
-            kinds = {"chunk_rows": int, "block_rows": int, "level": int, "fletcher32": bool}
+            usual = {"fletcher32": False, "tuning": None, "checksums": True}
+            known: dict[str, Any] = {**usual, **cast("dict[str, Any]", stored)}
+            numbers = dict.fromkeys(("chunk_rows", "block_rows", "level"), int)
+            kinds = {**numbers, **dict.fromkeys(("fletcher32", "checksums"), bool)}
             if set(known) == {one.name for one in fields(cls)} - {"lossy", "ways"} and all(
                 isinstance(known[name], kind) for name, kind in kinds.items()
             ):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import numpy as np
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.attributes import attributes
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.untyped import h5py
@@ -215,7 +216,7 @@ class Hdf5Home(Home):
 
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
         """Return h5py's mapping."""
-        return inside(self._node(path)).attrs
+        return attributes(inside(self._node(path)))
 
     def create_group(self, path: str) -> None:
         """Make a group."""
@@ -238,6 +239,7 @@ class Hdf5Home(Home):
             level=cut.level,
             filters=cut.filters,
             fletcher32=cut.fletcher32,
+            checksums=cut.checksums,
             fillvalue=fillvalue,
             zones=_zones(np.dtype(dtype)) if zoned else (),
             **words_of(cut.tuning),

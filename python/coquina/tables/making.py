@@ -57,6 +57,7 @@ class Storing:
     lossy: Bounds = None
     ways: Mapping[str, Way] | None = None
     tuning: Tuning = field(default_factory=Tuning)
+    checksums: bool = True
 
     def __post_init__(self) -> None:
         """Raise ValueError for a layout that there is not, for bounds that it cannot keep, and as `tuned`."""

@@ -9,6 +9,8 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.attributes import attributes
+from coquina.hdf5.damage import told
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
 from coquina.remote import RangeReader
@@ -53,6 +55,7 @@ def create_table(
     fletcher32: bool = False,
     index: Sequence[str] = (),
     lossy: Bounds = None,
+    checksums: bool = True,
     **tuning: Unpack[Tuning],
 ) -> Table:
     """Return a new table in a file, open for writing; closing it closes the file.
@@ -72,6 +75,8 @@ def create_table(
         gives each chunk of each column what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
     fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
         Those of frames always have one.
+    checksums: whether each block of chunks in HDF5 files whose only filter is Blosc2 gets a checksum, which
+        is verified when the block is read.
     index: columns, and expressions of them, that get an index; see `Table.create_index`.
     lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
         be from what was given, now and in all rows to come. Layout "columns" only.
@@ -92,6 +97,7 @@ def create_table(
         tuple(index),
         lossy,
         tuning=tuning,
+        checksums=checksums,
     )
     return create_at(path, mode, name, batches(data), expecting(storing, data), overwrite=overwrite)
 
@@ -122,7 +128,8 @@ def open_table(
         return Table(ColumnsLayout.open(FramesHome.open(path, mode)))
     file = File(path, mode, wait=wait, durable=durable)
     try:
-        return owned(open_in(file, only_table(file) if name is None else name), file)
+        with told(inside(file)):
+            return owned(open_in(file, only_table(file) if name is None else name), file)
     except BaseException:
         file.close()
         raise
@@ -140,13 +147,14 @@ def layout_of(node: Any) -> Layout:
     """Return the layout of a group or a dataset. Raises UnsupportedError if it is no table."""
     from coquina.hdf5.groups import Group
 
-    if isinstance(node, Group):
-        from coquina.tables.columns_layout import ColumnsLayout
+    with told(inside(node)):
+        if isinstance(node, Group):
+            from coquina.tables.columns_layout import ColumnsLayout
 
-        return ColumnsLayout.open(node)
-    from coquina.tables.rows import RowsLayout
+            return ColumnsLayout.open(node)
+        from coquina.tables.rows import RowsLayout
 
-    return RowsLayout.open(node)
+        return RowsLayout.open(node)
 
 
 def table_at(node: Any) -> Table | None:
@@ -154,7 +162,7 @@ def table_at(node: Any) -> Table | None:
     attribute, wanted = (
         ("encoding-type", "dataframe") if hasattr(node, "create_group") else ("CLASS", "TABLE")
     )
-    found = inside(node).attrs.get(attribute)
+    found = attributes(inside(node)).get(attribute)
     if isinstance(found, bytes):
         found = found.decode(errors="replace")
     if not isinstance(found, str) or found != wanted:
@@ -203,7 +211,7 @@ def _is_marked(node: Any) -> bool:
     """Whether a low-level node says that it is a table."""
     made = h5py.Group if isinstance(node, h5g.GroupID) else h5py.Dataset
     return any(
-        h5a.exists(node, name.encode()) and made(node).attrs.get(name) in marks
+        h5a.exists(node, name.encode()) and attributes(made(node)).get(name) in marks
         for name, marks in _MARKS.items()
     )
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.hdf5.attributes import check
 from coquina.hdf5.exact_attributes import is_fixed
 from coquina.hdf5.untyped import h5a, h5py, h5s, h5t
 
@@ -62,6 +63,7 @@ def _stored(h5: Any, name: str) -> Any:
     if attribute.get_space().get_simple_extent_type() == h5s.NULL:
         return ("" if is_utf8 else b"") if is_text else None
     try:
+        check(h5.id)
         value = h5.attrs[name]
     except (TypeError, ValueError, OSError):
         return _bytes(attribute, tid)

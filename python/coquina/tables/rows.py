@@ -56,18 +56,19 @@ def create_rows(
     level: int = DEFAULT_LEVEL,
     filters: Filters = "shuffle",
     fletcher32: bool = False,
+    checksums: bool = True,
     tuning: Terms | None = None,
 ) -> RowsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
-    filter, codec, level, filters, fletcher32: as in `Group.create_dataset`; the filters are those that
-    PyTables has: "blosc2", "blosc", "gzip" (PyTables' zlib) and "none". chunk_rows: by default about 2 MiB of
-    rows, a power of two. tuning: what chunks of Blosc2 are tuned for.
+    filter, codec, level, filters, fletcher32, checksums: as in `Group.create_dataset`; the filters are those
+    that PyTables has: "blosc2", "blosc", "gzip" (PyTables' zlib) and "none". chunk_rows: by default about
+    2 MiB of rows, a power of two. tuning: what chunks of Blosc2 are tuned for.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that PyTables has nothing for.
     """
-    storage = RowStorage(chunk_rows, filter, codec, level, filters, fletcher32, tuning)
+    storage = RowStorage(chunk_rows, filter, codec, level, filters, fletcher32, tuning, checksums)
     make_dataset(group, name, schema, title, storage)
     made = RowsLayout.open(group.dataset(name))
     made.buffer_bytes = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.hdf5.attributes import attributes
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.untyped import h5a, h5f, h5py, h5s, h5t
 from coquina.tables.layout import leaves_of
@@ -75,7 +76,7 @@ def raw_of(node: Any, name: str) -> Any:
     if found.shape != ():
         return None
     if isinstance(tid, h5t.TypeStringID) and tid.is_variable_str():
-        value = node.attrs[name]
+        value = attributes(node)[name]
         return value.encode() if isinstance(value, str) else value
     dtype = stored_dtype(tid)
     if dtype is None or dtype.base.names is not None or dtype.subdtype is not None:

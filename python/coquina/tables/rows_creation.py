@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.hdf5 import tuned_writes
+from coquina.hdf5 import checksums, tuned_writes
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
 from coquina.hdf5.item_types import stored_dtype
@@ -53,6 +53,7 @@ class RowStorage:
     filters: Any
     fletcher32: bool
     tuning: Terms | None = None
+    checksums: bool = True
 
 
 def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: RowStorage) -> tuple[Any, int]:
@@ -75,6 +76,8 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: R
     _set_fill(plist, schema, fields, defaults)
     space = h5s.create_simple((0,), (h5s.UNLIMITED,))
     dataset = h5py.Dataset(h5d.create(h5.id, None, tid, space, plist))
+    if not storage.checksums and storage.filter == "blosc2":
+        checksums.forgo(dataset.id)
     _put_attributes(dataset, schema, title, (fields, defaults))
     tuned_writes.put(dataset, storage.tuning)
     _link(h5, name, dataset)

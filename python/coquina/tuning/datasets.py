@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5 import File
+from coquina.hdf5.attributes import attributes
 from coquina.hdf5.copying import repack_by, target_of
 from coquina.hdf5.filters import BLOSC2
 from coquina.hdf5.places import inside, node_in
@@ -115,7 +116,7 @@ def _is_of_table(h5: Any) -> bool:
     """Whether a dataset of h5py's is a table, or in one."""
     node = h5
     while node.name != "/":
-        marks = [node.attrs.get(name) for name in ("CLASS", "encoding-type")]
+        marks = [attributes(node).get(name) for name in ("CLASS", "encoding-type")]
         if any(one in ("TABLE", b"TABLE", "dataframe", b"dataframe") for one in marks if _is_text(one)):
             return True
         node = node.parent

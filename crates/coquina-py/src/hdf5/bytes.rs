@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use coquina::chunk::Params;
 use coquina::hdf5::{
-    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, is_filter_there, known_filters,
-    read_index as read_rows,
+    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, has_sums, is_filter_there, known_filters,
+    put_place, read_index as read_rows,
 };
 use coquina::tune::Tuner;
 use coquina::{Error, Job, Limits};
@@ -24,9 +24,12 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hdf5_filters, module)?)?;
     module.add_function(wrap_pyfunction!(hdf5_filter_is_there, module)?)?;
     module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
+    module.add_function(wrap_pyfunction!(filter_place, module)?)?;
+    module.add_function(wrap_pyfunction!(filter_has_sums, module)?)?;
     module.add_class::<ChunkTuner>()?;
     module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
     module.add_function(wrap_pyfunction!(read_index, module)?)?;
+    module.add_function(wrap_pyfunction!(check_attributes, module)?)?;
     module.add_function(wrap_pyfunction!(count_index, module)?)?;
     module.add_function(wrap_pyfunction!(lookup3, module)?)
 }
@@ -89,7 +92,8 @@ impl ChunkTuner {
 /// zone map of `zones`, for which those before `rows` count along the first axis. With a tuner codec, level and filters
 /// of Blosc2 are chosen for these items.
 #[pyfunction]
-#[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX, tuner=None))]
+#[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX, tuner=None,
+    checksums=true))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn filter_encode<'py>(
     py: Python<'py>,
@@ -100,9 +104,11 @@ fn filter_encode<'py>(
     zones: Vec<ZoneTuple>,
     rows: u64,
     tuner: Option<PyRef<'py, ChunkTuner>>,
+    checksums: bool,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let tuner = tuner.map(|tuner| Arc::clone(&tuner.0));
     let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?.with_zones(&zone_fields(zones)?)?;
+    let pipeline = if checksums { pipeline } else { pipeline.without_sums() };
     let data = Input::of(data)?;
     let bytes = data.bytes();
     if bytes.len() != pipeline.chunk_bytes() {
@@ -119,6 +125,26 @@ fn filter_encode<'py>(
         None => pipeline.encode_rows(bytes, rows, &Job::default()),
     })?;
     Ok(PyBytes::new(py, &stored))
+}
+
+/// Returns a stored chunk of Blosc2 bound to `start`, the coordinates of its first item, if it has checksums.
+#[pyfunction]
+#[pyo3(signature = (data, start, /))]
+fn filter_place<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    start: Vec<u64>,
+) -> Result<Bound<'py, PyBytes>, Raised> {
+    let mut stored = Input::of(data)?.bytes().to_vec();
+    put_place(&mut stored, &start);
+    Ok(PyBytes::new(py, &stored))
+}
+
+/// Whether a stored chunk of Blosc2 has checksums.
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+fn filter_has_sums(data: &Bound<'_, PyAny>) -> Result<bool, Raised> {
+    Ok(has_sums(Input::of(data)?.bytes()))
 }
 
 /// By what a chunk with these items is encoded.
@@ -176,6 +202,15 @@ fn count_index(py: Python<'_>, path: PathBuf, header: u64) -> Result<u64, Raised
 #[pyo3(signature = (data, /))]
 fn lookup3(data: &Bound<'_, PyAny>) -> Result<u32, Raised> {
     Ok(hdf5::lookup3(Input::of(data)?.bytes()))
+}
+
+/// Checks that the values of variable length of the attributes of the object at `header` can be read by libhdf5; says
+/// whether there is a header to look at.
+#[pyfunction]
+#[pyo3(signature = (path, header, /))]
+fn check_attributes(py: Python<'_>, path: PathBuf, header: u64) -> Result<bool, Raised> {
+    let check = || hdf5::check_attributes(&File::open(&path)?, header, &Limits::default());
+    Ok(py.detach(check).map_err(|error| error.at(path.display().to_string()))?)
 }
 
 fn walk(

@@ -156,6 +156,16 @@ impl Dataset {
         Error::from(failure).at(place(start)).at(&self.name)
     }
 
+    /// That a chunk cannot be read: by the file's fault, unless the system has a number for it.
+    fn unreadable(&self, failure: Failure, start: &[u64]) -> Error {
+        match failure {
+            Failure::Failed { function, sentence } if !sentence.contains("errno") => {
+                Error::corrupt(format!("{function}: {sentence}")).at(place(start)).at(&self.name)
+            }
+            failure => self.failed(failure, start),
+        }
+    }
+
     /// What a call for the chunk at `start` gave. A failure that the library does not explain in words known here
     /// may mean no more than that nothing is stored; to ask for the chunk's entry is slow, but tells.
     pub(crate) fn found<T>(&self, found: Result<Option<T>, Failure>, start: &[u64]) -> Result<Option<T>> {
@@ -168,7 +178,7 @@ impl Dataset {
                 let entry = self.id.bind(py).call_method1("get_chunk_info_by_coord", (start,))?;
                 entry.getattr("size")?.extract::<u64>()
             });
-            if stored.is_ok_and(|bytes| bytes == 0) { Ok(None) } else { Err(self.failed(failure, start)) }
+            if stored.is_ok_and(|bytes| bytes == 0) { Ok(None) } else { Err(self.unreadable(failure, start)) }
         })
     }
 

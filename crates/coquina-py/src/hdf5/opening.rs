@@ -71,11 +71,12 @@ fn identity(_file: &File) -> io::Result<(u64, u64)> {
 }
 
 /// Opens a dataset. With gear "direct" the bytes that `remote`, a `RangeReader`, gives are read besides, or the file at
-/// `path`, if it has these numbers of device and inode; `OSError` if not. Chunks that are written get a zone map of `zones`.
+/// `path`, if it has these numbers of device and inode; `OSError` if not. Chunks that are written get a zone map of `zones`,
+/// and checksums unless these are switched off.
 #[pyfunction]
 #[pyo3(signature = (library, /, *, shape, chunks, rank, dtype, typesize, fill, filters, gear, writable=false,
     blocks=None, place=None, path=None, device=None, inode=None, header=None, contiguous=None,
-    zones=Vec::new(), remote=None))]
+    zones=Vec::new(), checksums=true, remote=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn open_dataset(
     py: Python<'_>,
@@ -97,6 +98,7 @@ fn open_dataset(
     header: Option<u64>,
     contiguous: Option<u64>,
     zones: Vec<ZoneTuple>,
+    checksums: bool,
     remote: Option<Bound<'_, PyAny>>,
 ) -> Result<ArrayHandle, Raised> {
     let gear = gear_of(gear)?;
@@ -122,6 +124,7 @@ fn open_dataset(
         fill,
         slots: slots(filters),
         zones: zone_fields(zones)?,
+        checksums,
         gear,
         writable,
         library,

@@ -26,11 +26,20 @@ pub(super) enum Content<'a> {
 
 impl<'a> Content<'a> {
     /// The content of the chunk that `chunk`, exactly its bytes, holds. With delta, block 0 is decoded.
-    pub(super) fn new(header: &Header, chunk: &'a [u8], layout: &BlockLayout) -> Result<Self> {
+    pub(super) fn new(
+        header: &Header,
+        chunk: &'a [u8],
+        sums: Option<BlockSums>,
+        layout: &BlockLayout,
+    ) -> Result<Self> {
         let starts = Cow::Borrowed(chunk.get(starts_range(header)).unwrap_or_default());
         let here = ChunkBytes::Here(Cow::Borrowed(chunk));
-        let content = Self::of(header, chunk, starts, here, None, layout)?;
-        if let Self::Blocks(blocks) = &content {
+        let has_sums = sums.is_some();
+        let mut content = Self::of(header, chunk, starts, here, sums, layout)?;
+        if let Self::Blocks(blocks) = &mut content {
+            if has_sums {
+                blocks.find_ends()?;
+            }
             blocks.prepare()?;
         }
         Ok(content)

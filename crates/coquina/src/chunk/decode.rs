@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use super::content::Content;
 use super::header::Header;
+use super::spans::head_bytes;
+use super::sums::SumsApart;
 use crate::base::error::{Error, Result};
 use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
@@ -36,12 +38,27 @@ impl<'a> Chunk<'a> {
     /// # Errors
     /// As [`Chunk::parse`].
     pub fn parse_in(layout: &BlockLayout, bytes: &'a [u8], limits: &Limits) -> Result<Self> {
+        Self::parse_by(layout, bytes, limits, None)
+    }
+
+    /// As [`Chunk::parse_in`], of a chunk whose sums may stand apart; then each block is verified before it is decoded.
+    pub(crate) fn parse_by(
+        layout: &BlockLayout,
+        bytes: &'a [u8],
+        limits: &Limits,
+        apart: Option<&SumsApart<'_>>,
+    ) -> Result<Self> {
         let header = Header::read(bytes, limits)?;
         let Some(bytes) = bytes.get(..header.cbytes) else {
             let (cbytes, left) = (header.cbytes, bytes.len());
             return Err(Error::truncated(format!("chunk: {cbytes} bytes announced, {left} there")));
         };
-        let content = Content::new(&header, bytes, layout)?;
+        let verified = |apart: &SumsApart<'_>| {
+            let head = bytes.get(..head_bytes(&header, bytes)?).unwrap_or_default();
+            apart.verified(&header, head)
+        };
+        let sums = apart.map(verified).transpose()?;
+        let content = Content::new(&header, bytes, sums, layout)?;
         Ok(Self { header, content })
     }
 

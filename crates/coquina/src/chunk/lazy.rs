@@ -14,7 +14,7 @@ use super::fetch::ChunkBytes;
 use super::header::{HEADER_BYTES, Header, Kind};
 use super::params::Params;
 use super::spans::{head_bytes, starts_range};
-use super::sums::{BlockSums, Place, table_bytes};
+use super::sums::{BlockSums, Place, SumsApart, table_bytes};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::layout::BlockLayout;
@@ -49,6 +49,17 @@ impl LazyChunk {
         place: Place,
         limits: &Limits,
     ) -> Result<Self> {
+        Self::open_by(layout, source, place, limits, None)
+    }
+
+    /// As [`LazyChunk::open_in`]; the sums may stand apart from the chunk.
+    pub(crate) fn open_by(
+        layout: &BlockLayout,
+        source: Arc<dyn ReadAt>,
+        place: Place,
+        limits: &Limits,
+        apart: Option<&SumsApart<'_>>,
+    ) -> Result<Self> {
         let mut front = Front::read(&*source, place)?;
         let header = Header::read(&front.bytes, limits)?;
         if header.cbytes > front.room {
@@ -58,7 +69,11 @@ impl LazyChunk {
         front.read_head(&header)?;
         let chunk = front.bytes.get(..header.cbytes).unwrap_or(&front.bytes);
         let head = chunk.get(..head_bytes(&header, chunk)?).unwrap_or_default();
-        let sums = place.sum.map(|sum| BlockSums::verified(sum, head, &front.table(&header)?)).transpose()?;
+        let sums = match (apart, place.sum) {
+            (Some(apart), _) => Some(apart.verified(&header, head)?),
+            (None, Some(sum)) => Some(BlockSums::verified(sum, head, &front.table(&header)?)?),
+            (None, None) => None,
+        };
         let content = Content::lazy(&header, head, front.keep(&source, &header), sums, layout)?;
         Ok(Self { header, content })
     }

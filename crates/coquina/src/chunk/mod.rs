@@ -31,5 +31,5 @@ pub use lazy::{LazyChunk, read_header};
 pub use params::{CHUNK_BYTES_MAX, Generation, Params, Split};
 pub use special::{encode_repeated, encode_special};
 pub(crate) use streams::streams;
-pub(crate) use sums::table_bytes;
 pub use sums::{Place, Sums, sums};
+pub(crate) use sums::{SumsApart, block_sums, table_bytes};

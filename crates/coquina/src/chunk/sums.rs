@@ -45,6 +45,13 @@ pub struct Sums {
 /// # Errors
 /// `Corrupt`, `Truncated` or `Unsupported` for bytes that are no chunk.
 pub fn sums(chunk: &[u8]) -> Result<Sums> {
+    let (head, table) = block_sums(chunk)?;
+    let chunk = sum_of(&[head, &table]);
+    Ok(Sums { chunk, table })
+}
+
+/// What stands before the blocks of a chunk, of which `chunk` are exactly the bytes, and the table of block sums.
+pub(crate) fn block_sums(chunk: &[u8]) -> Result<(&[u8], Vec<u8>)> {
     let header = Header::read(chunk, &Limits::default())?;
     if chunk.len() != header.cbytes {
         let (cbytes, there) = (header.cbytes, chunk.len());
@@ -67,8 +74,7 @@ pub fn sums(chunk: &[u8]) -> Result<Sums> {
             sum.copy_from_slice(&block_sum(block));
         }
     }
-    let chunk = chunk_sum(chunk.get(..head).unwrap_or_default(), &table);
-    Ok(Sums { chunk, table })
+    Ok((chunk.get(..head).unwrap_or_default(), table))
 }
 
 /// Bytes of the table of a chunk with this header.
@@ -81,16 +87,56 @@ pub(crate) fn table_bytes(header: &Header) -> Result<usize> {
     nblocks.checked_mul(BLOCK_SUM_BYTES).ok_or_else(|| Error::limit(format!("{nblocks} blocks")))
 }
 
-fn chunk_sum(head: &[u8], table: &[u8]) -> NonZeroU64 {
+/// The sum over bytes that stand one part after another.
+fn sum_of(parts: &[&[u8]]) -> NonZeroU64 {
     let mut hash = Xxh3Default::new();
-    hash.update(head);
-    hash.update(table);
+    parts.iter().for_each(|part| hash.update(part));
     NonZeroU64::new(hash.digest()).unwrap_or(NonZeroU64::MIN)
 }
 
 fn block_sum(block: &[u8]) -> [u8; BLOCK_SUM_BYTES] {
     let [a, b, c, d, ..] = xxh3_64(block).to_le_bytes();
     [a, b, c, d]
+}
+
+/// Sums that do not stand behind their chunk but apart, for whoever keeps chunks inside of something else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SumsApart<'a> {
+    /// The sum over `around` and all that stands before the blocks of the chunk.
+    pub(crate) sum: NonZeroU64,
+    /// A hash of what the chunk stands in; the table of block sums is a part of that.
+    pub(crate) around: u64,
+    /// Four bytes for each block.
+    pub(crate) table: &'a [u8],
+}
+
+impl SumsApart<'_> {
+    /// The sum of a chunk with this head; of one that is not stored the head is empty.
+    pub(crate) fn sum(around: u64, head: &[u8]) -> NonZeroU64 {
+        sum_of(&[&around.to_le_bytes(), head])
+    }
+
+    /// Checks the head of the chunk.
+    pub(crate) fn check(&self, head: &[u8]) -> Result<()> {
+        same(Self::sum(self.around, head), self.sum)
+    }
+
+    /// The block sums of a chunk with this header and head, which are checked.
+    pub(super) fn verified(&self, header: &Header, head: &[u8]) -> Result<BlockSums> {
+        self.check(head)?;
+        let (found, wanted) = (self.table.len(), table_bytes(header)?);
+        if found != wanted {
+            return Err(Error::corrupt(format!("checksums: {found} bytes in place of {wanted}")));
+        }
+        Ok(BlockSums { table: self.table.into() })
+    }
+}
+
+fn same(found: NonZeroU64, sum: NonZeroU64) -> Result<()> {
+    if found == sum {
+        return Ok(());
+    }
+    Err(Error::corrupt(format!("checksum: {found:#018x}, must be {sum:#018x}")).at("chunk head"))
 }
 
 /// The table of a chunk's block sums.
@@ -101,12 +147,7 @@ pub(super) struct BlockSums {
 impl BlockSums {
     /// Takes a table once the chunk's sum holds over it and `head`.
     pub(super) fn verified(sum: NonZeroU64, head: &[u8], table: &[u8]) -> Result<Self> {
-        let found = chunk_sum(head, table);
-        if found != sum {
-            return Err(
-                Error::corrupt(format!("checksum: {found:#018x}, must be {sum:#018x}")).at("chunk head")
-            );
-        }
+        same(sum_of(&[head, table]), sum)?;
         Ok(Self { table: table.into() })
     }
 

@@ -254,6 +254,11 @@ impl Header {
             .map(|layer| (layer.name.as_str(), self.raw.get(layer.content.clone()).unwrap_or_default()))
     }
 
+    /// Where in the bytes the content of a metalayer is.
+    pub(super) fn metalayer_range(&self, name: &str) -> Option<std::ops::Range<usize>> {
+        self.layers.iter().find(|layer| layer.name == name).map(|layer| layer.content.clone())
+    }
+
     /// Gives a metalayer new content of the same length.
     pub(super) fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<()> {
         let layer = self.layers.iter().find(|layer| layer.name == name);
@@ -319,6 +324,11 @@ impl Header {
 /// Whether another program wrote the header of these bytes. No single damaged byte can look like that.
 pub(super) fn is_foreign(raw: &[u8]) -> bool {
     AT_THREADS.iter().all(|&at| raw.get(at..at + 2) != Some(&OUR_THREADS))
+}
+
+/// Whether another program may have written the header of these bytes: it says numbers of threads, if only of one kind.
+pub(super) fn may_be_foreign(raw: &[u8]) -> bool {
+    AT_THREADS.iter().any(|&at| raw.get(at..at + 2) != Some(&OUR_THREADS))
 }
 
 /// How many chunks of this size hold so many bytes, where they have one.

@@ -1,8 +1,8 @@
 //! Frames inside of other files, such as the chunks of an HDF5 dataset: read without a handle, written with nothing
-//! but what the format needs.
+//! but what the format needs, and sums if they are asked for.
 //!
 //! In: the bytes of a frame, borrowed or anywhere. Out: its metalayers and where its chunks stand; or a frame of one
-//! chunk, without sums, fingerprint and a copy of its header: what is around it takes care of that.
+//! chunk, without fingerprint and a copy of its header: what is around it takes care of that.
 //! Source: `docs/formats/frame.md`.
 
 use std::num::NonZeroU64;
@@ -10,6 +10,7 @@ use std::num::NonZeroU64;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::fingerprint::FINGERPRINT_BYTES;
+use super::guard::{self, Guard};
 use super::header::{Counts, FIXED_BYTES, Header};
 use super::load::{Loaded, Origin};
 use super::offsets::{encode_index, special, special_raw};
@@ -79,6 +80,14 @@ impl Inside {
         (*seal == sum(&self.header, content)).then_some(content)
     }
 
+    /// What guards the one chunk, if that has sums.
+    pub(crate) fn guard(&self) -> Result<Option<Guard<'_>>> {
+        match self.slots.get(0) {
+            Some(slot) if self.nchunks() == 1 => guard::read(&self.header, slot.raw),
+            _ => Ok(None),
+        }
+    }
+
     /// Where chunk `number` is, and how many bytes it must decode to, if the frame says it.
     pub(crate) fn chunk(&self, number: u64) -> Result<(InsideChunk, Option<usize>)> {
         let slot = self.slots.get(number);
@@ -131,5 +140,6 @@ pub(crate) fn wrap_chunk(spec: &Spec, chunk: &[u8], sealed: Option<&str>) -> Res
         let content = [&sum(&header, content), content].concat();
         header.set_metalayer(name, &content)?;
     }
+    guard::seal(&mut header, told.unwrap_or(0), stored)?;
     Ok([header.raw(), stored, &index, &end].concat())
 }

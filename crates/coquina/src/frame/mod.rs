@@ -15,6 +15,7 @@ mod contiguous;
 mod disk;
 mod fields;
 mod fingerprint;
+pub(crate) mod guard;
 mod handle;
 mod header;
 pub(crate) mod inside;

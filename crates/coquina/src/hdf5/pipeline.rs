@@ -101,6 +101,15 @@ impl Pipeline {
         Ok(self)
     }
 
+    /// The same, but chunks that it encodes have no checksums, where Blosc2 is the only filter.
+    #[must_use]
+    pub fn without_sums(mut self) -> Self {
+        if let Some(spec) = &mut self.blosc2 {
+            spec.with_sums = false;
+        }
+        self
+    }
+
     /// The filters, in the order of writing.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
@@ -203,7 +212,7 @@ impl Pipeline {
             return Err(Error::invalid(format!("input: {} bytes for a chunk of {wanted}", plain.len())));
         }
         if let Some(spec) = &self.blosc2
-            && (params.is_some() || !self.zones.is_empty())
+            && (params.is_some() || !self.zones.is_empty() || !spec.with_sums)
         {
             let spec = spec.encoded_by(params);
             let encoded = match &self.zones[..] {

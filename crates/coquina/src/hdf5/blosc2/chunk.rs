@@ -3,6 +3,7 @@
 //! In: a file, and the place of a stored chunk in it. Out: any bytes of the one chunk in the frame.
 //! Invariant: what is read is what decoding the whole frame gives.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,11 +12,12 @@ use coquina_kernels::Type;
 use super::boxes::Tiles;
 use super::contents::{Contents, read_tiles, repeat, with_block};
 use super::zones::{self, Zones};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::chunk::{Header, LazyChunk};
 use crate::frame::Statistics;
+use crate::frame::guard;
 use crate::frame::inside::InsideChunk;
 
 /// Frames up to this size are read at once, and kept.
@@ -33,6 +35,9 @@ pub struct FrameChunk {
     plain: usize,
     array: Option<(Tiles, Vec<u64>)>,
     zones: Option<Box<Zones>>,
+    has_sums: bool,
+    /// What it says of where it belongs.
+    place: Option<NonZeroU32>,
 }
 
 enum Inner {
@@ -81,8 +86,10 @@ impl FrameChunk {
             }
         };
         let nbytes = contents.array.as_ref().map_or(plain, |(_, sizes)| sizes.chunk_bytes);
+        let guard = contents.inside.guard()?;
         let inner = match contents.inside.chunk(0)?.0 {
             InsideChunk::Special(special, found) if found == nbytes => {
+                guard.map_or(Ok(()), |guard| guard.sums.check(&[]))?;
                 Inner::Repeated(contents.special(special)?)
             }
             InsideChunk::Special(_, found) => {
@@ -90,7 +97,15 @@ impl FrameChunk {
             }
             InsideChunk::At(place) => {
                 let limits = Limits { chunk_bytes: nbytes as u64 };
-                let chunk = LazyChunk::open_in(&contents.layout, window, place, &limits)?;
+                let chunk = LazyChunk::open_by(
+                    &contents.layout,
+                    window,
+                    place,
+                    &limits,
+                    guard.map(|guard| guard.sums).as_ref(),
+                )
+                // The limit is what the dataset says of its chunks.
+                .map_err(|e| if e.kind() == ErrorKind::Limit { Error::corrupt(e.to_string()) } else { e })?;
                 contents.check(chunk.header(), Some(nbytes))?;
                 Inner::Lazy(chunk)
             }
@@ -101,7 +116,21 @@ impl FrameChunk {
             }
             _ => None,
         };
-        Ok(Self { inner, at, nbytes, plain, array, zones })
+        let (has_sums, place) = (guard.is_some(), guard.and_then(|guard| guard.place()));
+        Ok(Self { inner, at, nbytes, plain, array, zones, has_sums, place })
+    }
+
+    /// Whether what is read is verified.
+    pub fn has_sums(&self) -> bool {
+        self.has_sums
+    }
+
+    /// Checks that the chunk was written for these coordinates of its first item, if it says where it belongs.
+    ///
+    /// # Errors
+    /// `Corrupt` if it was written for others.
+    pub fn check_place(&self, start: &[u64]) -> Result<()> {
+        guard::check_place(self.place, start)
     }
 
     /// The shape of a block, if it holds an n-dimensional array: blocks then stand one after another, each padded

@@ -149,6 +149,7 @@ impl Contents {
             let (chunk, nbytes) = self.inside.chunk(number)?;
             let place = match chunk {
                 InsideChunk::Special(special, nbytes) => {
+                    self.inside.guard()?.map_or(Ok(()), |guard| guard.sums.check(&[]))?;
                     return Ok(Piece::Repeated(self.special(special)?, nbytes));
                 }
                 InsideChunk::At(place) => place,
@@ -160,7 +161,8 @@ impl Contents {
             let bytes = range().and_then(|range| stored.get(range)).unwrap_or_default();
             let nbytes = self.array.as_ref().map(|(_, sizes)| sizes.chunk_bytes).or(nbytes);
             self.check(&Header::read(bytes, &Limits::default())?, nbytes)?;
-            Chunk::parse_in(&self.layout, bytes, &Limits::default()).map(Piece::Chunk)
+            let sums = self.inside.guard()?.map(|guard| guard.sums);
+            Chunk::parse_by(&self.layout, bytes, &Limits::default(), sums.as_ref()).map(Piece::Chunk)
         };
         piece().map_err(|e: Error| e.at(format!("inner chunk {number}")))
     }

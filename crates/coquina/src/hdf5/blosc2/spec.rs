@@ -33,6 +33,8 @@ pub struct Blosc2Spec {
     pub blocks: Option<Vec<u64>>,
     /// Bytes of an item.
     pub itemsize: usize,
+    /// Whether chunks get checksums.
+    pub with_sums: bool,
 }
 
 impl Blosc2Spec {
@@ -73,7 +75,7 @@ impl Blosc2Spec {
             params.blocksize = Some(sizes.block_bytes);
             params.layout = BlockLayout::new(blocks, itemsize, "");
         }
-        Ok(Self { params, dims: dims.to_vec(), blocks, itemsize })
+        Ok(Self { params, dims: dims.to_vec(), blocks, itemsize, with_sums: true })
     }
 
     /// The parameters of chunks of so many bytes, with the size of their blocks: the rule for that goes by codec and

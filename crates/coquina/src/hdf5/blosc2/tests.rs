@@ -68,7 +68,7 @@ fn a_frame_of_the_filter_of_c_blosc2_is_read() {
 fn frames_have_nothing_that_others_do_not_need() {
     // Ours of the same array differs from theirs by what was compressed, by threads, and by the index's codec.
     let plain: Vec<u8> = (0..17 * 23_u16).flat_map(|k| f32::from(k % 50).to_le_bytes()).collect();
-    let spec = spec(&[17, 23], 4, [1564, 4, 5, 1, 5, 1]);
+    let spec = Blosc2Spec { with_sums: false, ..spec(&[17, 23], 4, [1564, 4, 5, 1, 5, 1]) };
     let (ours, theirs) = (encode_frame(&spec, &plain, &Job::inline()).unwrap(), unhex(FOREIGN));
     assert_eq!(ours.len() - ours[165..].len(), 165);
     assert_eq!(ours[68..165], theirs[68..165]);
@@ -234,4 +234,92 @@ fn blocks_in_order_are_those_that_stand_as_the_array_does() {
     ] {
         assert_eq!(tiles(shape, block).are_in_order(), in_order, "{shape:?} {block:?}");
     }
+}
+
+/// Chunks of every form: blocks, stored as they are, values that repeat, arrays in tiles, and with a zone map.
+fn guarded() -> Vec<(Vec<u64>, Vec<u8>, Vec<u8>)> {
+    let random: Vec<u8> =
+        (0..4800_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]).collect();
+    let mut made = Vec::new();
+    for plain in [sample(4800), random, vec![0; 4800], [7, 1, 0, 9].repeat(1200)] {
+        for (dims, has_rank) in [(vec![1200], 0), (vec![30, 40], 1)] {
+            let spec = spec(&dims, 4, [1000, 4, 5, 1, 5, has_rank]);
+            made.push((dims, plain.clone(), encode_frame(&spec, &plain, &Job::inline()).unwrap()));
+        }
+        let spec = spec(&[1200], 4, [1000, 4, 5, 1, 1, 0]);
+        let field = [ZoneField { offset: 0, ty: coquina_kernels::Type::I32 }];
+        made.push((
+            vec![1200],
+            plain.clone(),
+            encode_zoned(&spec, &plain, &field, 1200, &Job::inline()).unwrap(),
+        ));
+    }
+    made
+}
+
+#[test]
+fn every_flipped_bit_of_a_chunk_with_checksums_is_an_error_or_changes_nothing() {
+    for (dims, plain, stored) in guarded() {
+        assert!(open(&stored, &dims, 4).unwrap().has_sums());
+        let (mut damaged, mut refused) = (stored.clone(), 0);
+        for bit in 0..8 * stored.len() {
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let mut out = vec![0x11; plain.len()];
+            let read = open(&damaged, &dims, 4).and_then(|frame| frame.read_items(&mut out));
+            refused += usize::from(read.is_err());
+            assert!(read.is_err() || out == plain, "{dims:?}: bit {bit}");
+            let all = whole(&damaged, plain.len());
+            assert!(all.is_err() || all.unwrap() == plain, "{dims:?}: bit {bit}");
+            damaged[bit / 8] ^= 1 << (bit % 8);
+        }
+        // But for the name of the metalayer, numbers of threads and the end of the frame, all of it is read.
+        assert!(refused > 8 * stored.len().saturating_sub(150), "{dims:?}: {refused} of {}", stored.len());
+    }
+}
+
+#[test]
+fn a_read_verifies_the_blocks_that_it_needs_and_no_others() {
+    let plain: Vec<u8> =
+        (0..4800_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]).collect();
+    let mut stored = encode_frame(&spec(&[1200], 4, [1000, 4, 5, 1, 5, 0]), &plain, &Job::inline()).unwrap();
+    // In the midst of the chunk, behind all that says where blocks are.
+    let at = stored.len() / 2;
+    stored[at] ^= 1;
+    let frame = open(&stored, &[1200], 4).unwrap();
+    let mut out = vec![0; 1000];
+    let mut bad = 0;
+    for start in (0..4000).step_by(1000) {
+        match frame.read(start, &mut out) {
+            Ok(()) => assert_eq!(out, plain[start..start + 1000]),
+            Err(error) => bad += usize::from(error.kind() == ErrorKind::Corrupt),
+        }
+    }
+    assert_eq!(bad, 1);
+}
+
+#[test]
+fn a_chunk_at_the_place_of_another_is_an_error() {
+    let plain = sample(4800);
+    let mut stored = encode_frame(&spec(&[1200], 4, [1000, 4, 5, 1, 5, 0]), &plain, &Job::inline()).unwrap();
+    // One that was not told its place fits everywhere: a filter of libhdf5 does not know it.
+    open(&stored, &[1200], 4).unwrap().check_place(&[2400]).unwrap();
+    put_place(&mut stored, &[2400]);
+    let frame = open(&stored, &[1200], 4).unwrap();
+    frame.check_place(&[2400]).unwrap();
+    assert_eq!(frame.check_place(&[1200]).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(whole(&stored, plain.len()).unwrap(), plain);
+    // What has no checksums is left alone.
+    let mut foreign = unhex(FOREIGN);
+    put_place(&mut foreign, &[0, 0]);
+    assert_eq!(foreign, unhex(FOREIGN));
+}
+
+#[test]
+fn checksums_of_a_frame_that_another_program_has_changed_are_not_believed() {
+    let plain = sample(4800);
+    let mut stored = encode_frame(&spec(&[1200], 4, [1000, 4, 5, 1, 5, 0]), &plain, &Job::inline()).unwrap();
+    (stored[64], stored[67]) = (1, 1);
+    let frame = open(&stored, &[1200], 4).unwrap();
+    assert!(!frame.has_sums());
+    assert_eq!(whole(&stored, plain.len()).unwrap(), plain);
 }

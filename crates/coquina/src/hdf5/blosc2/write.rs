@@ -12,6 +12,7 @@ use crate::base::pool::Job;
 use crate::chunk::{BlockSource, Header, Kind, Special, encode, encode_blocks_of};
 use crate::frame::Spec;
 use crate::frame::b2nd::{METALAYER, Meta};
+use crate::frame::guard;
 use crate::frame::inside::{SEAL_BYTES, wrap_chunk};
 
 /// What the header of a frame can say of the size of items that are not those of an array.
@@ -39,6 +40,10 @@ fn wrap_with(spec: &Blosc2Spec, chunk: &[u8], zones: Option<Zones>) -> Result<Ve
             vec![(METALAYER.to_owned(), meta.write())]
         }
     };
+    if spec.with_sums {
+        let is_stored = !is_told(chunk)?;
+        metalayers.push((guard::METALAYER.to_owned(), guard::content(chunk, is_stored)?));
+    }
     let zones = zones.and_then(|zones| zones.fitted(chunk.len())?.write());
     let sealed = zones.as_ref().map(|_| zones::METALAYER);
     metalayers
@@ -93,8 +98,7 @@ pub(crate) fn encode_zoned(
 ) -> Result<Vec<u8>> {
     let chunk = encode(plain, &spec.params, job)?;
     // What stands in the frame's index alone, or comes out as something else, needs no map or cannot have one.
-    let is_told = matches!(Header::read(&chunk, &Limits::default())?.kind()?, Kind::Special(special) if special != Special::Value);
-    let is_plain = !is_told && spec.blocks.is_none() && !spec.params.is_lossy();
+    let is_plain = !is_told(&chunk)? && spec.blocks.is_none() && !spec.params.is_lossy();
     let zones = is_plain.then(|| {
         let bytes = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(spec.itemsize);
         let items = &plain[..bytes.min(plain.len())];
@@ -102,6 +106,23 @@ pub(crate) fn encode_zoned(
         Zones::gather(fields, spec.itemsize, items, zone_rows)
     });
     wrap_with(spec, &chunk, zones)
+}
+
+/// Writes into an encoded chunk where it belongs: the coordinates of its first item. Nothing is written into bytes
+/// that are no frame with checksums.
+pub fn put_place(stored: &mut [u8], start: &[u64]) {
+    guard::put_place(stored, start);
+}
+
+/// Whether an encoded chunk has checksums.
+pub fn has_sums(stored: &[u8]) -> bool {
+    guard::has_sums(stored)
+}
+
+/// Whether the frame's index alone says what is in a chunk.
+fn is_told(chunk: &[u8]) -> Result<bool> {
+    let kind = Header::read(chunk, &Limits::default())?.kind()?;
+    Ok(matches!(kind, Kind::Special(special) if special != Special::Value))
 }
 
 /// Makes the blocks of an array of its items in C order.

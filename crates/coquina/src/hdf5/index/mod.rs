@@ -4,6 +4,7 @@
 //! Source: `docs/formats/hdf5-index.md`.
 //! Invariant: bytes from anywhere give rows or an error, with no more work and memory than the file is long.
 
+mod attributes;
 mod blocks;
 mod btree1;
 mod btree2;
@@ -16,6 +17,7 @@ mod messages;
 mod rows;
 mod superblock;
 
+pub use attributes::check_attributes;
 use blocks::Blocks;
 use fields::Widths;
 pub use lookup3::lookup3;
@@ -59,6 +61,8 @@ pub enum Layout {
         kind: IndexKind,
         /// Whether chunks that the edge cuts were filtered.
         filters_partial_edges: bool,
+        /// Whether the structure lists all chunks that it was made of, as far as can be seen.
+        is_complete: bool,
     },
     /// Made of other datasets.
     Virtual,
@@ -113,10 +117,11 @@ pub fn read_index(
         }
         Storage::Chunked(chunked) => {
             let kind = chunked.index.kind();
-            read_chunks(&mut blocks, widths, (&chunked, &described.space), described.is_filtered, each)
-                .map_err(|e| e.at(kind.name()))?;
+            let is_complete =
+                read_chunks(&mut blocks, widths, (&chunked, &described.space), described.is_filtered, each)
+                    .map_err(|e| e.at(kind.name()))?;
             let Chunked { dims, itemsize, filters_partial_edges, .. } = chunked;
-            Ok(Layout::Chunked { dims, itemsize, kind, filters_partial_edges })
+            Ok(Layout::Chunked { dims, itemsize, kind, filters_partial_edges, is_complete })
         }
     }
 }
@@ -127,18 +132,18 @@ fn read_chunks(
     (chunked, space): (&Chunked, &Space),
     is_filtered: bool,
     each: Each<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     if chunked.dims.len() != space.shape.len() {
         let (dims, shape) = (&chunked.dims, &space.shape);
         return Err(Error::corrupt(format!("chunks {dims:?} of a dataset of shape {shape:?}")));
     }
     let bytes = chunk_bytes(chunked)?;
-    let Some(address) = chunked.address else { return Ok(()) };
+    let Some(address) = chunked.address else { return Ok(true) };
     let mut rows = Rows::new(chunked, space, blocks.base(), each);
     let rows = &mut rows;
     let coding = (is_filtered, bytes);
-    match chunked.index {
-        Index::BTree1 => btree1::read(blocks, widths, address, rows),
+    let read = match chunked.index {
+        Index::BTree1 => return btree1::read(blocks, widths, address, rows),
         Index::BTree2 => btree2::read(blocks, widths, address, coding, rows),
         Index::FixedArray => {
             let mut numbers = Numbering::new(chunked, space)?;
@@ -153,7 +158,9 @@ fn read_chunks(
             let (size, mask) = stored.unwrap_or((bytes, 0));
             rows.put_scaled(std::iter::repeat_n(0, rows.rank()), Stored { address, size, mask })
         }
-    }
+    };
+    // The others have checksums, or nothing that could be lost.
+    read.map(|()| true)
 }
 
 /// All chunks stand one after another, numbered over the maximal shape.

@@ -60,7 +60,8 @@ impl Chunks for Batch {
         match self.find(number)? {
             Fetched::Missing => Err(Error::invalid("a chunk that is not stored")),
             Fetched::Stored { bytes, mask, .. } => {
-                format.open(StoredBytes::fetched(Arc::clone(bytes)), *mask, limits)
+                let stored = StoredBytes::fetched(Arc::clone(bytes));
+                format.open(&self.view.start(number), stored, *mask, limits)
             }
         }
     }

@@ -129,6 +129,8 @@ pub struct Hdf5Spec {
     pub slots: Vec<Slot>,
     /// Numbers in the items of which chunks that are written get a zone map, if they can have one.
     pub zones: Vec<ZoneField>,
+    /// Whether chunks that are written get checksums, if Blosc2 is their only filter.
+    pub checksums: bool,
     /// File and name of the dataset, for errors.
     pub place: Option<PathBuf>,
     /// How to get at chunks.

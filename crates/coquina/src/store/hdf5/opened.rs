@@ -23,9 +23,10 @@ pub(super) struct Format {
 }
 
 impl Format {
-    /// Opens a chunk that was stored with this mask.
+    /// Opens the chunk that starts at these coordinates and was stored with this mask.
     pub(super) fn open(
         self: &Arc<Self>,
+        start: &[u64],
         stored: StoredBytes,
         mask: u32,
         limits: &Limits,
@@ -36,7 +37,11 @@ impl Format {
         match self.pipeline.inner(mask) {
             Inner::Blosc2 => {
                 let StoredBytes { source, at, len } = stored.clone();
-                match FrameChunk::open(source, at, len, &self.dims, self.itemsize, limits) {
+                let frame = FrameChunk::open(source, at, len, &self.dims, self.itemsize, limits);
+                if let Ok(frame) = &frame {
+                    frame.check_place(start)?;
+                }
+                match frame {
                     Ok(frame) if is_tiles && self.has_tiles(&frame) => {
                         let block_bytes = self.cut.block_bytes();
                         return Ok(Arc::new(Tiles { frame, block_bytes, held }));

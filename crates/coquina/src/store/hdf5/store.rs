@@ -15,7 +15,7 @@ use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header, Params};
-use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, wrap};
+use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, put_place, wrap};
 use crate::store::{Change, Chunks, EncodeChunk, Entry, Statistics, Store};
 
 /// Slabs of datasets without chunks.
@@ -63,6 +63,7 @@ impl Hdf5Store {
             itemsize.ok_or_else(|| Error::limit(format!("items of {inner} times {typesize} bytes")))?;
         let pipeline = Pipeline::new(spec.slots.clone(), &chunks[..rank], itemsize)?;
         let pipeline = if chunks.len() == 1 { pipeline.with_zones(&spec.zones)? } else { pipeline };
+        let pipeline = if spec.checksums { pipeline } else { pipeline.without_sums() };
         let dims = chunks[..rank].to_vec();
         let places = Places { shape: spec.shape.clone(), chunks: chunks.clone() };
         let probe = Probe { spec: &spec, gear, pipeline: &pipeline, dims: &dims, itemsize, limits: &limits };
@@ -103,7 +104,14 @@ impl Hdf5Store {
     fn write(&self, chunks: Vec<(u64, Vec<u8>)>) -> Result<()> {
         let shared = &*self.shared;
         if !shared.encoder.is_plain {
-            let place = |(number, bytes)| (self.view.places.start(number)[..shared.rank].to_vec(), bytes);
+            let is_blosc2 = shared.format.pipeline.inner(0) == Inner::Blosc2;
+            let place = |(number, mut bytes): (u64, Vec<u8>)| {
+                let start = self.view.start(number);
+                if is_blosc2 {
+                    put_place(&mut bytes, &start);
+                }
+                (start, bytes)
+            };
             let chunks: Vec<_> = chunks.into_iter().map(place).collect();
             return shared.library.write_chunks(&chunks);
         }

@@ -86,6 +86,8 @@ pub(super) struct Table {
     /// By number, in order.
     rows: Vec<(u64, ChunkRow)>,
     is_complete: bool,
+    /// Whether the file's own index is damaged, so that chunks that are not in it may have been stored.
+    pub(super) has_lost: bool,
     /// Whether chunks that the edge cuts went through the filters; `None` if nobody said.
     pub(super) filters_partial_edges: Option<bool>,
 }
@@ -100,7 +102,7 @@ impl Table {
             rows.sort_by_key(|(number, _)| *number);
         }
         rows.dedup_by_key(|(number, _)| *number);
-        Self { is_complete: rows.len() as u64 == nchunks, rows, filters_partial_edges }
+        Self { is_complete: rows.len() as u64 == nchunks, rows, has_lost: false, filters_partial_edges }
     }
 
     pub(super) fn len(&self) -> usize {

@@ -12,7 +12,7 @@ use super::store::Encoder;
 use super::stored::StoredBytes;
 use super::table::{Places, Table};
 use super::{Gear, Library};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
@@ -120,12 +120,13 @@ impl View {
             (Some(source), Some(header)) => read_index(source, header, &shared.limits, &mut row),
             _ => Err(Error::unsupported("the place of the dataset is not known")),
         };
-        match parsed {
-            Ok(Layout::Chunked { filters_partial_edges: are_filtered, .. }) => {
+        let has_lost = match parsed {
+            Ok(Layout::Chunked { filters_partial_edges: are_filtered, is_complete, .. }) => {
                 filters_partial_edges = Some(are_filtered);
+                !is_complete
             }
             Ok(layout) => return Err(Error::corrupt(format!("no chunks: the file says {layout:?}"))),
-            Err(_) => {
+            Err(error) => {
                 rows.clear();
                 let mut row = |start: &[u64], row| {
                     if let Some(number) = self.places.number(start)? {
@@ -135,9 +136,11 @@ impl View {
                 };
                 add(&shared.counters.fallbacks, 1);
                 shared.library.chunk_table(&mut row)?;
+                matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated)
             }
-        }
-        let table = Table::new(rows, self.places.nchunks(), filters_partial_edges);
+        };
+        let mut table = Table::new(rows, self.places.nchunks(), filters_partial_edges);
+        table.has_lost = has_lost;
         shared.counters.table_rows.store(table.len() as u64, Ordering::Relaxed);
         Ok(table)
     }
@@ -154,7 +157,7 @@ impl View {
             return Ok(Some((StoredBytes { source, at, len: len.saturating_mul(typesize) }, u32::MAX)));
         }
         let table = self.table()?;
-        let Some(row) = table.row(number) else { return Ok(None) };
+        let Some(row) = table.row(number) else { return self.missing(number).map(|()| None) };
         let stored = StoredBytes { source, at: row.address, len: row.size };
         if !self.is_edge(number) || shared.format.pipeline.slots().is_empty() {
             return Ok(Some((stored, row.mask)));
@@ -166,6 +169,24 @@ impl View {
             }
             _ => Ok(Some((stored, row.mask))),
         }
+    }
+
+    /// Refuses to take a chunk for one that was never written where the index is damaged. Trees of other writers than
+    /// libhdf5 may look damaged and not be: only chunks of Blosc2, which checksums are for, are refused.
+    fn missing(&self, number: u64) -> Result<()> {
+        let is_blosc2 = self.shared.format.pipeline.inner(0) == Inner::Blosc2;
+        if is_blosc2 && self.table.get().is_some_and(|table| table.has_lost) {
+            let sentence = format!("the index of chunks is damaged: it has none at {:?}", self.start(number));
+            return Err(Error::corrupt(sentence));
+        }
+        Ok(())
+    }
+
+    /// The coordinates in the file's dataset of the first item of a chunk.
+    pub(super) fn start(&self, number: u64) -> Vec<u64> {
+        let mut start = self.places.start(number);
+        start.truncate(self.shared.rank);
+        start
     }
 
     fn is_edge(&self, number: u64) -> bool {
@@ -180,13 +201,13 @@ impl View {
     /// Has the library fetch chunks.
     fn fetch_stored(&self, numbers: &[u64]) -> Result<HashMap<u64, Fetched>> {
         let shared = &*self.shared;
-        let starts: Vec<Vec<u64>> =
-            numbers.iter().map(|&n| self.places.start(n)[..shared.rank].to_vec()).collect();
+        let starts: Vec<Vec<u64>> = numbers.iter().map(|&n| self.start(n)).collect();
         let found = shared.library.read_chunks(&starts)?;
         add(&shared.counters.fetched, found.iter().flatten().count());
         let mut fetched = HashMap::with_capacity(numbers.len());
         for (&number, found) in numbers.iter().zip(found) {
             let Some((bytes, mask)) = found else {
+                self.missing(number)?;
                 fetched.insert(number, Fetched::Missing);
                 continue;
             };
@@ -337,7 +358,7 @@ impl Chunks for Reader {
         if shared.contiguous.is_some() {
             return Ok(plain(stored, &shared.format.cut));
         }
-        shared.format.open(stored, mask, limits)
+        shared.format.open(&self.view.start(number), stored, mask, limits)
     }
 
     fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Option<Result<()>> {

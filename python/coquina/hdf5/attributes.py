@@ -1,0 +1,91 @@
+"""Attributes as h5py has them, read once it is known that libhdf5 can read them.
+
+libhdf5 walks a damaged collection of the global heap, where values of variable length are, without end. So
+the engine walks the collections that an object's attributes lie in before h5py is asked for a value.
+
+In: objects of h5py. Out: their attributes, or a CorruptError.
+Invariant: of a file that is simply a file, no value is asked for whose heap was not looked at as it was when
+    the object's attributes were first read. What was written since, libhdf5 has in memory.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+from coquina import _core
+from coquina._core import CorruptError
+from coquina.hdf5.untyped import h5f, h5fd, h5g, h5i, h5py
+
+_OBJECTS_MAX = 1 << 14
+
+
+class Attributes(h5py.AttributeManager):
+    """The attributes of an object: h5py's mapping. Raises CorruptError for values that cannot be read."""
+
+    def __init__(self, parent: Any) -> None:
+        """Those of an object of h5py."""
+        super().__init__(parent)
+        self._parent = parent
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return a value. Raises KeyError if there is none."""
+        if name not in self:
+            raise KeyError(name)
+        check(self._parent.id)
+        try:
+            return super().__getitem__(name)
+        except (OSError, RuntimeError, KeyError, OverflowError, MemoryError) as error:
+            if "conversion" in str(error):  # Of types that h5py does not know.
+                raise
+            raise CorruptError(f"{self._parent.name}: attribute {name!r} cannot be read: {error}") from error
+
+
+def attributes(h5: Any) -> Attributes:
+    """Return the attributes of an object of h5py."""
+    return Attributes(h5)
+
+
+def check(oid: Any) -> None:
+    """Raise CorruptError if libhdf5 cannot read the attributes of a low-level object."""
+    info = h5g.get_objinfo(oid, b".")
+    _check(info.fileno[0], info.objno[0] | info.objno[1] << 32, _Object(oid))
+
+
+class _Object:
+    """A low-level object, which is as good as any other for a cache."""
+
+    def __init__(self, oid: Any) -> None:
+        self.oid = oid
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Object)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=_OBJECTS_MAX)
+def _check(number: int, header: int, node: _Object) -> None:
+    """Check the object with this header in the file of this number, once: libhdf5 uses no number twice."""
+    file = h5i.get_file_id(node.oid)
+    if file.get_access_plist().get_driver() != h5fd.SEC2:
+        return
+    path = os.fsdecode(file.name)
+    held = os.fstat(file.get_vfd_handle())
+    try:
+        named = os.stat(path)
+    except OSError:
+        return
+    if (named.st_dev, named.st_ino) != (held.st_dev, held.st_ino):
+        return
+    try:
+        _core.check_attributes(path, header)
+    except CorruptError:
+        if not file.get_intent() & h5f.ACC_RDWR:
+            raise
+        # The file may be older than what libhdf5 has in memory; in an append session it has to stay so.
+        if file.get_mdc_config().evictions_enabled:
+            h5f.flush(file)
+            _core.check_attributes(path, header)

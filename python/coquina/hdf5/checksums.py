@@ -1,0 +1,36 @@
+"""Whether chunks of a dataset get checksums: they do, unless an attribute of the dataset says otherwise.
+
+In: datasets of h5py. Out: what was asked for when they were made.
+Source: docs/formats/hdf5-filters.md, "Checksums".
+Invariant: chunks with and without may stand side by side; each says itself what it has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.hdf5.filters import BLOSC2
+from coquina.hdf5.untyped import h5a, h5s, h5t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: A number of one byte, which is 0.
+ATTRIBUTE = b"coquina_checksums"
+
+
+def can_be(codes: Iterable[int]) -> bool:
+    """Return whether chunks with these filters can have checksums: Blosc2's, where nothing is behind it."""
+    return list(codes) == [BLOSC2]
+
+
+def are_wanted(did: Any) -> bool:
+    """Return whether chunks that are written get checksums."""
+    return not h5a.exists(did, ATTRIBUTE)
+
+
+def forgo(did: Any) -> None:
+    """Say that chunks of a new dataset get none."""
+    h5a.create(did, ATTRIBUTE, h5t.STD_U8LE, h5s.create(h5s.SCALAR)).write(np.zeros((), np.uint8))

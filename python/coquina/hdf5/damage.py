@@ -1,0 +1,58 @@
+"""What libhdf5 and h5py raise for damaged files, as CorruptError.
+
+In: an exception, and what was asked for. Out: CorruptError with the place, where it is about damage.
+Invariant: a name that leads to nothing is a KeyError, a link that leads nowhere too, and errors of the system
+    (with a number) stay as they are.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from coquina._core import CorruptError
+from coquina.hdf5.untyped import h5l
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+#: What they raise, among it KeyError, which says both that there is nothing and that it cannot be read.
+RAISED = (OSError, RuntimeError, KeyError, OverflowError, MemoryError, UnicodeDecodeError)
+
+
+@contextmanager
+def told(group: Any, name: str | None = None) -> Generator[None]:
+    """Raise CorruptError where libhdf5 finds damage in the block: in `name`, or the object itself."""
+    try:
+        yield
+    except RAISED as error:
+        if is_damage(group, name, error):
+            place = group.name if name is None else f"{group.name or ''}: {name}"
+            raise CorruptError(f"{group.file.filename}: {place}: {error}") from error
+        raise
+
+
+def is_damage(group: Any, name: str | None, error: BaseException) -> bool:
+    """Whether an exception is about what stands in the file."""
+    is_of_system = isinstance(error, OSError) and error.errno is not None
+    if is_of_system or isinstance(error, NotImplementedError | RecursionError) or not group:
+        return False
+    return not isinstance(error, KeyError) or (name is not None and _is_there(group, name))
+
+
+def _is_there(group: Any, name: str) -> bool:
+    """Whether hard links lead to something of this name, all of which should be readable then."""
+    links, path = group.id.links, "/" if name.startswith("/") else ""
+    for part in name.split("/"):
+        if part in ("", "."):
+            continue
+        path += part
+        try:
+            if not links.exists(path.encode()):
+                return False
+            if links.get_info(path.encode()).type != h5l.TYPE_HARD:
+                return False
+        except (OSError, RuntimeError, KeyError, ValueError):
+            return True
+        path += "/"
+    return bool(path.strip("/"))
