@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, inputs
+from coquina.cli import arguments, hdf5_paths, inputs, tables
+from coquina.cli.terminal import cell
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina verify`."""
-    parser.add_argument("file", help="an array, a frame, a Bloscpack file, FILE.h5[:/path]")
+    parser.add_argument("file", help="an array, a frame, a table, a Bloscpack file, FILE.h5[:/path]")
     arguments.add_threads(parser)
     arguments.add_report(parser)
 
@@ -35,6 +36,9 @@ def run(options: argparse.Namespace) -> None:
     place = hdf5_paths.place(options.file)
     if place is not None:
         _verify_hdf5(place, options)
+        return
+    if tables.is_directory(options.file):
+        _verify_table(options)
         return
     file, damage = open_or_salvage(options.file)
     found: list[dict[str, Any]] = []
@@ -52,10 +56,10 @@ def run(options: argparse.Namespace) -> None:
     else:
         checksums, nchunks = file.info()["checksum"], file.info()["nchunks"]
         file.read(threads=options.threads)
-    sentence = f"{options.file}: {nchunks} chunks, {len(found)} damaged, checksums: {checksums}"
+    sentence = f"{cell(options.file)}: {nchunks} chunks, {len(found)} damaged, checksums: {checksums}"
     if damage:
-        sentence += f"\n  {damage}"
-    lines = [sentence, *(f"  chunk {one['chunk']}: {one['error']}" for one in found)]
+        sentence += f"\n  {cell(damage)}"
+    lines = [sentence, *(f"  chunk {one['chunk']}: {cell(one['error'])}" for one in found)]
     result = {"file": options.file, "nchunks": nchunks, "checksums": checksums, "damage": found}
     result["error"] = str(damage) if damage else None
     arguments.report(result, "\n".join(lines), options)
@@ -65,6 +69,17 @@ def run(options: argparse.Namespace) -> None:
         raise coquina.CorruptError(f"{options.file}: {len(found)} of {nchunks} chunks are damaged")
 
 
+def _verify_table(options: argparse.Namespace) -> None:
+    with coquina.open_table(options.file) as table:
+        found = table.verify(threads=options.threads)
+    bad = [{"column": name, **facts(one)} for name, damage in found.items() for one in damage]
+    lines = [f"{cell(options.file)}: a table, {len(bad)} chunks damaged"]
+    lines += [f"  column {cell(one['column'])}, chunk {one['chunk']}: {cell(one['error'])}" for one in bad]
+    arguments.report({"file": options.file, "damage": bad}, "\n".join(lines), options)
+    if bad:
+        raise coquina.CorruptError(f"{options.file}: {len(bad)} chunks are damaged")
+
+
 def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
     from coquina.hdf5.checking import check
 
@@ -72,8 +87,8 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
         checked = check(getattr(found, "h5", found), options.threads)
     bad = [{"dataset": one.dataset, "start": one.start, "error": one.error} for one in checked.bad]
     counts = f"{checked.ndatasets} datasets, {checked.nchunks} chunks"
-    lines = [f"{options.file}: {counts}, {len(bad)} damaged"]
-    lines += [f"  {one.dataset} {list(one.start)}: {one.error}" for one in checked.bad]
+    lines = [f"{cell(options.file)}: {counts}, {len(bad)} damaged"]
+    lines += [f"  {cell(one.dataset)} {list(one.start)}: {cell(one.error)}" for one in checked.bad]
     result = {
         "file": place.file,
         "path": place.path,

@@ -18,6 +18,7 @@ from coquina._core import CoquinaError, Hdf5Library
 from coquina.hdf5.chunks import may_be_mixed_up
 from coquina.hdf5.describing import can_decode, filters_of
 from coquina.hdf5.untyped import h5d, h5py
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +53,7 @@ class Lost:
     def __str__(self) -> str:
         """Say which part, and why."""
         box = ", ".join(f"{part.start}:{part.stop}" for part in self.region)
-        return f"[{box}]: {self.reason}"
+        return f"[{box}]: {quoted(self.reason)}"
 
 
 @dataclass

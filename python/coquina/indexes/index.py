@@ -22,6 +22,7 @@ from coquina.indexes.runs import Sorting
 from coquina.indexes.spans import OPEN
 from coquina.indexes.state import IndexState, folder_of, sweep
 from coquina.indexes.zones import ZONE_ROWS
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,6 +69,7 @@ class Index:
         self._now: Current | None = None
         self._damage = ""
         self._is_changed = False
+        self.is_closed = False
 
     @property
     def is_exact(self) -> bool:
@@ -128,8 +130,10 @@ class Index:
 
     def __repr__(self) -> str:
         """Say what it is of, and how much it knows."""
+        if self.is_closed:
+            return "<Index, closed>"
         state = f"{self.rows} rows, {self.open_rows} open" if self.is_usable else self.reason
-        return f"<Index {self.name!r} of {self.column!r} ({self.kind}, {state})>"
+        return f"<Index {self.name!r} of {self.column!r} ({self.kind}, {quoted(state)})>"
 
     # Questions
 
