@@ -42,6 +42,7 @@ def open(
     damaged: bool = False,
     store: Any = None,
     storage_options: Mapping[str, Any] | None = None,
+    allow_external: bool | None = None,
 ) -> Any:
     """Open a file by its content, and read only what is asked for.
 
@@ -58,6 +59,8 @@ def open(
     damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
         an error else. Checksums tell which chunks are good: see `verify` and `repair`. That a chunk is all
         zeros, all NaN or not written yet has none, and is believed.
+    allow_external: have an HDF5 file read other files that it names (external storage and links, virtual
+        datasets), wherever they lie. By default only those in its own folder or below are read.
     store: an object store of obstore. storage_options: what fsspec takes for the file system of a URL.
 
     Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
@@ -75,7 +78,7 @@ def open(
     if mode not in _WRITABLE:
         raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
     if offset == 0 and is_hdf5(target):
-        return _hdf5(target, mode, damaged)
+        return _hdf5(target, mode, damaged, allow_external)
     try:
         handle = _core.open_content(
             target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
@@ -184,12 +187,17 @@ def _has_signature(file: BinaryIO) -> bool:
     return False
 
 
-def _hdf5(source: Path | BinaryIO, mode: Literal["r", "r+", "a", "w", "x"], damaged: bool) -> Any:
+def _hdf5(
+    source: Path | BinaryIO,
+    mode: Literal["r", "r+", "a", "w", "x"],
+    damaged: bool,
+    allow_external: bool | None = None,
+) -> Any:
     from coquina.hdf5 import File
 
     if damaged:
         raise UnsupportedError("damaged HDF5 files are mended by `coquina recover`, which writes a new one")
-    return File(source, mode)
+    return File(source, mode, allow_external=allow_external)
 
 
 def _new_hdf5(path: str, mode: Literal["a", "w", "x"]) -> Any:

@@ -118,7 +118,7 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
             from coquina.hdf5.dataset_info import dtype_name
 
             return {**where, "format": "HDF5 datatype", "dtype": dtype_name(found), "attrs": attrs}
-        return {**where, "format": "HDF5 dataset", **ls.stored(found), "attrs": attrs}
+        return {**where, "format": "HDF5 dataset", **ls.stored(top), "attrs": attrs}
 
 
 def _only_table(top: Any) -> str | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize
 
 from coquina.hdf5.describing import place_of
+from coquina.hdf5.external import is_allowed
 from coquina.hdf5.groups import Group
 from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.sessions import Session, Stamp
@@ -60,6 +61,7 @@ class File(Group):
         page_buf_size: int | None = None,
         fs_strategy: str | None = None,
         fs_page_size: int | None = None,
+        allow_external: bool | None = None,
     ) -> None:
         """Open or make it."""
         if mode not in ("r", "r+", "a", "w", "x"):
@@ -96,7 +98,7 @@ class File(Group):
             else:
                 opened_ns = None if mode in ("w", "x") else _modified_ns(name)
                 h5 = h5py.File(name, mode, **options)
-        super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
+        super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns), follows=is_allowed(allow_external)))
 
     def _remote(self, reader: RangeReader, mode: str, options: dict[str, Any]) -> tuple[Any, Nodes]:
         if mode != "r":

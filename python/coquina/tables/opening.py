@@ -93,13 +93,18 @@ def create_table(
 
 
 def open_table(
-    path: Path | RangeReader, name: str | None = None, mode: Literal["r", "r+", "a"] = "r"
+    path: Path | RangeReader,
+    name: str | None = None,
+    mode: Literal["r", "r+", "a"] = "r",
+    *,
+    allow_external: bool | None = None,
 ) -> Table:
     """Open a table of a file, or one that is a directory; closing it closes the file.
 
     path: of the file or the directory, or the URL of a file, which is only read; see `coquina.open`.
     name: of the table; None for the only one that the file has. Raises KeyError if there is no such table, or
     more than one and no name, UnsupportedError for what is no table.
+    allow_external: see `coquina.open`.
     """
     from coquina.hdf5.files import File
 
@@ -108,7 +113,7 @@ def open_table(
         from coquina.tables.frames_home import FramesHome
 
         return Table(ColumnsLayout.open(FramesHome.open(path, mode)))
-    file = File(path, mode)
+    file = File(path, mode, allow_external=allow_external)
     try:
         return owned(open_in(file, only_table(file) if name is None else name), file)
     except BaseException:
