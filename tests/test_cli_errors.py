@@ -55,7 +55,7 @@ def here(tmp_path, monkeypatch):
         ("compress climate.npy -t 0", 2, ["from 1 on"]),
         ("compress climate.npy -k md6", 2, ["'md5'"]),
         ("info notes.txt", 1, ["plain text", "Bloscpack"]),
-        ("info climate.npy", 1, ["a .npy file", "`coquina convert climate.npy OUTPUT`"]),
+        ("info climate.npy", 1, ["an NPY file", "`coquina convert climate.npy OUTPUT`"]),
         ("cat empty", 1, ["an empty file"]),
         ("info folder", 1, ["a folder without"]),
         ("verify notes.txt", 1, ["plain text"]),

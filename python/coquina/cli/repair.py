@@ -37,7 +37,8 @@ def run(options: argparse.Namespace) -> None:
     if not isinstance(array, coquina.Array):
         raise ValueError(f"{options.file} holds no array of Blosc2: only those can be repaired")
     nchunks = array.info.nchunks
-    damage = array.repair(options.output, overwrite=options.force, threads=options.threads)
+    with arguments.bars(options):
+        damage = array.repair(options.output, overwrite=options.force, threads=options.threads)
     sentence = f"{cell(options.output)}: {nchunks - len(damage)} of {nchunks} chunks saved"
     lines = [sentence, *(f"  lost: {cell(one)}" for one in damage)]
     result = {"output": options.output, "nchunks": nchunks, "damage": [facts(one) for one in damage]}

@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> None:
     checksums = "none"
     if isinstance(file, coquina.Array):
         checksums, nchunks = file.info.checksums, file.info.nchunks
-        found = [facts(one) for one in file.verify(threads=options.threads)]
+        with arguments.bars(options):
+            found = [facts(one) for one in file.verify(threads=options.threads)]
     elif isinstance(file, coquina.Frame):
         checksums, nchunks = file.info()["checksums"], len(file)
         for number in range(nchunks):

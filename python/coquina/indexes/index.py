@@ -130,12 +130,10 @@ class Index:
 
     def __repr__(self) -> str:
         """Say what it is of, and how much it knows."""
-        if self.is_closed:
-            return "<Index, closed>"
-        state = f"{self.rows} rows, {self.open_rows} open" if self.is_usable else self.reason
-        return f"<Index {self.name!r} of {self.column!r} ({self.kind}, {quoted(state)})>"
-
-    # Questions
+        state = quoted(self.reason or f"{self.rows} rows, {self.open_rows} open")
+        return (
+            f"<Index {self.name!r} of {self.column!r} ({'closed' if self.is_closed else self.kind}, {state})>"
+        )
 
     def lookup(
         self,
@@ -241,8 +239,6 @@ class Index:
         if now is None or self.kind == "zones" or self.bucket_rows > 1:
             return np.empty(0, np.int64)
         return now.missing_rows()
-
-    # Changes
 
     def look(self) -> None:
         """Values are about to be written by its owner: see before that whether it is right so far."""

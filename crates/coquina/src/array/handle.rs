@@ -19,13 +19,12 @@ use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
 use super::statistics::{after_resize, item_type};
 use super::tuning::Tuning;
-use super::write::{Made, Values, Write};
+use super::write::{Values, Write};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::Params;
 use crate::frame::b2nd::Meta;
-use crate::lossy::Reached;
 use crate::store::{Change, Chunks, Sizes, Store};
 
 /// A compressed n-dimensional array.
@@ -335,23 +334,6 @@ impl Array {
         }
         let write = write.as_ref().map(|(selection, window, values)| (&**selection, *window, *values));
         let made = self.make_change(&mut writer, &state, &grid, write, job);
-        self.settle(&mut writer, made).map_err(|e| self.placed(e))
-    }
-
-    /// Puts chunks that are encoded already in place of those of these numbers, as one change.
-    pub(super) fn put_chunks(&self, chunks: Vec<(u64, Made)>, lost: &Reached) -> Result<()> {
-        let mut writer = self.writer();
-        let state = self.state();
-        let put = || {
-            writer.check()?;
-            let store = &mut *writer.store;
-            let entries = chunks.into_iter().map(|(number, made)| Ok((number, made.put(store)?)));
-            let entries = entries.collect::<Result<Vec<_>>>()?;
-            let (promise, layers) = state.promise.after(lost, &*state.chunks);
-            writer.store.apply(Change { entries, layers, ..Change::default() })?;
-            Ok(Arc::new(State { chunks: writer.store.chunks(), promise, ..State::clone(&state) }))
-        };
-        let made = put();
         self.settle(&mut writer, made).map_err(|e| self.placed(e))
     }
 
