@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 
@@ -130,3 +132,18 @@ def test_a_key_is_resolved_again_where_the_shape_has_changed():
     array.assign(resolve, ..., 4)
     assert shapes == [(10,), (20,)]
     assert (array[:] == 4).all()
+
+
+def test_repair_of_very_many_chunks_is_ended_by_ctrl_c(tmp_path):
+    cq.zeros((10**8,), dtype="f8", chunks=(1,), path=tmp_path / "a.b2nd").close()
+    code = (
+        "import coquina as cq, os, signal, sys, threading\n"
+        "array = cq.open(sys.argv[1])\n"
+        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "array.repair(sys.argv[2])\n"
+    )
+    out = tmp_path / "out.b2nd"
+    words = [sys.executable, "-c", code, str(tmp_path / "a.b2nd"), str(out)]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert "KeyboardInterrupt" in ended.stderr
+    assert not out.exists()

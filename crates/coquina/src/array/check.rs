@@ -15,6 +15,9 @@ use crate::chunk::Special;
 use crate::frame::{self, Kind, Spec, Whole, write_frame};
 use crate::store::{Access, Stored};
 
+/// While chunks are copied, the job is looked at after so many.
+const LOOK_CHUNKS: u64 = 256;
+
 /// A chunk that cannot be read.
 #[derive(Debug)]
 pub struct Damage {
@@ -90,9 +93,15 @@ impl Array {
         let damage = self.verify(job)?;
         let state = self.state();
         let nbytes = state.grid.chunk_bytes();
-        let chunk = |number: u64| match damage.binary_search_by_key(&number, |d| d.chunk) {
-            Ok(_) => Ok(frame::Stored::Special(lost, nbytes)),
-            Err(_) => in_frame(&state, number),
+        let nchunks = state.grid.nchunks();
+        let chunk = |number: u64| {
+            if number.is_multiple_of(LOOK_CHUNKS) {
+                job.look(number, nchunks)?;
+            }
+            match damage.binary_search_by_key(&number, |d| d.chunk) {
+                Ok(_) => Ok(frame::Stored::Special(lost, nbytes)),
+                Err(_) => in_frame(&state, number),
+            }
         };
         let statistics = |number: u64| match damage.binary_search_by_key(&number, |d| d.chunk) {
             Ok(_) => None,

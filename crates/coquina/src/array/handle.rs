@@ -113,7 +113,7 @@ impl Array {
     }
 
     /// An error with the file that it came from.
-    fn placed(&self, error: Error) -> Error {
+    pub(super) fn placed(&self, error: Error) -> Error {
         match (&self.place, error.kind()) {
             // What the caller asked for has nothing to do with the file.
             (_, ErrorKind::Invalid | ErrorKind::OutOfBounds | ErrorKind::Cancelled) | (None, _) => error,
