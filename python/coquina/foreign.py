@@ -113,7 +113,7 @@ def _zip(file: BinaryIO) -> Foreign:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()[:_MEMBERS_MAX]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return Foreign("a damaged ZIP archive")
+        return Foreign("a damaged ZIP or NPZ archive")
     ends = {os.path.splitext(name)[1] for name in names}
     last = {name.rpartition("/")[2] for name in names}
     if last & {"zarr.json", ".zgroup", ".zarray"}:
