@@ -556,7 +556,7 @@ def test_file_objects_and_offsets(tmp_path, path):
     with pytest.raises(FileNotFoundError):
         cq.open(tmp_path / "nothing")
     (tmp_path / "junk").write_bytes(b"junk" * 100)
-    with pytest.raises(cq.CorruptError):
+    with pytest.raises(cq.UnsupportedError, match="plain text"):
         cq.open(tmp_path / "junk")
 
 

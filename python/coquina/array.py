@@ -23,12 +23,9 @@ from coquina.attrs import Attrs, Meta
 from coquina.expressions.operators import Operators
 from coquina.indexing import (
     Selection,
-    broadcast_values,
     lower,
     lower_outer,
     lower_vector,
-    shaped_values,
-    uniform_value,
 )
 from coquina.memory import check_memory
 from coquina.tuning_options import info_of
@@ -78,6 +75,11 @@ class Array(Operators, CountedWrites):
     def path(self) -> str | None:
         """The absolute path of the file or directory; None in memory."""
         return self.handle.path
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, so that it can no longer be read; what is only in memory never is."""
+        return self.handle.is_closed
 
     @property
     def remote(self) -> RangeReader | None:
@@ -165,17 +167,7 @@ class Array(Operators, CountedWrites):
         if self.dtype.names is not None and (names := field_names(key)) is not None:
             write_fields(self, names, value)
             return
-        self.assign(lower(key, self.shape), value)
-
-    def assign(self, selection: Selection, value: Any) -> None:
-        """Write `value` to the items of a lowered key, cast and broadcast as NumPy does."""
-        if not selection.size:
-            shaped_values(value, selection.shape, self.dtype, selection.kind)
-            return
-        single = uniform_value(value, self.dtype, selection.kind)
-        self.set_selection(
-            selection, broadcast_values(value, selection, self.dtype) if single is None else single
-        )
+        self.assign(lower, key, value)
 
     def get_selection(self, selection: Selection) -> npt.NDArray[Any]:
         """Return the items of a lowered key, in its shape."""
@@ -184,20 +176,6 @@ class Array(Operators, CountedWrites):
         if out.size:
             self.read_selection(list(selection.axes), selection.points, selection.points_at, out)
         return out.reshape(selection.shape)
-
-    def set_selection(self, selection: Selection, values: npt.NDArray[Any]) -> None:
-        """Write `values` to the items of a lowered key: an array of its shape and our dtype, or one item."""
-        if not selection.size:
-            return
-        if values.ndim and values.size != selection.size:
-            values = np.broadcast_to(values, selection.shape)
-        self.write_selection(
-            list(selection.axes),
-            selection.points,
-            selection.points_at,
-            np.asarray(values, self.dtype, order="C"),
-            uniform=values.ndim == 0,
-        )
 
     def view(self, key: Any) -> View:
         """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field."""
@@ -366,6 +344,8 @@ class Array(Operators, CountedWrites):
 
     def __repr__(self) -> str:
         """Say shape, dtype, how it is cut, and where it is."""
+        if self.is_closed:
+            return f"<{type(self).__name__}, closed>"
         place = "in memory" if self.path is None else repr(self.path)
         if (remote := self.remote) is not None:
             place = f"{remote.url!r}, {remote.requests} requests, {remote.bytes_read} bytes"

@@ -13,6 +13,7 @@ import numpy as np
 
 from coquina.indexing import lower, uniform_value
 from coquina.memory import check_memory
+from coquina.quoting import quoted
 from coquina.views import View, view_of
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class FieldSource:
         """Items along each axis."""
         return self._array.shape
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the array was closed, or its file."""
+        return self._array.is_closed
+
     def get_selection(self, selection: Selection, /) -> npt.NDArray[Any]:
         """Return the selected values of the field."""
         return _read(self._array, selection, self.dtype, self._offset)
@@ -96,7 +102,7 @@ class Fields(Mapping[str, View]):
 
     def __repr__(self) -> str:
         """Name the fields."""
-        return f"<Fields {', '.join(self)}>"
+        return f"<Fields {quoted(', '.join(self))}>"
 
 
 def read_field(array: Array, name: str) -> npt.NDArray[Any]:

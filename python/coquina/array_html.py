@@ -10,7 +10,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from coquina.html import facts_html
+from coquina.html import caption_html, facts_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +25,8 @@ _LINES_MAX = 40  # more lines along an axis would be one grey area
 
 def array_html(array: Array) -> str:
     """Return what a notebook shows of an array."""
+    if array.is_closed:
+        return caption_html(array)
     info = array.info
     facts = [(name, value) for name, value in (line.split(None, 1) for line in str(info).splitlines())]
     picture = partition_svg(info.shape, info.chunks, info.blocks)

@@ -32,4 +32,4 @@ class Indexer:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to the selected items; `value` broadcasts to their shape."""
-        self._array.assign(self._lower(key, self._array.shape), value)
+        self._array.assign(self._lower, key, value)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import CoquinaError
+from coquina.quoting import quoted
 from coquina.tuning_options import TuningInfo, tuning_facts, tuning_text
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class ArrayInfo:
         }
         if self.requests is not None:
             facts["requests"] = f"{self.requests}, {human(self.bytes_read or 0)}"
-        return "\n".join(f"{name:10}  {value}" for name, value in facts.items())
+        return "\n".join(f"{name:10}  {quoted(value)}" for name, value in facts.items())
 
     __repr__ = __str__
 
@@ -170,7 +171,7 @@ class Damage:
     def __str__(self) -> str:
         """Say where it is and what it is."""
         region = ", ".join(f"{part.start}:{part.stop}" for part in self.region)
-        return f"chunk {self.chunk}, items [{region}]: {self.error}"
+        return f"chunk {self.chunk}, items [{region}]: {quoted(self.error)}"
 
 
 def ratio(nbytes: int, cbytes: int) -> float:

@@ -1,6 +1,7 @@
 """The writes of arrays, counted: for indexes, which must not miss any.
 
-In: selections and values, as the engine takes them. Out: changed arrays, and counts of changes.
+In: keys and values as NumPy takes them, or selections as the engine does. Out: changed arrays, and counts of
+changes. A key is resolved for the shape that the write finds, whatever other threads do.
 Invariant: a write is counted once it is done, or has failed.
 """
 
@@ -8,13 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coquina import _core
 from coquina.changes import Changes, changes_of_file, is_watched
+from coquina.indexing import broadcast_values, shaped_values, uniform_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import numpy.typing as npt
+
+    from coquina.indexing import Selection
 
 
 class CountedWrites(_core.ArrayBase):
@@ -22,6 +28,42 @@ class CountedWrites(_core.ArrayBase):
 
     __slots__ = ("_changes",)
     _changes: Changes
+
+    def assign(self, resolve: Callable[[Any, tuple[int, ...]], Selection], key: Any, value: Any) -> None:
+        """Write `value` to the items of a key, cast and broadcast as NumPy does.
+
+        resolve: what the key means in a shape; asked again if another thread resizes the array meanwhile.
+        """
+        while True:
+            shape = self.shape
+            selection = resolve(key, shape)
+            if not selection.size:
+                shaped_values(value, selection.shape, self.dtype, selection.kind)
+                return
+            single = uniform_value(value, self.dtype, selection.kind)
+            values = broadcast_values(value, selection, self.dtype) if single is None else single
+            if self.set_selection(selection, values, shape):
+                return
+
+    def set_selection(
+        self, selection: Selection, values: npt.NDArray[Any], shape: tuple[int, ...] | None = None
+    ) -> bool:
+        """Write `values` to the items of a lowered key: an array of its shape and our dtype, or one item.
+
+        Returns False, and writes nothing, if a `shape` is given that the array does not have any more.
+        """
+        if not selection.size:
+            return True
+        if values.ndim and values.size != selection.size:
+            values = np.broadcast_to(values, selection.shape)
+        return self.write_selection(
+            list(selection.axes),
+            selection.points,
+            selection.points_at,
+            np.asarray(values, self.dtype, order="C"),
+            uniform=values.ndim == 0,
+            shape=shape,
+        )
 
     def write_selection(
         self,
@@ -33,10 +75,17 @@ class CountedWrites(_core.ArrayBase):
         threads: int | None = None,
         *,
         uniform: bool = False,
-    ) -> None:
-        """Write values to the items of a selection, or to bytes of them; what assignments come to."""
+        shape: Iterable[int] | None = None,
+    ) -> bool:
+        """Write values to the items of a selection, or to bytes of them; what assignments come to.
+
+        shape: for which the selection was made. If the array has another one by now, nothing is written, and
+        False is returned.
+        """
         try:
-            super().write_selection(axes, points, points_at, values, offset, threads, uniform=uniform)
+            return super().write_selection(
+                axes, points, points_at, values, offset, threads, uniform=uniform, shape=shape
+            )
         finally:
             self._wrote()
 

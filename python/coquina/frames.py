@@ -189,6 +189,11 @@ class Frame:
         """Go to the newest commit of whoever writes the file; return whether there was one."""
         return self._handle.refresh()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, so that it can no longer be read."""
+        return self._handle.is_closed
+
     def close(self) -> None:
         """Let go of the file."""
         self._handle.close()
@@ -203,11 +208,13 @@ class Frame:
 
     def _repr_html_(self) -> str:
         """Return a table of facts, for notebooks."""
-        from coquina.html import facts_html
+        from coquina.html import caption_html, facts_html
 
-        return facts_html(self.info().items())
+        return caption_html(self) if self.is_closed else facts_html(self.info().items())
 
     def __repr__(self) -> str:
         """Say how many chunks there are and how small they are."""
+        if self.is_closed:
+            return "<Frame, closed>"
         info = self.info()
         return f"<Frame of {info['nchunks']} chunks, {info['nbytes']} bytes in {info['cbytes']}>"

@@ -8,6 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from coquina.quoting import quoted, quoted_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -17,7 +19,7 @@ _LEFT = 'style="text-align:left"'
 def facts_html(facts: Iterable[tuple[str, object]]) -> str:
     """Return a table of a line for each fact."""
     rows = [
-        f"<tr><th {_LEFT}>{escape(name)}</th><td {_LEFT}>{escape(str(value))}</td></tr>"
+        f"<tr><th {_LEFT}>{escape(quoted(name))}</th><td {_LEFT}>{escape(quoted_lines(value))}</td></tr>"
         for name, value in facts
     ]
     return f"<table>{''.join(rows)}</table>"
@@ -25,18 +27,19 @@ def facts_html(facts: Iterable[tuple[str, object]]) -> str:
 
 def rows_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table of a line for each row, below the names of its columns."""
-    names = "".join([f"<th {_LEFT}>{escape(name)}</th>" for name in head])
+    names = "".join([f"<th {_LEFT}>{escape(quoted(name))}</th>" for name in head])
     lines = [
-        "<tr>" + "".join([f"<td {_LEFT}>{escape(str(cell))}</td>" for cell in row]) + "</tr>" for row in rows
+        "<tr>" + "".join([f"<td {_LEFT}>{escape(quoted_lines(cell))}</td>" for cell in row]) + "</tr>"
+        for row in rows
     ]
     return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def text_html(text: object) -> str:
     """Return text as it is, line by line."""
-    return f"<pre>{escape(str(text))}</pre>"
+    return f"<pre>{escape(quoted_lines(text))}</pre>"
 
 
 def caption_html(text: object) -> str:
     """Return a line of text below something."""
-    return f"<p>{escape(str(text))}</p>"
+    return f"<p>{escape(quoted_lines(text))}</p>"

@@ -16,6 +16,7 @@ from coquina._core import UnsupportedError
 from coquina.array import Array
 from coquina.bloscpack import PackFile
 from coquina.dtypes import parse_dtype
+from coquina.foreign import what_is, what_is_at
 from coquina.frames import Frame
 from coquina.remote import RangeReader, local_path, reader_for
 
@@ -23,16 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coquina._core import Buffer, Path
+    from coquina.foreign import Foreign
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
-#: By their first bytes, files that are opened in other ways: what they are, and how.
-_FOREIGN = {
-    b"\x93NUMPY": "an NPY file; asarray(numpy.load(path, mmap_mode='r')) makes an array of it",
-    b"PK\x03\x04": "a ZIP or NPZ archive; asarray(numpy.load(path)['name']) makes an array of one of an NPZ",
-    b"CDF": "a NetCDF file of the classic kind; those of NetCDF-4 are HDF5, and are opened",
-    b"PAR1": "a Parquet file, of which read_parquet makes a table",
-}
+#: The names of files that are ours if anything is: what is wrong with them, the engine says.
+_OWN_SUFFIXES = (".b2nd", ".b2frame", ".blp")
 _WRITABLE = {"r": False, "r+": True, "a": True}
 
 
@@ -47,6 +44,7 @@ def open(
     durable: bool = False,
     store: Any = None,
     storage_options: Mapping[str, Any] | None = None,
+    allow_external: bool | None = None,
 ) -> Any:
     """Open a file by its content, and read only what is asked for.
 
@@ -65,10 +63,12 @@ def open(
         zeros, all NaN or not written yet has none, and is believed.
     wait: for so many seconds, if another process writes to what is to be changed; BlockingIOError is raised
         then. Waits for HDF5 files. durable: commits of an HDF5 file wait for the disk; see `Array.durable`.
+    allow_external: have an HDF5 file read other files that it names (external storage and links, virtual
+        datasets), wherever they lie. By default only those in its own folder or below are read.
     store: an object store of obstore. storage_options: what fsspec takes for the file system of a URL.
 
-    Raises CorruptError, TruncatedError, UnsupportedError, OSError (BlockingIOError if another process
-    writes).
+    Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
+    UnsupportedError, which says what it is, for files of other formats.
     """
     reader = reader_for(source, store=store, storage_options=storage_options)
     if reader is not None:
@@ -82,29 +82,54 @@ def open(
     if mode not in _WRITABLE:
         raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
     if offset == 0 and is_hdf5(target):
-        return _hdf5(target, mode, damaged, wait, durable)
+        return _hdf5(target, mode, damaged, wait, durable, allow_external)
     try:
         handle = _core.open_content(
             target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
         )
     except (_core.CorruptError, FileNotFoundError) as error:
-        raise (_foreign(target) if isinstance(target, str) and offset == 0 else None) or error from None
+        is_other = offset == 0 and not (damaged and not (isinstance(target, str) and os.path.isdir(target)))
+        raise (_foreign(cast("Any", target)) if is_other else None) or error from None
     return _opened(handle)
 
 
-def _foreign(path: str) -> Exception | None:
-    """Return the error of a path that is a folder, or a file of a format that others open."""
-    if os.path.isdir(path):
-        if os.path.isfile(os.path.join(path, "table.json")):
-            return UnsupportedError(f"{path}: a directory with a table, which open_table opens")
-        inside = os.path.isfile(os.path.join(path, "chunks.b2frame"))
-        return None if inside else FileNotFoundError(f"{path}: a folder without an array in it")
-    if not os.path.isfile(path):
+def _foreign(target: str | BinaryIO) -> Exception | None:
+    """Return the error of what is none of ours: a folder, or a file of another format."""
+    if not isinstance(target, str):
+        return _foreign_file(target, "the file")
+    if os.path.isdir(target):
+        if os.path.isfile(os.path.join(target, "table.json")):
+            return UnsupportedError(f"{target}: a directory with a table, which open_table opens")
+        if os.path.isfile(os.path.join(target, "chunks.b2frame")):
+            return None
+        found = what_is_at(target)
+        if found is not None and found.advice:
+            return _refused(target, found)
+        return FileNotFoundError(f"{target}: a folder without an array in it")
+    if not os.path.isfile(target):
         return None
-    with builtins.open(path, "rb") as file:
-        head = file.read(8)
-    found = next((what for magic, what in _FOREIGN.items() if head.startswith(magic)), None)
-    return UnsupportedError(f"{path}: {found}") if found else None
+    with builtins.open(target, "rb") as file:
+        return _foreign_file(file, target)
+
+
+def _foreign_file(file: BinaryIO, name: str) -> Exception | None:
+    """Return the error of a file of another format; None for one that is ours, but damaged."""
+    file.seek(0)
+    head = file.read(32)
+    # Of a damaged frame the first bytes may be wrong, and of a cut one missing.
+    if b"b2frame" in head or head.startswith(b"blpk") or name.lower().endswith(_OWN_SUFFIXES):
+        found = what_is(file, name)
+        return None if found is None or not found.advice else _refused(name, found)
+    found = what_is(file, name)
+    if found is None:
+        return UnsupportedError(f"{name}: no format that coquina opens")
+    return _refused(name, found)
+
+
+def _refused(name: str, found: Foreign) -> UnsupportedError:
+    return UnsupportedError(
+        f"{name}: {found.name}, which coquina does not open{found.advice and '; '}{found.advice}"
+    )
 
 
 def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, damaged: bool) -> Any:
@@ -117,6 +142,9 @@ def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, dama
             return _hdf5(file, "r", damaged)
         found = _opened(_core.open_content(source, offset=offset, verify=verify, damaged=damaged))
     except _core.CoquinaError as error:
+        is_other = isinstance(error, _core.CorruptError) and offset == 0 and not damaged
+        if is_other and (other := _foreign_file(cast("BinaryIO", reader.file()), reader.url)) is not None:
+            raise other from None
         raise error if reader.url in str(error) else type(error)(f"{reader.url}: {error}") from error
     if not isinstance(found, Array):
         found.remote = reader
@@ -128,7 +156,11 @@ def from_bytes(buffer: Buffer) -> Any:
     content = memoryview(cast("Any", buffer))
     if content.contiguous and bytes(content.cast("B")[:8]) == _SIGNATURE:
         return _hdf5(BytesIO(content), "r", damaged=False)
-    return _opened(_core.open_content(buffer))
+    try:
+        return _opened(_core.open_content(buffer))
+    except _core.CorruptError as error:
+        is_known = content.contiguous and content.nbytes
+        raise (_foreign_file(BytesIO(content), "the buffer") if is_known else None) or error from None
 
 
 def is_hdf5(source: Path | BinaryIO) -> bool:
@@ -165,12 +197,13 @@ def _hdf5(
     damaged: bool,
     wait: float | None = None,
     durable: bool = False,
+    allow_external: bool | None = None,
 ) -> Any:
     from coquina.hdf5 import File
 
     if damaged:
         raise UnsupportedError("damaged HDF5 files are mended by `coquina recover`, which writes a new one")
-    return File(source, mode, wait=wait, durable=durable)
+    return File(source, mode, wait=wait, durable=durable, allow_external=allow_external)
 
 
 def _new_hdf5(path: str, mode: Literal["a", "w", "x"], wait: float | None, durable: bool) -> Any:

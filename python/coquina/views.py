@@ -40,7 +40,7 @@ class Source(Protocol):
         """Return the selected elements in the selection's shape."""
         ...
 
-    def set_selection(self, selection: Selection, values: npt.NDArray[Any], /) -> None:
+    def set_selection(self, selection: Selection, values: npt.NDArray[Any], /) -> object:
         """Write `values`, which broadcast to the selection's shape."""
         ...
 
@@ -125,15 +125,24 @@ class View(Operators):
         rows = max(1, _ROWS_BYTES * len(self) // max(1, self.nbytes))
         return (row for start in range(0, len(self), rows) for row in self[start : start + rows])
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the array that it is a view of was closed."""
+        return bool(getattr(self._source, "is_closed", False))
+
     def __repr__(self) -> str:
         """Say shape and dtype, and of what this is a view."""
+        if self.is_closed:
+            return "<View, closed>"
         return f"<View {self._shape} {self.dtype} of {type(self._source).__name__} {self._source.shape}>"
 
     def _repr_html_(self) -> str:
         """Return a table of facts, for notebooks."""
         from coquina.array_info import human
-        from coquina.html import facts_html
+        from coquina.html import caption_html, facts_html
 
+        if self.is_closed:
+            return caption_html(self)
         facts = {"shape": self._shape, "dtype": self.dtype, "size": human(self.nbytes)}
         return facts_html([*facts.items(), ("view of", self._source)])
 

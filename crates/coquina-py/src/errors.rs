@@ -30,7 +30,7 @@ pub(crate) struct Raised(pub(crate) PyErr);
 
 impl From<Error> for Raised {
     fn from(error: Error) -> Self {
-        let sentence = error.to_string();
+        let sentence = visible(&error.to_string());
         Self(match error.kind() {
             ErrorKind::Corrupt => CorruptError::new_err(sentence),
             ErrorKind::Truncated => TruncatedError::new_err(sentence),
@@ -50,6 +50,26 @@ impl From<Error> for Raised {
             }
         })
     }
+}
+
+/// A sentence with an escape for each character of a name in it that would act on a terminal: `coquina.quoting` says
+/// which these are for all that is shown.
+fn visible(sentence: &str) -> String {
+    let acts = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    let mut visible = String::with_capacity(sentence.len());
+    for c in sentence.chars() {
+        match (acts(c), u32::from(c)) {
+            (false, _) => visible.push(c),
+            (true, code @ ..=0xff) => visible.push_str(&format!("\\x{code:02x}")),
+            (true, code @ ..=0xffff) => visible.push_str(&format!("\\u{code:04x}")),
+            (true, code) => visible.push_str(&format!("\\U{code:08x}")),
+        }
+    }
+    visible
 }
 
 /// An exception of the caller's own code, with a note that says where it was called.

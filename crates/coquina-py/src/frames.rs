@@ -336,6 +336,12 @@ impl FrameHandle {
         self.with(py, |state| state.frame.refresh())
     }
 
+    /// Whether it was closed.
+    #[getter]
+    fn is_closed(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.state.lock().unwrap_or_else(PoisonError::into_inner).is_none())
+    }
+
     fn close(&self, py: Python<'_>) -> Result<(), Raised> {
         let state = py.detach(|| self.state.lock().unwrap_or_else(PoisonError::into_inner).take());
         Ok(py.detach(|| state.map_or(Ok(()), |state| state.frame.close()))?)

@@ -25,6 +25,7 @@ from coquina.descriptions import AXES_NAMES, description_of
 from coquina.hdf5 import File
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     from coquina.adapters.netcdf_groups import NetcdfGroup, NetcdfVariable
@@ -161,7 +162,7 @@ class Store(AbstractDataStore):
                 items = LazyItems(place, shape, stored.dtype)
         else:
             warnings.warn(
-                f"{one.path}: items of {h5.dtype} are no array; left out", UserWarning, stacklevel=2
+                f"{quoted(one.path)}: items of {h5.dtype} are no array; left out", UserWarning, stacklevel=2
             )
             return None
         encoding |= self._encoding(dims, h5.chunks, shape)

@@ -38,7 +38,7 @@ from coquina.cli import (
     verify,
 )
 from coquina.cli.arguments import threads_of
-from coquina.cli.parsing import Parser, UsageError
+from coquina.cli.parsing import Parser, UsageError, actions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +108,10 @@ def parser() -> Parser:
         doc, _, examples = (command.__doc__ or "").partition("\n\n")
         sub = commands.add_parser(name_of(command), help=doc, description=doc, epilog=examples)
         command.add_arguments(sub)
+        if any(action.dest == "file" for action in actions_of(sub)):
+            sub.add_argument(
+                "--allow-external", action="store_true", help="HDF5: read other files that it names, anywhere"
+            )
         sub.set_defaults(run=command.run, parser=sub)
     return top
 
@@ -141,9 +145,18 @@ def _run(options: argparse.Namespace) -> None:
             inputs.check(given)
     if getattr(options, "output", None) is not None:
         inputs.check_output(options.output)
-    with threads_of(options):
+    with threads_of(options), _allowing(options):
         options.run(options)
     sys.stdout.flush()
+
+
+def _allowing(options: argparse.Namespace) -> contextlib.AbstractContextManager[None]:
+    """Have HDF5 files follow others, where that was asked for; h5py is not imported else."""
+    if not getattr(options, "allow_external", False):
+        return contextlib.nullcontext()
+    from coquina.hdf5.external import allowing
+
+    return allowing(is_allowed=True)
 
 
 def _drop_output() -> None:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina import _core, codecs, num_threads, set_num_threads
+from coquina import _core, codecs, num_threads, set_num_threads, set_progress
 from coquina import filters as known_filters
+from coquina.cli.terminal import show, show_json
 from coquina.tuning_options import AUTO
 
 if TYPE_CHECKING:
@@ -260,9 +261,22 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 def report(result: dict[str, Any], sentence: str, options: argparse.Namespace) -> None:
     """Print a result for a program, or its sentence for a person who wants to hear it."""
     if options.json:
-        print(json.dumps(result, default=str))
+        show_json(result, str)
     elif not options.quiet:
-        print(sentence)
+        show(sentence)
+
+
+@contextmanager
+def bars(options: argparse.Namespace) -> Generator[None]:
+    """Show a bar on terminals while the engine works for over a second: how far it is, and for how long."""
+    if options.quiet or options.json or not sys.stderr.isatty():
+        yield
+        return
+    set_progress("always")
+    try:
+        yield
+    finally:
+        set_progress("auto")
 
 
 @contextmanager

@@ -19,7 +19,6 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -36,6 +35,7 @@ from coquina.cli import (
     sources,
     tables,
 )
+from coquina.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -108,11 +108,11 @@ def run(options: argparse.Namespace) -> None:
         title = f"{options.file}: {megabytes:.0f} MB, {result['threads']} threads"
         bench_report.plot(result | {"title": title}, options.plot)
     if options.json:
-        print(json.dumps(result))
+        show_json(result)
     elif not options.quiet:
         print(bench_report.text(result, sys.stdout))
     else:
-        print(result["recommended"]["command"])
+        show(result["recommended"]["command"])
 
 
 def _of_array(source: Any, options: argparse.Namespace) -> dict[str, Any]:

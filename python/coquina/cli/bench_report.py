@@ -14,6 +14,7 @@ from coquina.aligning import aligned
 from coquina.array_info import human
 from coquina.cli.bench_codecs import GOALS
 from coquina.cli.colours import painted
+from coquina.cli.terminal import cell
 from coquina.tuning.report import speed
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def text(result: dict[str, Any], stream: TextIO) -> str:
     whole = f" of {human(result['nbytes'])}" if "nbytes" in result else ""
     measured = f"measured {human(sample['nbytes'])}{whole} from {sample['places']} places"
     lines = [
-        f"{result['file']}: {what}; {measured}, on {result['threads']} threads",
+        f"{cell(result['file'])}: {what}; {measured}, on {result['threads']} threads",
         "",
         *_codec_lines(result["codecs"], stream),
     ]

@@ -14,7 +14,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ import coquina
 from coquina.cli import arguments, hdf5_paths, inputs, tables
 from coquina.cli.keys import key
 from coquina.cli.table_text import items_json, rows_text
+from coquina.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
     import argparse
@@ -60,15 +60,11 @@ def run(options: argparse.Namespace) -> None:
     part: Any = part_of_file(options.file, options.key) if place is None else part_of(place, options.key)
     if options.json:
         items = np.asarray(part)
-        print(
-            json.dumps(
-                {"dtype": str(items.dtype), "shape": items.shape, "items": items.tolist()}, default=_text
-            )
-        )
+        show_json({"dtype": str(items.dtype), "shape": items.shape, "items": items.tolist()}, _text)
         return
     threshold = sys.maxsize if options.all else 1000
     with np.printoptions(threshold=threshold):
-        print(part)
+        show(part)
 
 
 def _show_rows(rows: Any, left: int, options: argparse.Namespace) -> None:
@@ -76,14 +72,14 @@ def _show_rows(rows: Any, left: int, options: argparse.Namespace) -> None:
     values = np.atleast_1d(rows)
     if options.json:
         items = items_json(values)
-        print(json.dumps({"dtype": str(values.dtype), "shape": values.shape, "items": items}))
+        show_json({"dtype": str(values.dtype), "shape": values.shape, "items": items})
     elif values.dtype.names is not None:
-        print(rows_text(values))
+        show(rows_text(values))
     else:
         with np.printoptions(threshold=sys.maxsize if options.all else 1000):
-            print(rows)
+            show(rows)
     if left:
-        print(f"{left} more; --all prints them")
+        show(f"{left} more; --all prints them")
 
 
 def rows_of(table: Any, key: Any, is_all: bool) -> tuple[Any, int]:

@@ -7,12 +7,12 @@ Examples:
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import coquina
 from coquina import _core
 from coquina.cli import arguments
+from coquina.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
     import argparse
@@ -27,9 +27,9 @@ def run(options: argparse.Namespace) -> None:
     """Print the tables."""
     tables = {"codecs": coquina.codecs(), "filters": coquina.filters(), "checksums": _core.checksums()}
     if options.json:
-        print(json.dumps(tables))
+        show_json(tables)
         return
     for title, table in tables.items():
-        print(f"{title}:")
+        show(f"{title}:")
         for name, number in table.items():
-            print(f"  {number:3}  {name}")
+            show(f"  {number:3}  {name}")

@@ -9,11 +9,11 @@ Examples:
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from coquina.cli import arguments, shells
 from coquina.cli.parsing import subparsers_of
+from coquina.cli.terminal import json_text, show
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +31,6 @@ def run(options: argparse.Namespace) -> None:
 
     words = {name: shells.Command.of(sub) for name, sub in subparsers_of(parser()).items()}
     script = shells.SCRIPTS[options.shell](words)
-    print(json.dumps({"shell": options.shell, "script": script}) if options.json else script, end="")
+    show(json_text({"shell": options.shell, "script": script}) if options.json else script, end="")
     if options.json:
-        print()
+        show("")

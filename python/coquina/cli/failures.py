@@ -1,18 +1,21 @@
 """What the command says where it fails: one line with what to do, or one JSON document for programs.
 
 In: an exception, and what was asked for. Out: kind, sentence, place.
-Invariant: no traceback for what users and files can do; the sentence has no line breaks.
+Invariant: no traceback for what users and files can do; the sentence has no line breaks. Names in it are
+quoted wherever standard error goes, as git quotes paths: logs are read on terminals, too.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from coquina import CoquinaError, CorruptError, LimitError, TruncatedError, UnsupportedError
 from coquina.cli.colours import painted
+from coquina.cli.terminal import json_text
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     import argparse
@@ -50,6 +53,8 @@ def of(error: BaseException, options: argparse.Namespace | None = None) -> Failu
     file: str | None = getattr(options, "file", None)
     place = str(error.filename) if isinstance(error, OSError) and error.filename else file
     message = _sentence(error)
+    if kind == "io" and file and os.path.basename(file.partition(":")[0]) not in message:
+        message = f"{file}: {message}"
     if advice := _advice(kind, message, options):
         message = f"{message}; {advice}"
     return Failure(kind, message, place)
@@ -58,9 +63,9 @@ def of(error: BaseException, options: argparse.Namespace | None = None) -> Failu
 def show(failure: Failure, *, as_json: bool) -> None:
     """Print a failure to standard error."""
     if as_json:
-        print(json.dumps({"error": failure._asdict()}), file=sys.stderr)
+        print(json_text({"error": failure._asdict()}), file=sys.stderr)
     else:
-        print(f"{painted('coquina:', 'red', sys.stderr)} {failure.message}", file=sys.stderr)
+        print(f"{painted('coquina:', 'red', sys.stderr)} {quoted(failure.message)}", file=sys.stderr)
 
 
 def _sentence(error: BaseException) -> str:

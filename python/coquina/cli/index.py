@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from coquina.aligning import aligned
 from coquina.array_info import human
 from coquina.cli import arguments, tables
+from coquina.cli.terminal import cell
 
 if TYPE_CHECKING:
     import argparse
@@ -104,5 +105,6 @@ def _listed(found: list[dict[str, Any]]) -> str:
         counts = [str(one.get(key, "")) for key in ("rows", "open_rows", "runs")]
         size = human(one["nbytes"]) if one.get("nbytes") else ""
         reason = "" if one.get("is_usable", True) else f"not used: {one.get('reason', '')}"
-        lines.append([str(one["name"]), str(one.get("column", "")), str(one["kind"]), *counts, size, reason])
+        texts = (one["name"], one.get("column", ""), one["kind"], *counts, size, reason)
+        lines.append([cell(text) for text in texts])
     return "\n".join(aligned(lines))

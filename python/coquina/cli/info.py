@@ -9,7 +9,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 from coquina.array_info import human
 from coquina.cli import arguments, hdf5_paths, inputs, ls, tables
+from coquina.cli.terminal import cell, show, show_json
 from coquina.tuning_options import encodings_text
 
 _MAGIC = b"blpk"
@@ -40,15 +40,15 @@ def run(options: argparse.Namespace) -> None:
     """Print what the file holds."""
     facts = describe(options.file)
     if options.json:
-        print(json.dumps(facts, default=asdict))
+        show_json(facts, asdict)
         return
     facts = {name: value for name, value in facts.items() if value is not None}
     width = max(map(len, facts))
     for name, value in facts.items():
         if name == "columns" and isinstance(value, dict):
-            print(f"columns\n{tables.columns_text(cast('Any', value))}")
+            show(f"columns\n{tables.columns_text(cast('Any', value))}")
             continue
-        print(f"{name:{width}}  {_text(name, value)}")
+        show(f"{name:{width}}  {cell(_text(name, value))}")
 
 
 def describe(path: str) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
             from coquina.hdf5.dataset_info import dtype_name
 
             return {**where, "format": "HDF5 datatype", "dtype": dtype_name(found), "attrs": attrs}
-        return {**where, "format": "HDF5 dataset", **ls.stored(found), "attrs": attrs}
+        return {**where, "format": "HDF5 dataset", **ls.stored(top), "attrs": attrs}
 
 
 def _only_table(top: Any) -> str | None:

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import coquina
+from coquina.foreign import what_is_at
 
 #: What `coquina.open` opens.
 FORMATS = (
@@ -19,15 +20,6 @@ FORMATS = (
 
 #: Names of files of plain bytes, which say of nothing else what they are.
 PLAIN = (".raw", ".bin")
-
-#: What files are that begin so, and the extensions by which `coquina convert` knows them, if it does.
-_MAGICS = {
-    b"\x93NUMPY": ("a .npy file", (".npy",)), b"PAR1": ("a Parquet file", (".parquet", ".pq")),
-    b"ARROW1": ("a Feather file", (".feather", ".arrow")), b"\x89PNG": ("a PNG image", (".png",)),
-    b"II*\0": ("a TIFF image", (".tif", ".tiff")), b"PK\x03\x04": ("a ZIP file", (".npz",)),
-    b"\x1f\x8b": ("a gzip file", (".csv.gz", ".tsv.gz")), b"\x28\xb5\x2f\xfd": ("a Zstandard file", ()),
-    b"CDF": ("a NetCDF-3 file, which is no HDF5", ()),
-}  # fmt: skip
 
 
 def is_url(text: str) -> bool:
@@ -90,23 +82,31 @@ def is_known(path: str) -> bool:
 
 
 def unknown(path: str, takes: str = FORMATS) -> ValueError:
-    """Return the error of a file whose format is not known."""
+    """Return the error of a file that a subcommand does not take: what it is, and what is taken."""
     if is_url(path):
         return ValueError(f"{path}: takes {takes}")
+    if is_known(path):
+        return ValueError(f"{path}: {_own(path)}; this takes {takes}; `coquina info {path}` tells of it")
+    found = what_is_at(path)
+    if found is None:
+        hint = "; `coquina convert --dtype` makes arrays of plain bytes" if takes.startswith(FORMATS) else ""
+        return ValueError(f"{path}: of no format that is known; takes {takes}{hint}")
+    what = f"; `coquina {found.verb} {path} OUTPUT` makes one of it" if found.verb else ""
+    if not what and found.advice == "unpack it first":
+        what = "; unpack it first"
+    return ValueError(f"{path}: {found.name}; this takes {takes}{what}")
+
+
+def _own(path: str) -> str:
+    """Return what a file of ours is."""
     if os.path.isdir(path):
-        return ValueError(f"{path}: a folder without an array or a table in it; takes {takes}")
+        is_table = os.path.isfile(os.path.join(path, "table.json"))
+        return "the directory of a table" if is_table else "the directory of an array"
     with open(path, "rb") as file:
         head = file.read(32)
-    for magic, (name, extensions) in _MAGICS.items():
-        if head.startswith(magic):
-            what = "unpack it, or convert it by another program"
-            if path.lower().endswith(extensions or ("\0",)):
-                what = f"`coquina convert {path} OUTPUT` makes one of it"
-            return ValueError(f"{path}: {name}, and this takes {takes}; {what}")
-    if not head:
-        return ValueError(f"{path}: an empty file; takes {takes}")
-    hint = "; `coquina convert --dtype` makes arrays of plain bytes" if takes.startswith(FORMATS) else ""
-    return ValueError(f"{path}: of no format that is known; takes {takes}{hint}")
+    if b"b2frame\0" in head:
+        return "a frame or array of Blosc2"
+    return "a Bloscpack file" if head.startswith(b"blpk") else "an HDF5 file"
 
 
 def check_packed(path: str) -> None:

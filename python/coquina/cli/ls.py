@@ -11,13 +11,13 @@ Examples:
 
 from __future__ import annotations
 
-import json
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from coquina import CoquinaError
 from coquina.array_info import human
 from coquina.cli import arguments, hdf5_paths, tables
+from coquina.cli.terminal import cell, show, show_json
 from coquina.tuning_options import info_of
 
 if TYPE_CHECKING:
@@ -43,15 +43,15 @@ def run(options: argparse.Namespace) -> None:
     with hdf5_paths.opened(place) as top:
         rows = shown(top, options.all)
     if options.json:
-        print(json.dumps({"file": place.file, "path": place.path, "objects": rows}))
+        show_json({"file": place.file, "path": place.path, "objects": rows})
         return
-    print(f"{place.file}:{place.path}")
-    lines = [_cells(row) for row in rows]
+    show(f"{cell(place.file)}:{cell(place.path)}")
+    lines = [[cell(text) for text in _cells(row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
     for cells in lines:
         *aligned, last = cells
         columns = [f"{cell:{width}}" for cell, width in zip(aligned, widths, strict=True)]
-        print("  ".join([*columns, last]).rstrip())
+        show("  ".join([*columns, last]).rstrip())
 
 
 def shown(top: Any, is_all: bool) -> list[dict[str, Any]]:

@@ -7,10 +7,10 @@ Examples:
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from coquina.cli import arguments
+from coquina.cli.terminal import json_text, show
 from coquina.plugins import plugin_path
 
 if TYPE_CHECKING:
@@ -25,4 +25,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the folder."""
     path = str(plugin_path())
-    print(json.dumps({"path": path}) if options.json else path)
+    show(json_text({"path": path}) if options.json else path)

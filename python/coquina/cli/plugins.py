@@ -7,12 +7,12 @@ Examples:
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import coquina
 from coquina.cli import arguments
+from coquina.cli.terminal import cell, show, show_json
 
 if TYPE_CHECKING:
     import argparse
@@ -27,9 +27,9 @@ def run(options: argparse.Namespace) -> None:
     """Print a line for each."""
     found = coquina.list_plugins()
     if options.json:
-        print(json.dumps({"plugins": [asdict(plugin) for plugin in found]}))
+        show_json({"plugins": [asdict(plugin) for plugin in found]})
         return
     if not found:
-        print("no installed package offers codecs or filters")
+        show("no installed package offers codecs or filters")
     for plugin in found:
-        print(f"{plugin.kind:6}  {plugin.id:3}  {plugin.source}")
+        show(f"{plugin.kind:6}  {plugin.id:3}  {cell(plugin.source)}")

@@ -12,7 +12,6 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -22,6 +21,7 @@ import coquina
 from coquina.aligning import aligned
 from coquina.cli import arguments, sources
 from coquina.cli.lossy_options import positive
+from coquina.cli.terminal import cell, show, show_json
 
 if TYPE_CHECKING:
     from coquina.comparison import Quality
@@ -50,10 +50,10 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         facts = dict(zip(("file", "other"), names, strict=True))
         facts |= {"dtype": str(original.dtype), "shape": list(original.shape)}
-        print(json.dumps(facts | {name: _finite(value) for name, value in asdict(found).items()}))
+        show_json(facts | {name: _finite(value) for name, value in asdict(found).items()})
         return
-    print(f"{names[1]} against {names[0]}: {original.dtype} {tuple(original.shape)}")
-    print("\n".join(_lines(found)))
+    show(f"{cell(names[1])} against {cell(names[0])}: {original.dtype} {tuple(original.shape)}")
+    show("\n".join(_lines(found)))
 
 
 def _loaded(name: str, options: argparse.Namespace, stack: ExitStack) -> Any:

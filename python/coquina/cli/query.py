@@ -14,7 +14,7 @@ Examples:
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import re
 import sys
@@ -24,6 +24,7 @@ import numpy as np
 
 from coquina.cli import arguments, tables
 from coquina.cli.table_text import items_json, rows_text, values_json
+from coquina.cli.terminal import cell, json_text, show, show_json
 
 if TYPE_CHECKING:
     import argparse
@@ -81,13 +82,16 @@ def _explain(rows: Any, options: argparse.Namespace) -> None:
     if options.json:
         _document({"explain": found.to_dict()}, options)
         return
-    print(json.dumps(found.to_dict(), default=str) if options.format == "json" else found)
+    if options.format == "json":
+        show_json(found.to_dict(), str)
+    else:
+        show(found)
 
 
 def _document(result: dict[str, Any], options: argparse.Namespace) -> None:
     """Print the one document of --json."""
     asked = {"file": options.file, "condition": options.condition}
-    print(json.dumps(asked | result, default=str))
+    show_json(asked | result, str)
 
 
 def _aggregate(rows: Any, options: argparse.Namespace) -> None:
@@ -109,13 +113,13 @@ def _aggregate(rows: Any, options: argparse.Namespace) -> None:
         _document({"aggregates": {name: values_json(value) for name, value in made.items()}}, options)
         return
     if options.format == "json":
-        print(json.dumps({name: values_json(value) for name, value in made.items()}))
+        show_json({name: values_json(value) for name, value in made.items()})
         return
     if options.format != "table":
         raise ValueError(f"--format {options.format}: takes rows; --agg without --by gives table or json")
     width = max(map(len, made))
     for name, value in made.items():
-        print(f"{name:{width}}  {value}")
+        show(f"{name:{width}}  {cell(value)}")
 
 
 def _parts(text: str) -> list[str]:
@@ -165,12 +169,12 @@ def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
         _document({"groups": [_row(rows.dtype.names, row) for row in items_json(rows)]}, options)
         return
     if options.format == "json":
-        print(json.dumps([_row(rows.dtype.names, row) for row in items_json(rows)]))
+        show_json([_row(rows.dtype.names, row) for row in items_json(rows)])
         return
     if options.format != "table":
         raise ValueError(f"--format {options.format}: groups are printed as table or json")
-    print(rows_text(rows))
-    print(f"{count} rows" + (f", the first {len(rows)} shown" if count > len(rows) else ""))
+    show(rows_text(rows))
+    show(f"{count} rows" + (f", the first {len(rows)} shown" if count > len(rows) else ""))
 
 
 def _row(names: Any, cells: list[Any]) -> dict[str, Any]:
@@ -181,19 +185,19 @@ def _json_lines(rows: Any) -> None:
     """Print one JSON object a line, so that no reader needs all of them."""
     for batch in rows.batches():
         for row in items_json(batch):
-            print(json.dumps(_row(batch.dtype.names, row)))
+            show_json(_row(batch.dtype.names, row))
 
 
 def _json_document(rows: Any, options: argparse.Namespace) -> None:
     """Print all rows as one document, some at a time, so that they are never all in memory."""
-    asked = json.dumps({"file": options.file, "condition": options.condition})
-    print(asked[:-1], end=', "rows": [')
+    asked = json_text({"file": options.file, "condition": options.condition})
+    show(asked[:-1], end=', "rows": [')
     between = ""
     for batch in rows.batches():
         for row in items_json(batch):
-            print(between + json.dumps(_row(batch.dtype.names, row)), end="")
+            show(between + json_text(_row(batch.dtype.names, row)), end="")
             between = ", "
-    print("]}")
+    show("]}")
 
 
 def _write(rows: Any, options: argparse.Namespace) -> None:
@@ -201,9 +205,16 @@ def _write(rows: Any, options: argparse.Namespace) -> None:
     from coquina.tables.arrow import reader
     from coquina.tables.arrow_in import pyarrow
 
-    target = options.output or sys.stdout.buffer
+    is_shown = options.output is None and sys.stdout.isatty()
+    if is_shown and options.format == "arrow":
+        raise ValueError(
+            "--format arrow: these are bytes, not text for a terminal; give --output FILE, or a pipe"
+        )
+    target: Any = io.BytesIO() if is_shown else options.output or sys.stdout.buffer
     if options.format == "csv":
         files.to_csv(rows, target)
+        if is_shown:
+            show(target.getvalue().decode("utf-8", "backslashreplace"), end="")
         return
     source = reader(rows)
     with pyarrow("ipc").new_stream(target, source.schema) as writer:

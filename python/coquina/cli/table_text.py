@@ -9,20 +9,22 @@ from typing import Any, cast
 
 import numpy as np
 
+from coquina.cli.terminal import cell
+
 _WIDTH = 40
 
 
 def rows_text(rows: Any) -> str:
     """Return rows as lines under the names of their columns; numbers to the right."""
     names = rows.dtype.names
-    columns = [[name, *map(cell_text, _list_of(rows[name]))] for name in names]
+    columns = [[cell(name), *map(cell_text, _list_of(rows[name]))] for name in names]
     widths = [max(map(len, column)) for column in columns]
     rights = [rows.dtype[name].kind in "biufc" and not rows.dtype[name].shape for name in names]
     lines: list[str] = []
     for cells in zip(*columns, strict=True):
         parts = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(cells, widths, rights, strict=True)
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(cells, widths, rights, strict=True)
         ]
         lines.append("  ".join(parts).rstrip())
     return "\n".join(lines)
@@ -42,7 +44,7 @@ def cell_text(value: Any) -> str:
         value = value.decode("utf-8", "backslashreplace")
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
-    text = str(value).replace("\n", " ")
+    text = cell(str(value).replace("\n", " "))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 

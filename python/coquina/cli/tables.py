@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina.cli import hdf5_paths, inputs
+from coquina.cli.terminal import cell
 from coquina.hdf5.attributes import attributes
 from coquina.tuning_options import tuning_text
 
@@ -120,7 +121,7 @@ def columns_text(columns: dict[str, Any]) -> str:
         kind = "" if about["kind"] == "number" else about["kind"]
         size = f"{human(about['nbytes'])} in {human(about['cbytes'])}" if about.get("cbytes") else ""
         bound = bound_text(about["lossy"]) if "lossy" in about else ""
-        lines.append([name, dtype, kind, size, bound, about.get("codec", "")])
+        lines.append([cell(one) for one in (name, dtype, kind, size, bound, about.get("codec", ""))])
     if not lines:
         return ""
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]

@@ -22,8 +22,6 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +37,7 @@ from coquina.cli import (
     tables,
     tuning_options,
 )
+from coquina.cli.terminal import cell, show, show_json
 
 if TYPE_CHECKING:
     from coquina.tuning.files import FileRecommendation
@@ -104,11 +103,11 @@ def run(options: argparse.Namespace) -> None:
             _apply(advice, options)
     if options.plot is not None:
         _plot(advice, options)
-    text = str(advice) if advice.name else f"{options.file}: {advice}"
+    text = str(advice) if advice.name else f"{cell(options.file)}: {advice}"
     if options.json:
-        print(json.dumps(result))
+        show_json(result)
     elif not options.quiet:
-        print(text if options.apply is None else f"{text}\n\nwritten: {options.apply}", file=sys.stdout)
+        show(text if options.apply is None else f"{text}\n\nwritten: {options.apply}")
 
 
 def _source(options: argparse.Namespace, stack: ExitStack) -> Any:

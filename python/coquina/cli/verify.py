@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, inputs
+from coquina.cli import arguments, hdf5_paths, inputs, tables
 from coquina.cli.failures import UncheckedError
+from coquina.cli.terminal import cell
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina verify`."""
-    parser.add_argument("file", help="an array, a frame, a Bloscpack file, FILE.h5[:/path]")
+    parser.add_argument("file", help="an array, a frame, a table, a Bloscpack file, FILE.h5[:/path]")
     arguments.add_threads(parser)
     arguments.add_report(parser)
 
@@ -40,14 +41,18 @@ def run(options: argparse.Namespace) -> None:
     if place is not None:
         _verify_hdf5(place, options)
         return
+    if tables.is_directory(options.file):
+        _verify_table(options)
+        return
     file, damage = open_or_salvage(options.file)
     found: list[dict[str, Any]] = []
     unchecked: list[dict[str, Any]] = []
     checksums = "none"
     if isinstance(file, coquina.Array):
         checksums, nchunks = file.info.checksums, file.info.nchunks
-        for one in file.verify(threads=options.threads):
-            (unchecked if _is_unchecked(one.error) else found).append(facts(one))
+        with arguments.bars(options):
+            for one in file.verify(threads=options.threads):
+                (unchecked if _is_unchecked(one.error) else found).append(facts(one))
     elif isinstance(file, coquina.Frame):
         checksums, nchunks = file.info()["checksums"], len(file)
         for number in range(nchunks):
@@ -59,10 +64,11 @@ def run(options: argparse.Namespace) -> None:
         checksums, nchunks = file.info()["checksum"], file.info()["nchunks"]
         file.read(threads=options.threads)
     counts = _counts(nchunks, found, unchecked)
-    sentence = f"{options.file}: {counts}, checksums: {checksums}"
+    sentence = f"{cell(options.file)}: {counts}, checksums: {checksums}"
     if damage:
-        sentence += f"\n  {damage}"
-    lines = [sentence, *(f"  chunk {one['chunk']}: {one['error']}" for one in (*found, *unchecked))]
+        sentence += f"\n  {cell(damage)}"
+    bad = [*found, *unchecked]
+    lines = [sentence, *(f"  chunk {one['chunk']}: {cell(one['error'])}" for one in bad)]
     result = {"file": options.file, "nchunks": nchunks, "checksums": checksums, "damage": found}
     result["unchecked"] = unchecked
     result["error"] = str(damage) if damage else None
@@ -72,6 +78,17 @@ def run(options: argparse.Namespace) -> None:
     _judge(options.file, nchunks, found, unchecked)
 
 
+def _verify_table(options: argparse.Namespace) -> None:
+    with coquina.open_table(options.file) as table:
+        found = table.verify(threads=options.threads)
+    bad = [{"column": name, **facts(one)} for name, damage in found.items() for one in damage]
+    lines = [f"{cell(options.file)}: a table, {len(bad)} chunks damaged"]
+    lines += [f"  column {cell(one['column'])}, chunk {one['chunk']}: {cell(one['error'])}" for one in bad]
+    arguments.report({"file": options.file, "damage": bad}, "\n".join(lines), options)
+    if bad:
+        raise coquina.CorruptError(f"{options.file}: {len(bad)} chunks are damaged")
+
+
 def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
     from coquina.hdf5.checking import check
 
@@ -79,10 +96,11 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
         checked = check(getattr(found, "h5", found), options.threads)
     bad, unchecked = ([_bad_facts(one) for one in some] for some in (checked.bad, checked.unchecked))
     counts = f"{checked.ndatasets} datasets, {_counts(checked.nchunks, bad, unchecked)}"
-    lines = [f"{options.file}: {counts}"]
+    lines = [f"{cell(options.file)}: {counts}"]
     if checked.unprotected:
-        lines.append(f"  not protected by checksums: {', '.join(checked.unprotected)}")
-    lines += [f"  {one.dataset} {list(one.start)}: {one.error}" for one in (*checked.bad, *checked.unchecked)]
+        lines.append(f"  not protected by checksums: {', '.join(map(cell, checked.unprotected))}")
+    both = (*checked.bad, *checked.unchecked)
+    lines += [f"  {cell(one.dataset)} {list(one.start)}: {cell(one.error)}" for one in both]
     result = {
         "file": place.file,
         "path": place.path,

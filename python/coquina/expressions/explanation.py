@@ -15,6 +15,7 @@ from coquina.expressions import engine
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Leaf, Node
 from coquina.expressions.reference import postorder
 from coquina.html import facts_html, text_html
+from coquina.quoting import quoted_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ class Explanation:
     def __str__(self) -> str:
         """The tree, and then the facts."""
         facts = [f"{name}: {value}" for name, value in self.facts.items()]
-        return "\n".join([self.tree, *facts])
+        return quoted_lines("\n".join([self.tree, *facts]))
 
     __repr__ = __str__
 

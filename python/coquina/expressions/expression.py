@@ -16,6 +16,7 @@ from coquina.expressions.gathering import read_key, read_selection, rows
 from coquina.expressions.nodes import Boxes, Leaf, Node
 from coquina.expressions.operators import Operators
 from coquina.expressions.reference import postorder
+from coquina.quoting import quoted
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 from coquina.views import View, view_of
 
@@ -162,7 +163,7 @@ class Expr(Operators):
 
     def __repr__(self) -> str:
         """Say shape and dtype, and what it is."""
-        return f"<Expr {self.shape} {self.dtype}: {explanation_of(self._node).formula}>"
+        return f"<Expr {self.shape} {self.dtype}: {quoted(explanation_of(self._node).formula)}>"
 
     def _repr_html_(self) -> str:
         """Return a table of facts, for notebooks."""

@@ -93,6 +93,11 @@ class AppendGroup:
         """The rows of each dataset that a kill leaves."""
         return tuple(tail.flushed for tail in self._tails)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, or the file."""
+        return self._evictions is None or not self._file.id.valid
+
     def append(self, parts: Sequence[npt.ArrayLike]) -> None:
         """Add rows to each dataset: an array with its axes, or one row, with an axis less.
 
@@ -141,6 +146,8 @@ class AppendGroup:
 
     def __repr__(self) -> str:
         """Say how much there is."""
+        if self.is_closed:
+            return "<AppendGroup, closed>"
         return f"<AppendGroup of {len(self._tails)} datasets, {self.lengths} rows, {self.flushed} flushed>"
 
     def _release(self) -> None:
@@ -316,6 +323,8 @@ class AppendSession:
 
     def __repr__(self) -> str:
         """Say how much there is."""
+        if self._group.is_closed:
+            return "<AppendSession, closed>"
         return f"<AppendSession of {self._name!r}, {self.rows} rows, {self.flushed} flushed>"
 
 

@@ -17,7 +17,7 @@ from coquina.hdf5.tuned_writes import TunedWrites
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     import numpy.typing as npt
 
@@ -61,11 +61,15 @@ class BoundedWrites(TunedWrites):
         threads: int | None = None,
         *,
         uniform: bool = False,
-    ) -> None:
+        shape: Iterable[int] | None = None,
+    ) -> bool:
         """Write values to the items of a selection, as near as the bound asks for."""
         self._has_bound()
-        super().write_selection(axes, points, points_at, values, offset, threads, uniform=uniform)
+        is_written = super().write_selection(
+            axes, points, points_at, values, offset, threads, uniform=uniform, shape=shape
+        )
         self.note_reached()
+        return is_written
 
     def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
         """Make an axis longer, by items as near as the bound asks for."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.array_info import ArrayInfo, asked
+from coquina.quoting import quoted
 from coquina.tuning_options import tuning_facts
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class DatasetInfo(ArrayInfo):
             "layout": self.layout,
             "gear": self.gear if self.reason is None else f"{self.gear} ({self.reason})",
         }
-        return "\n".join([*lines, *(f"{name:10}  {value}" for name, value in facts.items())])
+        return "\n".join([*lines, *(f"{name:10}  {quoted(value)}" for name, value in facts.items())])
 
     __repr__ = __str__
 

@@ -59,12 +59,12 @@ class Dataset(Placed, BoundedWrites):
     __slots__ = (
         "_facts",
         "_h5",
+        "_is_closed",
         "_is_lossy",
         "_is_tuned",
         "_library",
         "_nodes",
         "_where",
-        "is_closed",
         "zones",
     )
     _facts: Facts
@@ -72,7 +72,7 @@ class Dataset(Placed, BoundedWrites):
     _library: Hdf5Library
     _nodes: Nodes
     _where: tuple[Session, int]
-    is_closed: bool
+    _is_closed: bool
     zones: Zones
 
     def __new__(
@@ -93,7 +93,7 @@ class Dataset(Placed, BoundedWrites):
         self._facts = facts
         self._h5 = h5
         self._nodes = nodes
-        self.is_closed = False
+        self._is_closed = False
         self.zones = tuple(zones)
         return self
 
@@ -101,6 +101,11 @@ class Dataset(Placed, BoundedWrites):
     def path(self) -> str | None:
         """The absolute path of the file; None for one that is only in memory."""
         return self._nodes.path_of(self._h5)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, or its file."""
+        return self._is_closed or not self._h5
 
     @property
     def remote(self) -> RangeReader | None:
@@ -316,7 +321,7 @@ class Dataset(Placed, BoundedWrites):
     def close(self) -> None:
         """Let go of the dataset; the file stays open."""
         super().close()
-        self.is_closed = True
+        self._is_closed = True
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
@@ -384,6 +389,8 @@ class Dataset(Placed, BoundedWrites):
 
     def __repr__(self) -> str:
         """Say name, shape, dtype, how it is stored, and where it is."""
+        if self.is_closed:
+            return "<Dataset, closed>"
         pipeline = " + ".join(described(name, values) for _, name, values in self.filters) or "no filters"
         how = f"chunks {self.chunks}" if self.layout == "chunked" else self.layout
         pipeline += self.tuning_name

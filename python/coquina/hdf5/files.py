@@ -14,6 +14,7 @@ from weakref import finalize, ref
 from coquina._core import UnsupportedError
 from coquina.hdf5.damage import told
 from coquina.hdf5.describing import place_of
+from coquina.hdf5.external import is_allowed
 from coquina.hdf5.groups import Group
 from coquina.hdf5.new_files import NewFile, sync_file
 from coquina.hdf5.nodes import Nodes, path_of_file
@@ -46,13 +47,15 @@ class File(Group):
     libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py; by default
         ("v108", "latest"), for these have checksums. Long datasets that grow along one axis are better off
         with ("v110", "v114").
+    allow_external: see `coquina.open`.
     swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
         fs_strategy, fs_page_size: as in h5py.
 
     Raises FileNotFoundError, FileExistsError, OSError, ValueError for a mode that does not exist.
     """
 
-    __slots__ = ("_new", "_open")
+    __slots__ = ("_follows", "_new", "_open")
+    _follows: bool
     _new: NewFile | None
     _open: OpenFile | None
 
@@ -73,6 +76,7 @@ class File(Group):
         page_buf_size: int | None = None,
         fs_strategy: str | None = None,
         fs_page_size: int | None = None,
+        allow_external: bool | None = None,
     ) -> None:
         """Open or make it."""
         if mode not in ("r", "r+", "a", "w", "x"):
@@ -101,6 +105,7 @@ class File(Group):
         name = path_name(path)
         if mode == "a" and name is not None:
             mode = "r+" if os.path.exists(name) else "x"
+        self._follows = is_allowed(allow_external)
         commits = journal and not swmr and driver in (None, "sec2") and os.name == "posix"
         if durable and not commits:
             raise UnsupportedError("durable: takes a file on a disk, opened with its journal")
@@ -123,7 +128,8 @@ class File(Group):
     def _make(self, new: NewFile) -> None:
         self._new = new
         if new.open_file is None:
-            super().__init__(new.h5, Nodes(self, _session(new.h5, "x", None)))
+            session = _session(new.h5, "x", None)
+            super().__init__(new.h5, Nodes(self, session, follows=self._follows))
         else:
             self._begin(new.open_file, "x", None)
         finalize(self, new.forgotten)
@@ -133,12 +139,13 @@ class File(Group):
         opened_ns = _modified_ns(path) if is_there else None
         h5 = h5py.File(path, mode, **options)
         with told(h5):
-            super().__init__(h5, Nodes(self, _session(h5, mode, opened_ns)))
+            session = _session(h5, mode, opened_ns)
+            super().__init__(h5, Nodes(self, session, follows=self._follows))
 
     def _begin(self, found: OpenFile, mode: str, opened_ns: int | None) -> None:
         """Be the first handle of an open file."""
         with told(found.h5):
-            nodes = Nodes(self, _session(found.h5, mode, opened_ns))
+            nodes = Nodes(self, _session(found.h5, mode, opened_ns), follows=self._follows)
         found.nodes = ref(nodes)
         self._adopt(found, nodes)
 

@@ -16,6 +16,7 @@ from coquina._core import UnsupportedError
 from coquina.hdf5.damage import told
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, place_of
+from coquina.hdf5.external import ExternalDataset, check_dataset, check_linked
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.open_files import OpenFile, link_access
 from coquina.hdf5.places import inside
@@ -36,9 +37,10 @@ NODES_MAX = 256
 class Nodes:
     """The nodes of one file that are open."""
 
-    def __init__(self, file: File, session: Session) -> None:
-        """Made by a file."""
+    def __init__(self, file: File, session: Session, *, follows: bool = True) -> None:
+        """Made by a file. follows: whether it has files read that are not beside it; see `external`."""
         self.file = file
+        self._follows = follows
         #: The files that share these nodes, each a handle of the one that is open, by their `id`.
         self.handles: WeakValueDictionary[int, File] = WeakValueDictionary()
         self.session = session
@@ -65,9 +67,15 @@ class Nodes:
             place = place_of(oid)
             found = self._found(place, oid)
             if found is None:
+                self._check_linked(self._h5(oid))
                 return self._new(self._h5(oid), place, None, ())
         self._keep(place, found)
         return found
+
+    def _check_linked(self, h5: Any) -> None:
+        """Raise UnsupportedError where an external link led elsewhere, and is not to be followed."""
+        if not self._follows:
+            check_linked(inside(self.file), h5)
 
     def _h5(self, oid: Any) -> Any:
         """Return h5py's object of a group or a dataset of this file, or of one that a link leads to."""
@@ -85,6 +93,7 @@ class Nodes:
         place = place_of(h5.id)
         found = self._found(place, h5.id)
         if found is None:
+            self._check_linked(h5)
             return self._new(h5, place, blocks, zones)
         self._keep(place, found)
         return found
@@ -228,6 +237,11 @@ class Nodes:
     def _array(
         self, h5: Any, place: tuple[int, int] | None, blocks: tuple[int, ...] | None, zones: Zones
     ) -> Any:
+        if not self._follows:
+            try:
+                check_dataset(h5)
+            except UnsupportedError as error:
+                return ExternalDataset(h5, self, error)
         place = place or place_of(h5.id)
         facts = describe(h5, place, self._facts_of(h5.id, place[0]))
         if facts is not None:

@@ -25,6 +25,7 @@ from coquina.hdf5.superblock import Superblock
 from coquina.hdf5.tree_copies import has_far_fill
 from coquina.hdf5.trees import group_plist
 from coquina.hdf5.untyped import h5o, h5py
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -74,7 +75,7 @@ class Recovery:
                 lines.append(
                     f"  {one.name}: {one.unchecked} chunks copied unchecked: nobody here knows their filters"
                 )
-        return "\n".join(lines)
+        return "\n".join(map(quoted, lines))
 
 
 def recover(

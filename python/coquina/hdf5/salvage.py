@@ -22,6 +22,7 @@ from coquina.hdf5.exact_attributes import is_fixed
 from coquina.hdf5.storing import bytes_array, read
 from coquina.hdf5.untyped import h5d, h5py, h5z
 from coquina.indexing import lower
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +57,7 @@ class Lost:
     def __str__(self) -> str:
         """Say which part, and why."""
         box = ", ".join(f"{part.start}:{part.stop}" for part in self.region)
-        return f"[{box}]: {self.reason}"
+        return f"[{box}]: {quoted(self.reason)}"
 
 
 @dataclass

@@ -123,10 +123,13 @@ class TunedWrites(Array):
         threads: int | None = None,
         *,
         uniform: bool = False,
-    ) -> None:
+        shape: Iterable[int] | None = None,
+    ) -> bool:
         """Write values to the items of a selection."""
         self._tune()
-        super().write_selection(axes, points, points_at, values, offset, threads, uniform=uniform)
+        return super().write_selection(
+            axes, points, points_at, values, offset, threads, uniform=uniform, shape=shape
+        )
 
     def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
         """Make an axis longer by items."""

@@ -22,6 +22,7 @@ from coquina.indexes.runs import Sorting
 from coquina.indexes.spans import OPEN
 from coquina.indexes.state import IndexState, folder_of, sweep
 from coquina.indexes.zones import ZONE_ROWS
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,6 +69,7 @@ class Index:
         self._now: Current | None = None
         self._damage = ""
         self._is_changed = False
+        self.is_closed = False
 
     @property
     def is_exact(self) -> bool:
@@ -128,10 +130,10 @@ class Index:
 
     def __repr__(self) -> str:
         """Say what it is of, and how much it knows."""
-        state = f"{self.rows} rows, {self.open_rows} open" if self.is_usable else self.reason
-        return f"<Index {self.name!r} of {self.column!r} ({self.kind}, {state})>"
-
-    # Questions
+        state = quoted(self.reason or f"{self.rows} rows, {self.open_rows} open")
+        return (
+            f"<Index {self.name!r} of {self.column!r} ({'closed' if self.is_closed else self.kind}, {state})>"
+        )
 
     def lookup(
         self,
@@ -237,8 +239,6 @@ class Index:
         if now is None or self.kind == "zones" or self.bucket_rows > 1:
             return np.empty(0, np.int64)
         return now.missing_rows()
-
-    # Changes
 
     def look(self) -> None:
         """Values are about to be written by its owner: see before that whether it is right so far."""

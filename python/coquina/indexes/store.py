@@ -57,6 +57,11 @@ class IndexStore:
         """All indexes by name, also those that are not usable."""
         return MappingProxyType(self._all())
 
+    def close(self) -> None:
+        """Note that the table is closed, and its indexes with it."""
+        for one in (self._indexes or {}).values():
+            one.is_closed = True
+
     @property
     def is_empty(self) -> bool:
         """Whether there are no indexes: cheap after it was asked once."""

@@ -89,6 +89,11 @@ class Column(ABC):
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the value is one of these."""
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the table was closed, or its file."""
+        return any(part.array.is_closed for part in self.stored)
+
     def array(self) -> Any:
         """Return what `table[name]` is: an array with keys, operators and functions."""
         from coquina.tables.column_arrays import array_of
@@ -177,6 +182,8 @@ class Column(ABC):
 
     def __repr__(self) -> str:
         """Name it and its rows."""
+        if self.is_closed:
+            return f"<{type(self).__name__}, closed>"
         return f"<{type(self).__name__} {self.described()}, {len(self)} rows>"
 
 

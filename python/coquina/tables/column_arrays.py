@@ -197,6 +197,8 @@ class ColumnArray(_Questions):
 
     def __repr__(self) -> str:
         """Say shape and dtype, and what it is."""
+        if self._column.is_closed:
+            return "<ColumnArray, closed>"
         return f"<ColumnArray {self.shape} {self.dtype}: {self._column.described()}>"
 
 

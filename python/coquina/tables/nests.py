@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coquina.quoting import quoted
 from coquina.tables.rows_by_key import read_key
 
 if TYPE_CHECKING:
@@ -64,4 +65,6 @@ class Nest:
 
     def __repr__(self) -> str:
         """Name the columns."""
-        return f"<Nest {self._path!r} of {self._table.name!r}: {', '.join(self.columns)}>"
+        if self._table.is_closed:
+            return "<Nest, closed>"
+        return f"<Nest {self._path!r} of {self._table.name!r}: {quoted(', '.join(self.columns))}>"

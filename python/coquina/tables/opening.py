@@ -109,6 +109,7 @@ def open_table(
     *,
     wait: float | None = None,
     durable: bool = False,
+    allow_external: bool | None = None,
 ) -> Table:
     """Open a table of a file, or one that is a directory; closing it closes the file.
 
@@ -116,6 +117,7 @@ def open_table(
     name: of the table; None for the only one that the file has. wait: for so many seconds, if another process
     writes; BlockingIOError is raised then. durable: commits wait for the disk. A table that this process has
     open for writing is opened as another handle of it: what both append is kept, in its order.
+    allow_external: see `coquina.open`.
     Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
     table.
     """
@@ -126,7 +128,7 @@ def open_table(
         from coquina.tables.frames_home import FramesHome
 
         return Table(ColumnsLayout.open(FramesHome.open(path, mode)))
-    file = File(path, mode, wait=wait, durable=durable)
+    file = File(path, mode, wait=wait, durable=durable, allow_external=allow_external)
     try:
         with told(inside(file)):
             return owned(open_in(file, only_table(file) if name is None else name), file)

@@ -20,6 +20,7 @@ from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
 from coquina.indexes.keys import key_max, kind_of
 from coquina.indexes.rowsets import RowSet
+from coquina.quoting import quoted
 from coquina.tables import pytables_index_rows as stored
 from coquina.tables.index_sources import index_source
 from coquina.tables.pytables_index_reading import LAST, SortedValues, until_nul
@@ -144,8 +145,10 @@ class PyTablesIndex:
 
     def __repr__(self) -> str:
         """Say of what it is, and whether it is used."""
+        if not self._h5:
+            return "<PyTablesIndex, closed>"
         reason = self.reason
-        what = f"not usable: {reason}" if reason else f"{self.level}, {self.rows} rows"
+        what = f"not usable: {quoted(reason)}" if reason else f"{self.level}, {self.rows} rows"
         return f"<PyTablesIndex of {self.column!r}: {what}>"
 
     @property
@@ -200,7 +203,13 @@ class PyTablesIndex:
     @property
     def info(self) -> dict[str, Any]:
         """What it is, for people."""
-        found: dict[str, Any] = {"column": self.column, "kind": self.kind, "reason": self.reason}
+        found: dict[str, Any] = {
+            "name": self.name,
+            "column": self.column,
+            "kind": self.kind,
+            "is_usable": not self.reason,
+            "reason": self.reason,
+        }
         if not found["reason"] and self._opened is not None:
             shape = self._opened[0]
             found |= {
@@ -211,6 +220,7 @@ class PyTablesIndex:
                 "chunk_rows": shape.cut.chunk,
                 "bucket_rows": self.bucket_rows,
                 "rows": shape.rows,
+                "open_rows": self.open_rows,
             }
         return found | {"nbytes": self.nbytes}
 

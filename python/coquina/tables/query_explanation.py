@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina.expressions.expression import Expr
 from coquina.html import text_html
+from coquina.quoting import quoted
 from coquina.tables.access import access_of, boxes_with, with_rows
 from coquina.tables.index_order import how_ordered
 from coquina.tables.reading import row_bytes
@@ -85,7 +86,7 @@ class QueryExplanation:
             facts["order"] = f"{keys} ({self.ordered})"
         if self.limit is not None:
             facts["limit"] = self.limit
-        lines = [f"{name:10}  {value}" for name, value in facts.items() if value != ""]
+        lines = [f"{name:10}  {quoted(value)}" for name, value in facts.items() if value != ""]
         return "\n".join(lines if self.program is None else [*lines, str(self.program)])
 
     __repr__ = __str__

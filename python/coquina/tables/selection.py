@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.quoting import quoted
 from coquina.tables import aggregates, gathering
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import narrowed, plain, records
@@ -303,9 +304,16 @@ class Selection(Queries):
 
         return modify_plan(self._query(), values)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the table was closed."""
+        return self._plan.table.is_closed
+
     def __repr__(self) -> str:
         """Say what is asked for."""
         plan = self._plan
+        if plan.table.is_closed:
+            return "<Selection, closed>"
         parts = [str(one) for one in plan.conditions]
         if plan.start is not None or plan.stop is not None or plan.step is not None:
             parts.append(f"rows {plan.start}:{plan.stop}:{plan.step}")
@@ -313,9 +321,8 @@ class Selection(Queries):
             parts.append("by " + ", ".join([name + " descending" * flag for name, flag in plan.order]))
         if plan.limit is not None:
             parts.append(f"first {plan.limit}")
-        return (
-            f"<Selection of {plan.table.name!r}: {'; '.join(parts) or 'all rows'}; {', '.join(self.columns)}>"
-        )
+        what = quoted("; ".join(parts) or "all rows")
+        return f"<Selection of {plan.table.name!r}: {what}; {quoted(', '.join(self.columns))}>"
 
     def _repr_html_(self) -> str:
         """Return the first rows, for notebooks."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from coquina.array_fields import field_names
 from coquina.changes import written_by
 from coquina.hdf5.places import inside
+from coquina.quoting import quoted
 from coquina.tables.changing import Changes
 from coquina.tables.nests import Nest
 from coquina.tables.plan import Condition, Plan
@@ -269,6 +270,8 @@ class Table(Changes):
                     self._pending = 0
                     self._hold(False)
                 self.is_closed = True
+                if self._index_store is not None:
+                    self._index_store.close()
                 if self._owner is not None:
                     self._owner.close()
 
@@ -338,7 +341,7 @@ class Table(Changes):
         """Say name, rows, and columns."""
         if self.is_closed:
             return "<Table, closed>"
-        columns = ", ".join([f"{spec.name} {_shown(spec)}" for spec in self.schema])
+        columns = ", ".join([f"{quoted(spec.name)} {_shown(spec)}" for spec in self.schema])
         return f"<Table {self.name!r} ({self.nrows} rows, {self._layout.kind}): {columns}>"
 
     def _repr_html_(self) -> str:
@@ -360,7 +363,7 @@ class Table(Changes):
 
 def _shown(spec: ColumnSpec) -> str:
     if spec.children:
-        return "{" + ", ".join([f"{child.name} {_shown(child)}" for child in spec.children]) + "}"
+        return "{" + ", ".join([f"{quoted(child.name)} {_shown(child)}" for child in spec.children]) + "}"
     kind = "text" if spec.dtype.kind == "T" else str(spec.dtype)
     if spec.categories is not None:
         kind = f"{len(spec.categories)} categories"

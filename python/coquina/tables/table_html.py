@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.array_info import human
+from coquina.quoting import quoted, quoted_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ _TEXT_MAX = 60
 def table_html(table: Table) -> str:
     """Return what a notebook shows of a table."""
     if table.is_closed:
-        return "<p>a closed table</p>"
+        return f"<p>{escape(repr(table))}</p>"
     names = table.columns[:_COLUMNS_MAX]
     nrows = table.nrows
     first = list(range(min(nrows, 2 * _ENDS if nrows <= 2 * _ENDS else _ENDS)))
@@ -42,6 +43,8 @@ def table_html(table: Table) -> str:
 
 def selection_html(selection: Selection) -> str:
     """Return what a notebook shows of a selection: its first rows."""
+    if selection.is_closed:
+        return f"<p>{escape(repr(selection))}</p>"
     head = selection.head(2 * _ENDS)
     names = selection.columns[:_COLUMNS_MAX]
     kinds = {spec.name: kind_of(spec) for spec in selection.schema}
@@ -66,7 +69,7 @@ def kind_of(spec: ColumnSpec) -> str:
 
 
 def _head(names: Sequence[str], kinds: dict[str, str]) -> str:
-    first = "".join([f"<th>{escape(name)}</th>" for name in names])
+    first = "".join([f"<th>{escape(quoted(name))}</th>" for name in names])
     second = "".join([f"<td><i>{escape(kinds[name])}</i></td>" for name in names])
     return f"<thead><tr><th></th>{first}</tr><tr><td></td>{second}</tr></thead>"
 
@@ -81,7 +84,7 @@ def _rows(numbers: Sequence[int], rows: Any) -> str:
 
 def _shown(value: Any) -> str:
     text = "" if value is np.ma.masked or value is None else str(value)
-    return escape(text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 1] + "…")
+    return escape(quoted_lines(text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 1] + "…"))
 
 
 def _facts(table: Table) -> str:
@@ -91,4 +94,4 @@ def _facts(table: Table) -> str:
     if nbytes is not None and cbytes is not None:
         parts.append(f"{human(nbytes)} in {human(cbytes)}")
     name = f"{table.name} of {table.path}" if table.path else str(table.name)
-    return f"<p>{escape(name)}: {escape(', '.join(parts))}</p>"
+    return f"<p>{escape(quoted(name))}: {escape(', '.join(parts))}</p>"

@@ -101,6 +101,8 @@ class VLArray(Placed):
 
     def __repr__(self) -> str:
         """Say name, number of rows, and what they are."""
+        if not self._h5:
+            return "<VLArray, closed>"
         what = self.kind if self.dtype is None else f"{self.dtype}, {self.item_shape}"
         return f"<VLArray {self.name!r} ({len(self)} rows) of {what}>"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina.aligning import aligned
 from coquina.array_info import human
+from coquina.quoting import quoted
 
 if TYPE_CHECKING:
     from coquina.tuning.files import FileRecommendation
@@ -31,7 +32,7 @@ def explained(advice: Recommendation) -> str:
     looked = f"looked at {human(advice.sample_bytes)} from {_count(advice.places, 'place')}"
     return "\n".join(
         [
-            f"{advice.name}: {what}; {looked}" if advice.name else f"{what}; {looked}",
+            f"{quoted(advice.name)}: {what}; {looked}" if advice.name else f"{what}; {looked}",
             f"for {described(advice.wanted)}",
             "",
             *_way_lines(advice),
@@ -47,7 +48,8 @@ def explained(advice: Recommendation) -> str:
 
 def explained_file(advice: FileRecommendation) -> str:
     """Return what is to be said of the advice for a file or a table."""
-    head = f"{advice.name}: {_count(len(advice.parts), 'array')}, {human(advice.nbytes)}, {advice.ratio:.2f}x"
+    count = _count(len(advice.parts), "array")
+    head = f"{quoted(advice.name)}: {count}, {human(advice.nbytes)}, {advice.ratio:.2f}x"
     lines = [head, f"for {described(advice.wanted)}", ""]
     if advice.parts:
         rows = [["", "shape", "chunks", "blocks", "codec", "filters", "ratio", "write", "read", "auto saves"]]
@@ -58,11 +60,11 @@ def explained_file(advice: FileRecommendation) -> str:
                 best = one.automatic
                 speeds = [speed(best.write_mbs), speed(best.read_mbs)]
                 cells = ["auto", "by chunk", ratio_text(best.ratio), *speeds]
-            rows.append([path, *shapes, *cells, f"{max(one.automatic.saves, 0):.0%}"])
+            rows.append([quoted(path), *shapes, *cells, f"{max(one.automatic.saves, 0):.0%}"])
         lines += aligned(rows, right=6)
     if advice.skipped:
         lines += ["", "what stays as it is:"]
-        lines += aligned([[f"  {path}", reason] for path, reason in advice.skipped.items()])
+        lines += aligned([[f"  {quoted(path)}", quoted(reason)] for path, reason in advice.skipped.items()])
     return "\n".join(lines)
 
 

@@ -103,6 +103,12 @@ impl ArrayHandle {
         py.detach(|| self.array.is_writable())
     }
 
+    /// Whether it was closed.
+    #[getter]
+    fn is_closed(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.array.is_closed())
+    }
+
     #[getter]
     fn path(&self) -> Option<std::ffi::OsString> {
         self.path.clone().map(PathBuf::into_os_string)

@@ -162,7 +162,8 @@ impl ArrayBase {
 
     /// Writes `values`, a NumPy array in C order, to the selected items, or to their bytes from `offset` on.
     /// `uniform`: it holds one item, which goes everywhere.
-    #[pyo3(signature = (axes, points, points_at, values, offset=0, threads=None, *, uniform=false))]
+    /// `shape`: nothing is written, and the answer is false, if the array has another one by now.
+    #[pyo3(signature = (axes, points, points_at, values, offset=0, threads=None, *, uniform=false, shape=None))]
     #[expect(clippy::too_many_arguments, reason = "a selection is three arguments")]
     fn write_selection(
         &self,
@@ -174,14 +175,18 @@ impl ArrayBase {
         offset: usize,
         threads: Option<i64>,
         uniform: bool,
-    ) -> Result<(), Raised> {
+        shape: Option<Vec<u64>>,
+    ) -> Result<bool, Raised> {
         let selection = selection::selection(axes, points, points_at)?;
         let items = Items::of(values)?;
         let window = Window { offset, bytes: items.item_bytes() };
         let (array, bytes) = (&self.array, items.bytes());
         let values = if uniform { Values::Uniform(bytes) } else { Values::Bytes(bytes) };
         // However few items are given, whole chunks may have to be written.
-        watch::run(py, usize::MAX, threads, None, |job| array.write(&selection, window, values, job))
+        watch::run(py, usize::MAX, threads, None, |job| match &shape {
+            Some(shape) => array.write_in_shape(shape, &selection, window, values, job),
+            None => array.write(&selection, window, values, job).map(|()| true),
+        })
     }
 
     /// How many blocks hold the selected items.

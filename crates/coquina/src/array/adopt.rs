@@ -4,6 +4,8 @@
 //! bytes and statistics, in one change. Nothing is decoded or encoded; sums are looked at where there are some.
 //! Invariant: the parts lie so that a chunk of one is a chunk of the other, so no item comes from elsewhere.
 
+use std::sync::Arc;
+
 use super::grid::Grid;
 use super::handle::{Array, State};
 use super::write::Made;
@@ -12,9 +14,27 @@ use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::chunk::{HEADER_BYTES, Header, Place};
 use crate::frame::read_verified;
-use crate::store::Stored;
+use crate::lossy::Reached;
+use crate::store::{Change, Stored};
 
 impl Array {
+    /// Puts chunks that are encoded already in place of those of these numbers, as one change.
+    pub(super) fn put_chunks(&self, chunks: Vec<(u64, Made)>, lost: &Reached) -> Result<()> {
+        let mut writer = self.writer();
+        let state = self.state();
+        let put = || {
+            writer.check()?;
+            let store = &mut *writer.store;
+            let entries = chunks.into_iter().map(|(number, made)| Ok((number, made.put(store)?)));
+            let entries = entries.collect::<Result<Vec<_>>>()?;
+            let (promise, layers) = state.promise.after(lost, &*state.chunks);
+            writer.store.apply(Change { entries, layers, ..Change::default() })?;
+            Ok(Arc::new(State { chunks: writer.store.chunks(), promise, ..State::clone(&state) }))
+        };
+        let made = put();
+        self.settle(&mut writer, made).map_err(|e| self.placed(e))
+    }
+
     /// Puts the chunks of `other`, as they are stored, in place of those that begin with the item at `start`.
     ///
     /// # Errors

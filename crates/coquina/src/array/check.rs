@@ -15,8 +15,8 @@ use crate::chunk::Special;
 use crate::frame::{self, Kind, Spec, Whole, write_frame};
 use crate::store::{Access, Stored};
 
-/// So many chunks are looked at in one task where nothing is stored.
-const NOTHING_STORED_RUN: u64 = 1 << 16;
+/// While chunks are copied, the job is looked at after so many.
+const LOOK_CHUNKS: u64 = 256;
 
 /// A chunk that cannot be read.
 #[derive(Debug)]
@@ -42,8 +42,6 @@ impl Array {
         let found = Mutex::new(BTreeMap::new());
         let total = usize::try_from(state.chunks.sizes().cbytes).unwrap_or(usize::MAX);
         let nchunks = state.grid.nchunks();
-        let run = if state.chunks.sizes().special_chunks == nchunks { NOTHING_STORED_RUN } else { 1 };
-        let run_numbers = usize::try_from(run).unwrap_or(usize::MAX);
         let note = |source: &Source<'_>, number: u64| {
             if let Err(error) = verify_chunk(source, number) {
                 found.lock().unwrap_or_else(PoisonError::into_inner).insert(number, error);
@@ -61,8 +59,17 @@ impl Array {
                 })?;
             }
         } else {
-            job.run(total.saturating_mul(2), (0..nchunks).step_by(run_numbers), |first| {
-                (first..(first + run).min(nchunks)).for_each(|number| note(&source, number));
+            // Chunks that are one and the same are looked at once: a small file may name one very often.
+            let mut next = 0;
+            let runs = std::iter::from_fn(|| {
+                let first = next;
+                next = state.chunks.alike_until(first, nchunks);
+                (first < nchunks).then_some(first..next)
+            });
+            job.run(total.saturating_mul(2), runs, |run| {
+                if verify_chunk(&source, run.start).is_err() {
+                    run.for_each(|number| note(&source, number));
+                }
                 Ok(chunk_bytes)
             })?;
         }
@@ -86,9 +93,15 @@ impl Array {
         let damage = self.verify(job)?;
         let state = self.state();
         let nbytes = state.grid.chunk_bytes();
-        let chunk = |number: u64| match damage.binary_search_by_key(&number, |d| d.chunk) {
-            Ok(_) => Ok(frame::Stored::Special(lost, nbytes)),
-            Err(_) => in_frame(&state, number),
+        let nchunks = state.grid.nchunks();
+        let chunk = |number: u64| {
+            if number.is_multiple_of(LOOK_CHUNKS) {
+                job.look(number, nchunks)?;
+            }
+            match damage.binary_search_by_key(&number, |d| d.chunk) {
+                Ok(_) => Ok(frame::Stored::Special(lost, nbytes)),
+                Err(_) => in_frame(&state, number),
+            }
         };
         let statistics = |number: u64| match damage.binary_search_by_key(&number, |d| d.chunk) {
             Ok(_) => None,

@@ -3,6 +3,7 @@
 //! A read takes the state as it is and is not disturbed by what comes after. A write makes the touched chunks anew,
 //! applies them as one change, and commits; if anything fails, the state is that of the last commit.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -18,13 +19,12 @@ use super::read::{Counters, Source};
 use super::selection::{Selection, Window};
 use super::statistics::{after_resize, item_type};
 use super::tuning::Tuning;
-use super::write::{Made, Values, Write};
+use super::write::{Values, Write};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::Params;
 use crate::frame::b2nd::Meta;
-use crate::lossy::Reached;
 use crate::store::{Change, Chunks, Sizes, Store};
 
 /// A compressed n-dimensional array.
@@ -84,6 +84,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is to be written: which items, which bytes of them, and the values.
+type Asked<'v> = (Cow<'v, Selection>, Window, Values<'v>);
+
 impl Array {
     pub(super) fn new(store: Box<dyn Store>, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
         let dtype = meta.dtype.as_deref().filter(|_| meta.dtype_format == 0);
@@ -110,7 +113,7 @@ impl Array {
     }
 
     /// An error with the file that it came from.
-    fn placed(&self, error: Error) -> Error {
+    pub(super) fn placed(&self, error: Error) -> Error {
         match (&self.place, error.kind()) {
             // What the caller asked for has nothing to do with the file.
             (_, ErrorKind::Invalid | ErrorKind::OutOfBounds | ErrorKind::Cancelled) | (None, _) => error,
@@ -262,8 +265,29 @@ impl Array {
         values: Values<'_>,
         job: &Job<'_>,
     ) -> Result<()> {
-        let grid = self.state().grid.clone();
-        self.change(&grid, Some((selection, window, values)), job)
+        self.change(|old| Ok((old.clone(), Some((Cow::Borrowed(selection), window, values)))), job)
+    }
+
+    /// Writes as [`Array::write`] does, if the shape is this one; whether it is. A selection that was made for a shape
+    /// means something else once another thread has resized the array.
+    ///
+    /// # Errors
+    /// As [`Array::write`].
+    pub fn write_in_shape(
+        &self,
+        shape: &[u64],
+        selection: &Selection,
+        window: Window,
+        values: Values<'_>,
+        job: &Job<'_>,
+    ) -> Result<bool> {
+        let mut is_same = true;
+        let resolve = |old: &Grid| {
+            is_same = old.shape() == shape;
+            Ok((old.clone(), is_same.then_some((Cow::Borrowed(selection), window, values))))
+        };
+        self.change(resolve, job)?;
+        Ok(is_same)
     }
 
     /// Gives it another shape. What is new is zeros; what is cut off is gone.
@@ -271,8 +295,7 @@ impl Array {
     /// # Errors
     /// `Limit` for more than can be counted, `Io`; the array is then as it was.
     pub fn resize(&self, shape: &[u64], job: &Job<'_>) -> Result<()> {
-        let grid = self.state().grid.resized(shape)?;
-        self.change(&grid, None, job)
+        self.change(|old| Ok((old.resized(shape)?, None)), job)
     }
 
     /// Makes axis `axis` longer by `len` and fills what is new, in one commit.
@@ -280,47 +303,37 @@ impl Array {
     /// # Errors
     /// As [`Array::write`] and [`Array::resize`].
     pub fn append(&self, axis: usize, len: u64, values: Values<'_>, job: &Job<'_>) -> Result<()> {
-        let old = self.state().grid.clone();
-        let mut shape = old.shape().to_vec();
-        let Some(size) = shape.get_mut(axis) else {
-            return Err(Error::out_of_bounds(format!("axis {axis} of an array of {} axes", old.ndim())));
+        let longer = |old: &Grid| {
+            let mut shape = old.shape().to_vec();
+            let Some(size) = shape.get_mut(axis) else {
+                return Err(Error::out_of_bounds(format!("axis {axis} of an array of {} axes", old.ndim())));
+            };
+            let start = *size;
+            *size = start.checked_add(len).ok_or_else(|| Error::limit(format!("{start} + {len} items")))?;
+            let grid = old.resized(&shape)?;
+            let mut ranges: Vec<_> = shape.iter().map(|&len| 0..len).collect();
+            ranges[axis] = start..start + len;
+            let window = Window { offset: 0, bytes: old.typesize() };
+            Ok((grid, Some((Cow::Owned(Selection::region(&ranges)), window, values))))
         };
-        let start = *size;
-        *size = start.checked_add(len).ok_or_else(|| Error::limit(format!("{start} + {len} items")))?;
-        let grid = old.resized(&shape)?;
-        let mut ranges: Vec<_> = shape.iter().map(|&len| 0..len).collect();
-        ranges[axis] = start..start + len;
-        let window = Window { offset: 0, bytes: old.typesize() };
-        self.change(&grid, Some((&Selection::region(&ranges), window, values)), job)
+        self.change(longer, job)
     }
 
-    /// Goes over to `grid` and writes, as one change.
-    fn change(
+    /// Goes over to another grid and writes, as one change. `resolve` is asked for both while no other thread can
+    /// change the array: what it answers is about the shape that the change will find.
+    fn change<'v>(
         &self,
-        grid: &Grid,
-        write: Option<(&Selection, Window, Values<'_>)>,
+        resolve: impl FnOnce(&Grid) -> Result<(Grid, Option<Asked<'v>>)>,
         job: &Job<'_>,
     ) -> Result<()> {
         let mut writer = self.writer();
         let state = self.state();
-        let made = self.make_change(&mut writer, &state, grid, write, job);
-        self.settle(&mut writer, made).map_err(|e| self.placed(e))
-    }
-
-    /// Puts chunks that are encoded already in place of those of these numbers, as one change.
-    pub(super) fn put_chunks(&self, chunks: Vec<(u64, Made)>, lost: &Reached) -> Result<()> {
-        let mut writer = self.writer();
-        let state = self.state();
-        let put = || {
-            writer.check()?;
-            let store = &mut *writer.store;
-            let entries = chunks.into_iter().map(|(number, made)| Ok((number, made.put(store)?)));
-            let entries = entries.collect::<Result<Vec<_>>>()?;
-            let (promise, layers) = state.promise.after(lost, &*state.chunks);
-            writer.store.apply(Change { entries, layers, ..Change::default() })?;
-            Ok(Arc::new(State { chunks: writer.store.chunks(), promise, ..State::clone(&state) }))
-        };
-        let made = put();
+        let (grid, write) = resolve(&state.grid)?;
+        if grid == state.grid && write.is_none() {
+            return writer.check().map_err(|e| self.placed(e));
+        }
+        let write = write.as_ref().map(|(selection, window, values)| (&**selection, *window, *values));
+        let made = self.make_change(&mut writer, &state, &grid, write, job);
         self.settle(&mut writer, made).map_err(|e| self.placed(e))
     }
 

@@ -24,6 +24,7 @@ mod partition;
 mod plan;
 mod read;
 mod resize;
+mod runs;
 mod selection;
 mod small;
 mod source;

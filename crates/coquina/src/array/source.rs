@@ -109,7 +109,14 @@ impl Array {
     /// Both at one glance.
     fn known_of_part(&self, start: &[u64], shape: &[u64], window: Window) -> Known {
         let state = self.state();
-        let glanced = only_chunk(&state, start, shape).and_then(|number| {
+        let glanced = only_chunk(&state, start, shape);
+        if glanced.is_none() {
+            let end = window.offset.checked_add(window.bytes);
+            let item = self.item_of_runs(&state, start, shape);
+            let part = item.and_then(|item| item.get(window.offset..end?).map(<[u8]>::to_vec));
+            return part.map_or(Known::Nothing, Known::Item);
+        }
+        let glanced = glanced.and_then(|number| {
             let glance = self.glance(&state, number)?;
             if let Glance::Item(item) = &glance {
                 let end = window.offset.checked_add(window.bytes)?;

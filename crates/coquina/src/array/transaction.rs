@@ -177,7 +177,18 @@ impl Array {
     /// # Errors
     /// `Io` if the last bytes cannot be written.
     pub fn close(&self) -> Result<()> {
-        self.writer().store.close()
+        let mut writer = self.writer();
+        let closed = writer.store.close();
+        let state = Arc::new(State { chunks: writer.store.chunks(), ..State::clone(&self.state()) });
+        writer.committed = Arc::clone(&state);
+        self.set_state(&state);
+        self.cache.clear();
+        closed
+    }
+
+    /// Whether it was closed; what is only in memory never is.
+    pub fn is_closed(&self) -> bool {
+        self.state().chunks.is_closed()
     }
 
     /// The content of a piece of variable metadata.

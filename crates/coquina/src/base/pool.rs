@@ -48,6 +48,15 @@ impl<'a> Job<'a> {
         self
     }
 
+    /// Lets the observer look, within work on the calling thread that is no job of tasks.
+    ///
+    /// # Errors
+    /// `Cancelled` if it stops the job.
+    pub(crate) fn look(&self, done: u64, total: u64) -> Result<()> {
+        let is_stopped = self.observer.is_some_and(|see| see(done, total).is_break());
+        if is_stopped { Err(Error::cancelled()) } else { Ok(()) }
+    }
+
     /// A job that runs on the calling thread alone and that nobody watches.
     pub(crate) fn inline() -> Self {
         Self::default().threads(Some(1))

@@ -75,6 +75,28 @@ impl Slots {
         }
     }
 
+    /// Where the slots end that are equal to that at `number`: beyond it, `end` at most.
+    pub(super) fn alike_until(&self, number: u64, end: u64) -> u64 {
+        let end = end.min(self.len);
+        let Some(slot) = self.get(number) else { return number };
+        let mut at = number + 1;
+        while at < end {
+            let (page, within) = place(at);
+            at = match self.pages.get(page) {
+                Some(Page::Same(same)) if *same == slot => (page as u64 + 1) * PAGE as u64,
+                Some(Page::Listed(slots)) => {
+                    let alike = slots.iter().skip(within).take_while(|other| **other == slot).count();
+                    if within + alike < slots.len() {
+                        return (at + alike as u64).min(end);
+                    }
+                    at + alike as u64
+                }
+                _ => return at,
+            };
+        }
+        at.min(end)
+    }
+
     /// Puts `slot` at `number`, which is there.
     pub(super) fn set(&mut self, number: u64, slot: Slot) {
         let (at, within) = place(number);

@@ -175,6 +175,11 @@ impl Snapshot {
         self.sums
     }
 
+    /// Where the chunks end that are the same as chunk `number`: beyond it, `end` at most.
+    pub(crate) fn alike_until(&self, number: u64, end: u64) -> u64 {
+        self.slots.alike_until(number, end)
+    }
+
     /// What is known of the items of chunk `number`.
     pub fn statistics(&self, number: u64) -> Option<Statistics> {
         self.slots.get(number)?.statistics

@@ -24,7 +24,7 @@ use crate::base::pool::Job;
 use crate::chunk::{self, Chunk, Params, Special, Sums, encode, encode_special, sums, table_bytes};
 
 /// Where a writer of whole frames gets chunk `number`.
-pub type Chunks<'a> = &'a (dyn Fn(u64) -> Result<Stored> + Sync);
+pub type Chunks<'a> = &'a dyn Fn(u64) -> Result<Stored>;
 
 /// Where it gets what is known of the items of chunk `number`, which must be that of just this chunk at this place.
 pub type StatisticsOf<'a> = &'a (dyn Fn(u64) -> Option<Statistics> + Sync);

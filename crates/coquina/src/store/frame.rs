@@ -82,6 +82,14 @@ impl Chunks for View {
         })
     }
 
+    fn alike_until(&self, number: u64, end: u64) -> u64 {
+        self.snapshot.alike_until(number, end)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
     fn far(&self) -> Option<&dyn ReadAt> {
         self.snapshot.source().filter(|source| source.is_far())
     }

@@ -166,6 +166,21 @@ impl Chunks for State {
         }
     }
 
+    fn alike_until(&self, number: u64, end: u64) -> u64 {
+        match &self.slots {
+            Slots::Repeated(..) => end,
+            Slots::Listed(slots) => {
+                let special = |number: u64| match slots.get(usize::try_from(number).ok()?)? {
+                    Slot::Special(special) => Some(*special),
+                    Slot::Bytes(..) => None,
+                };
+                let first = special(number);
+                let is_other = |&other: &u64| first.is_none() || special(other) != first;
+                (number.saturating_add(1)..end).find(is_other).unwrap_or(end)
+            }
+        }
+    }
+
     fn are_ours(&self) -> bool {
         true
     }

@@ -229,6 +229,16 @@ pub trait Chunks: Send + Sync {
     /// `OutOfBounds` for a number that does not exist, `Corrupt` for a place that cannot be.
     fn chunk(&self, number: u64) -> Result<Stored>;
 
+    /// Where the chunks end that are the same as chunk `number`: beyond it, `end` at most. Only what is known at once.
+    fn alike_until(&self, number: u64, end: u64) -> u64 {
+        number.saturating_add(1).min(end)
+    }
+
+    /// Whether what holds the chunks was closed, so that none can be read.
+    fn is_closed(&self) -> bool {
+        false
+    }
+
     /// Whether all chunks are known to come from our encoder, though they have no sums to tell.
     fn are_ours(&self) -> bool {
         false

@@ -27,6 +27,10 @@ pub(crate) use cells::Piece;
 pub(crate) use walk::Span;
 use walk::{Task, Tasks};
 
+/// From so many chunks on, runs of equal ones are folded as one box: to look at each would take a second and more.
+/// Smaller grids are folded chunk by chunk, so that their sums stay as they are, to the last bit.
+const CHUNKS_MANY: u64 = 1 << 18;
+
 /// What a reduction gives.
 pub struct Reduced {
     cells: Aligned,
@@ -87,13 +91,20 @@ pub fn reduce(
     let total = usize::try_from(total).unwrap_or(usize::MAX);
     let whole = Whole { kernel, shape: walk::pick(&shape, is_reduced, false), cells, len };
     let ordered = Ordered::new(whole, job.width(total));
-    job.run(total, tasks.all().enumerate(), |(number, task)| {
+    let work = |(number, task): (usize, Task)| {
         let bytes = task.bytes;
         ordered.put(number, || {
             reduction.run(&task).map_err(|e| e.at(format!("chunk at {:?}", task.chunk.start)))
         })?;
         Ok(bytes)
-    })?;
+    };
+    if tasks.chunks() < CHUNKS_MANY {
+        job.run(total, tasks.all().enumerate(), work)?;
+    } else {
+        let item =
+            |span: &Span| source.uniform(&span.start, &span.shape).filter(|item| item.len() == ty.bytes());
+        job.run(total, tasks.all_in_runs(item).enumerate(), work)?;
+    }
     let shortcut = reduction.shortcut.into_inner();
     let Whole { cells, .. } = ordered.into_taker();
     Ok(Reduced { cells, bytes, columns: kernel.columns(), chunks: tasks.chunks(), shortcut })
@@ -137,12 +148,12 @@ impl Reduction<'_> {
     }
 
     fn run_at_once(&self, task: &Task) -> Result<Vec<Piece>> {
-        if let Some(piece) = self.known(&task.chunk) {
+        if let Some(piece) = self.known(task) {
             // All tasks of the chunk find this, and the first one tells it.
             if task.first > 0 {
                 return Ok(Vec::new());
             }
-            self.shortcut.fetch_add(1, Ordering::Relaxed);
+            self.shortcut.fetch_add(task.chunks, Ordering::Relaxed);
             return Ok(vec![piece]);
         }
         with_aligned(|room| self.read(task, room))
@@ -179,11 +190,13 @@ impl Reduction<'_> {
         matches!(self.fold.operation, Operation::ArgMin | Operation::ArgMax)
     }
 
-    /// What a chunk gives, if that is known without reading it.
-    fn known(&self, chunk: &Span) -> Option<Piece> {
+    /// What a chunk gives, or a box of many, if that is known without reading it.
+    fn known(&self, task: &Task) -> Option<Piece> {
+        let chunk = &task.chunk;
         let kept = chunk.pick(self.is_reduced, false);
         let reduced = chunk.pick(self.is_reduced, true);
-        let (item, count) = match self.source.uniform(&chunk.start, &chunk.shape) {
+        let item = task.item.clone().or_else(|| self.source.uniform(&chunk.start, &chunk.shape));
+        let (item, count) = match item {
             Some(item) => (item, reduced.items() as u64),
             None => (self.extreme(chunk, &kept)?, 1),
         };

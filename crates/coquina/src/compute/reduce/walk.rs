@@ -9,6 +9,8 @@ const READ_BYTES: usize = 128 << 10;
 /// Where there are fewer chunks than this, a chunk makes tasks of about so many bytes.
 const CHUNKS_FEW: u64 = 64;
 const TASK_BYTES: usize = 1 << 20;
+/// The most cells that a box of many chunks may give: they are made beside those of the result.
+const KEPT_ITEMS_MAX: u64 = 1 << 22;
 
 /// The entries of the reduced axes, or of the kept ones.
 pub(super) fn pick(of_axes: &[u64], is_reduced: &[bool], reduced: bool) -> Vec<u64> {
@@ -26,6 +28,12 @@ impl Span {
     /// How many items; boxes that are read, and what they give, fit memory.
     pub(super) fn items(&self) -> usize {
         self.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).product()
+    }
+
+    /// Its bytes, as far as they can be counted.
+    fn bytes(&self, item_bytes: usize) -> usize {
+        let size = |len: &u64| usize::try_from(*len).unwrap_or(usize::MAX);
+        self.shape.iter().map(size).fold(item_bytes, usize::saturating_mul)
     }
 
     /// Its extent along the reduced axes, or along the kept ones.
@@ -58,7 +66,12 @@ impl Span {
 
 /// A part of the work.
 pub(super) struct Task {
+    /// The chunk, or the box of many chunks that `item` is known of.
     pub(super) chunk: Span,
+    /// The one item that all of the box is, where that was asked.
+    pub(super) item: Option<Vec<u8>>,
+    /// How many chunks the box has.
+    pub(super) chunks: u64,
     /// Which boxes of the chunk.
     pub(super) first: u64,
     pub(super) count: u64,
@@ -72,6 +85,8 @@ pub(super) struct Tasks {
     /// What is read at once.
     reads: Vec<u64>,
     order: Vec<usize>,
+    /// How many of these are kept.
+    kept: usize,
     item_bytes: usize,
     /// Boxes of a task.
     count: u64,
@@ -89,6 +104,7 @@ impl Tasks {
         let chunks = within(&walk.chunks, shape);
         let reads = grown(within(&walk.blocks, &chunks), &chunks, item_bytes);
         let (mut order, reduced): (Vec<usize>, _) = (0..shape.len()).partition(|&axis| !is_reduced[axis]);
+        let kept = order.len();
         order.extend::<Vec<usize>>(reduced);
         let read = Span { start: Vec::new(), shape: reads.clone() };
         let count = if whole.parts(&chunks) < CHUNKS_FEW {
@@ -96,7 +112,7 @@ impl Tasks {
         } else {
             u64::MAX
         };
-        Self { whole, chunks, reads, order, item_bytes, count }
+        Self { whole, chunks, reads, order, kept, item_bytes, count }
     }
 
     pub(super) fn shape(&self) -> &[u64] {
@@ -123,9 +139,68 @@ impl Tasks {
             let bytes = bytes / usize::try_from(tasks).unwrap_or(usize::MAX);
             (0..tasks).map(move |task| {
                 let first = task * count;
-                Task { chunk: chunk.clone(), first, count: count.min(boxes - first), bytes }
+                let count = count.min(boxes - first);
+                Task { chunk: chunk.clone(), item: None, chunks: 1, first, count, bytes }
             })
         })
+    }
+
+    /// All tasks, in order, of a grid of very many chunks: a box of chunks of which `item` knows the one item that all
+    /// its items are is one task. What is not known is halved, along the outermost axis that has two chunks.
+    pub(super) fn all_in_runs<'t>(
+        &'t self,
+        item: impl Fn(&Span) -> Option<Vec<u8>> + Send + 't,
+    ) -> impl Iterator<Item = Task> + Send + 't {
+        let counts = self.whole.shape.iter().zip(&self.chunks).map(|(&len, &cut)| len.div_ceil(cut.max(1)));
+        let shape: Vec<u64> = counts.collect();
+        let mut open = vec![Span { start: vec![0; shape.len()], shape }];
+        std::iter::from_fn(move || {
+            loop {
+                let numbers = open.pop()?;
+                let chunk = self.items_of(&numbers);
+                let chunks = numbers.shape.iter().product::<u64>();
+                let bytes = chunk.bytes(self.item_bytes);
+                if chunks <= 1 {
+                    let count = chunk.parts(&self.reads);
+                    return (chunks == 1).then_some(Task {
+                        chunk,
+                        item: None,
+                        chunks,
+                        first: 0,
+                        count,
+                        bytes,
+                    });
+                }
+                if self.kept_items(&chunk) <= KEPT_ITEMS_MAX
+                    && let Some(item) = item(&chunk)
+                {
+                    return Some(Task { chunk, item: Some(item), chunks, first: 0, count: 1, bytes });
+                }
+                let Some(&axis) = self.order.iter().find(|&&axis| numbers.shape[axis] > 1) else { continue };
+                let (mut first, mut second) = (numbers.clone(), numbers);
+                first.shape[axis] /= 2;
+                second.start[axis] += first.shape[axis];
+                second.shape[axis] -= first.shape[axis];
+                open.extend([second, first]);
+            }
+        })
+    }
+
+    /// The items of a box of chunks.
+    fn items_of(&self, numbers: &Span) -> Span {
+        let mut items = numbers.clone();
+        for (axis, &chunk) in self.chunks.iter().enumerate() {
+            let end = (numbers.start[axis] + numbers.shape[axis]).saturating_mul(chunk);
+            items.start[axis] = numbers.start[axis] * chunk;
+            items.shape[axis] = end.min(self.whole.shape[axis]).saturating_sub(items.start[axis]);
+        }
+        items
+    }
+
+    /// How many cells a box gives.
+    fn kept_items(&self, span: &Span) -> u64 {
+        let kept = &self.order[..self.kept];
+        kept.iter().fold(1, |all: u64, &axis| all.saturating_mul(span.shape[axis]))
     }
 }
 

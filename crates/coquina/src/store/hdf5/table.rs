@@ -114,6 +114,12 @@ impl Table {
         self.rows.iter().fold(0, |all: u64, (_, row)| all.saturating_add(row.size))
     }
 
+    /// The first number from here on that is stored.
+    pub(super) fn next_stored(&self, number: u64) -> Option<u64> {
+        let at = self.rows.partition_point(|&(stored, _)| stored < number);
+        self.rows.get(at).map(|&(stored, _)| stored)
+    }
+
     pub(super) fn row(&self, number: u64) -> Option<ChunkRow> {
         if self.is_complete {
             return self.rows.get(usize::try_from(number).ok()?).map(|(_, row)| *row);

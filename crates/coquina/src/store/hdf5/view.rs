@@ -93,6 +93,11 @@ impl View {
         Ok(Arc::clone(self.table.get_or_init(|| table)))
     }
 
+    /// The table of chunks, if it has been read; none of what is not in chunks.
+    fn known_table(&self) -> Option<&Table> {
+        self.table.get().map(|table| &**table).filter(|_| self.shared.contiguous.is_none())
+    }
+
     /// Whether a read of so many chunks is to begin with the table: not if that takes longer than to have a few small
     /// chunks fetched, now and before.
     fn is_worth_a_table(&self, chunks: u64) -> bool {
@@ -326,6 +331,17 @@ impl Chunks for Reader {
         match self.view.direct(number)? {
             Some((stored, _)) => Ok(Stored::Other { id: stored.at }),
             None => Ok(Stored::Item(Arc::clone(&self.view.shared.fill))),
+        }
+    }
+
+    fn alike_until(&self, number: u64, end: u64) -> u64 {
+        let next = number.saturating_add(1).min(end);
+        // Of chunks that are not stored, those up to the next one that is.
+        match self.view.known_table() {
+            Some(table) if self.gear() == Gear::Direct && table.row(number).is_none() => {
+                table.next_stored(next).map_or(end, |stored| stored.min(end))
+            }
+            _ => next,
         }
     }
 

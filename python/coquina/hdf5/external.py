@@ -1,0 +1,170 @@
+"""Data outside of an HDF5 file that the file names: external raw storage, virtual datasets, external links.
+
+In: objects of h5py. Out: nothing, or UnsupportedError where a stranger's file would have another file of the
+user read. What lies beside the file, in its folder or below, is followed; symbolic links are resolved first.
+Invariant: no item of a dataset is read from a place that was not looked at; names and attributes always are.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from coquina._core import UnsupportedError
+from coquina.hdf5.places import Placed
+from coquina.hdf5.untyped import h5d, h5py
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from coquina.hdf5.nodes import Nodes
+
+_ALLOWED: ContextVar[bool] = ContextVar("allow_external", default=False)
+_ADVICE = "allow_external=True (in the command --allow-external) reads it"
+_DEPTH_MAX = 16
+
+
+def is_allowed(given: bool | None) -> bool:
+    """Return whether files elsewhere are followed: as it was given, else as the command was told."""
+    return _ALLOWED.get() if given is None else given
+
+
+@contextmanager
+def allowing(is_allowed: bool) -> Generator[None]:
+    """Open files within the block so that they follow others, or do not, where they are not told."""
+    token = _ALLOWED.set(is_allowed)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+def check_dataset(dataset: Any) -> None:
+    """Raise UnsupportedError if items of a dataset of h5py are in files that are not beside its own."""
+    _check(dataset, _folder_of(dataset.file), 0)
+
+
+def check_linked(own: Any, object: Any) -> None:
+    """Raise UnsupportedError if a link led from h5py's file `own` to one that is not beside it."""
+    if object.file != own:
+        _check_path(_folder_of(own), object.file.filename, f"{object.name}: an external link")
+
+
+def _check(dataset: Any, folder: str | None, depth: int) -> None:
+    layout = dataset.id.get_create_plist().get_layout()
+    if layout == h5d.CONTIGUOUS:
+        for name, _, _ in dataset.external or ():
+            for path in _places_of_raw(dataset, name):
+                _check_path(folder, path, f"{dataset.name}: external storage")
+    if layout != h5d.VIRTUAL:
+        return
+    if depth > _DEPTH_MAX:
+        raise UnsupportedError(f"{dataset.name}: virtual datasets of virtual datasets, {depth} deep")
+    for source in dataset.virtual_sources():
+        paths = [dataset.file.filename]
+        if source.file_name != ".":
+            paths = _places_of_source(dataset, source.file_name)
+        for path in paths:
+            _check_path(folder, path, f"{dataset.name}: a virtual dataset")
+            _check_source(path, dataset, source.dset_name, folder, depth + 1)
+
+
+def _check_source(path: str, dataset: Any, name: str, folder: str | None, depth: int) -> None:
+    """Look at what a virtual dataset reads: its sources may read others."""
+    if not os.path.isfile(path) or not h5py.is_hdf5(path):
+        return
+    is_own = os.path.realpath(path) == os.path.realpath(dataset.file.filename)
+    with _borrowed(dataset.file) if is_own else h5py.File(path, "r") as file:
+        names = [name] if "%" not in name else list(file)
+        for one in names:
+            source = file.get(one)
+            if isinstance(source, h5py.Dataset) and source != dataset:
+                _check_path(folder, source.file.filename, f"{dataset.name}: a virtual dataset")
+                _check(source, folder, depth)
+
+
+@contextmanager
+def _borrowed(file: Any) -> Generator[Any]:
+    yield file
+
+
+def _places_of_raw(dataset: Any, name: str) -> list[str]:
+    """Return where libhdf5 looks for a file of raw items: from the working directory on, or from a prefix."""
+    prefix = os.environ.get("HDF5_EXTFILE_PREFIX") or os.fsdecode(
+        dataset.id.get_access_plist().get_efile_prefix() or b""
+    )
+    origin = os.path.dirname(os.path.abspath(dataset.file.filename))
+    return [os.path.join(prefix.replace("${ORIGIN}", origin), name) if prefix else name]
+
+
+def _places_of_source(dataset: Any, name: str) -> list[str]:
+    """Return where libhdf5 looks for a source: beside the file, here, and by its base name."""
+    origin = os.path.dirname(os.path.abspath(dataset.file.filename))
+    prefix = os.environ.get("HDF5_VDS_PREFIX") or os.fsdecode(
+        dataset.id.get_access_plist().get_virtual_prefix() or b""
+    )
+    roots = [origin, os.getcwd(), *filter(None, prefix.replace("${ORIGIN}", origin).split(":"))]
+    paths = {os.path.join(root, one) for root in roots for one in (name, os.path.basename(name))}
+    # What is not there is not read.
+    found = [place for path in paths for place in glob.glob(re.sub(r"%\d*b", "*", glob.escape(path)))]
+    return sorted(found) or [os.path.join(origin, name)]
+
+
+def _folder_of(file: Any) -> str | None:
+    """Return the folder of a file of h5py, links resolved; None for one that is in no folder."""
+    return os.path.dirname(os.path.realpath(file.filename)) if os.path.exists(file.filename) else None
+
+
+def _check_path(folder: str | None, path: str, what: str) -> None:
+    place = os.path.realpath(path)
+    if folder is None or os.path.commonpath([folder, place]) != folder:
+        raise UnsupportedError(f"{what} in {path}, which is not beside the file: {_ADVICE}")
+
+
+class ExternalDataset(Placed):
+    """A dataset whose items are in files that are not followed: name, shape, dtype and attributes."""
+
+    def __init__(self, h5: Any, nodes: Nodes, error: UnsupportedError) -> None:
+        """Made by a file. error: what is raised where items are asked for."""
+        self._h5 = h5
+        self._nodes = nodes
+        self._error = error
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Items along each axis."""
+        return self._h5.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the items."""
+        return self._h5.dtype
+
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+        return self._h5.len()
+
+    def __getitem__(self, key: Any) -> Any:
+        """Raise UnsupportedError, which says how to read it."""
+        raise UnsupportedError(str(self._error))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Raise UnsupportedError, which says how to read it."""
+        raise UnsupportedError(str(self._error))
+
+    def __iter__(self) -> Any:
+        """Raise UnsupportedError, which says how to read it."""
+        raise UnsupportedError(str(self._error))
+
+    def __repr__(self) -> str:
+        """Say that it is not read."""
+        if not self._h5:
+            return "<ExternalDataset, closed>"
+        return f"<ExternalDataset {self.name!r} {self.shape} {self.dtype}, not read>"
+
+
+__all__ = ["ExternalDataset", "allowing", "check_dataset", "check_linked", "is_allowed"]
