@@ -55,6 +55,7 @@ def open_dataset(
     header: int | None = None,
     contiguous: int | None = None,
     zones: Sequence[tuple[int, str]] = ...,
+    terminated: Sequence[tuple[int, int, int]] = ...,
     remote: Any = None,
 ) -> ArrayHandle: ...
 def read_index(path: Path, header: int, /) -> tuple[str, _ChunkRows]: ...

@@ -22,6 +22,7 @@ from coquina import _core
 from coquina.dtypes import dtype_text
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.item_types import bare, stored_dtype
+from coquina.hdf5.meanings import terminated_in
 from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
 
@@ -52,6 +53,7 @@ class Facts:
     place: file and name, for errors. path, device, inode: of the file, if it is simply one.
     remote: what reads a file that is far away.
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
+    terminated: offset, size and number of strings in an item that end at their first NUL.
     """
 
     shape: tuple[int, ...]
@@ -73,6 +75,7 @@ class Facts:
     header: int | None
     contiguous: int | None
     remote: RangeReader | None
+    terminated: Sequence[tuple[int, int, int]]
 
     def library_of(self, dataset: Any) -> Hdf5Library:
         """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
@@ -131,6 +134,7 @@ class Facts:
             header=self.header if is_direct else None,
             contiguous=self.contiguous if is_direct else None,
             zones=zones,
+            terminated=self.terminated,
             remote=self.remote if is_direct else None,
         )
 
@@ -150,7 +154,9 @@ def describe(
     if space.get_simple_extent_type() == h5s.NULL:
         return None
     number, header = place or place_of(dataset.id)
-    return _facts(dataset, space, items, header, file or FileFacts.of(dataset.id, number))
+    file = file or FileFacts.of(dataset.id, number)
+    facts = _facts(dataset, space, items, header, file)
+    return replace(facts, terminated=terminated_in(dataset.id)) if facts.dtype.kind in "SV" else facts
 
 
 def describe_bytes(dataset: Any) -> Facts:
@@ -207,6 +213,7 @@ def _facts(
         header=header,
         contiguous=did.get_offset() if layout == "contiguous" else None,
         remote=file.remote,
+        terminated=(),
     )
 
 
