@@ -81,13 +81,15 @@ def _spec(name: str, column: Any, has_null: bool = False) -> ColumnSpec:
     if _is_text(ty):
         return ColumnSpec(name, TEXT, nullable=has_null)
     if pa.types.is_fixed_size_list(ty):
-        return ColumnSpec(name, _dtype(name, ty.value_type), (ty.list_size,))
+        inner = ty.value_type
+        return ColumnSpec(name, _dtype(name, inner), (ty.list_size,), zone=getattr(inner, "tz", None))
     if pa.types.is_struct(ty):
         fields = [ty.field(at) for at in range(ty.num_fields)]
         children = tuple(_spec(field.name, pa.array([], field.type)) for field in fields)
         return ColumnSpec(name, np.dtype("V"), children=children)
     dtype = _dtype(name, ty)
-    return ColumnSpec(name, dtype, nullable=has_null and dtype.kind in "iub")
+    zone = getattr(ty, "tz", None)
+    return ColumnSpec(name, dtype, nullable=has_null and dtype.kind in "iub", zone=zone)
 
 
 def _category_dtype(ty: Any) -> Any:
@@ -148,7 +150,7 @@ def _values(column: Any, spec: ColumnSpec) -> Any:
     if pa.types.is_fixed_size_binary(column.type):
         return np.array(column.to_pylist(), spec.dtype)
     if spec.dtype.kind in "Mm":
-        # As integers, since pyarrow's dates have units of their own; a zone is dropped, the instants stay.
+        # As integers, since pyarrow's dates have units of their own; with a zone they are UTC.
         wide = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
         plain = column.view(wide)
         values = plain.fill_null(0).to_numpy().astype(np.int64)
