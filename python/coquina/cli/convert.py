@@ -38,6 +38,7 @@ import coquina
 from coquina.array_info import human
 from coquina.array_regions import boxes
 from coquina.cli import arguments, convert_tables, hdf5_paths, images, lossy_options, sources, tuning_options
+from coquina.remote import new_path
 
 if TYPE_CHECKING:
     import argparse
@@ -158,7 +159,8 @@ def add_dataset(
 @contextmanager
 def new_file(path: str) -> Generator[BinaryIO]:
     """Open a file that gets its name when it is complete."""
-    folder = os.path.dirname(os.path.abspath(path))
+    path = new_path(path)
+    folder = os.path.dirname(path)
     number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
     try:
         with os.fdopen(number, "w+b") as file:

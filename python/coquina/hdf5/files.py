@@ -19,7 +19,7 @@ from coquina.hdf5.groups import Group
 from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.sessions import Session, Stamp
 from coquina.hdf5.untyped import h5fd, h5py
-from coquina.remote import HDF5_AHEAD, RangeReader, local_path, reader_for
+from coquina.remote import HDF5_AHEAD, RangeReader, local_path, new_path, reader_for
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -77,6 +77,8 @@ class File(Group):
         }
         options = {name: value for name, value in options.items() if value is not None}
         self._new: _NewFile | None = None
+        if mode != "r" and isinstance(path, str):
+            path = new_path(path)
         reader = reader_for(path)
         if reader is not None:
             super().__init__(*self._remote(reader, mode, options))
