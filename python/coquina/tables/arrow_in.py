@@ -56,6 +56,23 @@ def arrow_batches(data: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
     return specs, (_batch(part, specs) for part in cut)
 
 
+def array_column(name: str, values: Any) -> tuple[ColumnSpec, Any]:
+    """Return column and values of an Arrow array, or what has its interface. Raises TypeError for structs."""
+    pa = pyarrow()
+    if hasattr(values, "__arrow_c_array__"):
+        column = pa.array(values)
+    else:
+        whole = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array(values)
+        column = pa.concat_arrays(whole.unify_dictionaries().chunks) if whole.num_chunks else None
+        column = pa.array([], whole.type) if column is None else column
+    spec = _spec(name, column)
+    if spec.children:
+        raise TypeError(f"column {name!r}: a struct; give all columns as one Arrow table")
+    batch: Batch = {}
+    _add(batch, name, column, spec)
+    return spec, batch[name]
+
+
 def with_nulls(schema: Any, parts: Any, names: set[str]) -> Any:
     """Return batches as a stream that says which of its columns have nulls, before they come."""
     fields = [field.with_metadata({_HAS_NULLS: b"1"}) if field.name in names else field for field in schema]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,11 @@ def frame_batches(frame: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
         return {name: values[start : start + rows] for name, (_, values) in made.items()}
 
     return specs, (part(start) for start in range(0, len(frame), rows))
+
+
+def series_column(name: str, values: Any) -> tuple[ColumnSpec, Any]:
+    """Return column and values of a Series, an Index or an array of pandas."""
+    return _column(name, import_module("pandas").Series(values))
 
 
 def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:

@@ -261,7 +261,7 @@ def add_column(table: Table, name: str, values: Any, spec: ColumnSpec | None) ->
             check_no_expression(table, name, values)
         count = table.nrows
         values = [values] * count if isinstance(values, str | bytes) else np.full(count, values)
-    elif _is_lazy(values):
+    elif _is_lazy(values) and not hasattr(values, "__arrow_c_stream__"):
         values = values[...]
     (found,), parts = batches({name: values}, None if spec is None else (spec,), max(1, table.nrows))
     batch = next(parts, None)
