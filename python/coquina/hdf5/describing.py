@@ -22,7 +22,7 @@ from coquina import _core
 from coquina.dtypes import dtype_text
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.item_types import bare, stored_dtype
-from coquina.hdf5.meanings import terminated_in
+from coquina.hdf5.meanings import is_truth, terminated_in
 from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
 
@@ -156,6 +156,8 @@ def describe(
     number, header = place or place_of(dataset.id)
     file = file or FileFacts.of(dataset.id, number)
     facts = _facts(dataset, space, items, header, file)
+    if facts.dtype == np.uint8 and is_truth(dataset.id):
+        return replace(facts, dtype=np.dtype(np.bool_))
     return replace(facts, terminated=terminated_in(dataset.id)) if facts.dtype.kind in "SV" else facts
 
 

@@ -1,7 +1,7 @@
 """What the items of a dataset mean where their datatype alone does not say it.
 
-In: a low-level dataset of h5py. Out: whether it is PyTables', and which strings in its items end at their
-first NUL.
+In: a low-level dataset of h5py. Out: whether it is PyTables', whether its items are truth values, and which
+strings in them end at their first NUL.
 Source: HDF5 User Guide, "Datatypes"; PyTables, "PyTables File Format"; docs/formats/hdf5-filters.md.
 """
 
@@ -29,6 +29,14 @@ def terminated_in(did: Any) -> list[tuple[int, int, int]]:
     # The axes of an array datatype are those of our array.
     found = terminated_strings(tid.get_super() if isinstance(tid, h5t.TypeArrayID) else tid)
     return [] if not found or is_of_pytables(did) else found
+
+
+def is_truth(did: Any) -> bool:
+    """Whether the items are PyTables' truth values: bit fields of 8 bits, which in other files are bits."""
+    tid = did.get_type()
+    while isinstance(tid, h5t.TypeArrayID):
+        tid = tid.get_super()
+    return isinstance(tid, h5t.TypeBitfieldID) and tid.get_size() == 1 and is_of_pytables(did)
 
 
 def is_of_pytables(did: Any) -> bool:
