@@ -85,6 +85,7 @@ def open_dataset(
     contiguous: int | None = None,
     zones: Sequence[tuple[int, str]] = ...,
     checksums: bool = True,
+    terminated: Sequence[tuple[int, int, int]] = ...,
     remote: Any = None,
 ) -> ArrayHandle: ...
 def read_index(path: Path, header: int, /) -> tuple[str, _ChunkRows]: ...

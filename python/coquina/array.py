@@ -28,6 +28,7 @@ from coquina.indexing import (
     lower_vector,
 )
 from coquina.memory import check_memory
+from coquina.remote import RangeReader, new_path
 from coquina.tuning_options import info_of
 from coquina.views import View, view_of
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from coquina._core import Codec, Filters, Path
     from coquina.lossy import LossyInfo, LossyOption
-    from coquina.remote import RangeReader
     from coquina.tuning_options import Tuning, TuningInfo
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
@@ -280,7 +280,7 @@ class Array(Operators, CountedWrites):
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the array to a new file, chunks as they are stored. It appears when it is complete."""
-        self.handle.save(path, overwrite=overwrite)
+        self.handle.save(new_path(path), overwrite=overwrite)
 
     def to_bytes(self) -> bytes:
         """Return the array as the bytes of a file, its chunks as they are stored."""
@@ -289,7 +289,7 @@ class Array(Operators, CountedWrites):
     def copy(
         self,
         *,
-        chunks: tuple[int, ...] | Literal["auto"] | None = None,
+        chunks: tuple[int, ...] | int | bool | Literal["auto"] | None = None,
         blocks: tuple[int, ...] | None = None,
         access: str | tuple[int, ...] = "any",
         codec: Codec | None = None,
@@ -321,7 +321,7 @@ class Array(Operators, CountedWrites):
         return copy_of(
             self,
             encoding,
-            chunks=None if chunks == "auto" else chunks,
+            chunks=chunks,
             blocks=blocks,
             access=access,
             lossy=lossy,

@@ -16,6 +16,7 @@ import numpy as np
 
 from coquina import _core
 from coquina.packed_arrays import PackedArray, packed_array, parse_metadata
+from coquina.remote import new_path
 from coquina.tuning_options import PACK_CODEC, PACK_LEVEL, PACKS, tuned
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def pack(
         "int",
         _core.pack(
             data,
-            target,
+            new_path(target) if isinstance(target, str) else target,
             typesize=typesize,
             codec=codec,
             level=level,

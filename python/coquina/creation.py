@@ -9,7 +9,6 @@ Memory: sources in memory are not copied where their bytes lie as ours; others a
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -22,6 +21,7 @@ from coquina.descriptions import add_layers, as_stored, layers_of
 from coquina.dtypes import dtype_text
 from coquina.expressions.operators import Operators
 from coquina.indexing import lower
+from coquina.remote import new_path
 from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, tuned
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Tuning
 
-Chunks = tuple[int, ...] | int | Literal["auto"] | None
+#: True is "auto", as h5py has it, and False is for HDF5 datasets.
+Chunks = tuple[int, ...] | int | bool | Literal["auto"] | None
 Access = str | tuple[int, ...]
 
 #: Texts of dtypes that many arrays have.
@@ -163,7 +164,9 @@ def _options(
     options: Options = {"codec": codec, "level": level, "filters": filters}
     if terms is not None:
         options["tuning"] = terms
-    if chunks is not None and chunks != "auto":
+    if chunks is False:
+        raise ValueError("chunks=False: arrays are stored in chunks; chunks=shape makes one of all items")
+    if chunks is not None and chunks is not True and chunks != "auto":
         options["chunks"] = (chunks,) if isinstance(chunks, int) else chunks
     if blocks is not None:
         options["blocks"] = (blocks,) if isinstance(blocks, int) else blocks
@@ -174,9 +177,10 @@ def _options(
 
         options["lossy"] = lossy_of(lossy)
     if path is not None:
-        _refuse_hdf5_name(os.fsdecode(path))
+        place = new_path(path)
+        _refuse_hdf5_name(place)
         options.update(
-            path=os.path.abspath(os.fspath(path)),
+            path=place,
             contiguous=contiguous,
             overwrite=overwrite,
             checksums=checksums,

@@ -6,13 +6,13 @@ too, and are better used as `Array`.
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from coquina import _core
 from coquina._core import CoquinaError
 from coquina.attrs import Attrs, Meta
+from coquina.remote import new_path
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL, info_of, tuned
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Frame:
 
         codec, level, filters, terms = tuned(codec, level, filters, tuning)
         handle = _core.create_frame(
-            os.path.abspath(os.fspath(path)),
+            new_path(path),
             typesize=typesize,
             chunk_size=chunk_size,
             codec=codec,

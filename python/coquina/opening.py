@@ -18,7 +18,7 @@ from coquina.bloscpack import PackFile
 from coquina.dtypes import parse_dtype
 from coquina.foreign import what_is, what_is_at
 from coquina.frames import Frame
-from coquina.remote import RangeReader, local_path, reader_for
+from coquina.remote import RangeReader, local_path, new_path, reader_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +70,8 @@ def open(
     Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
     UnsupportedError, which says what it is, for files of other formats.
     """
+    if mode != "r" and store is None and isinstance(source, str):
+        source = new_path(source)
     reader = reader_for(source, store=store, storage_options=storage_options)
     if reader is not None:
         return _open_remote(reader, mode, offset, verify, damaged)

@@ -268,4 +268,11 @@ def local_path(source: object) -> str | None:
     return url2pathname(source.partition("://")[2])
 
 
-__all__ = ["RangeFile", "RangeReader", "local_path", "reader_for"]
+def new_path(path: Any) -> str:
+    """Return the absolute path of a file that is to be written. Raises ValueError if it is far away."""
+    if _is_url(path):
+        raise ValueError(f"{path}: what is far away can only be read; write a local file, and copy it there")
+    return os.path.abspath(local_path(path) or os.fsdecode(path))
+
+
+__all__ = ["RangeFile", "RangeReader", "local_path", "new_path", "reader_for"]

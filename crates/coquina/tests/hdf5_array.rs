@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use coquina::array::{Array, AxisSelection, Selection, Values};
 use coquina::hdf5::{ChunkRow, Pipeline, Slot};
-use coquina::store::hdf5::{Gear, Hdf5Spec, Library};
+use coquina::store::hdf5::{Gear, Hdf5Spec, Library, TerminatedField};
 use coquina::tune::{Goal, Wants};
 use coquina::{ErrorKind, Job, Limits, Result};
 use plain::{ITEMS, Plain, Step, TYPESIZE, content, count, region, values};
@@ -157,6 +157,7 @@ fn spec(library: &Arc<Dataset>, shape: &[u64], chunks: &[u64], slots: Vec<Slot>,
         fill: vec![0; TYPESIZE],
         slots,
         checksums: true,
+        terminated: Vec::new(),
         zones: Vec::new(),
         gear,
         writable: true,
@@ -364,6 +365,19 @@ fn missing_chunks_and_growth_show_the_fill_value() {
         let rest = grown.items.iter().filter(|&item| *item == [1, 2, 3, 4]).count();
         assert_eq!(rest, grown.items.len() - 1);
     }
+}
+
+#[test]
+fn a_fill_value_of_strings_ends_at_its_first_nul() {
+    let library = Dataset::new(None, &[], &[4]);
+    let field = TerminatedField { offset: 0, size: 4, count: 1 };
+    let filled = Hdf5Spec {
+        fill: b"a\0bc".to_vec(),
+        terminated: vec![field],
+        ..spec(&library, &[6], &[4], Vec::new(), Gear::Fetched)
+    };
+    let array = Array::open_hdf5(filled, Limits::default()).unwrap();
+    assert_eq!(content(&array).unwrap().items, vec![*b"a\0\0\0"; 6]);
 }
 
 #[test]

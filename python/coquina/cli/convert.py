@@ -49,6 +49,7 @@ from coquina.cli import (
     tuning_options,
 )
 from coquina.descriptions import description_of
+from coquina.remote import new_path
 
 if TYPE_CHECKING:
     import argparse
@@ -200,7 +201,8 @@ def add_dataset(
 @contextmanager
 def new_file(path: str) -> Generator[BinaryIO]:
     """Open a file that gets its name when it is complete."""
-    folder = os.path.dirname(os.path.abspath(path))
+    path = new_path(path)
+    folder = os.path.dirname(path)
     number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
     try:
         with os.fdopen(number, "w+b") as file:

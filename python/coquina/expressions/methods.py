@@ -155,18 +155,25 @@ class Methods:
             )
         return namespace().astype(self, dtype, copy=copy)
 
-    def reshape(self, *shape: Any, copy: bool | None = None) -> Any:
-        """Return the items in another shape, in C order."""
+    def compute(self, path: Any = None, **options: Any) -> Any:
+        """Return the items as an `Array`, as `Expr.compute` does: small results have been computed already.
+
+        path, options: as of `asarray`; without any an array is returned as it is.
+        """
+        return namespace().asarray(self, path=path, **options)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+        """Return the items in another shape, in C order or Fortran's; see `coquina.reshape`."""
         wanted = shape[0] if len(shape) == 1 else shape
-        return namespace().reshape(self, wanted, **given(copy=copy))
+        return namespace().reshape(self, wanted, order=order, **given(copy=copy))
 
-    def ravel(self) -> Any:
-        """Return the items along one axis, in C order."""
-        return namespace().reshape(self, (-1,))
+    def ravel(self, order: str = "C") -> Any:
+        """Return the items along one axis, in C order or Fortran's."""
+        return namespace().reshape(self, (-1,), order=order)
 
-    def flatten(self) -> Any:
-        """Return the items along one axis, in C order."""
-        return namespace().reshape(self, (-1,))
+    def flatten(self, order: str = "C") -> Any:
+        """Return the items along one axis, in C order or Fortran's."""
+        return namespace().reshape(self, (-1,), order=order)
 
     def transpose(self, *axes: Any) -> Any:
         """Return the array with its axes in another order, the reverse one if none is said."""
@@ -321,9 +328,9 @@ class Methods:
         """Return the array with items repeated along an axis, or flat."""
         return namespace().repeat(self, repeats, axis=axis)
 
-    def take(self, indices: Any, axis: int | None = None) -> Any:
-        """Return the items at indices along an axis, or of the flat array."""
-        return namespace().take(self, indices, axis=axis)
+    def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Any:
+        """Return the items at indices along an axis, or of the flat array; see `coquina.take`."""
+        return namespace().take(self, indices, axis=axis, mode=mode)
 
     def sorted(self, axis: int = -1) -> Any:
         """Return the items sorted along an axis; NumPy's `sort` would change the array."""

@@ -62,7 +62,10 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
     out = kwargs.pop("out", None)
     name = ufunc.__name__
     if method == "__call__":
+        where = kwargs.pop("where", True)
         result = _called(ufunc, inputs, kwargs)
+        if where is not True and result is not NotImplemented:
+            result = _chosen(ufunc, where, result, out)
     elif method == "reduce" and name in _REDUCTIONS:
         axis = kwargs.pop("axis", 0)
         result = getattr(namespace(), _REDUCTIONS[name])(inputs[0], axis=axis, **_present(kwargs))
@@ -90,13 +93,21 @@ def _called(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) ->
         return NotImplemented
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
     kwargs.pop("subok", None)
-    if kwargs.pop("where", True) is not True or kwargs.pop("order", "K") not in ("K", "A", "C") or kwargs:
+    if kwargs.pop("order", "K") not in ("K", "A", "C") or kwargs:
         raise TypeError(
-            f"{name} of compressed arrays takes of the options of ufuncs only 'out', 'dtype', and 'casting'"
+            f"{name} of compressed arrays takes of the options of ufuncs 'out', 'dtype', 'where', 'casting'"
         )
     if dtype is not None:
         inputs = _as_dtype(ufunc, inputs, dtype, casting)
     return evaluate(FUNCTIONS[name], *inputs) if is_known else getattr(namespace(), name)(*inputs)
+
+
+def _chosen(ufunc: np.ufunc, where: Any, result: Any, out: Any) -> Any:
+    """Return a result where `where` is true; elsewhere what is in `out`, or zeros: NumPy has anything."""
+    if ufunc.nout > 1:
+        raise TypeError(f"{ufunc.__name__} of compressed arrays has several results, and takes no 'where'")
+    stays = result.dtype.type() if out is None or out[0] is None else out[0]
+    return namespace().where(where, result, stays)
 
 
 def _as_dtype(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any, casting: Any) -> tuple[Any, ...]:

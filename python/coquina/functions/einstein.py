@@ -8,10 +8,13 @@ Invariant: NumPy itself reads the subscripts, of arrays of one item, before they
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from operator import index
+from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from coquina.expressions.methods import namespace
 from coquina.functions.contraction import Contraction, contracted
 from coquina.results import source_of
 
@@ -21,18 +24,35 @@ if TYPE_CHECKING:
     from coquina._core import Path
     from coquina.array import Array
 
+_LETTERS = ascii_uppercase + ascii_lowercase
 
-def einsum(subscripts: str, /, *operands: Any, path: Path | None = None) -> Array:
+
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    optimize: Any = True,
+    dtype: npt.DTypeLike | None = None,
+    casting: Literal["no", "equiv", "safe", "same_kind", "unsafe"] = "safe",
+    path: Path | None = None,
+) -> Array:
     """Return the products of items whose axes have the same letters, summed over letters not behind "->".
 
     subscripts: as NumPy's: "ij,jk->ik" is the product of matrices. Without "->" the letters that stand once
-        remain. path: the file to write.
+        remain. Or an array, a list of labels, and the next array: `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+    optimize: taken as NumPy takes it, and without effect: the order is chosen here. dtype, casting: what is
+        computed with, and how the operands may be made that. path: the file to write.
     Memory: 64 MiB of all arrays, 32 MiB of the result, and what NumPy needs.
     """
+    if not isinstance(subscripts, str):
+        subscripts, operands = _spelled((subscripts, *operands))
     sources = tuple([source_of(x) for x in operands])
     single = [np.zeros((1,) * len(source.shape), source.dtype) for source in sources]
+    options: Any = {"optimize": optimize} if dtype is None else {"optimize": optimize, "dtype": dtype}
     # What NumPy does not need to sum up is a view, in its own byte order.
-    dtype = np.einsum(subscripts, *single).dtype.newbyteorder("=")
+    found = np.einsum(subscripts, *single, casting=casting, **options).dtype.newbyteorder("=")
+    if "dtype" in options:
+        sources = tuple([source_of(namespace().astype(source, found)) for source in sources])
     labels, result = _labels(subscripts, [len(source.shape) for source in sources])
     lengths: dict[int, int] = {}
     for source, its in zip(sources, labels, strict=True):
@@ -48,7 +68,27 @@ def einsum(subscripts: str, /, *operands: Any, path: Path | None = None) -> Arra
         common = np.result_type(*panels)
         return np.einsum(subscripts, *[panel.astype(common, copy=False) for panel in panels], optimize=True)
 
-    return contracted(Contraction(sources, labels, result, dtype, call), path)
+    return contracted(Contraction(sources, labels, result, found, call), path)
+
+
+def _spelled(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return letters for labels that are numbers, as NumPy's own: 0 is "A", and 26 "a"."""
+    operands, labels = given[: len(given) // 2 * 2 : 2], given[1::2]
+    terms = [_letters(its) for its in labels]
+    result = "" if len(given) % 2 == 0 else f"->{_letters(given[-1])}"
+    return ",".join(terms) + result, operands
+
+
+def _letters(labels: Any) -> str:
+    spelled: list[str] = []
+    for label in labels:
+        if label is Ellipsis:
+            spelled.append("...")
+        elif 0 <= index(label) < len(_LETTERS):
+            spelled.append(_LETTERS[index(label)])
+        else:
+            raise ValueError(f"einsum: label {label}: takes 0 to {len(_LETTERS) - 1}, and ...")
+    return "".join(spelled)
 
 
 def _labels(subscripts: str, ndims: list[int]) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:

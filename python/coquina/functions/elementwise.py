@@ -24,8 +24,12 @@ def unary(name: str, what: str) -> Callable[[Any], Array | Expr]:
     """Return the function of one operand of this name, which returns `what`."""
     function = FUNCTIONS[name]
 
-    def call(x: Any, /) -> Array | Expr:
-        return evaluate(function, x)
+    def call(
+        x: Any, /, *, out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind"
+    ) -> Array | Expr:
+        if out is None and where is True and dtype is None:
+            return evaluate(function, x)
+        return _as_ufunc(function, (x,), {"out": out, "where": where, "dtype": dtype, "casting": casting})
 
     return _named(call, name, what)
 
@@ -34,10 +38,32 @@ def binary(name: str, what: str) -> Callable[[Any, Any], Array | Expr]:
     """Return the function of two operands of this name, which returns `what`."""
     function = FUNCTIONS[name]
 
-    def call(x1: Any, x2: Any, /) -> Array | Expr:
-        return evaluate(function, x1, x2)
+    def call(
+        x1: Any,
+        x2: Any,
+        /,
+        *,
+        out: Any = None,
+        where: Any = True,
+        dtype: Any = None,
+        casting: str = "same_kind",
+    ) -> Array | Expr:
+        if out is None and where is True and dtype is None:
+            return evaluate(function, x1, x2)
+        return _as_ufunc(function, (x1, x2), {"out": out, "where": where, "dtype": dtype, "casting": casting})
 
     return _named(call, name, what)
+
+
+def _as_ufunc(function: Function, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return a function with what NumPy's ufuncs take by name."""
+    if not isinstance(cast("Any", function.apply), np.ufunc):
+        raise TypeError(f"{function.name}: no ufunc of NumPy, so it takes no 'out', 'where' and 'dtype'")
+    from coquina.expressions.protocols import array_ufunc
+
+    out = options.pop("out")
+    given: dict[str, Any] = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
+    return array_ufunc(cast("Any", function.apply), "__call__", operands, {**options, **given})
 
 
 def _named(call: Any, name: str, what: str) -> Any:

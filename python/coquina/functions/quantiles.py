@@ -216,12 +216,18 @@ def _median_of_line(pieces: Pieces, dtype: np.dtype[Any], *, skips_nan: bool = F
     return np.mean(items)
 
 
+def is_numpys(value: Any) -> bool:
+    """Whether NumPy made an array or a number."""
+    return isinstance(value, np.ndarray | np.generic)
+
+
 class Quantiles:
     """Which quantiles are wanted, and how they lie between items."""
 
     def __init__(self, q: Any, method: Method, *, skips_nan: bool, percent: bool = False) -> None:
         """`percent`: `q` goes to 100, not to 1."""
-        self._q = q
+        # NumPy's own function is given them: arrays of ours would come back here.
+        self._q = as_numpy(q) if hasattr(q, "__array_ufunc__") and not is_numpys(q) else q
         self._method: Method = method
         self._skips_nan = skips_nan
         self._percent = percent

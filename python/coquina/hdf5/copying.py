@@ -29,6 +29,7 @@ from coquina.hdf5.tree_copies import Copied, TreeCopy
 from coquina.hdf5.trees import Walk
 from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
 from coquina.lossy import lossy_of
+from coquina.remote import new_path
 from coquina.tuning_options import AUTO, DATASETS, tuned
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def target_of(path: str, target: Path | None, *, in_place: bool = False, overwri
         return path
     if target is None:
         raise ValueError("repack: needs a target, or in_place=True")
-    out = os.path.abspath(os.fsdecode(target))
+    out = new_path(target)
     if os.path.lexists(out):
         if os.path.realpath(out) == path:
             raise ValueError(f"{out} is the file itself: in_place=True replaces it")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coquina.tuning_options import Terms
 
 Shape = tuple[int, ...]
-Chunks = Shape | int | Literal["auto"] | None
+Chunks = Shape | int | bool | Literal["auto"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +199,11 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
     """
     if not made.shape or 0 in limits:
         return None
+    if storage.chunks is False:
+        _check_contiguous(made, limits, storage)
+        return None
     itemsize = made.dtype.itemsize
-    wanted = storage.chunks if storage.chunks != "auto" else None
+    wanted = None if storage.chunks in (None, "auto") or storage.chunks is True else storage.chunks
     given = _lengths((wanted,) if isinstance(wanted, int) else wanted)
     chunks, blocks = default_cut(made.shape, itemsize, given, _lengths(storage.blocks))
     # An axis without items gets a chunk as if it were endless; HDF5 wants none beyond what is fixed.
@@ -232,8 +235,19 @@ def _lengths(given: Shape | None) -> Shape | None:
     return None if given is None else tuple(index(length) for length in given)
 
 
+def _check_contiguous(made: Content, limits: tuple[int, ...], storage: Storage) -> None:
+    """Raise TypeError for what only chunks can have."""
+    if limits != made.shape:
+        raise TypeError("chunks=False: what is stored in one piece cannot grow: no maxshape beyond the shape")
+    asked = {"codec": storage.codec, "blocks": storage.blocks, "codec='auto'": storage.tuning}
+    names = [name for name, value in asked.items() if value is not None]
+    if names or storage.filter not in ("blosc2", "none"):
+        raise TypeError(f"chunks=False: only chunks have filters, not {', '.join(names) or storage.filter!r}")
+
+
 def _check_plain(storage: Storage, shape: Shape) -> None:
     """Raise TypeError if chunks were asked for where there can be none."""
-    is_asked = storage.chunks not in (None, "auto") or storage.fletcher32 or storage.lossy is not None
+    is_asked = storage.fletcher32 or storage.lossy is not None
+    is_asked = is_asked or not (isinstance(storage.chunks, bool) or storage.chunks in (None, "auto"))
     if is_asked or (storage.maxshape and not shape):
         raise TypeError(f"a dataset of shape {shape} has no chunks, and so no filters and no room to grow")

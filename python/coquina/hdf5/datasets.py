@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Codec, Filters, Hdf5Library, Path
     from coquina.changes import Changes
+    from coquina.creation import Chunks
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
@@ -344,7 +345,7 @@ class Dataset(Placed, BoundedWrites):
     def copy(
         self,
         *,
-        chunks: tuple[int, ...] | Literal["auto"] | None = None,
+        chunks: Chunks = None,
         blocks: tuple[int, ...] | None = None,
         access: str | tuple[int, ...] = "any",
         codec: Codec | None = None,

@@ -23,6 +23,7 @@ from coquina.dtypes import dtype_text
 from coquina.hdf5 import checksums
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.item_types import bare, stored_dtype
+from coquina.hdf5.meanings import is_truth, terminated_in
 from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
 
@@ -54,6 +55,7 @@ class Facts:
     remote: what reads a file that is far away.
     checksums: whether chunks that are written get checksums, if Blosc2 is their only filter.
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
+    terminated: offset, size and number of strings in an item that end at their first NUL.
     """
 
     shape: tuple[int, ...]
@@ -76,6 +78,7 @@ class Facts:
     contiguous: int | None
     remote: RangeReader | None
     checksums: bool
+    terminated: Sequence[tuple[int, int, int]]
 
     def library_of(self, dataset: Any) -> Hdf5Library:
         """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
@@ -135,6 +138,7 @@ class Facts:
             contiguous=self.contiguous if is_direct else None,
             zones=zones,
             checksums=self.checksums,
+            terminated=self.terminated,
             remote=self.remote if is_direct else None,
         )
 
@@ -154,7 +158,11 @@ def describe(
     if space.get_simple_extent_type() == h5s.NULL:
         return None
     number, header = place or place_of(dataset.id)
-    return _facts(dataset, space, items, header, file or FileFacts.of(dataset.id, number))
+    file = file or FileFacts.of(dataset.id, number)
+    facts = _facts(dataset, space, items, header, file)
+    if facts.dtype == np.uint8 and is_truth(dataset.id):
+        return replace(facts, dtype=np.dtype(np.bool_))
+    return replace(facts, terminated=terminated_in(dataset.id)) if facts.dtype.kind in "SV" else facts
 
 
 def describe_bytes(dataset: Any) -> Facts:
@@ -213,6 +221,7 @@ def _facts(
         remote=file.remote,
         # Readers need not ask: chunks say themselves whether they have some.
         checksums=not file.is_writable or checksums.are_wanted(did),
+        terminated=(),
     )
 
 

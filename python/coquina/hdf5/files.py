@@ -21,7 +21,7 @@ from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
-from coquina.remote import HDF5_AHEAD, RangeReader, local_path, reader_for
+from coquina.remote import HDF5_AHEAD, RangeReader, local_path, new_path, reader_for
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -97,6 +97,8 @@ class File(Group):
         if swmr:
             options["swmr"] = True
         self._new = self._open = None
+        if mode != "r" and isinstance(path, str):
+            path = new_path(path)
         reader = reader_for(path)
         if reader is not None:
             super().__init__(*self._remote(reader, mode, options))

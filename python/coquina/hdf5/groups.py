@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from coquina.array_writes import wrote
 from coquina.creation import fill_boxes
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, link, missing
+from coquina.hdf5.group_views import GroupItems, GroupValues
 from coquina.hdf5.open_files import link_access
 from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
@@ -39,8 +40,7 @@ class Group(Placed, MutableMapping[str, Any]):
     """A group of an HDF5 file: a mapping from names to groups and datasets, opened as they are asked for.
 
     A dataset is a `Dataset`, an array; what says that it is a table is a `Table`. Where no array can have
-    the items (strings and sequences of variable length, references, opaque bytes) it is h5py's own, as are
-    named datatypes.
+    the items (of variable length, references, opaque bytes) it is h5py's own, as are named datatypes.
     """
 
     __slots__ = ("__weakref__", "_h5", "_nodes")
@@ -112,17 +112,22 @@ class Group(Placed, MutableMapping[str, Any]):
             return default
         return cast("Any", type(node)) if getclass else node
 
+    def values(self) -> GroupValues:
+        """Return a view of the nodes; None where a link leads to nothing."""
+        return GroupValues(self)
+
+    def items(self) -> GroupItems:
+        """Return a view of names and nodes; None where a link leads to nothing."""
+        return GroupItems(self)
+
     def visit(self, func: Callable[[str], Any]) -> Any:
         """Call `func(name)` for every node below, once each; a result that is not None ends it."""
         return self._h5.visit(func)
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
         """Call `func(name, node)` for every node below, once each; a result that is not None ends it."""
-
-        def visit(name: str, h5: Any) -> Any:
-            return func(name, self._shown(self._nodes.node(h5)))
-
-        return self._h5.visititems(visit)
+        shown: Callable[[str, Any], Any] = lambda name, h5: func(name, self._shown(self._nodes.node(h5)))  # noqa: E731
+        return self._h5.visititems(shown)
 
     def create_group(self, name: str, *, track_order: bool | None = None) -> Group:
         """Make a group, and the groups on the way. Raises ValueError if there is something of this name."""
@@ -159,7 +164,8 @@ class Group(Placed, MutableMapping[str, Any]):
         name: groups on the way are made; None for a dataset that gets a name later (`group[name] = dataset`).
         shape, dtype, data: as in h5py. data may also be an `Array` or a dataset, which is read in parts, or a
             Dask array, whose chunks are encoded by the tasks that compute them.
-        chunks: items along each axis of a chunk; by the default rule if None or "auto".
+        chunks: items along each axis of a chunk; by the default rule if None, "auto" or True. False stores
+            the items in one piece, without filters.
         maxshape: how far each axis may grow, None for without end.
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
             (images of 8-bit and 16-bit integers; needs coquina-images) or "none".

@@ -7,6 +7,7 @@ Source: docs/formats/hdf5-filters.md.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,29 @@ def stored_dtype(tid: Any) -> Dtype | None:
     if isinstance(tid, h5t.TypeOpaqueID) and tid.get_tag().startswith(b"NUMPY:"):
         return bare(tid.dtype)
     return None
+
+
+def terminated_strings(tid: Any) -> list[tuple[int, int, int]]:
+    """Return where strings stand in an item that end at their first NUL: offset, size, and how many.
+
+    tid: a datatype that `stored_dtype` has a dtype for.
+    """
+    if isinstance(tid, h5t.TypeStringID):
+        return [(0, tid.get_size(), 1)] if tid.get_strpad() == h5t.STR_NULLTERM else []
+    if isinstance(tid, h5t.TypeArrayID):
+        base = tid.get_super()
+        size, count = base.get_size(), prod(tid.get_array_dims())
+        found = terminated_strings(base)
+        if all(part * parts == size for _, part, parts in found):
+            return [(0, part, parts * count) for _, part, parts in found]
+        return [(at * size + start, part, parts) for at in range(count) for start, part, parts in found]
+    if not isinstance(tid, h5t.TypeCompoundID):
+        return []
+    members = range(tid.get_nmembers())
+    offsets = [tid.get_member_offset(at) for at in members]
+    members = [terminated_strings(tid.get_member_type(at)) for at in members]
+    each = zip(offsets, members, strict=True)
+    return [(at + start, size, count) for at, found in each for start, size, count in found]
 
 
 def bare(dtype: Dtype) -> Dtype:

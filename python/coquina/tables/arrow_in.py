@@ -56,6 +56,23 @@ def arrow_batches(data: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
     return specs, (_batch(part, specs) for part in cut)
 
 
+def array_column(name: str, values: Any) -> tuple[ColumnSpec, Any]:
+    """Return column and values of an Arrow array, or what has its interface. Raises TypeError for structs."""
+    pa = pyarrow()
+    if hasattr(values, "__arrow_c_array__"):
+        column = pa.array(values)
+    else:
+        whole = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array(values)
+        column = pa.concat_arrays(whole.unify_dictionaries().chunks) if whole.num_chunks else None
+        column = pa.array([], whole.type) if column is None else column
+    spec = _spec(name, column)
+    if spec.children:
+        raise TypeError(f"column {name!r}: a struct; give all columns as one Arrow table")
+    batch: Batch = {}
+    _add(batch, name, column, spec)
+    return spec, batch[name]
+
+
 def with_nulls(schema: Any, parts: Any, names: set[str]) -> Any:
     """Return batches as a stream that says which of its columns have nulls, before they come."""
     fields = [field.with_metadata({_HAS_NULLS: b"1"}) if field.name in names else field for field in schema]
@@ -81,13 +98,15 @@ def _spec(name: str, column: Any, has_null: bool = False) -> ColumnSpec:
     if _is_text(ty):
         return ColumnSpec(name, TEXT, nullable=has_null)
     if pa.types.is_fixed_size_list(ty):
-        return ColumnSpec(name, _dtype(name, ty.value_type), (ty.list_size,))
+        inner = ty.value_type
+        return ColumnSpec(name, _dtype(name, inner), (ty.list_size,), zone=getattr(inner, "tz", None))
     if pa.types.is_struct(ty):
         fields = [ty.field(at) for at in range(ty.num_fields)]
         children = tuple(_spec(field.name, pa.array([], field.type)) for field in fields)
         return ColumnSpec(name, np.dtype("V"), children=children)
     dtype = _dtype(name, ty)
-    return ColumnSpec(name, dtype, nullable=has_null and dtype.kind in "iub")
+    zone = getattr(ty, "tz", None)
+    return ColumnSpec(name, dtype, nullable=has_null and dtype.kind in "iub", zone=zone)
 
 
 def _category_dtype(ty: Any) -> Any:
@@ -148,7 +167,7 @@ def _values(column: Any, spec: ColumnSpec) -> Any:
     if pa.types.is_fixed_size_binary(column.type):
         return np.array(column.to_pylist(), spec.dtype)
     if spec.dtype.kind in "Mm":
-        # As integers, since pyarrow's dates have units of their own; a zone is dropped, the instants stay.
+        # As integers, since pyarrow's dates have units of their own; with a zone they are UTC.
         wide = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
         plain = column.view(wide)
         values = plain.fill_null(0).to_numpy().astype(np.int64)

@@ -93,10 +93,11 @@ def _type_of(dtype: np.dtype[Any], column: Column) -> Any:
         return pa.large_string()
     if dtype.kind in "mM":
         unit = np.datetime_data(dtype)[0]
-        if dtype.kind == "M" and unit == "D":
+        zone = getattr(column, "zone", None)
+        if dtype.kind == "M" and unit == "D" and zone is None:
             return pa.date32()
         known = _UNITS.get(unit, "s")
-        return pa.timestamp(known) if dtype.kind == "M" else pa.duration(known)
+        return pa.timestamp(known, zone) if dtype.kind == "M" else pa.duration(known)
     try:
         return pa.from_numpy_dtype(dtype.newbyteorder("="))
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:

@@ -27,6 +27,7 @@ from coquina.tables.columns import (
 )
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.stored_columns import FixedColumn, LoadedColumn, StoredColumn, TextColumn
+from coquina.tables.time_columns import known_zone
 from coquina.tables.values import TEXT
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def _make_numbers(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
 def _make_times(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
     home.create(path, "<i8", cut)
     _mark_times(home, path, spec.dtype)
+    if spec.zone is not None:
+        home.attrs_of(path)["zone"] = spec.zone
 
 
 def _mark_times(home: Home, path: str, dtype: np.dtype[Any]) -> None:
@@ -211,7 +214,8 @@ def _open_array(home: Home, path: str) -> StoredColumn:
     times = times_dtype(home, path, array.dtype)
     members = home.members(path)
     if times is not None:
-        column: Any = DatetimeColumn(path, Stored(array, array.dtype), times)
+        zone = known_zone(_text(home.attrs_of(path).get("zone")), times)
+        column: Any = DatetimeColumn(path, Stored(array, array.dtype), times, zone)
     elif members is not None:
         column = EnumColumn(path, Stored(array, array.dtype), members)
     else:
@@ -219,7 +223,8 @@ def _open_array(home: Home, path: str) -> StoredColumn:
     if array.dtype.kind not in "biufcSU":
         raise UnsupportedError(f"column {path!r}: items of {array.dtype} are no column")
     default = None if times is not None else _default(array)
-    spec = ColumnSpec(path, column.dtype, enum=members, default=default)
+    zone = column.zone if isinstance(column, DatetimeColumn) else None
+    spec = ColumnSpec(path, column.dtype, enum=members, zone=zone, default=default)
     return FixedColumn(path, spec, column, [array])
 
 

@@ -22,6 +22,7 @@ from coquina.tables.column import Column
 from coquina.tables.column_arrays import operand_of
 from coquina.tables.null_columns import NullableColumn
 from coquina.tables.predicates import BOOL, MIRRORED, either, filled, where_valid
+from coquina.tables.time_columns import instant_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +151,7 @@ def fitted(operands: Sequence[Any]) -> list[Any]:
 
 def _fitted(value: Any, kinds: set[str]) -> Any:
     if isinstance(value, str) and "M" in kinds:
-        return np.datetime64(value)
+        return instant_of(value)
     if isinstance(value, str) and "S" in kinds and "U" not in kinds:
         return value.encode()
     return value.decode() if isinstance(value, bytes) and "U" in kinds and "S" not in kinds else value

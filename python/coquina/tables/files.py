@@ -12,6 +12,7 @@ import secrets
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+from coquina.remote import new_path
 from coquina.tables.arrow import reader
 from coquina.tables.arrow_in import pyarrow, with_nulls
 from coquina.tables.opening import create_table
@@ -236,7 +237,7 @@ def _new_file(path: Any) -> Generator[Any]:
     if not isinstance(path, str | os.PathLike):
         yield path
         return
-    target: str = os.path.abspath(cast("Any", os).fspath(path))
+    target = new_path(path)
     temporary = f"{target}.{secrets.token_hex(4)}"
     try:
         yield temporary

@@ -21,6 +21,7 @@ from coquina._core import CorruptError
 from coquina.creation import asarray, new_array, options_of
 from coquina.hdf5.untyped import h5py
 from coquina.opening import open as open_array
+from coquina.remote import new_path
 from coquina.tables.cuts import Cut
 from coquina.tables.homes import Appender, Home
 from coquina.tuning_options import DEFAULT_CODEC
@@ -347,7 +348,7 @@ class _Appender:
 
 
 def _absolute(path: Any) -> str:
-    return os.path.abspath(os.fsdecode(path))
+    return new_path(path)
 
 
 def _plain(value: Any) -> Any:

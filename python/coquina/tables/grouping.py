@@ -15,7 +15,7 @@ import numpy as np
 from coquina.tables.aggregates import operand
 from coquina.tables.grouping_engine import group_by_engine
 from coquina.tables.grouping_reference import group_by_windows
-from coquina.tables.reading import plain
+from coquina.tables.reading import plain, refuse_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +44,7 @@ class Groups:
 
     def __init__(self, plan: Plan, keys: str | Sequence[str]) -> None:
         """Made by `group_by` of tables and selections."""
+        refuse_mapping(keys)
         names = [keys] if isinstance(keys, str) else list(keys)
         if not names:
             raise ValueError("group_by: no columns")

@@ -223,17 +223,22 @@ def _of_records(records: Any, above: str = "") -> Batch:
 
 def _columns(columns: Mapping[str, Any], rows: int | None) -> tuple[Schema, _Batches]:
     values: dict[str, Any] = {}
+    known: dict[str, ColumnSpec] = {}
     for name, one in columns.items():
+        foreign = _foreign(name, one)
+        if foreign is not None:
+            known[name], values[name] = foreign
+            continue
         is_array = hasattr(one, "dtype") and hasattr(one, "shape")
         values[name] = one if is_array else _listed(one)
-    lengths = {name: one.shape[0] if one.shape else None for name, one in values.items()}
+    lengths = {name: None if getattr(one, "shape", None) == () else len(one) for name, one in values.items()}
     if len(set(lengths.values())) > 1 or None in lengths.values():
         raise ValueError(f"columns of unequal lengths: {lengths}")
-    specs = tuple(_sliced_spec(name, one) for name, one in values.items())
+    specs = tuple(known.get(name) or _sliced_spec(name, one) for name, one in values.items())
     total = next(iter(lengths.values()), 0) or 0
     if rows is None:
-        has_text = any(one.dtype.kind in "OT" for one in values.values())
-        sizes = (one.dtype.itemsize * prod(one.shape[1:]) for one in values.values())
+        has_text = bool(known) or any(one.dtype.kind in "OT" for one in values.values())
+        sizes = (spec.dtype.itemsize * prod(spec.shape) for spec in specs)
         rows = _BATCH_ROWS if has_text else _rows_of(sum(sizes))
 
     def part(start: int) -> Batch:
@@ -241,6 +246,23 @@ def _columns(columns: Mapping[str, Any], rows: int | None) -> tuple[Schema, _Bat
         return _flat(made, specs)
 
     return specs, (part(start) for start in range(0, total, rows))
+
+
+def _foreign(name: str, values: Any) -> tuple[ColumnSpec, Any] | None:
+    """Return column and values of what pandas or Arrow have of one column, with nulls; else None."""
+    if _is_array(values) or isinstance(values, list | tuple):
+        return None
+    if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "dtype"):
+        from coquina.tables.pandas_frames import series_column
+
+        return series_column(name, values)
+    if hasattr(values, "__arrow_c_array__") or (
+        hasattr(values, "__arrow_c_stream__") and not hasattr(values, "columns")
+    ):
+        from coquina.tables.arrow_in import array_column
+
+        return array_column(name, values)
+    return None
 
 
 def _listed(values: Any) -> Any:
@@ -251,7 +273,12 @@ def _listed(values: Any) -> Any:
             return np.array([*listed, None], object)[:-1]
         made: Any = np.asarray(listed)
         # Integers on both sides of 2**63 are floats to NumPy.
-        if made.dtype.kind == "f" and all(isinstance(one, int) for one in listed) and min(listed) >= 0:
+        if (
+            listed
+            and made.dtype.kind == "f"
+            and all(isinstance(one, int) for one in listed)
+            and min(listed) >= 0
+        ):
             return np.array(listed, np.uint64)
         return made
     return cast("Any", np.asarray(values))

@@ -35,6 +35,7 @@ class ColumnSpec:
 
     dtype: of one value without `shape`; `numpy.dtypes.StringDType()` for text of any length. categories: the
     values of a column of codes. enum: numbers by name. time: "time32" or "time64", PyTables' kinds of times.
+    zone: the time zone of dates, which are stored in UTC, as Arrow spells it: "Europe/Berlin", "+02:00".
     children: of a column that is nested; its dtype follows from them.
     """
 
@@ -46,6 +47,7 @@ class ColumnSpec:
     ordered: bool = False
     enum: dict[str, int] | None = None
     time: str | None = None
+    zone: str | None = None
     default: Any = None
     children: tuple[ColumnSpec, ...] = ()
 

@@ -6,6 +6,9 @@ In: a DataFrame. Out: what `incoming` gives: its columns as NumPy arrays, masked
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,21 +39,27 @@ def frame_batches(frame: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
     return specs, (part(start) for start in range(0, len(frame), rows))
 
 
+def series_column(name: str, values: Any) -> tuple[ColumnSpec, Any]:
+    """Return column and values of a Series, an Index or an array of pandas."""
+    return _column(name, import_module("pandas").Series(values))
+
+
 def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:
     from coquina.tables.incoming import column_spec
 
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         categories = dtype.categories.to_numpy()
+        if getattr(dtype.categories, "tz", None) is not None:
+            raise TypeError(f"column {name!r}: categories with a time zone are not stored; see Series.astype")
         text = categories.dtype.kind in "OTU"
         shown: Any = TEXT if text else categories.dtype
         codes = series.cat.codes.to_numpy().astype(np.int64)
         values = Coded(codes, categories.astype(shown))
         return ColumnSpec(name, shown, categories=(), ordered=bool(dtype.ordered)), values
     if getattr(dtype, "tz", None) is not None:
-        # The instants, in UTC: a table's times know no zones.
-        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-        dtype = series.dtype
+        values = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return replace(column_spec(name, values), zone=_zone_of(name, dtype.tz)), values
     if isinstance(dtype, np.dtype):
         values = series.to_numpy()
         if values.dtype.kind != "O":
@@ -71,3 +80,15 @@ def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:
         return ColumnSpec(name, plain), series.to_numpy(plain, na_value=missing)
     values = np.ma.MaskedArray(series.fillna(False if plain.kind == "b" else 0).to_numpy(plain), null)
     return ColumnSpec(name, plain, nullable=True), values
+
+
+def _zone_of(name: str, zone: Any) -> str:
+    """Return a time zone as Arrow spells it: by its name, or by its offset."""
+    offset = zone.utcoffset(None)
+    key = getattr(zone, "key", None) or getattr(zone, "zone", None) or ("UTC" if zone is UTC else None)
+    if key is None and offset is not None:
+        minutes = round(offset.total_seconds() / 60)
+        key = f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+    if key is None:
+        raise TypeError(f"column {name!r}: {zone!r} has no name; see Series.dt.tz_convert")
+    return str(key)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.tables.access import found_of, node_of
-from coquina.tables.reading import columns_of, pick
+from coquina.tables.reading import columns_of, pick, refuse_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,6 +124,7 @@ class Plan:
 
     def ordered(self, names: Names, descending: bool | list[bool]) -> Plan:
         """Return the plan with the rows in the order of some columns; rows that are equal keep theirs."""
+        refuse_mapping(names)
         keys = [names] if isinstance(names, str) else list(names or ())
         flags = [descending] * len(keys) if isinstance(descending, bool) else list(descending)
         if not keys or len(flags) != len(keys):

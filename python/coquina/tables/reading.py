@@ -8,6 +8,7 @@ Invariant: fields stand in the order in which they were asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -51,10 +52,20 @@ def pick(schema: Schema, names: Names) -> list[Picked]:
     """Return what names of columns stand for, all of them if None. Raises KeyError, with those that exist."""
     if names is None:
         return [Picked(spec.name, spec.name, spec) for spec in schema]
+    refuse_mapping(names)
     wanted = [names] if isinstance(names, str) else list(names)
     if len(set(wanted)) < len(wanted):
         raise ValueError(f"columns {wanted}: one is named twice")
     return [Picked(name, name, spec_of(schema, name)) for name in wanted]
+
+
+def refuse_mapping(names: Any) -> None:
+    """Raise TypeError for a mapping where names of columns are wanted: its values would be left out."""
+    if isinstance(names, Mapping):
+        raise TypeError(
+            f"columns are named, as in ['x', 'y'], not {names!r}: nothing is computed here; compute with the "
+            "columns (t['x'] * 100), or store the result by add_column('y', t['x'] * 100) first"
+        )
 
 
 def spec_of(schema: Schema, path: str) -> ColumnSpec:

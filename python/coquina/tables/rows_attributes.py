@@ -16,9 +16,11 @@ from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.untyped import h5a, h5f, h5py, h5s, h5t
 from coquina.tables.layout import leaves_of
 from coquina.tables.rows_types import breadth_first
+from coquina.tables.time_columns import known_zone
 
 if TYPE_CHECKING:
     from coquina.tables.layout import Schema
+    from coquina.tables.rows_types import Times
 
 _GROUP = {"CLASS": "GROUP", "TITLE": "", "VERSION": "1.0"}
 FORMAT_VERSION = "2.1"
@@ -106,35 +108,46 @@ def put_rows(dataset: Any, nrows: int) -> None:
     put_number(dataset, "NROWS", nrows, h5t.STD_I64LE)
 
 
-def times_of(dataset: Any) -> dict[str, np.dtype[Any]]:
-    """Return which columns of integers are dates or spans of time, by path, with their dtype.
+def times_of(dataset: Any) -> Times:
+    """Return which columns of integers are dates or spans of time, by path, with their dtype and zone.
 
-    The attribute `dtype` of a column says so; in that of a nested column, a line for each below.
+    The attributes `dtype` and `zone` of a column say so; in those of a nested column, a line for each below.
     """
-    found: dict[str, np.dtype[Any]] = {}
+    found: Times = {}
     for at in range(dataset.id.get_type().get_nmembers()):
-        text, name = text_of(dataset, f"FIELD_{at}_ATTR_dtype"), text_of(dataset, f"FIELD_{at}_NAME")
-        if not text or not name:
-            continue
-        for line in text.splitlines():
-            below, _, spelled = line.rpartition("=")
-            dtype = _time(spelled)
+        spelled = _lines_of(dataset, at, "dtype")
+        zones = _lines_of(dataset, at, "zone") if spelled else {}
+        for path, text in spelled.items():
+            dtype = _time(text)
             if dtype is not None:
-                found[f"{name}/{below}" if below else name] = dtype
+                found[path] = dtype, known_zone(zones.get(path), dtype)
     return found
 
 
+def _lines_of(dataset: Any, at: int, what: str) -> dict[str, str]:
+    """Return what an attribute of column number `at` says of it, or of each column below, by path."""
+    text = text_of(dataset, f"FIELD_{at}_ATTR_{what}")
+    name = text_of(dataset, f"FIELD_{at}_NAME") if text else None
+    if not text or not name:
+        return {}
+    lines = [line.rpartition("=") for line in text.splitlines()]
+    return {f"{name}/{below}" if below else name: said for below, _, said in lines}
+
+
 def put_times(dataset: Any, schema: Schema) -> None:
-    """Remember which columns of integers are dates or spans of time."""
+    """Remember which columns of integers are dates or spans of time, and the zones of dates."""
     for at, spec in enumerate(schema):
-        leaves = spec.leaves().items()
-        lines = [
-            f"{path[len(spec.name) + 1 :]}={leaf.dtype.name}" if spec.children else leaf.dtype.name
-            for path, leaf in leaves
-            if leaf.dtype.kind in "mM"
-        ]
-        if lines:
-            put_text(dataset, f"FIELD_{at}_ATTR_dtype", "\n".join(lines))
+        leaves = {path[len(spec.name) + 1 :]: leaf for path, leaf in spec.leaves().items()}
+        times = {path: leaf for path, leaf in leaves.items() if leaf.dtype.kind in "mM"}
+        _put_lines(dataset, f"FIELD_{at}_ATTR_dtype", {path: leaf.dtype.name for path, leaf in times.items()})
+        zones = {path: leaf.zone for path, leaf in times.items() if leaf.zone is not None}
+        _put_lines(dataset, f"FIELD_{at}_ATTR_zone", zones)
+
+
+def _put_lines(dataset: Any, name: str, said: dict[str, str]) -> None:
+    lines = [f"{path}={text}" if path else text for path, text in said.items()]
+    if lines:
+        put_text(dataset, name, "\n".join(lines))
 
 
 def defaults_of(dataset: Any, schema: Schema) -> dict[str, Any]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from coquina.tables.layout import Schema
 
     Dtype = np.dtype[Any]
+    #: The dtype and the zone of dates and spans of time, by path.
+    Times = dict[str, tuple[Dtype, str | None]]
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,15 @@ class Field:
         if spec.time == "time64":
             return TimeColumn(self.path, stored)
         if spec.dtype.kind in "mM":
-            return DatetimeColumn(self.path, stored, spec.dtype)
+            return DatetimeColumn(self.path, stored, spec.dtype, spec.zone)
         return NumberColumn(self.path, stored)
 
 
-def read_schema(tid: Any, dtype: Dtype, times: dict[str, Dtype], place: str) -> tuple[Schema, list[Field]]:
+def read_schema(tid: Any, dtype: Dtype, times: Times, place: str) -> tuple[Schema, list[Field]]:
     """Return the columns of a compound datatype, and where each stands.
 
-    dtype: of the same records here. times: of columns of integers that are dates or spans of time, by path.
+    dtype: of the same records here. times: of columns of integers that are dates or spans of time, by path:
+    their dtype and zone.
     Raises UnsupportedError for a table with a column that is neither numbers nor strings of fixed size.
     """
     fields: list[Field] = []
@@ -125,7 +128,7 @@ def with_defaults(schema: Schema, defaults: dict[str, Any], above: str = "") -> 
 
 
 def _members(
-    tid: Any, dtype: Dtype, place: tuple[tuple[str, ...], int], times: dict[str, Dtype], fields: list[Field]
+    tid: Any, dtype: Dtype, place: tuple[tuple[str, ...], int], times: Times, fields: list[Field]
 ) -> Schema:
     """Return the columns of a compound datatype. place: the names above, and where in a record it begins."""
     above, start = place
@@ -160,7 +163,7 @@ def seen_dtype(schema: Schema) -> Dtype:
     return np.dtype([(spec.name, spec.dtype, spec.shape) for spec in schema])
 
 
-def _leaf(parts: tuple[str, ...], tid: Any, place: tuple[Dtype, int], times: dict[str, Dtype]) -> Field:
+def _leaf(parts: tuple[str, ...], tid: Any, place: tuple[Dtype, int], times: Times) -> Field:
     dtype, offset = place
     base, shape = dtype.subdtype or (dtype, ())
     spec = ColumnSpec(parts[-1], native(base), shape)
@@ -178,7 +181,8 @@ def _leaf(parts: tuple[str, ...], tid: Any, place: tuple[Dtype, int], times: dic
         names = [tid.get_member_name(at).decode("utf8", "replace") for at in range(tid.get_nmembers())]
         spec = replace(spec, enum={one: int(tid.get_member_value(at)) for at, one in enumerate(names)})
     elif (path := "/".join(parts)) in times and base.kind == "i" and base.itemsize == 8:
-        spec = replace(spec, dtype=times[path])
+        dated, zone = times[path]
+        spec = replace(spec, dtype=dated, zone=zone)
     return Field(parts, dtype, offset, spec, is_bits)
 
 

@@ -35,11 +35,8 @@ _AT_ONCE = (1 << 6, 1 << 10)
 
 def read_sorted(plan: Plan, names: Names, places: slice) -> npt.NDArray[Any]:
     """Return the rows at some places of a plan's order; of one column if it is given by its name."""
-    span = _span(plan, places)
     picked, columns = plan.picked(names)
-    rows = _few(plan, span)
-    if rows is None:
-        rows = ordered_rows(plan)[span.start : span.stop : span.step]
+    rows = _rows(plan, _span(plan, places))
     values = take(columns, rows)
     if isinstance(names, str) and not picked[0].spec.children:
         return values[names]
@@ -53,16 +50,23 @@ def iterate_sorted(plan: Plan, places: slice) -> Iterator[Any]:
     picked, columns = plan.picked(None)
     whole = plan.records
     read = columns if whole is None else {"": whole}
-    for found in _found(plan, read, span):
+    backwards = _taken(read, _rows(plan, span)) if span.step < 0 else None
+    for found in backwards or _found(plan, read, span):
         yield from (
             found.values[""] if whole is not None else records(columns, picked, found.values, found.matched)
         )
 
 
 def _span(plan: Plan, places: slice) -> range:
-    if places.step is not None and places.step < 1:
-        raise ValueError(f"step {places.step}: rows come in their order; descending=True is the other one")
     return range(*places.indices(len(plan.span)))
+
+
+def _rows(plan: Plan, span: range) -> Rows:
+    """Return the rows at some places of the order, which may be walked backwards."""
+    if span.step < 0:
+        return _rows(plan, span[::-1])[::-1]
+    rows = _few(plan, span)
+    return ordered_rows(plan)[span.start : span.stop : span.step] if rows is None else rows
 
 
 def _few(plan: Plan, span: range) -> Rows | None:

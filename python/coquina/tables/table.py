@@ -177,9 +177,9 @@ class Table(Changes):
     ) -> Values:
         """Return rows in the order of a column, that of `order_by`, as a structured array, or one column.
 
-        start, stop, step: places in the order, as of a slice; `stop=10` is the ten first of it. An index of
-        the column (of kind "full" or "partial") gives few rows without reading others; without one the column
-        is read and sorted in memory.
+        start, stop, step: places in the order, as of a slice; `stop=10` is the ten first of it, `start=10`
+        all behind, `step=-1` goes backwards. An index of the column (of kind "full" or "partial") gives few
+        rows without reading others; without one the column is read and sorted in memory.
         """
         from coquina.tables.sorted_reading import read_sorted
 

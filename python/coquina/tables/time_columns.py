@@ -7,6 +7,7 @@ Invariant: comparisons with constants are exact, whatever the units: integers ar
 
 from __future__ import annotations
 
+import re
 import warnings
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _INT64 = np.dtype(np.int64)
 _NAT = np.iinfo(np.int64).min
+#: Names of the IANA time zone database, and offsets.
+_ZONE = re.compile(r"[A-Za-z0-9_+:/-]{1,64}")
 #: Units of one length, in attoseconds.
 _LENGTHS = {
     "W": 7 * 86400 * 10**18,
@@ -56,6 +59,13 @@ _BETWEEN = {
 def shown_seconds(items: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the float64 seconds of PyTables' time64, given as int64."""
     return (items >> 32).astype(np.float64) + 1e-6 * items.astype(np.int32).astype(np.float64)
+
+
+def known_zone(text: str | None, dtype: np.dtype[Any]) -> str | None:
+    """Return the zone that stored text names; None for what cannot be one, and for spans of time."""
+    if text is None or dtype.kind != "M" or not _ZONE.fullmatch(text):
+        return None
+    return text
 
 
 class TimeColumn(OnePart):
@@ -113,14 +123,16 @@ class DatetimeColumn(OnePart):
 
     kind = "datetime"
 
-    def __init__(self, name: str, stored: Stored, dtype: npt.DTypeLike) -> None:
-        """The column of a part of 8 bytes. dtype: datetime64 or timedelta64 with a unit."""
+    def __init__(self, name: str, stored: Stored, dtype: npt.DTypeLike, zone: str | None = None) -> None:
+        """The column of a part of 8 bytes. dtype: datetime64 or timedelta64 with a unit. zone: of dates."""
         dtype = np.dtype(dtype).newbyteorder("=")
         if dtype.kind not in "mM" or np.datetime_data(dtype)[0] == "generic":
             raise ValueError(f"column {name!r}: {dtype} is no datetime64 or timedelta64 with a unit")
         shape = stored.dtype.shape
         self._ints = stored.viewed((np.int64, shape))
         super().__init__(name, stored.viewed((dtype, shape)), dtype, shape)
+        #: Where dates are shown with a zone. NumPy's have none: they are UTC.
+        self.zone = zone
 
     def node(self) -> Node:
         """Return the times as an operand, which NumPy computes with."""
@@ -147,7 +159,7 @@ class DatetimeColumn(OnePart):
         if not self.shape:
             return super().element(index)
         name = f"{self.name}[{', '.join(map(str, index))}]"
-        return DatetimeColumn(name, self._part.element(index), self.dtype)
+        return DatetimeColumn(name, self._part.element(index), self.dtype, self.zone)
 
     def nulls(self) -> Node | None:
         """Return nothing: NaT compares as in NumPy."""
@@ -236,18 +248,22 @@ def _utc(value: datetime) -> datetime:
     return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
 
 
-def _parsed(text: str, column: Column) -> Any:
+def instant_of(text: str) -> Any:
+    """Return a date that text spells, in UTC if it has an offset. Raises ValueError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found = np.datetime64(text)
+            return np.datetime64(text)
     except (ValueError, UserWarning, DeprecationWarning):
-        try:
-            return np.datetime64(_utc(datetime.fromisoformat(text)), "us")
-        except ValueError:
-            pass
-        raise ValueError(f"{column.described()}: {text!r} is no date, as 2024-05-31T12:00 is") from None
-    if np.datetime_data(found.dtype)[0] == "generic" and not np.isnat(found):
+        return np.datetime64(_utc(datetime.fromisoformat(text)), "us")
+
+
+def _parsed(text: str, column: Column) -> Any:
+    try:
+        found = instant_of(text)
+    except ValueError:
+        found = None
+    if found is None or (np.datetime_data(found.dtype)[0] == "generic" and not np.isnat(found)):
         raise ValueError(f"{column.described()}: {text!r} is no date, as 2024-05-31T12:00 is")
     return found
 

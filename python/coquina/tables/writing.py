@@ -7,6 +7,7 @@ streams of batches, of which those before it stay.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Rows whose changes are told to indexes as one.
 _SPAN_ROWS = 1 << 16
+#: What makes of names an expression.
+_COMPUTING = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.IfExp)
 
 
 def length(batch: Batch) -> int:
@@ -167,6 +170,8 @@ def modify_rows(table: Table, rows: Integers, values: Mapping[str, Any]) -> int:
     schema = narrowed(table.schema, pick(table.schema, list(values)))
     if any(spec.children for spec in schema):
         raise TypeError("modify: a nest of columns; name the columns in it")
+    for name, one in values.items():
+        check_no_expression(table, name, one)
     given = {name: _Values(name, one, table, len(rows)) for name, one in values.items()}
     columns = [table.layout.columns[name] for name in values]
     step = max(1, WINDOW_BYTES // row_bytes(columns))
@@ -176,6 +181,24 @@ def modify_rows(table: Table, rows: Integers, values: Mapping[str, Any]) -> int:
         for batch in batches(made, schema, len(part))[1]:
             put_rows(table, part, batch)
     return len(rows)
+
+
+def check_no_expression(table: Table, name: str, value: Any) -> None:
+    """Raise TypeError for text that computes with columns of the table: it is no value for all rows."""
+    if not isinstance(value, str):
+        return
+    try:
+        tree = ast.parse(value, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    parts = list(ast.walk(tree))
+    functions = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+    used = [part.id for part in parts if isinstance(part, ast.Name) and id(part) not in functions]
+    if used and set(used) <= set(table.columns) and any(isinstance(part, _COMPUTING) for part in parts):
+        raise TypeError(
+            f"column {name!r}: {value!r} computes with columns, and text is not computed; write it with the "
+            f"columns themselves, as t[{used[0]!r}] * 2, or give the text once for each row"
+        )
 
 
 class _Values:
@@ -234,9 +257,11 @@ def write_nest(table: Table, name: str, value: Any) -> None:
 def add_column(table: Table, name: str, values: Any, spec: ColumnSpec | None) -> None:
     """Put a column behind the last, with a value for each row, or one for all."""
     if _is_single(values) and not _is_lazy(values):
+        if spec is None:
+            check_no_expression(table, name, values)
         count = table.nrows
         values = [values] * count if isinstance(values, str | bytes) else np.full(count, values)
-    elif _is_lazy(values):
+    elif _is_lazy(values) and not hasattr(values, "__arrow_c_stream__"):
         values = values[...]
     (found,), parts = batches({name: values}, None if spec is None else (spec,), max(1, table.nrows))
     batch = next(parts, None)

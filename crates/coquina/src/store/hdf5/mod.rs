@@ -15,6 +15,7 @@ mod opened;
 mod store;
 mod stored;
 mod table;
+mod terminated;
 mod view;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use crate::hdf5::{ChunkRow, Slot, ZoneField};
 pub use counters::GearStats;
 pub use fetched::at_once;
 pub(crate) use store::Hdf5Store;
+pub use terminated::TerminatedField;
 
 /// The bytes of a chunk as it is stored, and its filter mask.
 pub type StoredChunk = (Vec<u8>, u32);
@@ -131,6 +133,8 @@ pub struct Hdf5Spec {
     pub zones: Vec<ZoneField>,
     /// Whether chunks that are written get checksums, if Blosc2 is their only filter.
     pub checksums: bool,
+    /// Strings in the items that end at their first NUL.
+    pub terminated: Vec<TerminatedField>,
     /// File and name of the dataset, for errors.
     pub place: Option<PathBuf>,
     /// How to get at chunks.

@@ -7,6 +7,7 @@ use coquina_kernels::Type;
 
 use super::cut::Cut;
 use super::stored::StoredBytes;
+use super::terminated::{Cleared, Terminated};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::chunk::{Header, LazyChunk, Params, Place};
@@ -20,6 +21,8 @@ pub(super) struct Format {
     /// Items of a chunk along each axis of the dataset, and their bytes.
     pub(super) dims: Vec<u64>,
     pub(super) itemsize: usize,
+    /// The strings in items that end at their first NUL.
+    pub(super) terminated: Option<Terminated>,
 }
 
 impl Format {
@@ -27,6 +30,29 @@ impl Format {
     pub(super) fn open(
         self: &Arc<Self>,
         start: &[u64],
+        stored: StoredBytes,
+        mask: u32,
+        limits: &Limits,
+    ) -> Result<Arc<dyn OpenChunk>> {
+        Ok(self.cleared(self.open_as_stored(stored, mask, limits)?))
+    }
+
+    /// Bytes that no filter has changed; they may end before the chunk does.
+    pub(super) fn plain(&self, stored: StoredBytes) -> Arc<dyn OpenChunk> {
+        let held = stored.memory_bytes();
+        self.cleared(Arc::new(Flat { bytes: Bytes::Stored(stored), cut: self.cut.clone(), held }))
+    }
+
+    /// A chunk without what stands behind the ends of strings.
+    fn cleared(&self, chunk: Arc<dyn OpenChunk>) -> Arc<dyn OpenChunk> {
+        match &self.terminated {
+            Some(terminated) => Arc::new(Cleared { chunk, terminated: terminated.clone() }),
+            None => chunk,
+        }
+    }
+
+    fn open_as_stored(
+        self: &Arc<Self>,
         stored: StoredBytes,
         mask: u32,
         limits: &Limits,
@@ -86,12 +112,6 @@ impl Format {
         let rank = self.dims.len();
         frame.block_bytes() == self.cut.block_bytes() && self.cut.blocks().get(..rank) == Some(blocks)
     }
-}
-
-/// Bytes that no filter has changed; they may end before the chunk does.
-pub(super) fn plain(stored: StoredBytes, cut: &Cut) -> Arc<dyn OpenChunk> {
-    let held = stored.memory_bytes();
-    Arc::new(Flat { bytes: Bytes::Stored(stored), cut: cut.clone(), held })
 }
 
 /// A frame whose blocks are those of the array.

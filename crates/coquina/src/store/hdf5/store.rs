@@ -9,6 +9,7 @@ use super::cut::{Cut, copy_front};
 use super::opened::Format;
 use super::stored::StoredBytes;
 use super::table::Places;
+use super::terminated::Terminated;
 use super::view::{Reader, Shared, View};
 use super::{Gear, Hdf5Spec};
 use crate::base::error::{Error, Result};
@@ -70,12 +71,17 @@ impl Hdf5Store {
         let cut = probe.cut(&places)?;
         let is_plain = gear == Gear::Whole || pipeline.unwritable().is_some();
         let encoder = Encoder::new(pipeline.clone(), cut.clone(), is_plain);
-        let format = Arc::new(Format { pipeline, cut: cut.clone(), dims, itemsize });
+        let terminated = Terminated::new(&spec.terminated, typesize)?;
+        let mut fill = spec.fill;
+        if let Some(terminated) = &terminated {
+            terminated.clear_tails(&mut fill);
+        }
+        let format = Arc::new(Format { pipeline, cut: cut.clone(), dims, itemsize, terminated });
         let shared = Arc::new(Shared {
             library: spec.library,
             gear,
             format,
-            fill: spec.fill.into(),
+            fill: fill.into(),
             source: spec.source,
             header: spec.header,
             contiguous: spec.contiguous.filter(|_| spec.chunks.is_empty()),

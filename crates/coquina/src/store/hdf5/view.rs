@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::counters::{Counters, add};
 use super::cut::copy_front;
 use super::fetched::{Batch, Fetched, id_of, kept_or};
-use super::opened::{Format, plain};
+use super::opened::Format;
 use super::store::Encoder;
 use super::stored::StoredBytes;
 use super::table::{Places, Table};
@@ -372,7 +372,7 @@ impl Chunks for Reader {
             self.view.direct(number)?.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
         add(&shared.counters.direct, 1);
         if shared.contiguous.is_some() {
-            return Ok(plain(stored, &shared.format.cut));
+            return Ok(shared.format.plain(stored));
         }
         shared.format.open(&self.view.start(number), stored, mask, limits)
     }
@@ -384,7 +384,11 @@ impl Chunks for Reader {
         let shared = &self.view.shared;
         let allowed = shared.allow("libhdf5 is to read items, not chunks");
         add(&shared.counters.whole, 1);
-        Some(allowed.and_then(|()| shared.library.read_box(start, shape, out)))
+        Some(allowed.and_then(|()| shared.library.read_box(start, shape, out)).map(|()| {
+            if let Some(terminated) = &shared.format.terminated {
+                terminated.clear_tails(out);
+            }
+        }))
     }
 
     fn fallback(&self) -> Option<Arc<dyn Chunks>> {

@@ -1,0 +1,31 @@
+"""What `values()` and `items()` of a group show: None where a link leads to nothing, as h5py's.
+
+In: a group. Out: views of what it holds, which follow its changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, ValuesView
+from typing import Any, cast
+
+
+class GroupValues(ValuesView[Any]):
+    """The nodes of a group."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the nodes, None for a link that leads to nothing."""
+        group = cast("Any", self)._mapping
+        return (group.get(name) for name in group)
+
+    def __contains__(self, value: object) -> bool:
+        """Return whether a node of the group is this one."""
+        return any(node is value for node in self)  # There is one object for each node.
+
+
+class GroupItems(ItemsView[str, Any]):
+    """The names and nodes of a group."""
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """Iterate over names and nodes, None for a link that leads to nothing."""
+        group = cast("Any", self)._mapping
+        return ((name, group.get(name)) for name in group)
