@@ -34,7 +34,7 @@ impl Format {
         mask: u32,
         limits: &Limits,
     ) -> Result<Arc<dyn OpenChunk>> {
-        Ok(self.cleared(self.open_as_stored(stored, mask, limits)?))
+        Ok(self.cleared(self.open_as_stored(start, stored, mask, limits)?))
     }
 
     /// Bytes that no filter has changed; they may end before the chunk does.
@@ -53,6 +53,7 @@ impl Format {
 
     fn open_as_stored(
         self: &Arc<Self>,
+        start: &[u64],
         stored: StoredBytes,
         mask: u32,
         limits: &Limits,
