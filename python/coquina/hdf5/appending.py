@@ -96,7 +96,7 @@ class AppendGroup:
     @property
     def is_closed(self) -> bool:
         """Whether it was closed, or the file."""
-        return self._evictions is None or not self._file.id.valid
+        return not self._is_open or not self._file.id.valid
 
     def append(self, parts: Sequence[npt.ArrayLike]) -> None:
         """Add rows to each dataset: an array with its axes, or one row, with an axis less.

@@ -16,17 +16,19 @@ from typing import Any
 
 from coquina import _core
 from coquina._core import CorruptError
+from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.untyped import h5f, h5fd, h5g, h5i, h5py
 
 _OBJECTS_MAX = 1 << 14
+_Manager: Any = h5py.AttributeManager
 
 
-class Attributes(h5py.AttributeManager):
+class Attributes(_Manager):
     """The attributes of an object: h5py's mapping. Raises CorruptError for values that cannot be read."""
 
     def __init__(self, parent: Any) -> None:
         """Those of an object of h5py."""
-        super().__init__(parent)
+        _Manager.__init__(self, parent)
         self._parent = parent
 
     def __getitem__(self, name: Any) -> Any:
@@ -35,7 +37,7 @@ class Attributes(h5py.AttributeManager):
             raise KeyError(name)
         check(self._parent.id)
         try:
-            return super().__getitem__(name)
+            return _Manager.__getitem__(self, name)
         except (OSError, RuntimeError, KeyError, OverflowError, MemoryError) as error:
             if "conversion" in str(error):  # Of types that h5py does not know.
                 raise
@@ -70,6 +72,17 @@ class _Object:
 def _check(number: int, header: int, node: _Object) -> None:
     """Check the object with this header in the file of this number, once: libhdf5 uses no number twice."""
     file = h5i.get_file_id(node.oid)
+    journaled = OpenFile.journaled_of(number)
+    if journaled is not None:
+        try:
+            journaled.check_attributes(header)
+        except CorruptError:
+            if not file.get_intent() & h5f.ACC_RDWR:
+                raise
+            # What libhdf5 has in memory may be newer.
+            h5f.flush(file)
+            journaled.check_attributes(header)
+        return
     if file.get_access_plist().get_driver() != h5fd.SEC2:
         return
     path = os.fsdecode(file.name)

@@ -192,7 +192,7 @@ class Nodes:
             node.show(layout)
             if found is None or layout is None:
                 return
-        elif isinstance(found, h5py.Group) and id(node) not in self.handles:
+        elif found is not None and isinstance(found, h5py.Group) and id(node) not in self.handles:
             node.show(found)
         else:
             return

@@ -159,8 +159,13 @@ class OpenFile:
     @classmethod
     def is_below(cls, number: int) -> bool:
         """Whether a file of libhdf5's, by its number, is one of these whose changed pages are kept aside."""
+        return cls.journaled_of(number) is not None
+
+    @classmethod
+    def journaled_of(cls, number: int) -> JournaledFile | None:
+        """Return the file object below a file of libhdf5's, by its number."""
         found = cls._by_number.get(number)
-        return found is not None and found.journaled is not None
+        return None if found is None else found.journaled
 
     @property
     def is_writable(self) -> bool:

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use coquina::hdf5::journal::{FileGate, Snapshot, WriteLock, Writer, journal_path, lock_shared};
-use coquina::{Error, ErrorKind, ReadAt, Result};
+use coquina::{Error, ErrorKind, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -241,6 +241,14 @@ impl JournaledFile {
         Ok(found.map_err(|e: Error| e.at(self.path.display().to_string()))?)
     }
 
+    /// Checks that the values of variable length of the attributes of the object at `header` can be read by libhdf5;
+    /// says whether there is a header to look at.
+    #[pyo3(signature = (header, /))]
+    fn check_attributes(&self, py: Python<'_>, header: u64) -> Result<bool, Raised> {
+        let check = || coquina::hdf5::check_attributes(&Bytes(self), header, &Limits::default());
+        Ok(py.detach(check).map_err(place(&self.path))?)
+    }
+
     /// Moves the position; from the end if `whence` is 2.
     #[pyo3(signature = (offset, whence=0, /))]
     fn seek(&self, offset: i64, whence: u8) -> Result<u64, Raised> {
@@ -278,14 +286,10 @@ impl JournaledFile {
     /// The bytes from `offset` on, fewer where the file ends before.
     #[pyo3(signature = (offset, size, /))]
     fn read_at<'py>(&self, py: Python<'py>, offset: u64, size: usize) -> Result<Bound<'py, PyBytes>, Raised> {
-        let mut state = self.state();
-        let there = state.len().map_err(place(&self.path))?.saturating_sub(offset);
+        let there = self.state().len().map_err(place(&self.path))?.saturating_sub(offset);
         let size = size.min(usize::try_from(there).unwrap_or(usize::MAX));
         let mut made = NewBytes::new(py, size)?;
-        let before = std::mem::replace(&mut state.position, offset);
-        let filled = state.fill(made.bytes());
-        state.position = before;
-        filled.map_err(place(&self.path))?;
+        Bytes(self).read_exact_at(made.bytes(), offset).map_err(place(&self.path))?;
         Ok(made.finish(py, size)?)
     }
 
@@ -370,6 +374,31 @@ impl JournaledFile {
     /// The path.
     fn __repr__(&self) -> String {
         self.path.display().to_string()
+    }
+}
+
+/// The bytes of the file as libhdf5 sees them.
+struct Bytes<'a>(&'a JournaledFile);
+
+impl ReadAt for Bytes<'_> {
+    fn len(&self) -> Result<u64> {
+        self.0.state().len()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        let mut state = self.0.state();
+        if offset.checked_add(buffer.len() as u64).is_none_or(|stop| state.len().is_ok_and(|len| stop > len))
+        {
+            return Err(Error::truncated(format!(
+                "{} bytes at {offset}: the file ends before",
+                buffer.len()
+            )));
+        }
+        let (before, superblock) = (state.position, state.superblock.take());
+        state.position = offset;
+        let filled = state.fill(buffer);
+        (state.position, state.superblock) = (before, superblock);
+        filled
     }
 }
 
