@@ -22,6 +22,8 @@ AXES, MORE, COORDINATES = "_ARRAY_DIMENSIONS", "_ATTRS", "_COORDS"
 #: Names that say of a frame what its axes are.
 AXES_NAMES = (AXES, "dims")
 _RESERVED = (*AXES_NAMES, MORE, COORDINATES)
+#: So many attributes have a metalayer of their own, of the 15 that a frame has in all.
+_OWN_LAYERS_MAX = 8
 #: The format's limit of a name.
 _NAME_BYTES_MAX = 31
 #: Scalars that come back from a file as what they are.
@@ -129,7 +131,8 @@ def stored(attributes: Mapping[str, Any], names: tuple[str, ...] | None, coordin
     found: dict[str, Any] = {}
     more: dict[str, Any] = {}
     for name, value in attributes.items():
-        fits = name not in _RESERVED and 0 < len(name.encode()) <= _NAME_BYTES_MAX
+        has_name = name not in _RESERVED and 0 < len(name.encode()) <= _NAME_BYTES_MAX
+        fits = has_name and len(found) < _OWN_LAYERS_MAX
         (found if fits else more)[name] = _kept(value)
     if names is not None:
         found[AXES] = list(names)

@@ -38,7 +38,7 @@ def rows_of(start: int, stop: int) -> np.ndarray:
 def append(path: str, seed: int, storage: int) -> None:
     """Append until somebody ends this; say `flushing` and `flushed` with the number of rows."""
     rng = np.random.default_rng(seed)
-    with cq.create_table(path, ROW, layout="rows", **STORAGE[storage]) as table:
+    with cq.create_table(path, ROW, layout="rows", mode="w", **STORAGE[storage]) as table:
         table.flush()
         os.write(1, b"flushed 0\n")
         rows = 0

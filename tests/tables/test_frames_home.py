@@ -57,8 +57,9 @@ def test_rows_come_out_as_they_were_put_in(tmp_path: Path) -> None:
     layout.append(wanted)
     layout.append(wanted)
     layout.flush()
+    before = shown(layout)
     again = reopened(layout)
-    assert shown(again) == {name: values * 2 for name, values in wanted.items()} == shown(layout)
+    assert shown(again) == {name: values * 2 for name, values in wanted.items()} == before
     assert {spec.name: spec.enum for spec in again.schema}["enum"] == {"low": -1, "high": 7}
     assert again.title == "a title"
     assert again.attrs["encoding-type"] == "dataframe"

@@ -117,10 +117,19 @@ class File(Group):
             self._share_with_h5py(path if name is None else name, mode, options)
         elif mode == "r":
             opened_ns = _modified_ns(name)
-            self._begin(OpenFile.reading(name, options), "r", opened_ns)
+            try:
+                found = OpenFile.reading(name, options)
+            except BlockingIOError as error:
+                self._share_what_h5py_has(name, mode, options, error)
+            else:
+                self._begin(found, "r", opened_ns)
         else:
             opened_ns = _modified_ns(name)
-            found, is_known = OpenFile.writing(name, options, durable=durable, wait=wait)
+            try:
+                found, is_known = OpenFile.writing(name, options, durable=durable, wait=wait)
+            except BlockingIOError as error:
+                self._share_what_h5py_has(name, mode, options, error)
+                return
             nodes = found.nodes() if is_known and found.nodes is not None else None
             if nodes is None:
                 self._begin(found, "r+", opened_ns)
@@ -143,6 +152,13 @@ class File(Group):
         with told(h5):
             session = _session(h5, mode, opened_ns)
             super().__init__(h5, Nodes(self, session, follows=self._follows))
+
+    def _share_what_h5py_has(self, path: str, mode: str, options: dict[str, Any], error: OSError) -> None:
+        """Open a file that h5py has open for writing in this process, which libhdf5 allows; else raise."""
+        try:
+            self._share_with_h5py(path, mode, options)
+        except OSError:
+            raise error from None
 
     def _begin(self, found: OpenFile, mode: str, opened_ns: int | None) -> None:
         """Be the first handle of an open file."""
