@@ -7,7 +7,7 @@ Invariant: handles of one file in a process share one state; what one wrote, the
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize, ref
 
@@ -312,11 +312,12 @@ class File(Group):
 
     @contextmanager
     def filling(self) -> Generator[None]:
-        """Put off `publish` until the end of the block: what begins there is one thing, all or nothing."""
-        if self._new is None:
-            yield
-        else:
-            with self._new.filling():
+        """Put off `publish`, and commits, until the end of the block: what begins there is all or nothing."""
+        with nullcontext() if self._new is None else self._new.filling():
+            if self.commits and self._open is not None:
+                with self._open.one_commit():
+                    yield
+            else:
                 yield
 
     def close(self) -> None:

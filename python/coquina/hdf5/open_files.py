@@ -9,6 +9,7 @@ Invariant: a path that is open for writing is open once in a process; all handle
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakValueDictionary
@@ -17,7 +18,7 @@ from coquina._core import JournaledFile
 from coquina.hdf5.untyped import h5f, h5g, h5p, h5py
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
     from coquina.hdf5.nodes import Nodes
 
@@ -205,6 +206,20 @@ class OpenFile:
         """End the transaction; the outermost commits."""
         self._wants_durable |= durable
         self._depth -= 1
+        if not self._depth:
+            durable, self._wants_durable = self._wants_durable, False
+            self.commit(durable=durable)
+
+    @contextmanager
+    def one_commit(self) -> Generator[None]:
+        """Put off commits until the end of the block; an exception that ends it commits nothing."""
+        self._depth += 1
+        try:
+            yield
+        except BaseException:
+            self._depth = max(0, self._depth - 1)
+            raise
+        self._depth = max(0, self._depth - 1)
         if not self._depth:
             durable, self._wants_durable = self._wants_durable, False
             self.commit(durable=durable)

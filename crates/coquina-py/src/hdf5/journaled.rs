@@ -44,7 +44,7 @@ const SIGNATURE_BYTES: usize = 8;
 enum Access {
     Closed,
     Read { file: Arc<File>, snapshot: Snapshot<Arc<File>> },
-    Write { file: Arc<File>, writer: Writer<Arc<File>>, lock: WriteLock },
+    Write { file: Arc<File>, writer: Box<Writer<Arc<File>>>, lock: WriteLock },
 }
 
 fn place(path: &Path) -> impl Fn(Error) -> Error {
@@ -120,7 +120,7 @@ fn open_writer(path: &Path, locking: bool) -> Result<Access> {
     };
     let journal = Arc::new(lock.journal().try_clone()?);
     let mut gate = FileGate { file: locking.then_some(&*file) };
-    let writer = Writer::open(Arc::clone(&file), journal, &mut gate)?;
+    let writer = Box::new(Writer::open(Arc::clone(&file), journal, &mut gate)?);
     Ok(Access::Write { file, writer, lock })
 }
 
@@ -196,7 +196,8 @@ impl JournaledFile {
                 lock_shared(&file)?;
             }
             let journal = Arc::new(lock.journal().try_clone()?);
-            Ok(Access::Write { writer: Writer::create(Arc::clone(&file), journal)?, file, lock })
+            let writer = Box::new(Writer::create(Arc::clone(&file), journal)?);
+            Ok(Access::Write { file, writer, lock })
         })?;
         Ok(Self::new(path, locking, access))
     }

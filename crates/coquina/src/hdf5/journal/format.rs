@@ -8,9 +8,12 @@ use crate::base::bytes::ByteReader;
 use crate::base::error::Result;
 
 /// The unit in which changes of a file are kept.
-pub(super) const PAGE_BYTES: usize = 4096;
-/// Where the header stands: the bytes before it say who has the file open for writing.
-pub(super) const HEADER_AT: u64 = 64;
+pub(super) const PAGE_BYTES: usize = PAGE_SIZE as usize;
+const PAGE_SIZE: u32 = 4096;
+/// The bytes in front, which say who has the file open for writing.
+pub(super) const OWNER_BYTES: usize = 64;
+/// Where the header stands.
+pub(super) const HEADER_AT: u64 = OWNER_BYTES as u64;
 pub(super) const HEADER_BYTES: usize = 64;
 /// Where the first frame stands.
 pub(super) const FRAMES_AT: u64 = HEADER_AT + HEADER_BYTES as u64;
@@ -22,8 +25,8 @@ const OWNER_MAGIC: [u8; 8] = *b"CQWRITER";
 const VERSION: u32 = 1;
 
 /// What the journal says of the process that writes.
-pub(super) fn owner_bytes(process: u32) -> [u8; HEADER_AT as usize] {
-    let mut bytes = [0; HEADER_AT as usize];
+pub(super) fn owner_bytes(process: u32) -> [u8; OWNER_BYTES] {
+    let mut bytes = [0; OWNER_BYTES];
     bytes[..8].copy_from_slice(&OWNER_MAGIC);
     bytes[8..12].copy_from_slice(&process.to_le_bytes());
     bytes
@@ -51,7 +54,7 @@ impl Header {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[12..16].copy_from_slice(&(PAGE_BYTES as u32).to_le_bytes());
+        bytes[12..16].copy_from_slice(&PAGE_SIZE.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.salt.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.end.to_le_bytes());
         let sum = xxh3_64_with_seed(&bytes[..56], 0);
@@ -68,7 +71,7 @@ impl Header {
         let mut reader = ByteReader::new(front);
         let is_known = reader.array::<8>("magic").ok()? == MAGIC
             && reader.u32_le("version").ok()? == VERSION
-            && reader.u32_le("page").ok()? == PAGE_BYTES as u32;
+            && reader.u32_le("page").ok()? == PAGE_SIZE;
         let (salt, end) = (u64_le(&mut reader).ok()?, u64_le(&mut reader).ok()?);
         is_known.then_some(Self { salt, end })
     }

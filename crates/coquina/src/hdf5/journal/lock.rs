@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::format::{HEADER_AT, owner, owner_bytes};
+use super::format::{OWNER_BYTES, owner, owner_bytes};
 use crate::base::error::{Error, Result};
 use crate::base::io::{ReadAt as _, WriteAt as _};
 
@@ -103,7 +103,7 @@ impl WriteLock {
 }
 
 fn is_written_by(journal: &File) -> Error {
-    let mut bytes = [0; HEADER_AT as usize];
+    let mut bytes = [0; OWNER_BYTES];
     let process = journal.read_exact_at(&mut bytes, 0).ok().and_then(|()| owner(&bytes));
     let who = process.map_or_else(|| "another process".to_owned(), |number| format!("process {number}"));
     blocked(format!("{who} has it open for writing; close it there, or wait for it with wait=seconds"))
