@@ -56,9 +56,9 @@ def create_columns(
     """Make a table without rows, and return its layout. Groups on the way are made.
 
     filter, codec, level, filters, fletcher32, checksums: as in `Group.create_dataset`. chunk_rows: of all
-    columns; by default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`. block_rows: 16384 by
-    default. lossy: bounds by column, as `bounds_of` gives them. ways: of some arrays; see `Cut`.
-    tuning: what chunks are tuned for.
+    columns; by default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`.
+    block_rows: 16384 by default. lossy: bounds by column, as `bounds_of` gives them. ways: of some arrays;
+    see `Cut`. tuning: what chunks are tuned for.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that have no place here: nested ones, and values with axes.
