@@ -136,8 +136,7 @@ class Dataset(Placed, BoundedWrites):
     @property
     def checksums(self) -> bool:
         """Whether chunks that are written get checksums: if Blosc2 is their only filter, unless refused."""
-        codes = (code for code, _, _, _ in self._facts.filters)
-        return checksums.can_be(codes) and checksums.are_wanted(self._h5.id)
+        return checksums.can_be(one[0] for one in self._facts.filters) and checksums.are_wanted(self._h5.id)
 
     @property
     def gear(self) -> str:
@@ -302,9 +301,8 @@ class Dataset(Placed, BoundedWrites):
         return self._stored().all()
 
     def _stored(self) -> StoredChunks:
-        has_sums = checksums.can_be(code for code, _, _, _ in self._facts.filters)
-        chunks = self._facts.chunks[: self._facts.rank]
-        return StoredChunks(self._h5, self._library, chunks, has_sums=has_sums)
+        facts, has_sums = self._facts, checksums.can_be(one[0] for one in self._facts.filters)
+        return StoredChunks(self._h5, self._library, facts.chunks[: facts.rank], has_sums=has_sums)
 
     def flush(self) -> None:
         """Commit all that was written to the file, by whichever dataset or table. See `File.flush`."""

@@ -202,20 +202,8 @@ class Group(Placed, MutableMapping[str, Any]):
                     name, shape, dtype, data, chunks=chunks, maxshape=maxshape, fillvalue=fillvalue
                 )
             )
-        storage = Storage(
-            chunks,
-            maxshape,
-            blocks,
-            filter,
-            codec,
-            level,
-            filters,
-            fletcher32,
-            fillvalue,
-            bound,
-            terms,
-            checksums,
-        )
+        how = (chunks, maxshape, blocks, filter, codec, level, filters)
+        storage = Storage(*how, fletcher32, fillvalue, bound, terms, checksums)
         h5, cut = create(self._h5, made, tid, storage)
         # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
         if name is not None:

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use super::header::{Header, may_be_foreign};
+use super::header::{Header, THREADS};
 use crate::base::bytes::ByteReader;
 use crate::base::error::{Error, Result};
 use crate::chunk::{SumsApart, block_sums};
@@ -129,4 +129,10 @@ fn place_of(start: &[u64]) -> NonZeroU32 {
     let bytes: Vec<u8> = start.iter().flat_map(|at| at.to_le_bytes()).collect();
     let [a, b, c, d, ..] = xxh3_64(&bytes).to_le_bytes();
     NonZeroU32::new(u32::from_le_bytes([a, b, c, d])).unwrap_or(NonZeroU32::MIN)
+}
+
+/// Whether another program may have written a header: it says numbers of threads, if only of one kind.
+fn may_be_foreign(raw: &[u8]) -> bool {
+    // Between the two numbers there is a marker.
+    !matches!(raw.get(THREADS), Some([0, 0, _, 0, 0]))
 }

@@ -249,9 +249,8 @@ impl Header {
 
     /// Names and contents, in order.
     pub(super) fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.layers
-            .iter()
-            .map(|layer| (layer.name.as_str(), self.raw.get(layer.content.clone()).unwrap_or_default()))
+        let content = |layer: &Layer| self.raw.get(layer.content.clone()).unwrap_or_default();
+        self.layers.iter().map(move |layer| (layer.name.as_str(), content(layer)))
     }
 
     /// Where in the bytes the content of a metalayer is.
@@ -261,8 +260,7 @@ impl Header {
 
     /// Gives a metalayer new content of the same length.
     pub(super) fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<()> {
-        let layer = self.layers.iter().find(|layer| layer.name == name);
-        let place = layer.and_then(|layer| self.raw.get_mut(layer.content.clone()));
+        let place = self.metalayer_range(name).and_then(|content| self.raw.get_mut(content));
         let place = place.ok_or_else(|| Error::invalid(format!("metalayer {name:?}: there is none")))?;
         if place.len() != content.len() {
             let (now, then) = (place.len(), content.len());
@@ -324,11 +322,6 @@ impl Header {
 /// Whether another program wrote the header of these bytes. No single damaged byte can look like that.
 pub(super) fn is_foreign(raw: &[u8]) -> bool {
     AT_THREADS.iter().all(|&at| raw.get(at..at + 2) != Some(&OUR_THREADS))
-}
-
-/// Whether another program may have written the header of these bytes: it says numbers of threads, if only of one kind.
-pub(super) fn may_be_foreign(raw: &[u8]) -> bool {
-    AT_THREADS.iter().any(|&at| raw.get(at..at + 2) != Some(&OUR_THREADS))
 }
 
 /// How many chunks of this size hold so many bytes, where they have one.

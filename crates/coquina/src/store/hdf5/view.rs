@@ -164,7 +164,7 @@ impl View {
         let table = self.table()?;
         let Some(row) = table.row(number) else { return self.missing(number).map(|()| None) };
         let stored = StoredBytes { source, at: row.address, len: row.size };
-        if !self.is_edge(number) || shared.format.pipeline.slots().is_empty() {
+        if !self.places.is_edge(number) || shared.format.pipeline.slots().is_empty() {
             return Ok(Some((stored, row.mask)));
         }
         match table.filters_partial_edges {
@@ -176,13 +176,12 @@ impl View {
         }
     }
 
-    /// Refuses to take a chunk for one that was never written where the index is damaged. Trees of other writers than
-    /// libhdf5 may look damaged and not be: only chunks of Blosc2, which checksums are for, are refused.
+    /// Refuses a chunk of Blosc2 that a damaged index has not; trees of other filters' writers may only look damaged.
     fn missing(&self, number: u64) -> Result<()> {
-        let is_blosc2 = self.shared.format.pipeline.inner(0) == Inner::Blosc2;
-        if is_blosc2 && self.table.get().is_some_and(|table| table.has_lost) {
-            let sentence = format!("the index of chunks is damaged: it has none at {:?}", self.start(number));
-            return Err(Error::corrupt(sentence));
+        let has_lost = self.table.get().is_some_and(|table| table.has_lost);
+        if has_lost && self.shared.format.pipeline.inner(0) == Inner::Blosc2 {
+            let start = self.start(number);
+            return Err(Error::corrupt(format!("the index of chunks is damaged: none at {start:?}")));
         }
         Ok(())
     }
@@ -192,10 +191,6 @@ impl View {
         let mut start = self.places.start(number);
         start.truncate(self.shared.rank);
         start
-    }
-
-    fn is_edge(&self, number: u64) -> bool {
-        self.places.is_edge(number)
     }
 
     /// Whether a chunk at the edge has the size of one that no filter changed, though its mask says otherwise.
@@ -217,7 +212,9 @@ impl View {
                 continue;
             };
             let is_filtered = !shared.format.pipeline.slots().is_empty();
-            let chunk = if is_filtered && self.is_ambiguous(bytes.len() as u64, mask) && self.is_edge(number)
+            let chunk = if is_filtered
+                && self.is_ambiguous(bytes.len() as u64, mask)
+                && self.places.is_edge(number)
             {
                 self.read_items(number)?
             } else {
