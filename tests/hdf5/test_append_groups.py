@@ -76,7 +76,8 @@ def test_between_two_flushes_all_datasets_are_as_the_last_one_left_them(buffer_b
                 if step % 5 == 0:
                     check_left_by_a_kill(path, tmp_path, group.flushed)
             lengths = group.lengths
-        assert repr(lengths) in repr(group)
+            assert repr(lengths) in repr(group)
+        assert repr(group) == "<AppendGroup, closed>"
     check_items(path, lengths)
 
 

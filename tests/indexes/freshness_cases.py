@@ -18,7 +18,7 @@ def data(rows=ROWS, seed=0):
 def make(path, layout, *, rows=ROWS, codec=None, index=("x", "y"), **options):
     """Make a table with indexes, and close it."""
     how = "columns" if layout == "directory" else layout
-    with cq.create_table(path, data(rows), layout=how, codec=codec, **options) as table:
+    with cq.create_table(path, data(rows), layout=how, codec=codec, mode="w", **options) as table:
         for column in index:
             table.create_index(column)
 

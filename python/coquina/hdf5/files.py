@@ -54,7 +54,7 @@ class File(Group):
     Raises FileNotFoundError, FileExistsError, OSError, ValueError for a mode that does not exist.
     """
 
-    __slots__ = ("_follows", "_new", "_open")
+    __slots__ = ("_follows", "_forgotten", "_new", "_open")
     _follows: bool
     _new: NewFile | None
     _open: OpenFile | None
@@ -143,7 +143,7 @@ class File(Group):
             super().__init__(new.h5, Nodes(self, session, follows=self._follows))
         else:
             self._begin(new.open_file, "x", None)
-        finalize(self, new.forgotten)
+        self._forgotten = finalize(self, new.forgotten)
 
     def _share_with_h5py(self, path: Any, mode: str, options: dict[str, Any]) -> None:
         is_there = isinstance(path, str) and mode not in ("w", "x")
@@ -173,7 +173,7 @@ class File(Group):
         super().__init__(found.h5, nodes)
         nodes.handles[id(self)] = self
         if self._new is None:
-            finalize(self, found.release)
+            self._forgotten = finalize(self, found.release)
 
     def _remote(self, reader: RangeReader, mode: str, options: dict[str, Any]) -> tuple[Any, Nodes]:
         if mode != "r":
@@ -354,6 +354,7 @@ class File(Group):
         self._nodes.handles.pop(id(self), None)
         if self._open is not None:
             self._open.holders -= 1
+            self._forgotten.detach()
         if self._nodes.file is self:
             self._nodes.file = next(iter(self._nodes.handles.values()))
             self._nodes.file.take_over(self)

@@ -185,7 +185,7 @@ def _item_bytes(arrays: Mapping[str, Any], dtype: np.dtype[Any]) -> int:
         if name.startswith("indices"):
             if found.kind != "u" or found != arrays["indices"].dtype.newbyteorder("="):
                 raise UnusableError(f"{name}: numbers of rows as {found}")
-        elif found != dtype.newbyteorder("="):
+        elif (np.dtype(np.uint8) if found == np.bool_ else found) != dtype.newbyteorder("="):
             raise UnusableError(f"{name}: values of {found}, and the column has {dtype}")
     return arrays["indices"].dtype.itemsize
 

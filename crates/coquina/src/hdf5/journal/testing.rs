@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::Gate;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::io::{ReadAt, WriteAt};
 
 /// How many bytes may still be written to all disks that share it; then nothing more is.
@@ -42,7 +42,7 @@ impl Disk {
     }
 }
 
-fn stopped() -> crate::Error {
+fn stopped() -> Error {
     std::io::Error::other("the program was killed").into()
 }
 
