@@ -193,8 +193,15 @@ class OpenFile:
             self._wants_durable |= durable
             return
         _File.flush(self.h5)
-        if self.journaled is not None:
+        if self.journaled is None:
+            return
+        try:
             self.journaled.commit(durable=durable)
+        except OSError:
+            if self.journaled.is_stopped:
+                # What libhdf5 has written since is not kept: nobody is to read it.
+                _close(self.h5)
+            raise
 
     def begin(self) -> None:
         """Begin a transaction, in another one if there is one; what was written before it is committed."""

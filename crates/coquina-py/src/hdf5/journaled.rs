@@ -218,6 +218,12 @@ impl JournaledFile {
         self.state().superblock = superblock;
     }
 
+    /// Whether an error has ended writing: then nothing that libhdf5 writes is kept.
+    #[getter]
+    fn is_stopped(&self) -> bool {
+        matches!(&self.state().access, Access::Write { writer, .. } if writer.is_stopped())
+    }
+
     /// Whether the file alone is at the commit: then it needs no driver, as long as this object keeps it so.
     #[getter]
     fn is_plain(&self) -> bool {
