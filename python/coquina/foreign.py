@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import zipfile
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 if TYPE_CHECKING:
@@ -109,6 +108,9 @@ def _directory(path: str) -> Foreign:
 
 
 def _zip(file: BinaryIO) -> Foreign:
+    # Takes long to import, for an error that few see.
+    import zipfile
+
     try:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()[:_MEMBERS_MAX]

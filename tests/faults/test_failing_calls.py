@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from tests.faults.scenarios import SCENARIOS
+from tests.faults.scenarios import COMMITTING, SCENARIOS
 from tests.faults.trials import Fault, points, report
 
 SHORT = (
@@ -14,14 +14,12 @@ SHORT = (
     "modify_text_columns",
     "columns_columns",
     "create_index_columns",
-    "append_rows",
-    "delete_rows",
     "appending_datasets",
+    "delete_rows",
+    "append_rows",
     "assign_datasets",
     "transaction_tables",
     "repack_in_place_path",
-    "append_directory",
-    "append_directory_durable",
     "resize_frame",
     "transaction_frame_durable",
     "compact_frame_durable",
@@ -49,6 +47,6 @@ def test_some_call_that_fails_is_an_error_and_leaves_the_last_commit(name, labor
 
 @pytest.mark.long
 @pytest.mark.parametrize("what", FAULTS)
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", COMMITTING)
 def test_every_call_that_fails_is_an_error_and_leaves_the_last_commit(name, what, laboratory):
     _failed(laboratory, name, what, None)

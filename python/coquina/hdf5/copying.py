@@ -276,9 +276,12 @@ def _replacing(out: str, *, overwrite: bool) -> Generator[str]:
             # Unlike a rename this fails if somebody else made such a file meanwhile.
             os.link(part, out)
             os.unlink(part)
-    except BaseException:
+    except BaseException as error:
         if os.path.lexists(part):
             os.unlink(part)
+        if isinstance(error, RuntimeError) and "write failed" in str(error):
+            # What the system says comes from h5py as either, by where libhdf5 was.
+            raise OSError(str(error)) from error
         raise
     sync_folder(folder)
 

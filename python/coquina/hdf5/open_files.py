@@ -14,7 +14,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakValueDictionary
 
-from coquina._core import JournaledFile
+from coquina._core import JournaledFile, TruncatedError
 from coquina.hdf5.untyped import h5f, h5g, h5p, h5py
 
 if TYPE_CHECKING:
@@ -82,8 +82,9 @@ class OpenFile:
             else:
                 self.journaled = found
                 self._open_h5("r")
-        except BaseException:
+        except BaseException as error:
             found.close()
+            _raise_if_cut(self.path, error)
             raise
 
     @property
@@ -107,8 +108,9 @@ class OpenFile:
             self.journaled = JournaledFile.open(path, locking=self._has_locks, wait=wait or 0.0)
             try:
                 self._open_h5("r+")
-            except BaseException:
+            except BaseException as error:
                 self.journaled.close()
+                _raise_if_cut(path, error)
                 raise
             self._register()
             return self, False
@@ -306,6 +308,12 @@ def link_access() -> Any:
 
 
 _LINK_ACCESS: list[Any] = []
+
+
+def _raise_if_cut(path: str, error: BaseException) -> None:
+    """Raise TruncatedError for what libhdf5 says of a file that ends early."""
+    if isinstance(error, OSError) and "truncated file" in str(error):
+        raise TruncatedError(f"{path}: {error}; `coquina recover` saves what is there") from error
 
 
 def _close(h5: Any) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from coquina._core import CorruptError
+from coquina._core import CoquinaError, CorruptError, JournaledFile
 from coquina.hdf5.exact_attributes import refers
 from coquina.hdf5.references import copy_attributes, pointed
 from coquina.hdf5.salvage import DAMAGE, Claims, Salvage, check, copy_good, good_regions, list_chunks
@@ -98,7 +98,8 @@ def recover(
     report = Recovery(str(source), str(target))
     with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as room:
         made = Path(room) / "new"
-        readable = _readable(source, Path(room) / "copy", report)
+        whole = _completed(source, Path(room) / "completed")
+        readable = _readable(whole, Path(room) / "copy", report)
         with _opened(readable, source) as old, _created(made, old) as new:
             _save(old, new, report)
         _copy_userblock(source, made)
@@ -106,6 +107,21 @@ def recover(
             os.fsync(file.fileno())
         made.replace(target)
     return report
+
+
+def _completed(source: Path, copy: Path) -> Path:
+    """Return a copy of a file with the commits that a kill left in its journal; the file if there is none."""
+    journal = Path(f"{source}.journal")
+    if not journal.exists():
+        return source
+    shutil.copyfile(source, copy)
+    shutil.copyfile(journal, f"{copy}.journal")
+    try:
+        JournaledFile.read_only(copy).close()
+    except CoquinaError:
+        # The journal is damaged, or of another file.
+        return source
+    return copy
 
 
 def _readable(source: Path, copy: Path, report: Recovery) -> Path:

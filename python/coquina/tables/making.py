@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.hdf5.filters import usual_level
+from coquina.remote import new_path
 from coquina.tables.column_bounds import bounds_of
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
@@ -145,6 +146,7 @@ def create_at(
     from coquina.hdf5.files import File
 
     schema, parts = made
+    path = new_path(path)
     if not is_file_name(path):
         return _create_directory(path, mode, (schema, parts), storing, overwrite=overwrite)
     if not overwrite and mode in ("a", "r+") and os.path.exists(path):

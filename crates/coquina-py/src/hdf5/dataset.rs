@@ -156,10 +156,16 @@ impl Dataset {
         Error::from(failure).at(place(start)).at(&self.name)
     }
 
-    /// That a chunk cannot be read: by the file's fault, unless the system has a number for it.
+    /// That a chunk cannot be read: by the file's fault, unless the system has a number for it, the question made no
+    /// sense, or it is not libhdf5 that speaks but what it reads from.
     fn unreadable(&self, failure: Failure, start: &[u64]) -> Error {
+        let is_damage = |sentence: &str| {
+            let says_so =
+                ["can't", "Can't", "unable", "Unable"].iter().any(|word| sentence.starts_with(word));
+            says_so && !["errno", "boundary", "not a chunked"].iter().any(|word| sentence.contains(word))
+        };
         match failure {
-            Failure::Failed { function, sentence } if !sentence.contains("errno") => {
+            Failure::Failed { function, sentence } if is_damage(&sentence) => {
                 Error::corrupt(format!("{function}: {sentence}")).at(place(start)).at(&self.name)
             }
             failure => self.failed(failure, start),
