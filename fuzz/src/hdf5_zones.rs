@@ -120,6 +120,8 @@ pub(crate) fn hdf5_zoned() -> Vec<Vec<u8>> {
             }
             let frame = Pipeline::new(slots, &[rows.into()], item_bytes.into())
                 .and_then(|pipeline| pipeline.with_zones(fields))
+                // Checksums refuse most of what is mutated, before anybody looks at the map.
+                .map(|pipeline| if turn % 2 == 0 { pipeline.without_sums() } else { pipeline })
                 .and_then(|pipeline| pipeline.encode_rows(&items, u64::from(rows) / part, &job()))
                 .unwrap_or_default();
             let head = [item_bytes.to_le_bytes(), rows.to_le_bytes()].concat();

@@ -25,7 +25,7 @@ SHORT = (
     "resize_frame_durable",
     "resize_sparse_durable",
 )
-#: Not append sessions: what they took stays when a flush fails, and is committed by the next one, as they document;
+#: Not append sessions: what they took stays when a flush fails, and the next one commits it, as they say;
 #: these trials take the step again.
 KEPT = ("appending_", "session_", "append_datasets", "append_h5py")
 FEW = 4
