@@ -59,6 +59,15 @@ def test_the_text_is_the_one_that_python_blosc2_writes(dtype):
     assert layer[31:].decode() == dtype_text(dtype)
 
 
+def test_the_text_of_a_dtype_does_not_depend_on_those_that_were_asked_for_before():
+    fields = [("a", "i4"), ("b", "f4")]
+    packed, aligned = np.dtype(fields), np.dtype(fields, align=True)
+    assert packed == aligned
+    for first, then in [(packed, aligned), (aligned, packed)]:
+        texts = [dtype_text(first), dtype_text(then)]
+        assert texts == [str(first), str(then)]
+
+
 ANY = st.one_of(
     *(hnp.scalar_dtypes(), hnp.nested_dtypes(), hnp.array_dtypes(allow_subarrays=True)),
     *(hnp.datetime64_dtypes(endianness="?"), hnp.timedelta64_dtypes(endianness="?")),

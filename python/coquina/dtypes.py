@@ -52,7 +52,7 @@ def dtype_text(dtype: Dtype) -> str:
     array), and types that NumPy has no code for.
     """
     if dtype.names is not None:
-        return _text_of_fields(dtype)
+        return _text_of_fields(dtype, dtype.isalignedstruct)
     if dtype.hasobject:
         raise TypeError(f"dtype {dtype}: objects are references, which cannot be stored")
     # Types of other packages call themselves void.
@@ -78,10 +78,11 @@ def parse_dtype(text: str | None, typesize: int) -> Dtype:
 
 
 @lru_cache(maxsize=32)
-def _text_of_fields(dtype: Dtype) -> str:
+def _text_of_fields(dtype: Dtype, is_aligned: bool) -> str:
+    # An aligned struct equals one of the same layout that is not marked so, whose text is another.
     if dtype.hasobject:
         raise TypeError(f"dtype {dtype}: objects are references, which cannot be stored")
-    text = str(_printable(dtype, dtype.isalignedstruct))
+    text = str(_printable(dtype, is_aligned))
     if dtype.itemsize == 0 or _parsed(text) != dtype:
         raise TypeError(f"dtype {dtype}: not the type of items that can be stored")
     return text
