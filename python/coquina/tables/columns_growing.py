@@ -7,7 +7,7 @@ Invariant: `nrows` rows of every column are there, whatever a killed writer left
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from coquina.tables.stored_columns import LoadedColumn
 from coquina.tuning_options import tuning_facts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from coquina.tables.homes import Appender, Home
     from coquina.tables.layout import Batch
     from coquina.tables.stored_columns import Items, StoredColumn
@@ -44,15 +46,41 @@ class GrowingColumns(Layout):
         self._all: dict[str, StoredColumn] = {}
         self._appender: Appender | None = None
         self._appended = self._appended_bytes = 0
-        for name in names.names_of(home):
+        self._see()
+        self.cut = names.cut_of(home, self._rows)
+        self.buffer_bytes: int | None = self._default_buffer()
+
+    @contextmanager
+    def changing(self) -> Generator[None]:
+        """Make what changes in the block one commit, where the home has commits; an exception undoes it."""
+        try:
+            with self.home.transaction():
+                yield
+        except BaseException:
+            if self.home.is_transactional:
+                self._see()
+            raise
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of another writer; return whether there is one."""
+        if not self.home.refresh():
+            return False
+        self._see()
+        return True
+
+    def _see(self) -> None:
+        """Show what the home has, whatever has been shown before."""
+        self._appender = None
+        self._appended = self._appended_bytes = 0
+        self._all, self.skipped = {}, {}
+        self.home.rows_max = None
+        for name in names.names_of(self.home):
             self._reopen(name)
         self._rows = self._whole_rows()
         if any(one.rows() > self._rows for one in self._all.values()):
             # A writer was killed; all columns are shown with what is there of all.
             self._limit(self._rows)
         self._changed()
-        self.cut = names.cut_of(home, self._rows)
-        self.buffer_bytes: int | None = self._default_buffer()
 
     @property
     def nrows(self) -> int:
@@ -99,7 +127,8 @@ class GrowingColumns(Layout):
             raise ValueError(f"append to {self.name}: no values for {', '.join(map(repr, missing))}")
         if not rows:
             return
-        self._extend_categories(batch)
+        with self.changing():
+            self._extend_categories(batch)
         if isinstance(batch, RecordBatch):
             batch = _disentangled(batch)
         encoded = {name: one.encoded(batch[name]) for name, one in self._all.items()}
@@ -142,10 +171,11 @@ class GrowingColumns(Layout):
         if self._appender is None or not self._appended:
             return
         rows = self._rows + self._appended
-        for one in self._all.values():
-            set_length(self.home, one.path, rows)
         try:
-            self._appender.flush()
+            with self.home.transaction():
+                for one in self._all.values():
+                    set_length(self.home, one.path, rows)
+                self._appender.flush()
         except BaseException:
             self._let_go()
             raise
@@ -246,6 +276,9 @@ class GrowingColumns(Layout):
 
     def _let_go(self) -> None:
         """End appending after an error, and see what there is."""
+        if self.home.is_transactional:
+            self._see()
+            return
         appender, self._appender = self._appender, None
         self._appended = self._appended_bytes = 0
         if appender is not None:
@@ -256,7 +289,8 @@ class GrowingColumns(Layout):
 
     def _opened_appender(self) -> Appender:
         if self._appender is None:
-            self._cut_off(self._rows)
+            with self.changing():
+                self._cut_off(self._rows)
             arrays = [array for one in self._all.values() for array in one.arrays]
             self._appender = self.home.appender(arrays)
         return self._appender

@@ -1,43 +1,51 @@
-"""A directory as the home of a columns table: a frame for each array, and JSON that says what they are.
+"""A directory as the home of a columns table: a frame for each array, and a manifest that says what they are.
 
 In: paths of arrays below the table. Out: arrays in files of their own, under names that never change.
 Source: docs/formats/columns.md, "A directory of frames".
-Invariant: the file of JSON is replaced in one step; what it does not name is not there. Rows are committed
-    array by array, so a kill leaves some longer than others.
+Invariant: a commit is one replacement of the manifest, which names the committed state of each array. What it
+    does not name has not happened: files, and bytes behind the end of a state.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
+import re
 import shutil
 from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from coquina import _core
 from coquina._core import CorruptError
 from coquina.creation import asarray, new_array, options_of
+from coquina.dtypes import parse_dtype
 from coquina.hdf5.untyped import h5py
-from coquina.opening import open as open_array
 from coquina.tables.cuts import Cut
+from coquina.tables.directory_locks import found_writer, key_of, note_writer, taken
+from coquina.tables.frames_arrays import TableArray
 from coquina.tables.homes import Appender, Home
+from coquina.tables.manifest import NAME as JSON
+from coquina.tables.manifest import Manifest, ManifestText, state_of, with_state
 from coquina.tuning_options import DEFAULT_CODEC
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     import numpy.typing as npt
 
     from coquina._core import Path
     from coquina.array import Array
+    from coquina.tables.manifest import Node
 
-JSON = "table.json"
-_VERSION = 1
 #: Rows that wait are written when they are more than this, flushed or not.
 _WAITING_BYTES_MAX = 16 << 20
-_Node = dict[str, Any]
+#: Files are written anew on close if more than this, and more than half of them, is unused.
+_DEAD_BYTES_MAX = 4 << 20
+#: What a killed writer may leave: arrays that no manifest names, and what was to become one.
+_LEFT_OVER = re.compile(r"[0-9]{4,}\.b2nd|\.[0-9]{4,}\.b2nd\..*\.tmp")
 
 
 def is_directory(path: Path) -> bool:
@@ -48,35 +56,81 @@ def is_directory(path: Path) -> bool:
 class FramesHome(Home):
     """A directory of frames. Made by `make` and `open`."""
 
+    is_transactional = True
+
     def __init__(
-        self, path: str, nodes: dict[str, _Node], *, is_writable: bool, durable: bool = False
+        self, path: str, manifest: Manifest, lock: _core.DirectoryLock | None, *, durable: bool = False
     ) -> None:
-        """The directory at an absolute path. nodes: what there is, by path; the table is the empty one."""
+        """The directory at an absolute path. lock: of one that is opened for writing."""
         self.path = path
-        self._nodes = nodes
-        self._is_writable = is_writable
+        self.generation = manifest.generation
+        #: What there is, by path; the table is the empty one. Nodes are never changed in place.
+        self._nodes = dict(manifest.nodes)
+        self._committed = dict(manifest.nodes)
+        self._text = ManifestText()
+        self._lock = lock
+        self._is_writable = lock is not None
         self._durable = durable
-        self._arrays: dict[str, Array] = {}
+        self._damaged = False
+        self._depth = self._users = 0
+        self._is_swept = False
+        self._broken: str | None = None
+        self._arrays: dict[str, TableArray] = {}
 
     @classmethod
     def make(cls, path: Path, *, overwrite: bool = False, durable: bool = False) -> FramesHome:
         """Make an empty directory. overwrite: in place of a table that is there, and of nothing else.
 
-        durable: commits wait for the disk. Raises FileExistsError.
+        durable: commits wait for the disk. Raises FileExistsError, BlockingIOError.
         """
         place = _absolute(path)
         if overwrite and is_directory(place):
+            if (writer := found_writer(place)) is not None:
+                cast("FramesHome", writer).abandon("the table has been replaced by a new one")
+            lock = taken(place, 0)
             shutil.rmtree(place)
+            lock.release()
         os.makedirs(place)
-        return cls(place, {"": {"kind": "group", "attrs": {}}}, is_writable=True, durable=durable)
+        nodes: dict[str, Node] = {"": {"kind": "group", "attrs": {}}}
+        home = cls(place, Manifest({}, 0), taken(place, 0), durable=durable)
+        home._nodes = nodes
+        note_writer(place, home)
+        return home
 
     @classmethod
-    def open(cls, path: Path, mode: Literal["r", "r+", "a"] = "r", *, durable: bool = False) -> FramesHome:
-        """Open a directory. Raises FileNotFoundError, and CorruptError if its JSON is not that of a table."""
+    def open(
+        cls,
+        path: Path,
+        mode: Literal["r", "r+", "a"] = "r",
+        *,
+        durable: bool = False,
+        wait: float | None = None,
+        damaged: bool = False,
+    ) -> FramesHome:
+        """Open a directory; one that is open for writing in this process is opened for writing once more.
+
+        wait: for so many seconds, if another process writes. damaged: for reading, by who takes what is left.
+        Raises FileNotFoundError, BlockingIOError, and CorruptError if its manifest is not that of a table.
+        """
         place = _absolute(path)
-        with open(os.path.join(place, JSON), "rb") as file:
-            nodes = _read(file.read(), place)
-        return cls(place, nodes, is_writable=mode != "r", durable=durable)
+        if mode == "r":
+            home = cls(place, Manifest.read(place), None)
+            home._damaged = damaged
+            return home
+        found = found_writer(place)
+        if found is not None:
+            home = cast("FramesHome", found)
+            home._users += 1
+            return home
+        key_of(place)
+        lock = taken(place, wait or 0)
+        try:
+            home = cls(place, Manifest.read(place), lock, durable=durable)
+        except BaseException:
+            lock.release()
+            raise
+        note_writer(place, home)
+        return home
 
     @property
     def is_writable(self) -> bool:
@@ -124,8 +178,10 @@ class FramesHome(Home):
         if cut.filter not in ("blosc2", "none"):
             raise ValueError(f"filter {cut.filter!r}: frames are compressed by 'blosc2'")
         wanted, cut = np.dtype(dtype), cut.at(path)
-        number = 1 + max((one.get("number", 0) for one in self._nodes.values()), default=0)
-        node: _Node = {"kind": "array", "attrs": {}, "number": number}
+        self._check_usable()
+        nodes = [*self._nodes.values(), *self._committed.values()]
+        number = 1 + max((one.get("number", 0) for one in nodes), default=0)
+        node: Node = {"kind": "array", "attrs": {}, "number": number}
         if (members := h5py.check_enum_dtype(wanted)) is not None:
             node["members"] = {str(name): int(value) for name, value in members.items()}
         options = options_of(
@@ -143,21 +199,31 @@ class FramesHome(Home):
         )
         if cut.tuning is not None and cut.filter != "none":
             options["tuning"] = cut.tuning
-        array = new_array((0,), np.dtype(wanted.str), options)
-        array.handle.publish()
-        self._put(path, node)
-        return self._kept(node, array)
+        made = new_array((0,), np.dtype(wanted.str), options)
+        with self.transaction():
+            made.handle.set_durable(self._durable)
+            made.handle.publish()
+            array = self._kept(node, made.handle, made.dtype)
+            self._nodes[path] = node
+        return array
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
-        """Return the array. Raises KeyError if there is none, CorruptError if its file holds none."""
+        """Return the array. Raises KeyError if there is none, CorruptError if its file holds another one."""
         node = self._nodes[path]
         found = self._arrays.get(self._file(node))
-        if found is None:
-            opened = open_array(self._file(node), "a" if self._is_writable else "r")
-            if not hasattr(opened, "append_items"):
-                raise CorruptError(f"{self._file(node)}: no array, and {path!r} is one")
-            found = self._kept(node, opened)
-        return found
+        if found is not None:
+            return found
+        self._check_usable()
+        file, state = self._file(node), state_of(node)
+        try:
+            handle = _core.open_content(file, writable=self._is_writable, commit=state)
+        except (CorruptError, FileNotFoundError) as error:
+            if not self._damaged:
+                raise CorruptError(f"{self.path}: array {path!r}: {error}") from None
+            handle = _core.open_content(file, damaged=True)
+        if not isinstance(handle, _core.ArrayHandle):
+            raise CorruptError(f"{file}: no array, and {path!r} is one")
+        return self._kept(node, handle, parse_dtype(handle.dtype_text, handle.typesize))
 
     def limited(self, array: Array, length: int) -> Array:
         """Return a copy in memory, compressed."""
@@ -185,38 +251,26 @@ class FramesHome(Home):
         return True
 
     def remove(self, path: str) -> None:
-        """Remove what is at a path and below: first from the JSON, then the files."""
-        gone = [self._nodes.pop(one) for one in self._below(path)]
-        self._write()
-        self._remove_files(gone)
-
-    def _remove_files(self, nodes: Sequence[_Node]) -> None:
-        for node in nodes:
-            if node["kind"] == "array":
-                file = self._file(node)
-                if file in self._arrays:
-                    self._arrays.pop(file).close()
-                os.remove(file)
+        """Remove what is at a path and below; files go once that is committed."""
+        with self.transaction():
+            for one in self._below(path):
+                del self._nodes[one]
 
     def move(self, old: str, new: str) -> None:
-        """Give it another path, in the JSON alone."""
-        self._move(old, new)
-        self._write()
-
-    def _move(self, old: str, new: str) -> None:
-        for one in self._below(old):
-            self._nodes[new + one[len(old) :]] = self._nodes.pop(one)
+        """Give it another path, in the manifest alone."""
+        with self.transaction():
+            for one in self._below(old):
+                self._nodes[new + one[len(old) :]] = self._nodes.pop(one)
 
     def replace(self, old: str, new: str) -> None:
-        """Give it the path of something else, in one write of the JSON: there is always one of both."""
-        gone = [self._nodes.pop(one) for one in self._below(new)]
-        self._move(old, new)
-        self._write()
-        self._remove_files(gone)
+        """Give it the path of something else, in one commit: there is always one of both."""
+        with self.transaction():
+            self.remove(new)
+            self.move(old, new)
 
     def appender(self, arrays: Sequence[Array]) -> Appender:
         """Return what appends to one array after the other."""
-        return _Appender(arrays)
+        return _Appender(self, arrays)
 
     def can_grow(self, array: Array) -> bool:
         """Return True: all frames can grow."""
@@ -225,51 +279,207 @@ class FramesHome(Home):
     def set_number(self, path: str, name: str, number: int) -> None:
         """Do nothing: who reads frames asks them how long they are."""
 
-    def close(self) -> None:
-        """Close all arrays."""
-        while self._arrays:
-            self._arrays.popitem()[1].close()
-
     def put_attrs(self, path: str, attrs: dict[str, Any]) -> None:
         """Keep the attributes of what is at a path."""
-        self._nodes[path]["attrs"] = attrs
-        self._write()
+        self._put(path, {**self._nodes[path], "attrs": attrs})
 
     def attrs_at(self, path: str) -> dict[str, Any]:
         """Return the attributes of what is at a path."""
         return self._nodes[path]["attrs"]
 
-    def _kept(self, node: _Node, array: Array) -> Array:
-        array.durable = self._durable
-        self._arrays[self._file(node)] = array
+    # Commits
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        """Make all changes in the block one commit; an exception undoes them. Blocks in it are part of it."""
+        self._check_usable()
+        self._depth += 1
+        try:
+            yield
+            if self._depth == 1:
+                self._commit()
+        except BaseException:
+            if self._depth == 1:
+                self._undo()
+            raise
+        finally:
+            self._depth -= 1
+
+    def is_outdated(self) -> bool:
+        """Whether there is a newer commit than the one that is shown."""
+        return not self._is_writable and Manifest.read(self.path).generation != self.generation
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of whoever writes the table; return whether there is one."""
+        if self._is_writable:
+            return False
+        newest = Manifest.read(self.path)
+        if newest.generation == self.generation:
+            return False
+        kept = {self._file(one): state_of(one) for one in newest.nodes.values() if one["kind"] == "array"}
+        for node in self._nodes.values():
+            if node["kind"] == "array" and kept.get(self._file(node)) != state_of(node):
+                self._arrays.pop(self._file(node), None)
+        self.generation = newest.generation
+        self._nodes, self._committed = dict(newest.nodes), dict(newest.nodes)
+        return True
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether nothing more can be written, because of a commit that has failed."""
+        return self._broken is not None
+
+    def abandon(self, why: str) -> None:
+        """Let go of the directory, and refuse to write anything from here on."""
+        self._broken = why
+        for array in self._arrays.values():
+            with suppress(_core.CoquinaError, OSError, ValueError):
+                array.handle.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def _check_usable(self) -> None:
+        if self._broken is not None:
+            raise ValueError(f"{self.path}: {self._broken}; open it again")
+
+    def _commit(self) -> None:
+        """Write all that has changed behind the committed states, and then the manifest that names it."""
+        if self._lock is None:
+            raise ValueError(f"{self.path}: the table is open for reading only")
+        if not self._lock.is_at(self.path):
+            raise OSError(
+                f"{self.path}: it is not the directory any more that was opened, or not by this process"
+            )
+        changed: list[_core.ArrayHandle] = []
+        for path, node in self._nodes.items():
+            if node["kind"] != "array":
+                continue
+            array = self._arrays.get(self._file(node))
+            if array is None and "state" not in node:
+                array = cast("TableArray", self.array(path))
+            if array is not None:
+                state = array.handle.prepare()
+                if state != state_of(node):
+                    self._nodes[path] = with_state(node, state)
+                    changed.append(array.handle)
+        before = self._committed
+        if not changed and self._nodes.keys() == before.keys():
+            if all(node is before[path] for path, node in self._nodes.items()):
+                return
+        self._sweep()
+        self.generation += 1
+        text = self._text.of(self._nodes, self.generation)
+        # What is committed is not to be taken back by an interrupt that comes right behind the commit.
+        self._committed = dict(self._nodes)
+        target = os.path.join(self.path, JSON)
+        outcome, error = _core.commit_together(changed, target, text, durable=self._durable)
+        if error is None:
+            self._remove_files(before, self._committed)
+        elif outcome == "undone":
+            self._committed = before
+            raise error
+        else:
+            self.abandon(f"a commit has failed, and it is {outcome} ({error})")
+            raise error
+
+    def _undo(self) -> None:
+        """Go back to the last commit."""
+        if self._broken is not None:
+            return
+        undone, self._nodes = self._nodes, dict(self._committed)
+        # What cannot be removed is not named, and removed by the next writer.
+        with suppress(OSError):
+            self._remove_files(undone, self._nodes)
+        for array in self._arrays.values():
+            array.undo()
+
+    def _remove_files(self, before: dict[str, Node], now: dict[str, Node]) -> None:
+        """Remove the files of arrays that are not there any more."""
+        kept = {node["number"] for node in now.values() if node["kind"] == "array"}
+        for node in before.values():
+            if node["kind"] == "array" and node["number"] not in kept:
+                file = self._file(node)
+                if file in self._arrays:
+                    self._arrays.pop(file).handle.close()
+                with suppress(FileNotFoundError):
+                    os.remove(file)
+
+    def _sweep(self) -> None:
+        """Remove, once, what a killed writer has left."""
+        if self._is_swept:
+            return
+        self._is_swept = True
+        known = [*self._nodes.values(), *self._committed.values()]
+        named = {os.path.basename(self._file(one)) for one in known if one["kind"] == "array"}
+        for name in os.listdir(self.path):
+            if _LEFT_OVER.fullmatch(name) and name not in named:
+                with suppress(OSError):
+                    os.remove(os.path.join(self.path, name))
+
+    def close(self) -> None:
+        """Commit, give back unused room if there is much, and close all arrays."""
+        if self._users > 0:
+            self._users -= 1
+            return
+        lock = self._lock
+        try:
+            if lock is not None and not self.is_broken and lock.is_at(self.path):
+                with self.transaction():
+                    pass
+                self._compact()
+        finally:
+            while self._arrays:
+                self._arrays.popitem()[1].handle.close()
+            if lock is not None:
+                lock.release()
+            if self._is_writable:
+                self._broken = self._broken or "it has been closed"
+
+    def _compact(self) -> None:
+        """Write arrays anew of which much is unused; readers of the old files keep them."""
+        wasteful = [path for path, node in self._nodes.items() if self._is_wasteful(node)]
+        if not wasteful:
+            return
+        try:
+            with self.transaction():
+                for path in wasteful:
+                    node, old = self._nodes[path], self._arrays[self._file(self._nodes[path])]
+                    nodes = [*self._nodes.values(), *self._committed.values()]
+                    number = 1 + max(one.get("number", 0) for one in nodes)
+                    made = {key: value for key, value in node.items() if key != "state"} | {"number": number}
+                    old.handle.save(self._file(made), overwrite=True)
+                    self._nodes[path] = made
+                    self.array(path)
+        except OSError:
+            # All is committed, and only room was to be won: on a full disk there is none to win it with.
+            return
+
+    def _is_wasteful(self, node: Node) -> bool:
+        array = self._arrays.get(self._file(node)) if node["kind"] == "array" else None
+        if array is None or "state" not in node:
+            return False
+        stats = array.handle.stats()
+        dead, used = int(stats["dead_bytes"]), int(stats["cbytes"])
+        # Other programs do not see that an array has become empty again.
+        is_emptied = not array.shape[0] and dead > 0 and cast("tuple[int, int]", state_of(node))[0] > 1 << 9
+        return is_emptied or (dead > _DEAD_BYTES_MAX and dead > used)
+
+    def _kept(self, node: Node, handle: _core.ArrayHandle, dtype: np.dtype[Any]) -> TableArray:
+        array = self._arrays[self._file(node)] = TableArray.of(handle, dtype, self)
+        if self._is_writable:
+            handle.set_durable(self._durable)
+            handle.begin()
         return array
 
-    def _file(self, node: _Node) -> str:
+    def _file(self, node: Node) -> str:
         return os.path.join(self.path, f"{node['number']:04d}.b2nd")
 
     def _below(self, path: str) -> list[str]:
         return [one for one in self._nodes if one == path or one.startswith(f"{path}/")]
 
-    def _put(self, path: str, node: _Node) -> None:
-        self._nodes[path] = node
-        self._write()
-
-    def _write(self) -> None:
-        """Replace the file of JSON."""
-        target = os.path.join(self.path, JSON)
-        temporary = f"{target}.{secrets.token_hex(4)}"
-        content = {"coquina table": _VERSION, "nodes": self._nodes}
-        try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                json.dump(content, file, ensure_ascii=False, indent=1)
-                file.flush()
-                if self._durable:
-                    os.fsync(file.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.remove(temporary)
-            raise
+    def _put(self, path: str, node: Node) -> None:
+        with self.transaction():
+            self._nodes[path] = node
 
 
 class _Attributes(MutableMapping[str, Any]):
@@ -309,9 +519,10 @@ class _Attributes(MutableMapping[str, Any]):
 
 
 class _Appender:
-    """Rows that wait for the next flush, and then are committed to one array after the other."""
+    """Rows that wait for the next flush, and then are committed to all arrays together."""
 
-    def __init__(self, arrays: Sequence[Array]) -> None:
+    def __init__(self, home: FramesHome, arrays: Sequence[Array]) -> None:
+        self._home = home
         self._arrays = arrays
         self._waiting: list[list[npt.NDArray[Any]]] = [[] for _ in arrays]
         self._bytes = 0
@@ -326,12 +537,15 @@ class _Appender:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
-        for array, waiting in zip(self._arrays, self._waiting, strict=True):
-            if waiting:
-                array.append(np.concatenate(waiting))
-                waiting.clear()
+        """Write what waits; of all or of none."""
+        taken, self._waiting = self._waiting, [[] for _ in self._arrays]
         self._bytes = 0
+        if not any(taken):
+            return
+        with self._home.transaction():
+            for array, waiting in zip(self._arrays, taken, strict=True):
+                if waiting:
+                    array.append(waiting[0] if len(waiting) == 1 else np.concatenate(waiting))
 
     def close(self) -> None:
         """Write what waits."""
@@ -347,38 +561,3 @@ def _plain(value: Any) -> Any:
     plain: Any = cast("Any", value).tolist() if isinstance(value, np.generic | np.ndarray) else value
     json.dumps(plain)
     return plain
-
-
-def _read(content: bytes, place: str) -> dict[str, _Node]:
-    """Return the nodes that a file of JSON tells. Raises CorruptError for what is none of ours."""
-    try:
-        found = json.loads(content)
-        nodes = found["nodes"]
-        is_known = found["coquina table"] == _VERSION and _is_node(nodes[""])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise CorruptError(f"{place}: {JSON} is not that of a table") from None
-    if not is_known or not all(map(_is_node, nodes.values())):
-        raise CorruptError(f"{place}: {JSON} is not that of a table of version {_VERSION}")
-    return nodes
-
-
-def _is_node(node: Any) -> bool:
-    if not isinstance(node, dict):
-        return False
-    known = cast("_Node", node)
-    if not isinstance(known.get("attrs"), dict):
-        return False
-    if known.get("kind") == "array":
-        members = known.get("members")
-        is_named = members is None or _is_members(members)
-        return type(known.get("number")) is int and known["number"] > 0 and is_named
-    if known.get("kind") == "texts":
-        texts = known.get("texts")
-        return isinstance(texts, list) and all(isinstance(one, str) for one in cast("list[Any]", texts))
-    return known.get("kind") == "group"
-
-
-def _is_members(members: Any) -> bool:
-    return isinstance(members, dict) and all(
-        type(number) is int for number in cast("dict[str, Any]", members).values()
-    )

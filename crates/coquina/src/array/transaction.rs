@@ -89,9 +89,12 @@ impl Array {
         done
     }
 
-    fn go_back(&self, writer: &mut Writer) {
+    pub(super) fn go_back(&self, writer: &mut Writer) {
         writer.store.rollback();
-        self.set_state(&writer.committed);
+        // A commit that has failed may have happened, and only not be durable: of a file the store knows.
+        if writer.store.chunks().state_sum().is_none() || self.renew(writer).is_err() {
+            self.set_state(&writer.committed);
+        }
     }
 
     /// Whether a commit waits until the disk has it, so that not even a power cut can take it back.

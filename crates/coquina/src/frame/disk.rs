@@ -18,6 +18,8 @@ const INDEX_NAME: &str = "chunks.b2frame";
 
 /// Writes all of `bytes` at `offset`.
 pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(test)]
+    super::faults::check()?;
     #[cfg(unix)]
     {
         std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
@@ -31,6 +33,39 @@ pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::R
         }
         Ok(())
     }
+}
+
+/// Makes durable what is in a file.
+pub(super) fn sync(file: &File) -> std::io::Result<()> {
+    #[cfg(test)]
+    super::faults::check()?;
+    file.sync_data()
+}
+
+/// Writes a file of these parts beside `target`, which then takes its place in one step.
+pub(super) fn replace_file(target: &Path, parts: &[&[u8]], durable: bool) -> std::io::Result<()> {
+    // There is one writer at a time: what a killed one has left under this name is written over.
+    let mut temporary = target.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
+    let write = || {
+        let file = File::create(&temporary)?;
+        let mut at = 0;
+        for part in parts {
+            write_all_at(&file, part, at)?;
+            at += <[u8]>::len(part) as u64;
+        }
+        if durable {
+            sync(&file)?;
+        }
+        #[cfg(test)]
+        super::faults::check()?;
+        fs::rename(&temporary, target)
+    };
+    write().inspect_err(|_| {
+        // Nothing can be done about a temporary file that cannot be removed, and nothing is lost by it.
+        let _ = fs::remove_file(&temporary);
+    })
 }
 
 /// A file that bytes are added to at the end. They can be read from then on, also while they wait in memory.
@@ -109,6 +144,8 @@ impl GrowingFile {
         pending.at = end;
         self.written.store(end, Ordering::Release);
         if self.file.metadata()?.len() > end {
+            #[cfg(test)]
+            super::faults::check()?;
             self.file.set_len(end)?;
         }
         Ok(())
@@ -201,6 +238,8 @@ impl Folder {
 /// Makes what a directory lists durable, where the system can.
 pub(super) fn sync_folder(path: &Path) -> Result<()> {
     if cfg!(unix) {
+        #[cfg(test)]
+        super::faults::check()?;
         File::open(path)?.sync_all()?;
     }
     Ok(())

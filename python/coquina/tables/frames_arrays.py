@@ -1,0 +1,80 @@
+"""Arrays of a table that is a directory: what is written to one is committed together with all others.
+
+In: writes, as arrays take them. Out: commits of the table.
+Invariant: the handle is in a transaction as long as the array is open for writing; it is the table that commits.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import ref
+
+from coquina._core import UnsupportedError
+from coquina.array import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from coquina import _core
+    from coquina.tables.frames_home import FramesHome
+
+
+class TableArray(Array):
+    """An array that is part of a table in a directory."""
+
+    __slots__ = ("_home",)
+    _home: ref[FramesHome]
+
+    @classmethod
+    def of(cls, handle: _core.ArrayHandle, dtype: np.dtype[Any], home: FramesHome) -> TableArray:
+        """Return the array of a handle, which the home commits."""
+        made = cls(handle, dtype)
+        # Who holds the table holds the home: a circle would keep its lock until it is found.
+        made._home = ref(home)
+        return made
+
+    @property
+    def home(self) -> FramesHome:
+        """Who commits it. Raises ValueError if the table is gone."""
+        home = self._home()
+        if home is None:
+            raise ValueError("the table that the array is part of has been closed")
+        return home
+
+    def write_selection(self, *arguments: Any, **options: Any) -> None:
+        """Write values to the items of a selection, as a change of the table."""
+        with self.home.transaction():
+            super().write_selection(*arguments, **options)
+
+    def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
+        """Make the array longer, as a change of the table."""
+        with self.home.transaction():
+            super().append_items(axis, len, values, threads)
+
+    def resize_axes(self, shape: Iterable[int], threads: int | None = None) -> None:
+        """Give the array another shape, as a change of the table."""
+        with self.home.transaction():
+            super().resize_axes(shape, threads)
+
+    @contextmanager
+    def transaction(self) -> Generator[Array]:
+        """Make all changes of the table within one commit. An exception undoes them all."""
+        with self.home.transaction():
+            yield self
+
+    def refresh(self) -> bool:
+        """Return False: `Table.refresh` goes to the newest commit of all columns."""
+        return False
+
+    def compact(self) -> NoReturn:
+        """Raise UnsupportedError: the table does it when it is closed."""
+        raise UnsupportedError("an array of a table gives its space back when the table is closed")
+
+    def undo(self) -> None:
+        """Go back to the last commit, after the table did not come to the next one."""
+        self.handle.undo()
+        self._wrote()
