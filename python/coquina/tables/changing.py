@@ -6,7 +6,6 @@ Invariant: rows are appended in the order in which they came, and what reads nex
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -21,6 +20,7 @@ from coquina.tables.layout import RecordBatch
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape
 from coquina.tables.table_indexes import TableIndexes
+from coquina.tables.table_state import TableState
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -47,26 +47,24 @@ class Changes(TableIndexes):
         "_layout",
         "_lock",
         "_owner",
-        "_pending",
         "_records",
-        "_row",
         "_shape",
-        "_waiting",
-        "_waiting_rows",
+        "_state",
         "is_closed",
     )
     _owner: File | None
+    _state: TableState
 
-    def __init__(self, layout: Layout, owner: File | None = None) -> None:
-        """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table."""
+    def __init__(self, layout: Layout, owner: File | None = None, state: TableState | None = None) -> None:
+        """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table.
+
+        state: of another handle of the table, which this one shares.
+        """
+        self._state = TableState(layout) if state is None else state
+        self._state.handles.add(self._table)
         self._layout = layout
         self._owner = owner
-        self._index_store = None
-        self._lock = threading.RLock()
-        self._pending = 0
-        self._waiting: list[Values] = []
-        self._waiting_rows = 0
-        self._row: np.dtype[Any] | Literal[False] | None = False
+        self._lock = self._state.lock
         self._conditions: KnownConditions | None = None
         self._shape: tuple[object, RowShape] | None = None
         self._records: RecordColumn | Literal[False] | None = False
@@ -76,6 +74,11 @@ class Changes(TableIndexes):
     def layout(self) -> Layout:
         """How it is stored."""
         return self._layout
+
+    @property
+    def state(self) -> TableState:
+        """What it has in common with other handles of the table."""
+        return self._state
 
     @property
     def schema(self) -> Schema:
@@ -113,7 +116,7 @@ class Changes(TableIndexes):
     @property
     def nrows(self) -> int:
         """How many rows there are, with those that wait in memory."""
-        return self._layout.nrows if not self._pending else self._pending
+        return self._layout.nrows if not self._state.pending else self._state.pending
 
     @property
     def name(self) -> str | None:
@@ -128,7 +131,7 @@ class Changes(TableIndexes):
         """Write what waits in memory, so that it is read. Raises ValueError if the table is closed."""
         if self.is_closed:
             raise ValueError("the table is closed")
-        if self._pending:
+        if self._state.pending:
             self.flush()
 
     def _query(self) -> Plan:
@@ -151,10 +154,10 @@ class Changes(TableIndexes):
 
     def _plain_row(self) -> np.dtype[Any] | None:
         """Return the dtype of rows that are appended as they are; None if columns look at their values."""
-        if self._row is False:
+        if self._state.row is False:
             columns = self._layout.columns.values()
-            self._row = self.dtype if all(one.kind in ("number", "bits") for one in columns) else None
-        return self._row
+            self._state.row = self.dtype if all(one.kind in ("number", "bits") for one in columns) else None
+        return self._state.row
 
     def _wait(self, rows: Values) -> int:
         """Keep a few rows until there are more."""
@@ -164,22 +167,23 @@ class Changes(TableIndexes):
             with self._lock:
                 self._check_open()
                 before = self.nrows
-                if not self._pending:
+                if not self._state.pending:
                     self._begin()
-                self._waiting.append(rows.copy())
-                self._waiting_rows += len(rows)
-                self._pending = before + len(rows)
-                if self._waiting_rows >= _WAITING_ROWS:
+                self._state.waiting.append(rows.copy())
+                self._state.waiting_rows += len(rows)
+                self._state.pending = before + len(rows)
+                if self._state.waiting_rows >= _WAITING_ROWS:
                     self._drain()
         return len(rows)
 
     def _drain(self) -> None:
         """Hand the few rows that wait over to the layout."""
-        if self._waiting:
-            rows = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
+        waiting = self._state.waiting
+        if waiting:
+            rows = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
             with written_by(self.author):
                 self._layout.append(RecordBatch(writing.batch_of(rows), rows))
-            self._waiting, self._waiting_rows = [], 0
+            self._state.waiting, self._state.waiting_rows = [], 0
 
     def put(self, batch: Batch) -> None:
         """Append a batch: values by the path of their column, as `layout.append` takes them."""
@@ -190,16 +194,15 @@ class Changes(TableIndexes):
             self._check_open()
             self._drain()
             before = self.nrows
-            if not self._pending:
+            if not self._state.pending:
                 self._begin()
             with written_by(self.author):
                 self._layout.append(batch)
-            self._pending = before + count
+            self._state.pending = before + count
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write a column (a new one too, in the columns layout), columns, or rows."""
-        with self._lock:
-            self.ready()
+        with self._lock, self._commit():
             if isinstance(key, str):
                 if key in self._layout.columns:
                     writing.modify_plan(Plan(self._table), {key: value})
@@ -218,8 +221,7 @@ class Changes(TableIndexes):
         rows: a condition, as `where` takes it, a selection's `row_numbers()`, an int or a slice. values: by
         column, one for all rows, one for each, or an expression with one for each row of the table.
         """
-        with self._lock:
-            self.ready()
+        with self._lock, self._commit():
             if is_condition(rows):
                 return writing.modify_plan(Plan(self._table).where(Condition(rows), None, None, None), values)
             return writing.modify_rows(self._table, writing.rows_of_key(self._table, rows), values)
@@ -289,7 +291,7 @@ class Changes(TableIndexes):
         with self._lock:
             self.ready()
             writing.add_column(self._table, name, values, spec)
-            self._row = False
+            self._state.row = False
 
     def drop_column(self, name: str) -> None:
         """Remove a column. Columns layout only."""
@@ -299,7 +301,7 @@ class Changes(TableIndexes):
                 self._layout.drop_column(name)
             if not self.index_store.is_empty:
                 self.index_store.dropped(name)
-            self._row = False
+            self._state.row = False
 
     def rename_column(self, old: str, new: str) -> None:
         """Give a column another name. Columns layout only."""
@@ -309,7 +311,7 @@ class Changes(TableIndexes):
                 self._layout.rename_column(old, new)
             if not self.index_store.is_empty:
                 self.index_store.renamed(old, new)
-            self._row = False
+            self._state.row = False
 
     def compact(self) -> None:
         """Give back the space of what was overwritten or deleted, and make one run of each index.
@@ -335,11 +337,30 @@ class Changes(TableIndexes):
             self._drain()
             with written_by(self.author):
                 self._layout.flush()
-            if self._pending:
-                self._pending = 0
+            if self._state.pending:
+                self._state.pending = 0
                 self._hold(False)
                 if not self.index_store.is_empty:
                     self.index_store.flushed()
+
+    @contextmanager
+    def _commit(self) -> Generator[None]:
+        """Write what waits, then make what changes in the block one commit, where the layout has commits."""
+        self.ready()
+        with self._layout.changing():
+            yield
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of whoever writes the table; return whether there is one.
+
+        For a table that is a directory and open for reading: all columns are shown as of that commit.
+        """
+        with self._lock:
+            self._check_open()
+            if not self._layout.refresh():
+                return False
+            self._state.row, self._state.index_store, self._records = False, None, False
+            return True
 
     def _check_open(self) -> None:
         if self.is_closed:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import UnsupportedError
+from coquina._core import CorruptError, UnsupportedError
 from coquina.tables import columns_names as names
 from coquina.tables.categories import extended, fits, new_values, widen
 from coquina.tables.column_encodings import open_column
@@ -63,10 +63,18 @@ class GrowingColumns(Layout):
 
     def refresh(self) -> bool:
         """Go to the newest commit of another writer; return whether there is one."""
-        if not self.home.refresh():
-            return False
-        self._see()
-        return True
+        is_newer = False
+        while self.home.refresh():
+            is_newer = True
+            try:
+                self._see()
+            except CorruptError:
+                # The writer may have come to the next commit, and removed what was before.
+                if not self.home.is_outdated():
+                    raise
+            else:
+                break
+        return is_newer
 
     def _see(self) -> None:
         """Show what the home has, whatever has been shown before."""
@@ -127,8 +135,7 @@ class GrowingColumns(Layout):
             raise ValueError(f"append to {self.name}: no values for {', '.join(map(repr, missing))}")
         if not rows:
             return
-        with self.changing():
-            self._extend_categories(batch)
+        self._extend_categories(batch)
         if isinstance(batch, RecordBatch):
             batch = _disentangled(batch)
         encoded = {name: one.encoded(batch[name]) for name, one in self._all.items()}
@@ -251,15 +258,18 @@ class GrowingColumns(Layout):
 
     def _extend_categories(self, batch: Batch) -> None:
         """Make categories of values that are none yet."""
-        for name, values in batch.items():
-            unknown = new_values(self._all[name].column, values)
-            if not unknown:
-                continue
-            if not fits(self.home, self._all[name], unknown):
-                self._settle()
-                self._all[name] = widen(self.home, self._all[name], len(unknown), self.cut)
-            self._all[name] = extended(self.home, self._all[name], unknown, self.cut)
-            self._changed()
+        new = {name: new_values(self._all[name].column, values) for name, values in batch.items()}
+        if not any(new.values()):
+            return
+        with self.changing():
+            for name, unknown in new.items():
+                if not unknown:
+                    continue
+                if not fits(self.home, self._all[name], unknown):
+                    self._settle()
+                    self._all[name] = widen(self.home, self._all[name], len(unknown), self.cut)
+                self._all[name] = extended(self.home, self._all[name], unknown, self.cut)
+                self._changed()
 
     def _end_appending(self) -> None:
         """Flush, and let go of the arrays: what else is changed in a file must not come between."""

@@ -66,7 +66,6 @@ def taken(place: str, wait: float) -> DirectoryLock:
         except BlockingIOError:
             left = until - time.monotonic()
             if left <= 0:
-                raise BlockingIOError(
-                    f"{place}: it is open for writing in another process; close it there, or pass wait=seconds"
-                ) from None
+                what = "it is open for writing in another process; close it there, or pass wait=seconds"
+                raise BlockingIOError(f"{place}: {what}") from None
             time.sleep(min(_STEP_SECONDS, left))

@@ -1,7 +1,7 @@
 """Arrays of a table that is a directory: what is written to one is committed together with all others.
 
 In: writes, as arrays take them. Out: commits of the table.
-Invariant: the handle is in a transaction as long as the array is open for writing; it is the table that commits.
+Invariant: the handle is in a transaction as long as the array is open for writing; the table commits it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from coquina.tables.directory_locks import found_writer, key_of, note_writer, ta
 from coquina.tables.frames_arrays import TableArray
 from coquina.tables.homes import Appender, Home
 from coquina.tables.manifest import NAME as JSON
-from coquina.tables.manifest import Manifest, ManifestText, state_of, with_state
+from coquina.tables.manifest import Manifest, ManifestText, line_of, state_of, with_state
 from coquina.tuning_options import DEFAULT_CODEC
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class FramesHome(Home):
         self._nodes = dict(manifest.nodes)
         self._committed = dict(manifest.nodes)
         self._text = ManifestText()
+        self._writer = _core.ManifestWriter(os.path.join(path, JSON))
+        self._has_lines = False
         self._lock = lock
         self._is_writable = lock is not None
         self._durable = durable
@@ -350,8 +352,11 @@ class FramesHome(Home):
             raise OSError(
                 f"{self.path}: it is not the directory any more that was opened, or not by this process"
             )
-        changed: list[_core.ArrayHandle] = []
+        changed: dict[str, _core.ArrayHandle] = {}
+        before = self._committed
+        is_line = not self._durable and self._writer.takes_line and self._nodes.keys() == before.keys()
         for path, node in self._nodes.items():
+            is_line = is_line and node is before[path]
             if node["kind"] != "array":
                 continue
             array = self._arrays.get(self._file(node))
@@ -361,26 +366,34 @@ class FramesHome(Home):
                 state = array.handle.prepare()
                 if state != state_of(node):
                     self._nodes[path] = with_state(node, state)
-                    changed.append(array.handle)
-        before = self._committed
-        if not changed and self._nodes.keys() == before.keys():
-            if all(node is before[path] for path, node in self._nodes.items()):
-                return
+                    changed[path] = array.handle
+        if not changed and self._is_as(before):
+            return
         self._sweep()
         self.generation += 1
-        text = self._text.of(self._nodes, self.generation)
+        if is_line:
+            text = line_of(self._nodes, changed, self.generation)
+        else:
+            text = self._text.of(self._nodes, self.generation)
         # What is committed is not to be taken back by an interrupt that comes right behind the commit.
         self._committed = dict(self._nodes)
-        target = os.path.join(self.path, JSON)
-        outcome, error = _core.commit_together(changed, target, text, durable=self._durable)
+        handles = list(changed.values())
+        outcome, error = self._writer.commit(handles, text, line=is_line, durable=self._durable)
+        self._has_lines = is_line and error is None
         if error is None:
-            self._remove_files(before, self._committed)
+            if not is_line:
+                self._remove_files(before, self._committed)
         elif outcome == "undone":
             self._committed = before
             raise error
         else:
             self.abandon(f"a commit has failed, and it is {outcome} ({error})")
             raise error
+
+    def _is_as(self, before: dict[str, Node]) -> bool:
+        """Whether all nodes are those of the last commit."""
+        same = self._nodes.keys() == before.keys()
+        return same and all(node is before[path] for path, node in self._nodes.items())
 
     def _undo(self) -> None:
         """Go back to the last commit."""
@@ -390,8 +403,11 @@ class FramesHome(Home):
         # What cannot be removed is not named, and removed by the next writer.
         with suppress(OSError):
             self._remove_files(undone, self._nodes)
-        for array in self._arrays.values():
-            array.undo()
+        try:
+            for array in self._arrays.values():
+                array.undo()
+        except (_core.CoquinaError, OSError, ValueError) as error:
+            self.abandon(f"a commit has failed, and could not be undone ({error})")
 
     def _remove_files(self, before: dict[str, Node], now: dict[str, Node]) -> None:
         """Remove the files of arrays that are not there any more."""
@@ -427,6 +443,7 @@ class FramesHome(Home):
                 with self.transaction():
                     pass
                 self._compact()
+                self._write_whole()
         finally:
             while self._arrays:
                 self._arrays.popitem()[1].handle.close()
@@ -454,6 +471,13 @@ class FramesHome(Home):
             # All is committed, and only room was to be won: on a full disk there is none to win it with.
             return
 
+    def _write_whole(self) -> None:
+        """Write a manifest without lines behind it, for people and programs that read JSON."""
+        if self._has_lines:
+            text = self._text.of(self._nodes, self.generation)
+            self._writer.commit([], text, durable=self._durable)
+            self._has_lines = False
+
     def _is_wasteful(self, node: Node) -> bool:
         array = self._arrays.get(self._file(node)) if node["kind"] == "array" else None
         if array is None or "state" not in node:
@@ -461,7 +485,7 @@ class FramesHome(Home):
         stats = array.handle.stats()
         dead, used = int(stats["dead_bytes"]), int(stats["cbytes"])
         # Other programs do not see that an array has become empty again.
-        is_emptied = not array.shape[0] and dead > 0 and cast("tuple[int, int]", state_of(node))[0] > 1 << 9
+        is_emptied = not array.shape[0] and dead > 0
         return is_emptied or (dead > _DEAD_BYTES_MAX and dead > used)
 
     def _kept(self, node: Node, handle: _core.ArrayHandle, dtype: np.dtype[Any]) -> TableArray:

@@ -63,6 +63,10 @@ class Home(ABC):
         """Go to the newest commit of another writer; return whether there is one."""
         return False
 
+    def is_outdated(self) -> bool:
+        """Whether there is a newer commit than the one that is shown."""
+        return False
+
     @property
     @abstractmethod
     def is_writable(self) -> bool:

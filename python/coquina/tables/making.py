@@ -152,7 +152,9 @@ def _create_directory(
     if mode not in ("w", "x"):
         raise ValueError(f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'w' and 'x'")
     layout: Any = storing.create_directory(path, schema, mode == "w")
-    table = Table(layout)
+    from coquina.tables.directories import shared
+
+    table = shared(layout)
     try:
         _fill(table, parts, storing)
     except BaseException:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from coquina._core import CorruptError, read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 NAME = "table.json"
 _VERSION, _VERSION_UNCHECKED = 2, 1
@@ -32,16 +32,22 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: str) -> Manifest:
-        """Read that of a directory. Raises FileNotFoundError; CorruptError for damage, and for what is none."""
-        text, is_checked = read_manifest(os.path.join(folder, NAME))
+        """Read that of a directory. Raises FileNotFoundError; CorruptError for damage, or for no table's."""
+        text, lines, is_checked = read_manifest(os.path.join(folder, NAME))
         try:
             found = json.loads(text)
             version, nodes = found["coquina table"], found["nodes"]
             generation = found["generation"] if is_checked else 0
             is_known = version == (_VERSION if is_checked else _VERSION_UNCHECKED) and _is_node(nodes[""])
-        except (ValueError, KeyError, TypeError, RecursionError):
+            is_known = is_known and type(generation) is int and all(map(_is_node, nodes.values()))
+            paths = {str(one["number"]): path for path, one in nodes.items() if one["kind"] == "array"}
+            for line in map(json.loads, lines):
+                generation = line["generation"]
+                for number, state in line["states"].items():
+                    nodes[paths[number]]["state"] = state
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise CorruptError(f"{folder}: {NAME} is not that of a table") from None
-        if not is_known or type(generation) is not int or not all(map(_is_node, nodes.values())):
+        if not is_known:
             raise CorruptError(f"{folder}: {NAME} is not that of a table of version 1 or {_VERSION}")
         if is_checked and not all(one["kind"] != "array" or state_of(one) for one in nodes.values()):
             raise CorruptError(f"{folder}: {NAME} does not say which state of an array is the committed one")
@@ -66,6 +72,12 @@ class ManifestText:
         lines = ",\n".join([text for _, text in self._known.values()])
         start = f'{{"coquina table": {_VERSION}, "generation": {generation}, "nodes": {{'
         return f"{start}\n{lines}\n}}}}\n".encode("utf-8", "surrogatepass")
+
+
+def line_of(nodes: Mapping[str, Node], changed: Iterable[str], generation: int) -> bytes:
+    """Return the line that says that the arrays at these paths are in other states now."""
+    states = {str(nodes[path]["number"]): nodes[path]["state"] for path in changed}
+    return _json({"generation": generation, "states": states}).encode()
 
 
 def state_of(node: Node) -> tuple[int, int] | None:

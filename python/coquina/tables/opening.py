@@ -93,21 +93,30 @@ def create_table(
 
 
 def open_table(
-    path: Path | RangeReader, name: str | None = None, mode: Literal["r", "r+", "a"] = "r"
+    path: Path | RangeReader,
+    name: str | None = None,
+    mode: Literal["r", "r+", "a"] = "r",
+    *,
+    wait: float | None = None,
 ) -> Table:
     """Open a table of a file, or one that is a directory; closing it closes the file.
 
     path: of the file or the directory, or the URL of a file, which is only read; see `coquina.open`.
-    name: of the table; None for the only one that the file has. Raises KeyError if there is no such table, or
-    more than one and no name, UnsupportedError for what is no table.
+    name: of the table; None for the only one that the file has.
+    wait: for so many seconds, if another process has a directory open for writing.
+
+    A directory that this process has open for writing already gives another handle of the same table: rows
+    that are appended by one are seen by all. Readers see a directory as of one commit, until `Table.refresh`.
+
+    Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
+    table, BlockingIOError if another process writes.
     """
     from coquina.hdf5.files import File
 
     if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
-        from coquina.tables.columns_layout import ColumnsLayout
-        from coquina.tables.frames_home import FramesHome
+        from coquina.tables.directories import open_directory
 
-        return Table(ColumnsLayout.open(FramesHome.open(path, mode)))
+        return open_directory(path, mode, wait)
     file = File(path, mode)
     try:
         return owned(open_in(file, only_table(file) if name is None else name), file)

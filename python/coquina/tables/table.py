@@ -256,12 +256,16 @@ class Table(Changes):
         with self._lock:
             if self.is_closed:
                 return
+            is_last = self._state.is_last(self)
             try:
                 if self._layout.file is None or self._layout.file:
-                    self._end()
+                    if is_last:
+                        self._end()
+                    else:
+                        self.flush()
             finally:
-                if self._pending:
-                    self._pending = 0
+                if self._state.pending and is_last:
+                    self._state.pending = 0
                     self._hold(False)
                 self.is_closed = True
                 if self._owner is not None:
@@ -274,7 +278,7 @@ class Table(Changes):
             if self._layout.is_writable and not self.index_store.is_empty:
                 with written_by(self.author):
                     self._layout.flush()
-                self._pending = 0
+                self._state.pending = 0
                 self.index_store.closing()
         finally:
             with written_by(self.author):

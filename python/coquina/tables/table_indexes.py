@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from coquina.indexes.store import IndexStore
     from coquina.tables.layout import Layout
     from coquina.tables.table import Table
+    from coquina.tables.table_state import TableState
 
 Kind = Literal["full", "partial", "light", "zones", "pytables"]
 FOLDER = "index"
@@ -34,23 +35,23 @@ FOLDER = "index"
 class TableIndexes(Queries):
     """What tables have for indexes; what changes a table tells `index_store`."""
 
-    __slots__ = ("_index_store",)
-    _index_store: IndexStore | None
+    __slots__ = ()
+    _state: TableState
     _layout: Layout
     _lock: threading.RLock
 
     @property
     def index_store(self) -> IndexStore:
         """The store of this table's indexes; for those who change and query it."""
-        if self._index_store is None:
+        if self._state.index_store is None:
             from coquina.indexes.store import IndexStore
 
             # What the store holds is the layout: it must not hold the table.
-            self._index_store = store = IndexStore(
+            self._state.index_store = store = IndexStore(
                 partial(place_of, self._layout), partial(_source_of, self._layout)
             )
             return store
-        return self._index_store
+        return self._state.index_store
 
     @property
     def indexes(self) -> Mapping[str, Any]:

@@ -44,7 +44,7 @@ pub use memo::{with_memo, with_memo_of};
 pub use partition::{Access, partition};
 pub use selection::{AxisSelection, Points, Selection, Window};
 pub use source::Part;
-pub use together::{Outcome, commit_together};
+pub use together::{Outcome, Text, commit_together};
 pub use write::Values;
 
 pub use crate::store::at_once;

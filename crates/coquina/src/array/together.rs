@@ -5,11 +5,9 @@
 //! Source: `docs/formats/frame.md`, "Commits of several frames".
 //! Invariant: an array that has taken part is in a transaction, and is committed in no other way.
 
-use std::path::Path;
-
 use super::handle::Array;
 use crate::base::error::{Error, Result};
-use crate::frame::{CommitId, is_manifest, replace_manifest, sync_manifest};
+use crate::frame::{CommitId, Manifest};
 
 /// What has become of a commit.
 #[derive(Debug)]
@@ -64,24 +62,36 @@ impl Array {
     }
 }
 
-/// Commits the prepared states of these arrays by a manifest, the text of a JSON object, which names them all.
-/// The arrays go on in a transaction.
-pub fn commit_together(arrays: &[&Array], path: &Path, text: &[u8], durable: bool) -> Outcome {
-    if let Err(error) = replace_manifest(path, text, durable) {
-        // Not even a failed change of a name says for sure what the name is now.
-        return match is_manifest(path, text) {
-            Some(true) => finish(arrays, Err(error)),
-            Some(false) => {
-                let undone = arrays.iter().try_for_each(|array| array.undo());
-                if undone.is_ok() { Outcome::Undone(error) } else { Outcome::Unknown(error) }
-            }
-            None => {
-                abandon(arrays);
-                Outcome::Unknown(error)
-            }
-        };
+/// What a commit writes: a JSON object.
+#[derive(Clone, Copy, Debug)]
+pub enum Text<'a> {
+    /// The manifest, in place of the old one.
+    Whole(&'a [u8]),
+    /// What has changed since the last commit, in one line.
+    Line(&'a [u8]),
+}
+
+/// Commits the prepared states of these arrays by a manifest that names them. The arrays go on in a transaction.
+pub fn commit_together(arrays: &[&Array], manifest: &mut Manifest, text: Text<'_>, durable: bool) -> Outcome {
+    let (written, text) = match text {
+        Text::Whole(text) => (manifest.replace(text, durable), text),
+        Text::Line(text) => (manifest.add(text), text),
+    };
+    let Err(error) = written else {
+        return finish(arrays, if durable { manifest.sync() } else { Ok(()) });
+    };
+    // Not even a write that has failed says for sure that nothing has happened.
+    match manifest.ends_with(text) {
+        Some(true) => finish(arrays, Err(error)),
+        Some(false) => match arrays.iter().try_for_each(|array| array.undo()) {
+            Ok(()) => Outcome::Undone(error),
+            Err(_) => Outcome::Unknown(error),
+        },
+        None => {
+            abandon(arrays);
+            Outcome::Unknown(error)
+        }
     }
-    finish(arrays, if durable { sync_manifest(path) } else { Ok(()) })
 }
 
 fn finish(arrays: &[&Array], synced: Result<()>) -> Outcome {
@@ -103,7 +113,7 @@ fn abandon(arrays: &[&Array]) {
 mod tests {
     use std::cell::RefCell;
     use std::fs;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use super::*;
     use crate::array::{Access, ArraySpec, Fill, OpenOptions, Selection, Target, Values, Window};
@@ -126,8 +136,14 @@ mod tests {
             self.0.join(format!("{number}.b2nd"))
         }
 
-        fn manifest(&self) -> PathBuf {
-            self.0.join("manifest.json")
+        fn manifest(&self) -> Manifest {
+            Manifest::new(&self.0.join("manifest.json"))
+        }
+
+        /// The last that was written.
+        fn text(&self) -> Vec<u8> {
+            let found = read_manifest(&self.0.join("manifest.json")).unwrap();
+            found.lines.into_iter().next_back().unwrap_or(found.whole)
         }
     }
 
@@ -245,7 +261,7 @@ mod tests {
                 let is_same = old[n] == new[n];
                 assert_eq!(open(&copy, Some(new[n]), Mode::Read).is_ok(), is_same, "step {number}: older");
             }
-            let outcome = commit_together(&arrays, &folder.manifest(), &text(&new), false);
+            let outcome = commit_together(&arrays, &mut folder.manifest(), Text::Whole(&text(&new)), false);
             assert!(matches!(outcome, Outcome::Committed), "{outcome:?}");
             for n in 0..2 {
                 let (all, front) = (fs::read(folder.file(n)).unwrap(), before[n].len().min(300));
@@ -271,9 +287,10 @@ mod tests {
 
     #[test]
     fn after_any_call_that_fails_the_arrays_are_as_committed_and_go_on_or_refuse() {
-        for (durable, lasting) in [(false, false), (true, false), (false, true), (true, true)] {
+        for case in 0..8 {
+            let (durable, lasting, has_lines) = (case & 1 > 0, case & 2 > 0, case & 4 > 0);
             for fault in 1.. {
-                let folder = Folder::new(&format!("fail-{durable}-{lasting}"));
+                let folder = Folder::new(&format!("fail-{case}"));
                 let made = [0, 1].map(|n| create(folder.file(n), Kind::Contiguous));
                 let arrays = [&made[0], &made[1]];
                 arrays.iter().for_each(|array| {
@@ -281,7 +298,7 @@ mod tests {
                     array.begin().unwrap();
                     append(array, &[1; 11]).unwrap();
                 });
-                let tried = RefCell::new(Vec::new());
+                let (tried, manifest) = (RefCell::new(Vec::new()), RefCell::new(folder.manifest()));
                 let commit = |item: u8| -> Result<()> {
                     let changed = arrays.iter().try_for_each(|array| append(array, &[item; 6]));
                     let prepared =
@@ -294,7 +311,10 @@ mod tests {
                         }
                     };
                     tried.borrow_mut().push(new.clone());
-                    match commit_together(&arrays, &folder.manifest(), &text(&new), durable) {
+                    let (new, manifest) = (text(&new), &mut *manifest.borrow_mut());
+                    let is_line = has_lines && manifest.takes_line();
+                    let new = if is_line { Text::Line(&new) } else { Text::Whole(&new) };
+                    match commit_together(&arrays, manifest, new, durable) {
                         Outcome::Committed => Ok(()),
                         Outcome::NotDurable(error) | Outcome::Undone(error) | Outcome::Unknown(error) => {
                             Err(error)
@@ -316,9 +336,9 @@ mod tests {
                 let wanted = if second.is_ok() { &now } else { &found[0] };
                 assert_eq!(arrays.map(items), [wanted.clone(), wanted.clone()], "{fault}");
                 drop(made);
-                let (manifest, _) = read_manifest(&folder.manifest()).unwrap();
+                let last = folder.text();
                 let tried = tried.borrow();
-                let named = tried.iter().find(|ids| text(ids) == manifest).unwrap();
+                let named = tried.iter().find(|ids| text(ids) == last).unwrap();
                 for n in 0..2 {
                     let again = open(&folder.file(n), Some(named[n]), Mode::Read).unwrap();
                     assert_eq!(items(&again), *wanted, "{fault}");

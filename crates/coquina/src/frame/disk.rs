@@ -42,25 +42,27 @@ pub(super) fn sync(file: &File) -> std::io::Result<()> {
     file.sync_data()
 }
 
-/// Writes a file of these parts beside `target`, which then takes its place in one step.
-pub(super) fn replace_file(target: &Path, parts: &[&[u8]], durable: bool) -> std::io::Result<()> {
+/// Writes a file of these parts beside `target`, which then takes its place in one step; returns it open.
+pub(super) fn replace_file(target: &Path, parts: &[&[u8]], durable: bool) -> std::io::Result<File> {
     // There is one writer at a time: what a killed one has left under this name is written over.
     let mut temporary = target.as_os_str().to_owned();
     temporary.push(".tmp");
     let temporary = PathBuf::from(temporary);
     let write = || {
-        let file = File::create(&temporary)?;
-        let mut at = 0;
-        for part in parts {
-            write_all_at(&file, part, at)?;
-            at += <[u8]>::len(part) as u64;
+        // One that a killed writer has left may be anything, and shortening a file is slow.
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary)?;
+        write_all_at(&file, &parts.concat(), 0)?;
         if durable {
             sync(&file)?;
         }
         #[cfg(test)]
         super::faults::check()?;
-        fs::rename(&temporary, target)
+        fs::rename(&temporary, target)?;
+        Ok(file)
     };
     write().inspect_err(|_| {
         // Nothing can be done about a temporary file that cannot be removed, and nothing is lost by it.

@@ -112,6 +112,13 @@ impl Origin<'_> {
         if let Some(loaded) = by_header.filter(is_wanted) {
             return Ok((loaded, false));
         }
+        // The header is written after the id is known to all: one that is ahead of it belongs to another id.
+        let is_ahead = self.header().is_ok_and(|header| header.counts.frame_len > id.end);
+        if is_ahead && self.load().is_ok_and(|(loaded, _)| loaded.header.counts.frame_len > id.end) {
+            return Err(Error::corrupt(
+                "a newer commit than the one that is said to be the last, or not the file that belongs here",
+            ));
+        }
         let end = self.base.checked_add(id.end).filter(|&end| self.source.len().is_ok_and(|len| end <= len));
         let end = end.ok_or_else(|| {
             Error::truncated(format!("the committed state ends at byte {}, the file before", id.end))
