@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from weakref import ReferenceType
 
     from coquina._core import Path
+    from coquina.tables.directory import Directory
     from coquina.tables.table_state import TableState
 
 #: So often a reader looks again if a writer removes what the reader was about to open.
 _ATTEMPTS = 100
-_shared: WeakKeyDictionary[FramesHome, ReferenceType[TableState]] = WeakKeyDictionary()
+_shared: WeakKeyDictionary[Directory, ReferenceType[TableState]] = WeakKeyDictionary()
 
 
 def open_directory(path: Path, mode: Literal["r", "r+", "a"] = "r", wait: float | None = None) -> Table:
@@ -30,7 +31,7 @@ def open_directory(path: Path, mode: Literal["r", "r+", "a"] = "r", wait: float 
     if mode == "r":
         return Table(_read(path))
     home = FramesHome.open(path, mode, wait=wait)
-    found = _shared.get(home)
+    found = _shared.get(home.directory)
     state = None if found is None else found()
     if state is not None:
         home.close()
@@ -46,7 +47,7 @@ def shared(layout: ColumnsLayout) -> Table:
     """Return the table of a directory that is open for writing, which others in this process may open too."""
     table = Table(layout)
     if isinstance(layout.home, FramesHome):
-        _shared[layout.home] = ref(table.state)
+        _shared[layout.home.directory] = ref(table.state)
     return table
 
 

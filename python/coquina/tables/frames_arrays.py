@@ -6,7 +6,7 @@ Invariant: the handle is in a transaction as long as the array is open for writi
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
@@ -20,50 +20,57 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina import _core
-    from coquina.tables.frames_home import FramesHome
+    from coquina.tables.directory import Directory
+
+#: What a change is part of that is one of several.
+_NOTHING = nullcontext()
 
 
 class TableArray(Array):
     """An array that is part of a table in a directory."""
 
-    __slots__ = ("_home",)
-    _home: ref[FramesHome]
+    __slots__ = ("_directory",)
+    _directory: ref[Directory]
 
     @classmethod
-    def of(cls, handle: _core.ArrayHandle, dtype: np.dtype[Any], home: FramesHome) -> TableArray:
-        """Return the array of a handle, which the home commits."""
+    def of(cls, handle: _core.ArrayHandle, dtype: np.dtype[Any], directory: Directory) -> TableArray:
+        """Return the array of a handle, which the directory commits."""
         made = cls(handle, dtype)
-        # Who holds the table holds the home: a circle would keep its lock until it is found.
-        made._home = ref(home)
+        # Who holds the table holds the directory: a circle would keep its lock until it is found.
+        made._directory = ref(directory)
         return made
 
     @property
-    def home(self) -> FramesHome:
+    def directory(self) -> Directory:
         """Who commits it. Raises ValueError if the table is gone."""
-        home = self._home()
-        if home is None:
+        directory = self._directory()
+        if directory is None:
             raise ValueError("the table that the array is part of has been closed")
-        return home
+        return directory
 
     def write_selection(self, *arguments: Any, **options: Any) -> None:
         """Write values to the items of a selection, as a change of the table."""
-        with self.home.transaction():
+        with self._commit():
             super().write_selection(*arguments, **options)
 
     def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
         """Make the array longer, as a change of the table."""
-        with self.home.transaction():
+        with self._commit():
             super().append_items(axis, len, values, threads)
 
     def resize_axes(self, shape: Iterable[int], threads: int | None = None) -> None:
         """Give the array another shape, as a change of the table."""
-        with self.home.transaction():
+        with self._commit():
             super().resize_axes(shape, threads)
+
+    def _commit(self) -> AbstractContextManager[None]:
+        directory = self.directory
+        return _NOTHING if directory.is_changing else directory.transaction()
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
         """Make all changes of the table within one commit. An exception undoes them all."""
-        with self.home.transaction():
+        with self.directory.transaction():
             yield self
 
     def refresh(self) -> bool:
