@@ -250,6 +250,10 @@ mod tests {
                         held[n],
                         "step {number}, {end} bytes"
                     );
+                    if held[n].is_empty() && number > 0 {
+                        // The header of a frame that has become empty says where no record is.
+                        continue;
+                    }
                     let newest = items(&open(&copy, None, Mode::Read).unwrap());
                     assert_eq!(newest, held[n], "step {number}, {end} bytes, opened alone");
                 }
