@@ -1,12 +1,14 @@
 """check a file: read and decode every chunk, and compare checksums
 
 Exit code 1 if any chunk is damaged. Arrays and frames that coquina wrote have a checksum for every chunk. Of
-HDF5 files all chunks of all datasets are read: few have checksums, but most damage keeps one from decoding.
+a table that is a directory all files must be in the state that the table says. Of HDF5 files all chunks of all
+datasets are read: few have checksums, but most damage keeps one from decoding.
 
 Examples:
   coquina verify climate.b2nd
   coquina verify climate.b2nd --json
   coquina verify run.h5
+  coquina verify trades_table --json
   coquina verify run.h5:/images --quiet && echo good
 """
 
@@ -15,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, inputs
+from coquina.cli import arguments, hdf5_paths, inputs, tables
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina verify`."""
-    parser.add_argument("file", help="an array, a frame, a Bloscpack file, FILE.h5[:/path]")
+    parser.add_argument(
+        "file", help="an array, a frame, a Bloscpack file, the directory of a table, FILE.h5[:/path]"
+    )
     arguments.add_threads(parser)
     arguments.add_report(parser)
 
@@ -35,6 +39,9 @@ def run(options: argparse.Namespace) -> None:
     place = hdf5_paths.place(options.file)
     if place is not None:
         _verify_hdf5(place, options)
+        return
+    if tables.is_directory(options.file):
+        _verify_directory(options)
         return
     file, damage = open_or_salvage(options.file)
     found: list[dict[str, Any]] = []
@@ -79,6 +86,30 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
         "path": place.path,
         "ndatasets": checked.ndatasets,
         "nchunks": checked.nchunks,
+        "damage": bad,
+    }
+    arguments.report(result, "\n".join(lines), options)
+    if bad:
+        raise coquina.CorruptError(f"{options.file}: {len(bad)} of {checked.nchunks} chunks are damaged")
+
+
+def _verify_directory(options: argparse.Namespace) -> None:
+    from coquina.tables.directory_checking import check_directory
+
+    checked = check_directory(options.file, threads=options.threads)
+    bad = [
+        {"array": one.array, "file": one.file, "chunk": one.chunk, "error": str(one.error)}
+        for one in checked.bad
+    ]
+    lines = [f"{options.file}: {checked.narrays} arrays, {checked.nchunks} chunks, {len(bad)} damaged"]
+    for one in checked.bad:
+        chunk = "" if one.chunk is None else f", chunk {one.chunk}"
+        lines.append(f"  {one.array} ({one.file}){chunk}: {one.error}")
+    result = {
+        "file": options.file,
+        "narrays": checked.narrays,
+        "nchunks": checked.nchunks,
+        "checksums": "fresh",
         "damage": bad,
     }
     arguments.report(result, "\n".join(lines), options)

@@ -1,9 +1,9 @@
 """A directory of frames that are committed together: what is in it, and how a commit comes to be.
 
 In: nodes by path, and arrays that have been written to. Out: commits, each one write of the manifest.
-Source: docs/formats/columns.md, "A directory of frames"; docs/decisions/0016-directories-commit-by-manifest.md
-Invariant: the manifest names the committed state of each array. What it does not name has not happened: files,
-    and bytes behind the end of a state.
+Source: docs/formats/columns.md, "A directory of frames"; decision 16.
+Invariant: the manifest names the committed state of each array. What it does not name has not happened, be it
+    files or bytes behind the end of a state.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina import _core
-from coquina._core import CoquinaError, CorruptError
+from coquina._core import CoquinaError, CorruptError, UnsupportedError
 from coquina.dtypes import parse_dtype
 from coquina.tables.directory_locks import found_writer, key_of, note_writer, taken
 from coquina.tables.frames_arrays import TableArray
@@ -146,12 +146,13 @@ class Directory:
         try:
             handle = _core.open_content(file, writable=self.is_writable, commit=state)
         except (CoquinaError, FileNotFoundError) as error:
-            if not self.is_damaged:
+            if self.is_damaged:
+                handle = _left_of(file, state, error)
+            else:
                 # What was committed here can be read here: whatever is wrong, it is another file than that.
                 is_ours = state is not None or isinstance(error, CorruptError | FileNotFoundError)
                 kind = CorruptError if is_ours else type(error)
                 raise kind(f"{self.path}: array {path!r}: {error}") from None
-            handle = _core.open_content(file, damaged=True)
         if not isinstance(handle, _core.ArrayHandle):
             raise CorruptError(f"{file}: no array, and {path!r} is one")
         return self.keep(node, handle, parse_dtype(handle.dtype_text, handle.typesize))
@@ -367,3 +368,13 @@ class Directory:
         # Other programs do not see that an array has become empty again.
         is_emptied = not array.shape[0] and dead > 0
         return is_emptied or (dead > _DEAD_BYTES_MAX and dead > used)
+
+
+def _left_of(file: str, state: tuple[int, int] | None, error: Exception) -> Any:
+    """Open what is left of the committed state of an array. Raises UnsupportedError if it is nothing."""
+    with suppress(CoquinaError, OSError):
+        found = _core.open_content(file, damaged=True)
+        known = getattr(found, "commit_id", None)
+        if known is not None and (state is None or known[0] == state[0]):
+            return found
+    raise UnsupportedError(str(error))
