@@ -407,3 +407,17 @@ def test_readers_beside_a_writer_see_whole_commits(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_readers_beside_a_writer_see_whole_commits_for_minutes(tmp_path: Path) -> None:
     read_beside_writer(tmp_path / "t", 120, 4)
+
+
+def test_compact_gives_room_back_at_once(tmp_path: Path) -> None:
+    with made(tmp_path / "t") as table:
+        for _ in range(50):
+            table["x"] = np.random.default_rng(0).normal(size=ROWS)
+        before, size = shown(table), sum(file.stat().st_size for file in (tmp_path / "t").iterdir())
+        table.compact()
+        assert sum(file.stat().st_size for file in (tmp_path / "t").iterdir()) < size / 3
+        assert shown(table) == before
+        table.append(values(ROWS, ROWS + 3))
+        assert table.nrows == ROWS + 3
+    with cq.open_table(tmp_path / "t") as table:
+        assert table.nrows == ROWS + 3

@@ -1,8 +1,8 @@
 """check a file: read and decode every chunk, and compare checksums
 
-Exit code 1 if any chunk is damaged. Arrays and frames that coquina wrote have a checksum for every chunk. Of
-a table that is a directory all files must be in the state that the table says. Of HDF5 files all chunks of all
-datasets are read: few have checksums, but most damage keeps one from decoding.
+Exit code 1 if any chunk is damaged. Arrays and frames that coquina wrote have a checksum for every chunk. The
+files of a table that is a directory must be in the states that the table names. Of HDF5 files all chunks of
+all datasets are read: few have checksums, but most damage keeps one from decoding.
 
 Examples:
   coquina verify climate.b2nd

@@ -319,7 +319,7 @@ class Changes(TableIndexes):
         Raises UnsupportedError for tables in HDF5 files that have no index.
         """
         self.ready()
-        compact = getattr(self._layout, "compact", None)
+        compact = getattr(self._layout, "compact", None) if self._layout.file is None else None
         if not self.index_store.is_empty:
             self.index_store.compact()
             compact = compact or _nothing

@@ -256,6 +256,14 @@ class ColumnsLayout(GrowingColumns):
             self._reopen(new if name == old else name)
         self._changed()
 
+    def compact(self) -> None:
+        """Give the room of what was overwritten or removed back, in a directory; columns are opened anew."""
+        self._check_writable()
+        self._settle()
+        with self.changing():
+            self.home.compact()
+        self._see()
+
     def _prepare_write(self, batch: Batch) -> int:
         self._check_writable()
         rows = self._check_batch(batch, list(self._all))

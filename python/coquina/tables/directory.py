@@ -324,7 +324,9 @@ class Directory:
             if lock is not None and not self.is_broken and lock.is_at(self.path):
                 with self.transaction():
                     pass
-                self._compact()
+                # All is committed, and only room is to be won: on a full disk there is none to win it with.
+                with suppress(OSError):
+                    self.compact(_DEAD_BYTES_MAX)
                 self._write_whole()
         finally:
             while self._arrays:
@@ -334,23 +336,22 @@ class Directory:
             if self.is_writable:
                 self._broken = self._broken or "it has been closed"
 
-    def _compact(self) -> None:
-        """Write arrays anew of which much is unused; readers of the old files keep them."""
-        wasteful = [path for path, node in self.nodes.items() if self._is_wasteful(node)]
+    def compact(self, dead_bytes_max: int = 0) -> None:
+        """Write arrays anew of which more is unused; readers of the old files keep them.
+
+        dead_bytes_max: so much is never too much. If it is 0 all else is, if not, more than half of a file.
+        """
+        wasteful = [path for path, node in self.nodes.items() if self._is_wasteful(node, dead_bytes_max)]
         if not wasteful:
             return
-        try:
-            with self.transaction():
-                for path in wasteful:
-                    node, old = self.nodes[path], self._arrays[self.file(self.nodes[path])]
-                    number = self.new_number()
-                    made = {key: value for key, value in node.items() if key != "state"} | {"number": number}
-                    old.handle.save(self.file(made), overwrite=True)
-                    self.nodes[path] = made
-                    self.array(path)
-        except OSError:
-            # All is committed, and only room was to be won: on a full disk there is none to win it with.
-            return
+        with self.transaction():
+            for path in wasteful:
+                node, old = self.nodes[path], self._arrays[self.file(self.nodes[path])]
+                number = self.new_number()
+                made = {key: value for key, value in node.items() if key != "state"} | {"number": number}
+                old.handle.save(self.file(made), overwrite=True)
+                self.nodes[path] = made
+                self.array(path)
 
     def _write_whole(self) -> None:
         """Write a manifest without lines behind it, for people and programs that read JSON."""
@@ -359,7 +360,7 @@ class Directory:
             self._writer.commit([], text, durable=self.durable)
             self._has_lines = False
 
-    def _is_wasteful(self, node: Node) -> bool:
+    def _is_wasteful(self, node: Node, dead_bytes_max: int) -> bool:
         array = self._arrays.get(self.file(node)) if node["kind"] == "array" else None
         if array is None or "state" not in node:
             return False
@@ -367,7 +368,7 @@ class Directory:
         dead, used = int(stats["dead_bytes"]), int(stats["cbytes"])
         # Other programs do not see that an array has become empty again.
         is_emptied = not array.shape[0] and dead > 0
-        return is_emptied or (dead > _DEAD_BYTES_MAX and dead > used)
+        return is_emptied or (dead > dead_bytes_max and (dead > used or not dead_bytes_max))
 
 
 def _left_of(file: str, state: tuple[int, int] | None, error: Exception) -> Any:

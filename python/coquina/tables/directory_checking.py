@@ -47,7 +47,7 @@ class Checked:
 
     narrays: int = 0
     nchunks: int = 0
-    bad: list[Wrong] = field(default_factory=list)
+    bad: list[Wrong] = field(default_factory=list[Wrong])
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ class TableArray(Array):
         return False
 
     def compact(self) -> NoReturn:
-        """Raise UnsupportedError: the table does it when it is closed."""
-        raise UnsupportedError("an array of a table gives its space back when the table is closed")
+        """Raise UnsupportedError: `Table.compact` does it for all arrays."""
+        raise UnsupportedError("an array of a table gives its space back by `Table.compact`")
 
     def undo(self) -> None:
         """Go back to the last commit, after the table did not come to the next one."""

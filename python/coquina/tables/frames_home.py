@@ -79,6 +79,10 @@ class FramesHome(Home):
         """Whether there is a newer commit than the one that is shown."""
         return self.directory.is_outdated()
 
+    def compact(self) -> None:
+        """Give unused room back: arrays with some are written anew, and are other ones from then on."""
+        self.directory.compact()
+
     def close(self) -> None:
         """Commit what has changed, and let go of the directory."""
         self.directory.close()

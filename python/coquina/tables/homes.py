@@ -63,6 +63,10 @@ class Home(ABC):
         """Go to the newest commit of another writer; return whether there is one."""
         return False
 
+    def compact(self) -> None:
+        """Give unused room back. Raises UnsupportedError where that cannot be done in place."""
+        raise UnsupportedError("HDF5 gives no space back in place")
+
     def is_outdated(self) -> bool:
         """Whether there is a newer commit than the one that is shown."""
         return False
