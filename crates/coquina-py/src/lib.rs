@@ -15,6 +15,7 @@ mod h5py;
 mod hdf5;
 mod index;
 mod lazy;
+mod manifests;
 mod opening;
 mod options;
 mod plugins;
@@ -41,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hdf5::add_to(module)?;
     index::add_to(module)?;
     lazy::add_to(module)?;
+    manifests::add_to(module)?;
     plugins::add_to(module)?;
     predicates::add_to(module)?;
     group::add_to(module)?;

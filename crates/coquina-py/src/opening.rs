@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use coquina::array::{Array, OpenOptions};
-use coquina::frame::{Frame, Mode};
+use coquina::frame::{CommitId, Frame, Mode};
 use coquina::{Error, ErrorKind, Limits, ReadAt};
 use pyo3::prelude::*;
 
@@ -92,7 +92,7 @@ fn open_source(source: &Arc<Readable>, options: &OpenOptions) -> Result<Opened, 
 
 /// Opens a file, a directory, a file object or a buffer: a `PackReader`, an `ArrayHandle` or a `FrameHandle`.
 #[pyfunction]
-#[pyo3(signature = (source, /, *, writable=false, offset=0, verify=true, damaged=false))]
+#[pyo3(signature = (source, /, *, writable=false, offset=0, verify=true, damaged=false, commit=None))]
 fn open_content<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
@@ -100,9 +100,11 @@ fn open_content<'py>(
     offset: u64,
     verify: bool,
     damaged: bool,
+    commit: Option<(u64, u64)>,
 ) -> Result<Bound<'py, PyAny>, Raised> {
     let mode = if writable { Mode::Write } else { Mode::Read };
-    let options = OpenOptions { mode, offset, verify, damaged, limits: Limits::default() };
+    let commit = commit.map(|(end, sum)| CommitId { end, sum });
+    let options = OpenOptions { mode, offset, verify, damaged, commit, limits: Limits::default() };
     let path = files::path(source)?;
     let (opened, reads_python) = if let Some(path) = &path {
         (py.detach(|| open_path(path, &options))?, false)

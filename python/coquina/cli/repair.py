@@ -1,8 +1,11 @@
-"""write what is good of an array to a new file; damaged chunks become NaN or zeros there
+"""write what is good of an array, or of a table that is a directory, to a new one
+
+Damaged chunks of an array become NaN or zeros, rows of a table nulls, NaN, zeros or empty text.
 
 Examples:
   coquina repair climate.b2nd good.b2nd
   coquina repair climate.b2nd good.b2nd --force --json
+  coquina repair trades_table good_table
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import coquina
-from coquina.cli import arguments
+from coquina.cli import arguments, tables
 from coquina.cli.terminal import cell
 from coquina.cli.verify import facts, open_or_salvage
 from coquina.quoting import quoted
@@ -22,15 +25,18 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina repair`."""
-    parser.add_argument("file", help="the array")
-    parser.add_argument("output", help="the new file")
+    parser.add_argument("file", help="the array, or the directory of a table")
+    parser.add_argument("output", help="the new file or directory")
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Repair the array."""
+    """Repair the array, or the table that is a directory."""
+    if tables.is_directory(options.file):
+        _repair_directory(options)
+        return
     array, error = open_or_salvage(options.file)
     if error and not options.json:
         print(quoted(f"{error}; going on with what is left"), file=sys.stderr)
@@ -43,4 +49,20 @@ def run(options: argparse.Namespace) -> None:
     lines = [sentence, *(f"  lost: {cell(one)}" for one in damage)]
     result = {"output": options.output, "nchunks": nchunks, "damage": [facts(one) for one in damage]}
     result["error"] = str(error) if error else None
+    arguments.report(result, "\n".join(lines), options)
+
+
+def _repair_directory(options: argparse.Namespace) -> None:
+    from coquina.tables.directory_checking import repair_directory
+
+    with arguments.bars(options):
+        lost = repair_directory(options.file, options.output, overwrite=options.force)
+    lines = [f"{cell(options.output)}: {'all' if not lost else 'not all'} rows saved"]
+    damage: list[dict[str, object]] = []
+    for one in lost:
+        rows = None if one.rows is None else [one.rows.start, one.rows.stop]
+        where = "all rows" if one.rows is None else f"rows {one.rows.start} to {one.rows.stop}"
+        lines.append(f"  lost: column {cell(one.column)}, {where}: {cell(one.error)}")
+        damage.append({"column": one.column, "rows": rows, "error": str(one.error)})
+    result = {"output": options.output, "damage": damage, "error": None}
     arguments.report(result, "\n".join(lines), options)

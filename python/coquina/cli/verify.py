@@ -1,14 +1,16 @@
 """check a file: read and decode every chunk, and compare checksums
 
 Exit code 0 if all is right, 1 if any chunk is damaged, 3 if none is, but some cannot be checked here, for
-want of a codec or filter. Arrays and frames that coquina wrote have a checksum for every chunk. Of HDF5 files
-all chunks of all datasets are read, and it is said which datasets have no checksums: of these a changed value
-may not be noticed.
+want of a codec or filter. Arrays and frames that coquina wrote have a checksum for every chunk. The files of
+a table that is a directory must be in the states that the table names. Of HDF5 files all chunks of all
+datasets are read, and it is said which datasets have no checksums: of these a changed value may not be
+noticed.
 
 Examples:
   coquina verify climate.b2nd
   coquina verify climate.b2nd --json
   coquina verify run.h5
+  coquina verify trades_table --json
   coquina verify run.h5:/images --quiet && echo good
 """
 
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina verify`."""
-    parser.add_argument("file", help="an array, a frame, a table, a Bloscpack file, FILE.h5[:/path]")
+    parser.add_argument(
+        "file", help="an array, a frame, a Bloscpack file, the directory of a table, FILE.h5[:/path]"
+    )
     arguments.add_threads(parser)
     arguments.add_report(parser)
 
@@ -42,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
         _verify_hdf5(place, options)
         return
     if tables.is_directory(options.file):
-        _verify_table(options)
+        _verify_directory(options)
         return
     file, damage = open_or_salvage(options.file)
     found: list[dict[str, Any]] = []
@@ -76,17 +80,6 @@ def run(options: argparse.Namespace) -> None:
     if damage:
         raise damage
     _judge(options.file, nchunks, found, unchecked)
-
-
-def _verify_table(options: argparse.Namespace) -> None:
-    with coquina.open_table(options.file) as table:
-        found = table.verify(threads=options.threads)
-    bad = [{"column": name, **facts(one)} for name, damage in found.items() for one in damage]
-    lines = [f"{cell(options.file)}: a table, {len(bad)} chunks damaged"]
-    lines += [f"  column {cell(one['column'])}, chunk {one['chunk']}: {cell(one['error'])}" for one in bad]
-    arguments.report({"file": options.file, "damage": bad}, "\n".join(lines), options)
-    if bad:
-        raise coquina.CorruptError(f"{options.file}: {len(bad)} chunks are damaged")
 
 
 def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
@@ -137,6 +130,33 @@ def _judge(file: str, nchunks: int, bad: list[dict[str, Any]], unchecked: list[d
 
 def _bad_facts(one: Bad) -> dict[str, Any]:
     return {"dataset": one.dataset, "start": one.start, "error": one.error}
+
+
+def _verify_directory(options: argparse.Namespace) -> None:
+    from coquina.tables.directory_checking import check_directory
+
+    with arguments.bars(options):
+        checked = check_directory(options.file, threads=options.threads)
+    bad: list[dict[str, Any]] = []
+    unchecked: list[dict[str, Any]] = []
+    for one in checked.bad:
+        fact = {"array": one.array, "file": one.file, "chunk": one.chunk, "error": str(one.error)}
+        (unchecked if _is_unchecked(one.error) else bad).append(fact)
+    counts = f"{checked.narrays} arrays, {_counts(checked.nchunks, bad, unchecked)}"
+    lines = [f"{cell(options.file)}: {counts}"]
+    for one in [*bad, *unchecked]:
+        chunk = "" if one["chunk"] is None else f", chunk {one['chunk']}"
+        lines.append(f"  {cell(one['array'])} ({cell(one['file'])}){chunk}: {cell(one['error'])}")
+    result = {
+        "file": options.file,
+        "narrays": checked.narrays,
+        "nchunks": checked.nchunks,
+        "checksums": "fresh",
+        "damage": bad,
+        "unchecked": unchecked,
+    }
+    arguments.report(result, "\n".join(lines), options)
+    _judge(options.file, checked.nchunks, bad, unchecked)
 
 
 def open_or_salvage(path: str) -> tuple[Any, coquina.CoquinaError | None]:

@@ -181,8 +181,9 @@ class Changes(TableIndexes):
 
     def _drain(self) -> None:
         """Hand the few rows that wait over to the layout."""
-        if self._waiting:
-            rows = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
+        waiting = self._waiting
+        if waiting:
+            rows = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
             with written_by(self.author):
                 self._layout.append(RecordBatch(writing.batch_of(rows), rows))
             self._waiting, self._waiting_rows = [], 0
@@ -204,8 +205,7 @@ class Changes(TableIndexes):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write a column (a new one too, in the columns layout), columns, or rows."""
-        with self._lock:
-            self.ready()
+        with self._lock, self._changing():
             if isinstance(key, str):
                 if key in self._layout.columns:
                     writing.modify_plan(Plan(self._table), {key: value})
@@ -224,8 +224,7 @@ class Changes(TableIndexes):
         rows: a condition, as `where` takes it, a selection's `row_numbers()`, an int or a slice. values: by
         column, one for all rows, one for each, or an expression with one for each row of the table.
         """
-        with self._lock:
-            self.ready()
+        with self._lock, self._changing():
             if is_condition(rows):
                 return writing.modify_plan(Plan(self._table).where(Condition(rows), None, None, None), values)
             return writing.modify_rows(self._table, writing.rows_of_key(self._table, rows), values)
@@ -323,7 +322,7 @@ class Changes(TableIndexes):
         Raises UnsupportedError for tables in HDF5 files that have no index.
         """
         self.ready()
-        compact = getattr(self._layout, "compact", None)
+        compact = getattr(self._layout, "compact", None) if self._layout.file is None else None
         if not self.index_store.is_empty:
             self.index_store.compact()
             compact = compact or _nothing
@@ -353,6 +352,13 @@ class Changes(TableIndexes):
         file = self._layout.file
         if file is not None and self._layout.is_writable:
             file.commit()
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Write what waits, then make what changes in the block one commit, where the layout has commits."""
+        self.ready()
+        with self._layout.changing():
+            yield
 
     def _check_open(self) -> None:
         if self.is_closed:

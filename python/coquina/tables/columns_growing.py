@@ -7,12 +7,12 @@ Invariant: `nrows` rows of every column are there, whatever a killed writer left
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import UnsupportedError
+from coquina._core import CorruptError, UnsupportedError
 from coquina.tables import columns_names as names
 from coquina.tables.categories import extended, fits, new_values, widen
 from coquina.tables.column_encodings import open_column
@@ -22,6 +22,8 @@ from coquina.tables.stored_columns import LoadedColumn
 from coquina.tuning_options import tuning_facts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from coquina.tables.homes import Appender, Home
     from coquina.tables.layout import Batch
     from coquina.tables.stored_columns import Items, StoredColumn
@@ -44,15 +46,49 @@ class GrowingColumns(Layout):
         self._all: dict[str, StoredColumn] = {}
         self._appender: Appender | None = None
         self._appended = self._appended_bytes = 0
-        for name in names.names_of(home):
+        self._see()
+        self.cut = names.cut_of(home, self._rows)
+        self.buffer_bytes: int | None = self._default_buffer()
+
+    @contextmanager
+    def changing(self) -> Generator[None]:
+        """Make what changes in the block one commit, where the home has commits; an exception undoes it."""
+        try:
+            with self.home.transaction():
+                yield
+        except BaseException:
+            if self.home.is_transactional:
+                self._see()
+            raise
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of another writer; return whether there is one."""
+        is_newer = False
+        while self.home.refresh():
+            is_newer = True
+            try:
+                self._see()
+            except CorruptError:
+                # The writer may have come to the next commit, and removed what was before.
+                if not self.home.is_outdated():
+                    raise
+            else:
+                break
+        return is_newer
+
+    def _see(self) -> None:
+        """Show what the home has, whatever has been shown before."""
+        self._appender = None
+        self._appended = self._appended_bytes = 0
+        self._all, self.skipped = {}, {}
+        self.home.rows_max = None
+        for name in names.names_of(self.home):
             self._reopen(name)
         self._rows = self._whole_rows()
         if any(one.rows() > self._rows for one in self._all.values()):
             # A writer was killed; all columns are shown with what is there of all.
             self._limit(self._rows)
         self._changed()
-        self.cut = names.cut_of(home, self._rows)
-        self.buffer_bytes: int | None = self._default_buffer()
 
     @property
     def nrows(self) -> int:
@@ -142,10 +178,11 @@ class GrowingColumns(Layout):
         if self._appender is None or not self._appended:
             return
         rows = self._rows + self._appended
-        for one in self._all.values():
-            set_length(self.home, one.path, rows)
         try:
-            self._appender.flush()
+            with self.home.transaction():
+                for one in self._all.values():
+                    set_length(self.home, one.path, rows)
+                self._appender.flush()
         except BaseException:
             self._let_go()
             raise
@@ -221,15 +258,18 @@ class GrowingColumns(Layout):
 
     def _extend_categories(self, batch: Batch) -> None:
         """Make categories of values that are none yet."""
-        for name, values in batch.items():
-            unknown = new_values(self._all[name].column, values)
-            if not unknown:
-                continue
-            if not fits(self.home, self._all[name], unknown):
-                self._settle()
-                self._all[name] = widen(self.home, self._all[name], len(unknown), self.cut)
-            self._all[name] = extended(self.home, self._all[name], unknown, self.cut)
-            self._changed()
+        new = {name: new_values(self._all[name].column, values) for name, values in batch.items()}
+        if not any(new.values()):
+            return
+        with self.changing():
+            for name, unknown in new.items():
+                if not unknown:
+                    continue
+                if not fits(self.home, self._all[name], unknown):
+                    self._settle()
+                    self._all[name] = widen(self.home, self._all[name], len(unknown), self.cut)
+                self._all[name] = extended(self.home, self._all[name], unknown, self.cut)
+                self._changed()
 
     def _end_appending(self) -> None:
         """Flush, and let go of the arrays: what else is changed in a file must not come between."""
@@ -246,6 +286,9 @@ class GrowingColumns(Layout):
 
     def _let_go(self) -> None:
         """End appending after an error, and see what there is."""
+        if self.home.is_transactional:
+            self._see()
+            return
         appender, self._appender = self._appender, None
         self._appended = self._appended_bytes = 0
         if appender is not None:
@@ -256,7 +299,8 @@ class GrowingColumns(Layout):
 
     def _opened_appender(self) -> Appender:
         if self._appender is None:
-            self._cut_off(self._rows)
+            with self.changing():
+                self._cut_off(self._rows)
             arrays = [array for one in self._all.values() for array in one.arrays]
             self._appender = self.home.appender(arrays)
         return self._appender

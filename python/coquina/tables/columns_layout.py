@@ -122,10 +122,11 @@ class ColumnsLayout(GrowingColumns):
         for at, name in enumerate(order):
             names.check_name(name, order[:at])
         bounds = lossy or {}
-        for spec in schema:
-            make_column(home, spec.name, spec, replace(cut, lossy=bounds.get(spec.name)))
-        names.put_table(home, cut, title)
-        names.put_order(home, order, order[0])
+        with home.transaction():
+            for spec in schema:
+                make_column(home, spec.name, spec, replace(cut, lossy=bounds.get(spec.name)))
+            names.put_table(home, cut, title)
+            names.put_order(home, order, order[0])
         made = cls(home)
         made.buffer_bytes = None
         return made
@@ -140,8 +141,9 @@ class ColumnsLayout(GrowingColumns):
         if not 0 <= start <= start + rows <= self._rows:
             raise IndexError(f"write: rows {start}:{start + rows} of {self._rows}")
         encoded = {name: self._all[name].encoded(values) for name, values in batch.items()}
-        for name, items in encoded.items():
-            self._all[name].write(start, items, self._write_anew)
+        with self.changing():
+            for name, items in encoded.items():
+                self._all[name].write(start, items, self._write_anew)
 
     def write_at(self, rows: npt.NDArray[Any], batch: Batch) -> None:
         """Overwrite these rows, in the columns that `batch` has; see `write`."""
@@ -153,8 +155,9 @@ class ColumnsLayout(GrowingColumns):
         if len(places) and not 0 <= int(places.min()) <= int(places.max()) < self._rows:
             raise IndexError(f"write: rows {places.min()} to {places.max()} of {self._rows}")
         encoded = {name: self._all[name].encoded(values) for name, values in batch.items()}
-        for name, items in encoded.items():
-            self._all[name].write_at(places, items, self._write_anew)
+        with self.changing():
+            for name, items in encoded.items():
+                self._all[name].write_at(places, items, self._write_anew)
 
     def resize(self, nrows: int) -> None:
         """Keep the first `nrows` rows; new ones, if it is more, are defaults, or null where that can be."""
@@ -162,19 +165,20 @@ class ColumnsLayout(GrowingColumns):
         self._settle()
         if nrows < 0:
             raise ValueError(f"resize: {nrows} rows")
-        before = self._rows
-        self._cut_off(min(nrows, before))
-        if nrows <= before:
-            return
-        try:
-            for one in self._all.values():
-                one.grow(nrows)
-                set_length(self.home, one.path, nrows)
-        except BaseException:
-            # Columns are of unequal lengths now.
-            self._let_go()
-            raise
-        self._rows = nrows
+        with self.changing():
+            before = self._rows
+            self._cut_off(min(nrows, before))
+            if nrows <= before:
+                return
+            try:
+                for one in self._all.values():
+                    one.grow(nrows)
+                    set_length(self.home, one.path, nrows)
+            except BaseException:
+                # Columns are of unequal lengths now.
+                self._let_go()
+                raise
+            self._rows = nrows
 
     def delete(self, rows: npt.NDArray[Any]) -> None:
         """Remove these rows, and close the gaps: one pass over what lies behind the first of them."""
@@ -191,10 +195,11 @@ class ColumnsLayout(GrowingColumns):
             stays[gone[first:last] - start] = False
             return stays
 
-        if len(gone):
-            for one in self._all.values():
-                one.keep(kept, self._rows)
-            self._cut_off(self._rows - len(gone))
+        with self.changing():
+            if len(gone):
+                for one in self._all.values():
+                    one.keep(kept, self._rows)
+                self._cut_off(self._rows - len(gone))
 
     def add_column(self, spec: ColumnSpec, values: Any = None) -> None:
         """Put a column behind the last. values: one for each row; without them the default, or none at all.
@@ -205,15 +210,18 @@ class ColumnsLayout(GrowingColumns):
         self._check_writable()
         names.check_name(spec.name, [*self._all, *self.skipped])
         self._settle()
-        self._clear(spec.name)
-        made = make_column(self.home, spec.name, spec, self.cut)
-        try:
-            fill(self.home, made, missing_values(spec) if values is None else values, self._rows, self.cut)
-        except BaseException:
-            self.home.remove(spec.name)
-            raise
-        order, index = names.order_of(self.home)
-        names.put_order(self.home, [*order, spec.name], index)
+        with self.changing():
+            self._clear(spec.name)
+            made = make_column(self.home, spec.name, spec, self.cut)
+            try:
+                fill(
+                    self.home, made, missing_values(spec) if values is None else values, self._rows, self.cut
+                )
+            except BaseException:
+                self.home.remove(spec.name)
+                raise
+            order, index = names.order_of(self.home)
+            names.put_order(self.home, [*order, spec.name], index)
         self._reopen(spec.name)
         self._changed()
 
@@ -226,8 +234,9 @@ class ColumnsLayout(GrowingColumns):
         order = [one for one in order if one != name]
         if not order:
             raise ValueError(f"drop_column: {name!r} is the last one, and a table needs a column")
-        names.put_order(self.home, order, order[0] if index == name else index)
-        self.home.remove(name)
+        with self.changing():
+            names.put_order(self.home, order, order[0] if index == name else index)
+            self.home.remove(name)
         self.skipped.pop(name, None)
         self._all.pop(name, None)
         self._changed()
@@ -238,15 +247,24 @@ class ColumnsLayout(GrowingColumns):
         self._check_known(old)
         names.check_name(new, [*self._all, *self.skipped])
         self._settle()
-        self._clear(new)
-        self.home.move(old, new)
-        order, index = names.order_of(self.home)
-        order = [new if one == old else one for one in order]
-        names.put_order(self.home, order, new if index == old else index)
+        with self.changing():
+            self._clear(new)
+            self.home.move(old, new)
+            order, index = names.order_of(self.home)
+            order = [new if one == old else one for one in order]
+            names.put_order(self.home, order, new if index == old else index)
         self._all, before = {}, list(self._all)
         for name in before:
             self._reopen(new if name == old else name)
         self._changed()
+
+    def compact(self) -> None:
+        """Give the room of what was overwritten or removed back, in a directory; columns are opened anew."""
+        self._check_writable()
+        self._settle()
+        with self.changing():
+            self.home.compact()
+        self._see()
 
     def _prepare_write(self, batch: Batch) -> int:
         self._check_writable()

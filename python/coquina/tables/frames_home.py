@@ -1,96 +1,96 @@
-"""A directory as the home of a columns table: a frame for each array, and JSON that says what they are.
+"""A directory as the home of a columns table: a frame for each array, and a manifest that says what they are.
 
-In: paths of arrays below the table. Out: arrays in files of their own, under names that never change.
+In: paths of arrays below the table. Out: arrays in files of their own, their attributes, lists of text.
 Source: docs/formats/columns.md, "A directory of frames".
-Invariant: the file of JSON is replaced in one step; what it does not name is not there. Rows are committed
-    array by array, so a kill leaves some longer than others.
+Invariant: each change is a commit, or part of one.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import secrets
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina._core import CorruptError
 from coquina.creation import asarray, new_array, options_of
 from coquina.hdf5.untyped import h5py
-from coquina.opening import open as open_array
-from coquina.remote import new_path
 from coquina.tables.cuts import Cut
+from coquina.tables.directory import Directory, is_directory
 from coquina.tables.homes import Appender, Home
+from coquina.tables.manifest import NAME as JSON
 from coquina.tuning_options import DEFAULT_CODEC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     import numpy.typing as npt
 
     from coquina._core import Path
     from coquina.array import Array
+    from coquina.tables.manifest import Node
 
-JSON = "table.json"
-_VERSION = 1
-#: What the directory of a table has: its JSON, frames and indexes, and what a kill left of these.
-_OWN = re.compile(r"table\.json(\.[0-9a-f]{8})?|\.?[0-9]{4,}\.b2nd.*|index")
 #: Rows that wait are written when they are more than this, flushed or not.
 _WAITING_BYTES_MAX = 16 << 20
-_Node = dict[str, Any]
-
-
-def is_directory(path: Path) -> bool:
-    """Whether there is a table in a directory of this name."""
-    return os.path.isfile(os.path.join(_absolute(path), JSON))
-
-
-def check_is_replaceable(path: Path) -> None:
-    """Raise FileExistsError unless there is a table, and nothing else, in a directory of this name."""
-    place = _absolute(path)
-    if not is_directory(place):
-        raise FileExistsError(f"{place} exists and is no table; only tables are replaced")
-    others = sorted(one for one in os.listdir(place) if not _OWN.fullmatch(one))
-    if others:
-        names = ", ".join(others[:5])
-        raise FileExistsError(f"{place} has files that are not of the table ({names}); move them first")
 
 
 class FramesHome(Home):
     """A directory of frames. Made by `make` and `open`."""
 
-    def __init__(
-        self, path: str, nodes: dict[str, _Node], *, is_writable: bool, durable: bool = False
-    ) -> None:
-        """The directory at an absolute path. nodes: what there is, by path; the table is the empty one."""
-        self.path = path
-        self._nodes = nodes
-        self._is_writable = is_writable
-        self._durable = durable
-        self._arrays: dict[str, Array] = {}
+    is_transactional = True
+
+    def __init__(self, directory: Directory) -> None:
+        """The home in a directory."""
+        self.directory = directory
+        self.path = directory.path
 
     @classmethod
     def make(cls, path: Path, *, durable: bool = False) -> FramesHome:
-        """Make an empty directory. durable: commits wait for the disk. Raises FileExistsError."""
-        place = _absolute(path)
-        os.makedirs(place)
-        return cls(place, {"": {"kind": "group", "attrs": {}}}, is_writable=True, durable=durable)
+        """Make an empty directory; see `Directory.make`."""
+        return cls(Directory.make(path, durable=durable))
 
     @classmethod
-    def open(cls, path: Path, mode: Literal["r", "r+", "a"] = "r", *, durable: bool = False) -> FramesHome:
-        """Open a directory. Raises FileNotFoundError, and CorruptError if its JSON is not that of a table."""
-        place = _absolute(path)
-        with open(os.path.join(place, JSON), "rb") as file:
-            nodes = _read(file.read(), place)
-        return cls(place, nodes, is_writable=mode != "r", durable=durable)
+    def open(
+        cls,
+        path: Path,
+        mode: Literal["r", "r+", "a"] = "r",
+        *,
+        durable: bool = False,
+        wait: float | None = None,
+        damaged: bool = False,
+    ) -> FramesHome:
+        """Open a directory; see `Directory.open`."""
+        return cls(Directory.open(path, mode, durable=durable, wait=wait, damaged=damaged))
+
+    @property
+    def _nodes(self) -> dict[str, Node]:
+        return self.directory.nodes
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Return a context in which all changes are one commit."""
+        return self.directory.transaction()
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of another writer; return whether there is one."""
+        return self.directory.refresh()
+
+    def is_outdated(self) -> bool:
+        """Whether there is a newer commit than the one that is shown."""
+        return self.directory.is_outdated()
+
+    def compact(self) -> None:
+        """Give unused room back: arrays with some are written anew, and are other ones from then on."""
+        self.directory.compact()
+
+    def close(self) -> None:
+        """Commit what has changed, and let go of the directory."""
+        self.directory.close()
 
     @property
     def is_writable(self) -> bool:
         """Whether it was opened for writing."""
-        return self._is_writable
+        return self.directory.is_writable
 
     @property
     def name(self) -> str | None:
@@ -133,8 +133,9 @@ class FramesHome(Home):
         if cut.filter not in ("blosc2", "none"):
             raise ValueError(f"filter {cut.filter!r}: frames are compressed by 'blosc2'")
         wanted, cut = np.dtype(dtype), cut.at(path)
-        number = 1 + max((one.get("number", 0) for one in self._nodes.values()), default=0)
-        node: _Node = {"kind": "array", "attrs": {}, "number": number}
+        directory = self.directory
+        directory.check_usable()
+        node: Node = {"kind": "array", "attrs": {}, "number": directory.new_number()}
         if (members := h5py.check_enum_dtype(wanted)) is not None:
             node["members"] = {str(name): int(value) for name, value in members.items()}
         options = options_of(
@@ -144,7 +145,7 @@ class FramesHome(Home):
             cut.codec or DEFAULT_CODEC,
             0 if cut.filter == "none" else cut.level,
             cut.filters,
-            self._file(node),
+            directory.file(node),
             True,
             True,
             True,
@@ -152,21 +153,17 @@ class FramesHome(Home):
         )
         if cut.tuning is not None and cut.filter != "none":
             options["tuning"] = cut.tuning
-        array = new_array((0,), np.dtype(wanted.str), options)
-        array.handle.publish()
-        self._put(path, node)
-        return self._kept(node, array)
+        made = new_array((0,), np.dtype(wanted.str), options)
+        with self.transaction():
+            made.handle.set_durable(directory.durable)
+            made.handle.publish()
+            array = directory.keep(node, made.handle, made.dtype)
+            self._nodes[path] = node
+        return array
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
-        """Return the array. Raises KeyError if there is none, CorruptError if its file holds none."""
-        node = self._nodes[path]
-        found = self._arrays.get(self._file(node))
-        if found is None:
-            opened = open_array(self._file(node), "a" if self._is_writable else "r")
-            if not hasattr(opened, "append_items"):
-                raise CorruptError(f"{self._file(node)}: no array, and {path!r} is one")
-            found = self._kept(node, opened)
-        return found
+        """Return the array. Raises KeyError if there is none, CorruptError if its file holds another one."""
+        return self.directory.array(path)
 
     def limited(self, array: Array, length: int) -> Array:
         """Return a copy in memory, compressed."""
@@ -194,38 +191,26 @@ class FramesHome(Home):
         return True
 
     def remove(self, path: str) -> None:
-        """Remove what is at a path and below: first from the JSON, then the files."""
-        gone = [self._nodes.pop(one) for one in self._below(path)]
-        self._write()
-        self._remove_files(gone)
-
-    def _remove_files(self, nodes: Sequence[_Node]) -> None:
-        for node in nodes:
-            if node["kind"] == "array":
-                file = self._file(node)
-                if file in self._arrays:
-                    self._arrays.pop(file).close()
-                os.remove(file)
+        """Remove what is at a path and below; files go once that is committed."""
+        with self.transaction():
+            for one in self._below(path):
+                del self._nodes[one]
 
     def move(self, old: str, new: str) -> None:
-        """Give it another path, in the JSON alone."""
-        self._move(old, new)
-        self._write()
-
-    def _move(self, old: str, new: str) -> None:
-        for one in self._below(old):
-            self._nodes[new + one[len(old) :]] = self._nodes.pop(one)
+        """Give it another path, in the manifest alone."""
+        with self.transaction():
+            for one in self._below(old):
+                self._nodes[new + one[len(old) :]] = self._nodes.pop(one)
 
     def replace(self, old: str, new: str) -> None:
-        """Give it the path of something else, in one write of the JSON: there is always one of both."""
-        gone = [self._nodes.pop(one) for one in self._below(new)]
-        self._move(old, new)
-        self._write()
-        self._remove_files(gone)
+        """Give it the path of something else, in one commit: there is always one of both."""
+        with self.transaction():
+            self.remove(new)
+            self.move(old, new)
 
     def appender(self, arrays: Sequence[Array]) -> Appender:
         """Return what appends to one array after the other."""
-        return _Appender(arrays)
+        return _Appender(self, arrays)
 
     def can_grow(self, array: Array) -> bool:
         """Return True: all frames can grow."""
@@ -234,51 +219,20 @@ class FramesHome(Home):
     def set_number(self, path: str, name: str, number: int) -> None:
         """Do nothing: who reads frames asks them how long they are."""
 
-    def close(self) -> None:
-        """Close all arrays."""
-        while self._arrays:
-            self._arrays.popitem()[1].close()
-
     def put_attrs(self, path: str, attrs: dict[str, Any]) -> None:
         """Keep the attributes of what is at a path."""
-        self._nodes[path]["attrs"] = attrs
-        self._write()
+        self._put(path, {**self._nodes[path], "attrs": attrs})
 
     def attrs_at(self, path: str) -> dict[str, Any]:
         """Return the attributes of what is at a path."""
         return self._nodes[path]["attrs"]
 
-    def _kept(self, node: _Node, array: Array) -> Array:
-        array.durable = self._durable
-        self._arrays[self._file(node)] = array
-        return array
-
-    def _file(self, node: _Node) -> str:
-        return os.path.join(self.path, f"{node['number']:04d}.b2nd")
-
     def _below(self, path: str) -> list[str]:
         return [one for one in self._nodes if one == path or one.startswith(f"{path}/")]
 
-    def _put(self, path: str, node: _Node) -> None:
-        self._nodes[path] = node
-        self._write()
-
-    def _write(self) -> None:
-        """Replace the file of JSON."""
-        target = os.path.join(self.path, JSON)
-        temporary = f"{target}.{secrets.token_hex(4)}"
-        content = {"coquina table": _VERSION, "nodes": self._nodes}
-        try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                json.dump(content, file, ensure_ascii=False, indent=1)
-                file.flush()
-                if self._durable:
-                    os.fsync(file.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.remove(temporary)
-            raise
+    def _put(self, path: str, node: Node) -> None:
+        with self.transaction():
+            self._nodes[path] = node
 
 
 class _Attributes(MutableMapping[str, Any]):
@@ -318,9 +272,10 @@ class _Attributes(MutableMapping[str, Any]):
 
 
 class _Appender:
-    """Rows that wait for the next flush, and then are committed to one array after the other."""
+    """Rows that wait for the next flush, and then are committed to all arrays together."""
 
-    def __init__(self, arrays: Sequence[Array]) -> None:
+    def __init__(self, home: FramesHome, arrays: Sequence[Array]) -> None:
+        self._home = home
         self._arrays = arrays
         self._waiting: list[list[npt.NDArray[Any]]] = [[] for _ in arrays]
         self._bytes = 0
@@ -335,20 +290,19 @@ class _Appender:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
-        for array, waiting in zip(self._arrays, self._waiting, strict=True):
-            if waiting:
-                array.append(np.concatenate(waiting))
-                waiting.clear()
+        """Write what waits; of all or of none."""
+        taken, self._waiting = self._waiting, [[] for _ in self._arrays]
         self._bytes = 0
+        if not any(taken):
+            return
+        with self._home.transaction():
+            for array, waiting in zip(self._arrays, taken, strict=True):
+                if waiting:
+                    array.append(waiting[0] if len(waiting) == 1 else np.concatenate(waiting))
 
     def close(self) -> None:
         """Write what waits."""
         self.flush()
-
-
-def _absolute(path: Any) -> str:
-    return new_path(path)
 
 
 def _plain(value: Any) -> Any:
@@ -358,36 +312,4 @@ def _plain(value: Any) -> Any:
     return plain
 
 
-def _read(content: bytes, place: str) -> dict[str, _Node]:
-    """Return the nodes that a file of JSON tells. Raises CorruptError for what is none of ours."""
-    try:
-        found = json.loads(content)
-        nodes = found["nodes"]
-        is_known = found["coquina table"] == _VERSION and _is_node(nodes[""])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise CorruptError(f"{place}: {JSON} is not that of a table") from None
-    if not is_known or not all(map(_is_node, nodes.values())):
-        raise CorruptError(f"{place}: {JSON} is not that of a table of version {_VERSION}")
-    return nodes
-
-
-def _is_node(node: Any) -> bool:
-    if not isinstance(node, dict):
-        return False
-    known = cast("_Node", node)
-    if not isinstance(known.get("attrs"), dict):
-        return False
-    if known.get("kind") == "array":
-        members = known.get("members")
-        is_named = members is None or _is_members(members)
-        return type(known.get("number")) is int and known["number"] > 0 and is_named
-    if known.get("kind") == "texts":
-        texts = known.get("texts")
-        return isinstance(texts, list) and all(isinstance(one, str) for one in cast("list[Any]", texts))
-    return known.get("kind") == "group"
-
-
-def _is_members(members: Any) -> bool:
-    return isinstance(members, dict) and all(
-        type(number) is int for number in cast("dict[str, Any]", members).values()
-    )
+__all__ = ["JSON", "FramesHome", "is_directory"]

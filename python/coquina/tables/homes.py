@@ -8,6 +8,7 @@ Invariant: nothing here knows what a column is.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from coquina.tuning_options import AUTO, words_of
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
+    from contextlib import AbstractContextManager
 
     import numpy.typing as npt
 
@@ -51,6 +53,24 @@ class Home(ABC):
     """
 
     rows_max: int | None = None
+    #: Whether `transaction` makes changes one commit, and undoes them after an exception.
+    is_transactional = False
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Return a context in which all changes are one commit, where the home has commits."""
+        return nullcontext()
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of another writer; return whether there is one."""
+        return False
+
+    def compact(self) -> None:
+        """Give unused room back. Raises UnsupportedError where that cannot be done in place."""
+        raise UnsupportedError("HDF5 gives no space back in place")
+
+    def is_outdated(self) -> bool:
+        """Whether there is a newer commit than the one that is shown."""
+        return False
 
     @property
     @abstractmethod

@@ -7,10 +7,13 @@ Invariant: all columns have `nrows` items that can be read; appended ones count 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import numpy as np
     import numpy.typing as npt
 
@@ -101,6 +104,14 @@ class Layout(ABC):
     @abstractmethod
     def attrs(self) -> Any:
         """The user's attributes: h5py's mapping."""
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Return a context in which all changes are one commit, where the layout has commits."""
+        return nullcontext()
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of another writer; return whether there is one."""
+        return False
 
     @abstractmethod
     def append(self, batch: Batch) -> None:

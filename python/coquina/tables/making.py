@@ -191,14 +191,15 @@ def _create_directory(
     path: Path, mode: str, made: tuple[Schema, Iterator[Batch]], storing: Storing, *, overwrite: bool
 ) -> Table:
     """Return a new table as a directory, which gets its name when the table is complete."""
-    from coquina.tables.columns_layout import ColumnsLayout
-    from coquina.tables.frames_home import FramesHome, check_is_replaceable
+    from coquina.tables.directories import open_directory
+    from coquina.tables.directory import absolute
+    from coquina.tables.directory_replacing import check_is_replaceable, put_in_place
 
     if mode not in ("a", "w", "x"):
         raise ValueError(
             f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'a', 'w' and 'x'"
         )
-    place = os.path.abspath(os.fsdecode(path))
+    place = absolute(path)
     if os.path.lexists(place):
         if mode == "x" or not (overwrite or mode == "w"):
             raise FileExistsError(f"{place} exists; overwrite=True replaces a table")
@@ -209,17 +210,11 @@ def _create_directory(
     try:
         with Table(storing.create_directory(beside, schema)) as table:
             _fill(table, parts, storing)
-        if os.path.lexists(place):
-            old = f"{beside}.old"
-            os.rename(place, old)
-            os.rename(beside, place)
-            shutil.rmtree(old)
-        else:
-            os.rename(beside, place)
+        put_in_place(beside, place)
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
-    return Table(ColumnsLayout.open(FramesHome.open(place, "a")))
+    return open_directory(place, "a")
 
 
 def _fill(table: Table, parts: Iterator[Batch], storing: Storing) -> None:

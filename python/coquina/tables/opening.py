@@ -115,19 +115,21 @@ def open_table(
 
     path: of the file or the directory, or the URL of a file, which is only read; see `coquina.open`.
     name: of the table; None for the only one that the file has. wait: for so many seconds, if another process
-    writes; BlockingIOError is raised then. durable: commits wait for the disk. A table that this process has
-    open for writing is opened as another handle of it: what both append is kept, in its order.
-    allow_external: see `coquina.open`.
+    writes; BlockingIOError is raised then. durable: commits wait for the disk. allow_external: see
+    `coquina.open`.
+
+    A table that this process has open for writing is opened as another handle of it: what both append is
+    kept, in its order. Readers see a table as of one commit, until `Table.refresh`.
+
     Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
     table.
     """
     from coquina.hdf5.files import File
 
     if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
-        from coquina.tables.columns_layout import ColumnsLayout
-        from coquina.tables.frames_home import FramesHome
+        from coquina.tables.directories import open_directory
 
-        return Table(ColumnsLayout.open(FramesHome.open(path, mode)))
+        return open_directory(path, mode, wait=wait, durable=durable)
     file = File(path, mode, wait=wait, durable=durable, allow_external=allow_external)
     try:
         with told(inside(file)):

@@ -314,20 +314,29 @@ class Table(Changes):
         """Close this file with the table."""
         self._owner = file
 
-    def shared(self, file: File) -> Table:
+    def shared(self, file: File | None = None) -> Table:
         """Return another handle of the table, which is closed by itself, with its own handle of the file."""
-        first = self._first or self
+        # Files know tables by their first handle; of a directory one that is forgotten is as good as closed.
+        first = self._first or self if file is not None else None
         made = Table.__new__(Table)
-        made.__dict__ = first.__dict__
+        made.__dict__ = self.__dict__
         made._owner, made._first, made.is_closed = file, first, False
         self.handles.add(made)
         return made
 
     def refresh(self) -> bool:
-        """Show the last commit of a table that is only read; return whether it is another one."""
+        """Show the last commit of a table that is only read; return whether it is another one.
+
+        All columns are shown as of that commit.
+        """
         self._check_open()
         file = self._layout.file
-        return file is not None and file.refresh()
+        if file is not None:
+            return file.refresh()
+        with self._lock:
+            if is_newer := self._layout.refresh():
+                self._begin_with(self._layout)
+            return is_newer
 
     def __enter__(self) -> Table:
         """Return the table; it is closed at the end of the `with` block."""

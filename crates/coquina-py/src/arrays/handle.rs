@@ -200,6 +200,23 @@ impl ArrayHandle {
         Ok(py.detach(|| self.array.commit())?)
     }
 
+    /// What tells the last commit from all other states of the file: where it ends, and its sum.
+    #[getter]
+    fn commit_id(&self, py: Python<'_>) -> Option<(u64, u64)> {
+        py.detach(|| self.array.commit_id()).map(|id| (id.end, id.sum))
+    }
+
+    /// Writes all changes, to be committed by `commit_together`; returns the id of the state with them.
+    fn prepare(&self, py: Python<'_>) -> Result<(u64, u64), Raised> {
+        let id = py.detach(|| self.array.prepare())?;
+        Ok((id.end, id.sum))
+    }
+
+    /// Forgets all changes since the last commit, and goes on in a transaction.
+    fn undo(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.undo())?)
+    }
+
     fn rollback(&self, py: Python<'_>) {
         py.detach(|| self.array.rollback());
     }

@@ -18,7 +18,7 @@ use crate::base::limits::Limits;
 use crate::chunk::{Params, Special};
 use crate::codec;
 use crate::frame::b2nd::{self, METALAYER, Meta};
-use crate::frame::{Frame, Kind, Mode, Snapshot, Spec};
+use crate::frame::{CommitId, Frame, Kind, Mode, Snapshot, Spec};
 use crate::store::hdf5::{Hdf5Spec, Hdf5Store};
 use crate::store::{Change, Entry, FrameStore, MemoryStore, Store};
 use crate::tune::{self, Goal};
@@ -84,6 +84,8 @@ pub struct OpenOptions {
     pub verify: bool,
     /// Whether to open, for reading, what is left of a damaged frame too: see [`Frame::open_damaged`].
     pub damaged: bool,
+    /// Which of the states that were committed is to be opened, of a file at a path; the newest if `None`.
+    pub commit: Option<CommitId>,
     /// How much memory stored sizes may ask for.
     pub limits: Limits,
 }
@@ -94,6 +96,9 @@ impl OpenOptions {
     /// # Errors
     /// As [`Frame::open`]; `Invalid` to write what may be damaged.
     pub fn open_frame(&self, path: &Path) -> Result<Frame> {
+        if let (Some(id), 0, false) = (self.commit, self.offset, self.damaged) {
+            return Frame::open_at(path, id, self.mode, self.limits);
+        }
         match (self.damaged, self.mode) {
             (false, _) => Frame::open(path, self.offset, self.mode, self.limits),
             (true, Mode::Read) => Frame::open_damaged(path, self.offset, self.limits),
@@ -116,7 +121,14 @@ impl OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { mode: Mode::Read, offset: 0, verify: true, damaged: false, limits: Limits::default() }
+        Self {
+            mode: Mode::Read,
+            offset: 0,
+            verify: true,
+            damaged: false,
+            commit: None,
+            limits: Limits::default(),
+        }
     }
 }
 

@@ -29,6 +29,7 @@ mod selection;
 mod small;
 mod source;
 mod statistics;
+mod together;
 mod transaction;
 mod tuning;
 mod write;
@@ -44,6 +45,7 @@ pub use memo::{with_memo, with_memo_of};
 pub use partition::{Access, partition};
 pub use selection::{AxisSelection, Points, Selection, Window};
 pub use source::Part;
+pub use together::{Outcome, Text, commit_together};
 pub use write::Values;
 
 pub use crate::store::at_once;

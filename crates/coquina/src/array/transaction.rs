@@ -92,11 +92,12 @@ impl Array {
 
     /// Goes over to what the store has after all. That is the last commit, or the one that has failed, if all that
     /// failed was to wait for the disk.
-    fn go_back(&self, writer: &mut Writer) {
+    pub(super) fn go_back(&self, writer: &mut Writer) {
         writer.store.rollback();
-        if self.renew(writer).is_err() {
-            self.set_state(&writer.committed);
-        }
+        // What the store does not say of itself is as it was at the last commit, which is also what is left if it
+        // cannot be read.
+        self.set_state(&writer.committed);
+        let _ = self.renew(writer);
     }
 
     /// Whether a commit waits until the disk has it, so that not even a power cut can take it back.

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::compact::rewrite;
-use super::disk::{GrowingFile, sync_folder, write_all_at};
+use super::disk::{GrowingFile, sync, sync_folder, write_all_at};
 use super::header::{Header, THREADS, is_foreign};
 use super::load::Origin;
 use super::lock;
 use super::record::{Parts, Record};
 use super::snapshot::{Chunks, Snapshot, SumState};
 use super::spec::Kind;
+use super::two_phase::CommitId;
 use super::writer::Writer;
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
@@ -23,6 +24,17 @@ use crate::base::limits::Limits;
 
 /// So often a file that is replaced while we take its lock is opened again.
 const ATTEMPTS: usize = 10;
+
+/// A commit of which all is written but the header in front.
+struct Prepared {
+    header: Vec<u8>,
+    end: u64,
+}
+
+/// Says that a frame has to be opened again, and why.
+const TORN: &str = "a commit has failed half way";
+const NOT_DURABLE: &str = "a commit could not be made durable";
+const UNKNOWN: &str = "it could not be told whether a commit has happened";
 
 /// The writer of a contiguous frame. It holds the lock.
 pub(super) struct Contiguous {
@@ -36,8 +48,12 @@ pub(super) struct Contiguous {
     is_cut: bool,
     /// The file's way to its name, as long as it has none.
     new: Option<NewFile>,
-    /// Whether a header was written in part, and could not be put right.
-    is_broken: bool,
+    /// What was written behind the last commit, to become the next one.
+    prepared: Option<Prepared>,
+    /// Why nothing more is written: a commit has failed, and it is not known how much of it is there.
+    broken: Option<&'static str>,
+    /// The process that opened the frame. One that was forked from it must not touch what it goes on writing.
+    process: u32,
     /// Whether somebody has asked for durable commits: then a new name must be durable too.
     is_durable: bool,
     /// Whether the file has taken a name since the folder was synced last.
@@ -60,14 +76,16 @@ impl Contiguous {
             committed_end: header.len(),
             is_cut: true,
             new: Some(new),
-            is_broken: false,
+            prepared: None,
+            broken: None,
+            process: std::process::id(),
             is_durable: false,
             is_name_new: false,
         })
     }
 
-    /// Opens the frame at `path`, with the lock.
-    pub(super) fn open(path: &Path, limits: Limits) -> Result<(Self, Snapshot)> {
+    /// Opens the frame at `path`, with the lock: its newest state, or the one of an id.
+    pub(super) fn open(path: &Path, id: Option<CommitId>, limits: Limits) -> Result<(Self, Snapshot)> {
         let mut attempts = 0..ATTEMPTS;
         let file = loop {
             let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
@@ -78,7 +96,10 @@ impl Contiguous {
         };
         let origin =
             Origin { source: &file, base: 0, kind: Kind::Contiguous, limits: &limits, is_damaged: false };
-        let (loaded, is_recovered) = origin.load()?;
+        let (loaded, is_recovered) = match id {
+            Some(id) => origin.load_at(id)?,
+            None => origin.load()?,
+        };
         if is_recovered {
             write_all_at(&file, loaded.header.raw(), 0)?;
         }
@@ -94,7 +115,9 @@ impl Contiguous {
             committed_end,
             is_cut: false,
             new: None,
-            is_broken: false,
+            prepared: None,
+            broken: None,
+            process: std::process::id(),
             is_durable: false,
             is_name_new: false,
         };
@@ -110,14 +133,33 @@ impl Contiguous {
         self.header.len() as u64
     }
 
-    /// Removes what an unfinished commit has left, before anything is written in its place.
-    fn prepare(&mut self) -> Result<()> {
-        if self.is_broken {
-            return Err(Error::invalid("a commit has failed half way: the frame must be opened again"));
+    /// Whether anything may be written.
+    fn check(&self) -> Result<()> {
+        if let Some(why) = self.broken {
+            return Err(Error::invalid(format!("{why}: the frame must be opened again")));
         }
+        if self.process != std::process::id() {
+            return Err(Error::invalid("it was opened by the process that this one was forked from"));
+        }
+        Ok(())
+    }
+
+    /// Removes what an unfinished commit has left, before anything is written in its place.
+    fn clear(&mut self) -> Result<()> {
+        self.check()?;
         if !self.is_cut {
             self.growing.cut(self.committed_end)?;
             self.is_cut = true;
+        }
+        Ok(())
+    }
+
+    /// Writes a record behind the last bytes.
+    fn write_record(&mut self, record: &Record, durable: bool) -> Result<()> {
+        self.growing.push(&[&record.tail])?;
+        self.growing.flush()?;
+        if durable {
+            sync(self.growing.file())?;
         }
         Ok(())
     }
@@ -137,7 +179,9 @@ impl Contiguous {
         let Err(error) = write() else { return Ok(()) };
         // Half a header with a whole record at the end of the file is opened as the new commit, and must not
         // lose that record; but the old state is what the caller is told.
-        self.is_broken = write_all_at(file, &self.header, 0).is_err();
+        if write_all_at(file, &self.header, 0).is_err() {
+            self.broken = Some(TORN);
+        }
         Err(error.into())
     }
 
@@ -149,12 +193,12 @@ impl Contiguous {
         let origin =
             Origin { source: &file, base: 0, kind: Kind::Contiguous, limits: &limits, is_damaged: false };
         let (loaded, _) = origin.load()?;
-        if self.new.is_some() {
-            self.new = Some(new);
-        } else {
+        if self.new.is_none() {
             new.commit()?;
             // What fails from here on must not keep us at the file that has no name any more.
             self.is_name_new = true;
+        } else {
+            self.new = Some(new);
         }
         // Snapshots may keep the old file open: nobody is to wait for them.
         let _ = self.growing.file().unlock();
@@ -168,7 +212,7 @@ impl Contiguous {
 
 impl Writer for Contiguous {
     fn put(&mut self, parts: &[&[u8]]) -> Result<u64> {
-        self.prepare()?;
+        self.clear()?;
         Ok(self.growing.push(parts)? - self.header_len())
     }
 
@@ -177,7 +221,7 @@ impl Writer for Contiguous {
     }
 
     fn commit(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot> {
-        self.prepare()?;
+        self.clear()?;
         if snapshot.nchunks() == 0 {
             // The trailer of a frame without chunks must follow the header, where now other bytes may be.
             if self.new.is_none() {
@@ -185,37 +229,59 @@ impl Writer for Contiguous {
             }
             self.growing.cut(self.header_len())?;
         }
-        let Record { header, tail, tail_sum } = Parts::of(snapshot).record(self.cbytes())?;
-        self.growing.push(&[&tail])?;
-        self.growing.flush()?;
-        if durable {
-            self.growing.file().sync_data()?;
-        }
-        self.switch(header.raw())?;
-        self.header = header.raw().to_vec();
+        let record = Parts::of(snapshot).record(self.cbytes())?;
+        self.write_record(&record, durable)?;
+        self.switch(record.header.raw())?;
+        self.header = record.header.raw().to_vec();
         self.committed_end = self.growing.end();
-        Ok(committed(snapshot, header, tail_sum))
+        Ok(committed(snapshot, record.header, record.tail_sum))
     }
 
     fn sync(&mut self) -> Result<()> {
         self.is_durable = true;
-        self.growing.file().sync_data()?;
+        let synced = sync(self.growing.file());
+        synced.inspect_err(|_| self.broken = Some(NOT_DURABLE))?;
         self.sync_name()
     }
 
     fn sync_name(&mut self) -> Result<()> {
         if let Some(folder) = self.path.parent().filter(|_| self.is_durable && self.is_name_new) {
-            sync_folder(folder)?;
+            sync_folder(folder).inspect_err(|_| self.broken = Some(NOT_DURABLE))?;
             self.is_name_new = false;
         }
         Ok(())
     }
 
+    fn prepare(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot> {
+        self.clear()?;
+        let record = Parts::of(snapshot).findable_record(self.cbytes())?;
+        self.write_record(&record, durable)?;
+        self.prepared = Some(Prepared { header: record.header.raw().to_vec(), end: self.growing.end() });
+        Ok(committed(snapshot, record.header, record.tail_sum))
+    }
+
+    fn finish(&mut self) {
+        if let Some(Prepared { header, end }) = self.prepared.take() {
+            // Who knows the state by its id finds it without the header, and the next writer mends that.
+            let _ = write_all_at(self.growing.file(), &header, 0);
+            (self.header, self.committed_end) = (header, end);
+        }
+    }
+
+    fn abandon(&mut self) {
+        self.broken = Some(UNKNOWN);
+    }
+
     fn rollback(&mut self) -> Result<()> {
-        if self.is_broken || !self.is_cut {
+        self.prepared = None;
+        if !self.is_cut || self.check().is_err() {
             return Ok(());
         }
-        self.growing.cut(self.committed_end)
+        // What cannot be removed now is removed before anything else is written.
+        self.is_cut = false;
+        self.growing.cut(self.committed_end)?;
+        self.is_cut = true;
+        Ok(())
     }
 
     fn publish(&mut self) -> Result<()> {
@@ -226,15 +292,18 @@ impl Writer for Contiguous {
     }
 
     fn compact(&mut self, committed: &Snapshot) -> Result<Snapshot> {
-        self.prepare()?;
+        self.clear()?;
         self.replace(committed)
     }
 }
 
 impl Drop for Contiguous {
     fn drop(&mut self) {
-        // Snapshots may keep the file open; the lock must end with its owner, and ends with the file at last.
-        let _ = self.growing.file().unlock();
+        // Snapshots may keep the file open; the lock must end with its owner, and ends with the file at last. A
+        // process that was forked from the owner has the lock in common with it.
+        if self.process == std::process::id() {
+            let _ = self.growing.file().unlock();
+        }
     }
 }
 

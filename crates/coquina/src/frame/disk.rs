@@ -18,6 +18,8 @@ const INDEX_NAME: &str = "chunks.b2frame";
 
 /// Writes all of `bytes` at `offset`.
 pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(test)]
+    super::faults::check()?;
     #[cfg(unix)]
     {
         std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
@@ -31,6 +33,41 @@ pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::R
         }
         Ok(())
     }
+}
+
+/// Makes durable what is in a file.
+pub(super) fn sync(file: &File) -> std::io::Result<()> {
+    #[cfg(test)]
+    super::faults::check()?;
+    file.sync_data()
+}
+
+/// Writes a file of these parts beside `target`, which then takes its place in one step; returns it open.
+pub(super) fn replace_file(target: &Path, parts: &[&[u8]], durable: bool) -> std::io::Result<File> {
+    // There is one writer at a time: what a killed one has left under this name is written over.
+    let mut temporary = target.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
+    let write = || {
+        // One that a killed writer has left may be anything, and shortening a file is slow.
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary)?;
+        write_all_at(&file, &parts.concat(), 0)?;
+        if durable {
+            sync(&file)?;
+        }
+        #[cfg(test)]
+        super::faults::check()?;
+        fs::rename(&temporary, target)?;
+        Ok(file)
+    };
+    write().inspect_err(|_| {
+        // Nothing can be done about a temporary file that cannot be removed, and nothing is lost by it.
+        let _ = fs::remove_file(&temporary);
+    })
 }
 
 /// A file that bytes are added to at the end. They can be read from then on, also while they wait in memory.
@@ -109,6 +146,8 @@ impl GrowingFile {
         pending.at = end;
         self.written.store(end, Ordering::Release);
         if self.file.metadata()?.len() > end {
+            #[cfg(test)]
+            super::faults::check()?;
             self.file.set_len(end)?;
         }
         Ok(())
@@ -199,16 +238,14 @@ impl Folder {
 
     /// The temporary files from which the index is renamed. Who holds the lock and writes none has no use for them.
     pub(super) fn half_indexes(&self) -> Result<Vec<PathBuf>> {
-        let index = self.index();
-        let stem = index.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut found = Vec::new();
         for entry in fs::read_dir(self.path())? {
             let entry = entry?;
             let name = entry.file_name();
-            let process = name
-                .to_str()
-                .and_then(|name| name.strip_prefix(&*stem)?.strip_prefix('.')?.strip_suffix(".tmp"));
-            if process.is_some_and(|process| process.parse::<u32>().is_ok()) {
+            let name = name.to_str().and_then(|name| name.strip_suffix(".tmp"));
+            // Former versions had the number of the process in the name.
+            let process = name.and_then(|name| name.strip_prefix("chunks."));
+            if name == Some(INDEX_NAME) || process.is_some_and(|process| process.parse::<u32>().is_ok()) {
                 found.push(entry.path());
             }
         }
@@ -219,6 +256,8 @@ impl Folder {
 /// Makes what a directory lists durable, where the system can.
 pub(super) fn sync_folder(path: &Path) -> Result<()> {
     if cfg!(unix) {
+        #[cfg(test)]
+        super::faults::check()?;
         File::open(path)?.sync_all()?;
     }
     Ok(())

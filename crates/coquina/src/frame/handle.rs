@@ -10,11 +10,11 @@ use super::contiguous::Contiguous;
 use super::disk::Folder;
 use super::header::Header;
 use super::load::{Loaded, Origin};
-use super::lock;
 use super::slots::Slots;
 use super::snapshot::{Chunks, Snapshot, SumState};
 use super::sparse::{self, Sparse};
 use super::spec::{Kind, Spec};
+use super::two_phase::CommitId;
 use super::write::{Piece, sum, table};
 use super::writer::Writer;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -39,19 +39,23 @@ pub enum Mode {
 /// What was put and applied and not committed is lost when it is dropped.
 pub struct Frame {
     /// With all changes that were applied.
-    shown: Arc<Snapshot>,
+    pub(super) shown: Arc<Snapshot>,
     /// As the frame is for everybody.
-    committed: Arc<Snapshot>,
-    back: Back,
-    path: Option<PathBuf>,
+    pub(super) committed: Arc<Snapshot>,
+    /// What is written to become the next commit, once whoever commits several frames together says so.
+    pub(super) prepared: Option<Arc<Snapshot>>,
+    pub(super) back: Back,
+    pub(super) path: Option<PathBuf>,
     /// Whether it was opened although it is damaged.
-    is_damaged: bool,
+    pub(super) is_damaged: bool,
     /// Whether there has never been a commit.
-    is_unborn: bool,
+    pub(super) is_unborn: bool,
+    /// Whether it is said elsewhere which of its states is the committed one.
+    pub(super) is_owned: bool,
 }
 
 /// Where the frame is, and what can be done to it.
-enum Back {
+pub(super) enum Back {
     Source(Arc<dyn ReadAt>, u64),
     File { file: Arc<File>, base: u64, modified: Option<SystemTime> },
     Folder(Arc<Folder>),
@@ -90,10 +94,10 @@ impl Frame {
                 )));
             }
             let mut frame = match (mode, metadata.is_dir()) {
-                (Mode::Read, false) => Self::open_file(&path, offset, limits, is_damaged)?,
+                (Mode::Read, false) => Self::open_file(&path, offset, None, limits, is_damaged)?,
                 (Mode::Read, true) => Self::open_folder(&path, limits, is_damaged)?,
                 (Mode::Write, false) => {
-                    let (writer, snapshot) = Contiguous::open(&path, limits)?;
+                    let (writer, snapshot) = Contiguous::open(&path, None, limits)?;
                     Self::with(snapshot, Back::Writer(Box::new(writer)))
                 }
                 (Mode::Write, true) => {
@@ -107,16 +111,25 @@ impl Frame {
         open().map_err(|e: Error| e.at(path.display().to_string()))
     }
 
-    fn at(mut self, path: PathBuf) -> Self {
+    pub(super) fn at(mut self, path: PathBuf) -> Self {
         self.path = Some(path);
         self
     }
 
-    fn open_file(path: &Path, base: u64, limits: Limits, is_damaged: bool) -> Result<Self> {
+    pub(super) fn open_file(
+        path: &Path,
+        base: u64,
+        id: Option<CommitId>,
+        limits: Limits,
+        is_damaged: bool,
+    ) -> Result<Self> {
         let file = Arc::new(File::open(path)?);
         let modified = file.metadata()?.modified().ok();
         let origin = Origin { source: &*file, base, kind: Kind::Contiguous, limits: &limits, is_damaged };
-        let (loaded, _) = origin.load()?;
+        let (loaded, _) = match id {
+            Some(id) => origin.load_at(id)?,
+            None => origin.load()?,
+        };
         let snapshot = Snapshot::new(loaded, Chunks::Contiguous(file.clone(), base), limits, 0);
         Ok(Self::with(snapshot, Back::File { file, base, modified }))
     }
@@ -199,9 +212,18 @@ impl Frame {
         create().map_err(|e: Error| e.at(path.display().to_string()))
     }
 
-    fn with(snapshot: Snapshot, back: Back) -> Self {
+    pub(super) fn with(snapshot: Snapshot, back: Back) -> Self {
         let shown = Arc::new(snapshot);
-        Self { committed: Arc::clone(&shown), shown, back, path: None, is_damaged: false, is_unborn: false }
+        Self {
+            committed: Arc::clone(&shown),
+            shown,
+            prepared: None,
+            back,
+            path: None,
+            is_damaged: false,
+            is_unborn: false,
+            is_owned: false,
+        }
     }
 
     /// The newest state that this handle knows, with what was applied and not committed.
@@ -234,7 +256,7 @@ impl Frame {
         Ok(())
     }
 
-    fn writer(&mut self) -> Result<&mut dyn Writer> {
+    pub(super) fn writer(&mut self) -> Result<&mut dyn Writer> {
         match &mut self.back {
             Back::Writer(writer) => Ok(&mut **writer),
             _ => Err(Error::invalid("the frame is open for reading only")),
@@ -277,6 +299,7 @@ impl Frame {
     /// `Io`, and then all since the last commit is undone; if it comes from making a commit durable that has
     /// happened, nothing is undone.
     pub fn commit(&mut self, durable: bool) -> Result<()> {
+        self.check_alone()?;
         let is_same = Arc::ptr_eq(&self.shown, &self.committed) && !self.is_unborn;
         let shown = Arc::clone(&self.shown);
         let writer = self.writer()?;
@@ -295,6 +318,7 @@ impl Frame {
             // What could not be removed stands where nothing refers to, and the next writer removes it.
             let _ = writer.rollback();
             // Other chunks will be at the same places.
+            self.prepared = None;
             let epoch = self.shown.epoch.max(self.committed.epoch) + 1;
             self.committed = Arc::new(Snapshot { epoch, ..(*self.committed).clone() });
         }
@@ -327,50 +351,6 @@ impl Frame {
         self.writer()?.sync_name()
     }
 
-    /// Looks for a newer commit, if the frame is open for reading; says whether there is one.
-    ///
-    /// # Errors
-    /// As [`Frame::open`]; the state is then the one from before.
-    pub fn refresh(&mut self) -> Result<bool> {
-        let now = Arc::clone(&self.shown);
-        let (limits, epoch) = (now.limits, now.epoch + 1);
-        let (kind, is_damaged) = (Kind::Contiguous, self.is_damaged);
-        let (loaded, chunks, is_touched) = match &mut self.back {
-            Back::Writer(_) => return Ok(false),
-            Back::Source(source, base) => {
-                let origin = Origin { source: &**source, base: *base, kind, limits: &limits, is_damaged };
-                if origin.is_same(&now) {
-                    return Ok(false);
-                }
-                (origin.load()?.0, Chunks::Contiguous(Arc::clone(source), *base), false)
-            }
-            Back::File { file, base, modified } => {
-                let path = self.path.as_deref().unwrap_or(Path::new(""));
-                let is_replaced = !lock::is_at(file, path)?;
-                let newest = if is_replaced { Arc::new(File::open(path)?) } else { Arc::clone(file) };
-                let origin = Origin { source: &*newest, base: *base, kind, limits: &limits, is_damaged };
-                if !is_replaced && origin.is_same(&now) {
-                    return Ok(false);
-                }
-                let then = newest.metadata()?.modified().ok();
-                let loaded = origin.load()?.0;
-                // Without a fingerprint, chunks may be other ones while all that was read is the same.
-                let is_touched = is_replaced || (!loaded.has_fingerprint && then != *modified);
-                (*file, *modified) = (newest, then);
-                (loaded, Chunks::Contiguous(file.clone(), *base), is_touched)
-            }
-            Back::Folder(folder) => {
-                (sparse::load(folder, &limits, is_damaged)?.0, Chunks::Sparse(Arc::clone(folder)), false)
-            }
-        };
-        if loaded.tail_sum == now.tail_sum && !is_touched {
-            return Ok(false);
-        }
-        self.committed = Arc::new(Snapshot::new(loaded, chunks, limits, epoch));
-        self.shown = Arc::clone(&self.committed);
-        Ok(true)
-    }
-
     /// Ends writing: forgets what was not committed, and gives back unused room if there is much of it.
     ///
     /// # Errors
@@ -380,6 +360,9 @@ impl Frame {
             return Ok(());
         }
         self.rollback();
+        if self.is_owned {
+            return Ok(());
+        }
         let (dead, cbytes) = (self.committed.dead_bytes(), self.committed.cbytes());
         let is_wasteful = dead > DEAD_BYTES_MAX && dead > cbytes / 2;
         if !is_wasteful && self.committed.kind() == Kind::Contiguous {

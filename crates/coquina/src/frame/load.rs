@@ -62,7 +62,7 @@ pub(super) struct Origin<'a> {
 
 /// What is made of a fingerprint that does not match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Trust {
+pub(super) enum Trust {
     /// Damage.
     None,
     /// The header is right, and another program has written it.
@@ -170,18 +170,24 @@ impl Origin<'_> {
         read_vec(self.source, self.base, bytes).ok()
     }
 
-    fn header(&self) -> Result<Header> {
+    pub(super) fn header(&self) -> Result<Header> {
         Header::load(self.source, self.base, self.available()?)
     }
 
     /// Reads the state that goes with a header.
-    fn load_with(&self, header: Header, trust: Trust) -> Result<Loaded> {
+    pub(super) fn load_with(&self, header: Header, trust: Trust) -> Result<Loaded> {
+        let chunks = if self.kind == Kind::Contiguous { header.counts.cbytes } else { 0 };
+        let index_at = header.len() + chunks;
+        self.load_from(header, index_at, trust)
+    }
+
+    /// The same where it is known at which byte of the frame the index stands.
+    fn load_from(&self, header: Header, index_at: u64, trust: Trust) -> Result<Loaded> {
         let frame_len = header.counts.frame_len;
         let available = self.available()?;
         if header.kind != self.kind {
             return Err(Error::corrupt(format!("frame header: {:?}, not {:?}", header.kind, self.kind)));
         }
-        let index_at = header.len() + if self.kind == Kind::Contiguous { header.counts.cbytes } else { 0 };
         if frame_len > available {
             return Err(Error::truncated(format!("frame_len: {frame_len}, {available} bytes are there")));
         }
@@ -215,7 +221,7 @@ impl Origin<'_> {
     }
 
     /// The state that a whole record that ends at `end` tells, whatever the header says.
-    fn recover(&self, end: u64, trust: Trust) -> Result<Loaded> {
+    pub(super) fn recover(&self, end: u64, trust: Trust) -> Result<Loaded> {
         let trailer_len = read_trailer_len(self.source, end)?;
         let copy_end = end.checked_sub(trailer_len + COPY_END_BYTES as u64).filter(|&at| at > self.base);
         let copy_end = copy_end.ok_or_else(|| Error::truncated("no room for a copy of the header"))?;
@@ -229,7 +235,11 @@ impl Origin<'_> {
         if header.counts.frame_len != end - self.base {
             return Err(Error::corrupt("a copy of the header of another state"));
         }
-        let loaded = self.load_with(header, trust)?;
+        let loaded = match header.nchunks() {
+            // What lies between header and record is of chunks that there were, and the header does not count it.
+            Some(0) => self.load_from(header, copy_at - self.base, trust)?,
+            _ => self.load_with(header, trust)?,
+        };
         // Without a fingerprint of ours, nothing says that the copy belongs to what is around it.
         if !loaded.has_fingerprint && trust == Trust::None {
             return Err(Error::corrupt("a copy of the header without fingerprint"));

@@ -5,7 +5,10 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
+
+/// What is locked where directories cannot be.
+const FOLDER_LOCK: &str = ".coquina.lock";
 
 /// Takes the lock.
 ///
@@ -39,10 +42,47 @@ pub(super) fn is_at(file: &File, path: &Path) -> Result<bool> {
     }
 }
 
+/// The lock of a directory, for who writes several files in it. It ends when this is dropped.
+pub struct FolderLock {
+    file: File,
+    process: u32,
+}
+
+impl FolderLock {
+    /// Takes the lock of the directory at `path`.
+    ///
+    /// # Errors
+    /// `Io`, of kind `WouldBlock` if another writer has it.
+    pub fn take(path: &Path) -> Result<Self> {
+        let open = || {
+            let file = open_folder(path)?;
+            take(&file)?;
+            Ok(Self { file, process: std::process::id() })
+        };
+        open().map_err(|e: Error| e.at(path.display().to_string()))
+    }
+
+    /// Whether `path` still leads to the directory that is locked, and this is the process that has locked it.
+    pub fn is_at(&self, path: &Path) -> bool {
+        // What the lock is on is the directory itself, or a file in it.
+        let locked = if cfg!(unix) { path.to_path_buf() } else { path.join(FOLDER_LOCK) };
+        self.process == std::process::id() && is_at(&self.file, &locked).unwrap_or(false)
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // A process that was forked from the owner has the lock in common with it.
+        if self.process == std::process::id() {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
 /// Opens what the lock of a sparse frame is on.
 pub(super) fn open_folder(folder: &Path) -> Result<File> {
     if cfg!(unix) {
         return Ok(File::open(folder)?);
     }
-    Ok(File::options().create(true).truncate(false).write(true).open(folder.join(".coquina.lock"))?)
+    Ok(File::options().create(true).truncate(false).write(true).open(folder.join(FOLDER_LOCK))?)
 }

@@ -13,6 +13,8 @@ mod change;
 mod compact;
 mod contiguous;
 mod disk;
+#[cfg(test)]
+pub(crate) mod faults;
 mod fields;
 mod fingerprint;
 pub(crate) mod guard;
@@ -22,25 +24,31 @@ pub(crate) mod inside;
 mod layer;
 mod load;
 mod lock;
+mod manifest;
 mod metalayers;
 mod new_header;
 mod offsets;
 mod record;
+mod refresh;
 mod slots;
 mod snapshot;
 mod sparse;
 mod spec;
 mod statistics;
 mod trailer;
+mod two_phase;
 mod write;
 mod writer;
 
 pub use change::{Change, Entry, Put, Remap};
 pub use handle::{Frame, Mode};
+pub use lock::FolderLock;
+pub use manifest::{Manifest, ManifestText, read_manifest};
 pub(crate) use snapshot::read_verified;
 pub use snapshot::{Snapshot, Stored, SumState};
 pub use spec::{Kind, Spec};
 pub use statistics::Statistics;
+pub use two_phase::CommitId;
 pub use write::{Chunks, StatisticsOf, Whole, write_frame};
 
 /// The most chunks of a frame: the index has eight bytes for each, and is a chunk itself.

@@ -40,6 +40,16 @@ impl<'a> Parts<'a> {
 
     /// The record of a frame with so many bytes of chunks. Its length does not depend on the sums.
     pub(super) fn record(&self, cbytes: u64) -> Result<Record> {
+        // Without chunks C-Blosc2 looks for the trailer directly behind the header: no index, no copy.
+        self.record_with(cbytes, self.slots.len() > 0)
+    }
+
+    /// The same with a copy of the header in any case: the state is found by where its record ends.
+    pub(super) fn findable_record(&self, cbytes: u64) -> Result<Record> {
+        self.record_with(cbytes, true)
+    }
+
+    fn record_with(&self, cbytes: u64, has_copy: bool) -> Result<Record> {
         let own = layer::pack_notes(&self.notes, self.slots, self.header.typesize)?;
         let vlmetalayers = self.vlmetalayers.iter().map(|(name, packed)| (name.as_str(), &**packed));
         // C-Blosc2 refuses more layers: then a frame goes without ours.
@@ -47,11 +57,8 @@ impl<'a> Parts<'a> {
         let has_vlmetalayers = own.is_some() || !self.vlmetalayers.is_empty();
         let body = trailer::body(vlmetalayers.chain(own))?;
         let mut header = self.header.clone();
-        // Without chunks C-Blosc2 looks for the trailer directly behind the header: no index, no copy.
-        let (mut tail, copy_len) = match self.slots.len() {
-            0 => (Vec::new(), 0),
-            _ => (encode_index(self.slots)?, header_copy_len(header.len())),
-        };
+        let mut tail = if self.slots.len() > 0 { encode_index(self.slots)? } else { Vec::new() };
+        let copy_len = if has_copy { header_copy_len(header.len()) } else { 0 };
         let chunks = if header.kind == Kind::Contiguous { cbytes } else { 0 };
         let behind = tail.len() as u64 + copy_len + (body.len() + fingerprint::FINGERPRINT_BYTES) as u64;
         let frame_len = header.len() + chunks + behind;

@@ -6,15 +6,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::contiguous::committed;
-use super::disk::{Folder, sync_folder, write_all_at};
+use super::disk::{Folder, replace_file, sync, sync_folder, write_all_at};
 use super::load::{Loaded, Origin};
 use super::lock;
-use super::record::{Parts, Record};
+use super::record::Parts;
 use super::snapshot::{Chunks, Snapshot};
 use super::spec::Kind;
 use super::writer::Writer;
@@ -35,6 +34,10 @@ pub(super) struct Sparse {
     new: Option<NewFolder>,
     /// Whether somebody has asked for durable commits: then the directory's name must be durable too.
     is_durable: bool,
+    /// Whether a commit could not be made durable: then nothing more is written.
+    is_broken: bool,
+    /// The process that opened the frame. One that was forked from it must not touch what it goes on writing.
+    process: u32,
 }
 
 /// Reads the index of a sparse frame; says too whether its header had to be replaced by the copy.
@@ -54,7 +57,7 @@ impl Sparse {
         let lock = lock::open_folder(&new.temporary)?;
         lock::take(&lock)?;
         let folder = Arc::new(Folder::new(new.temporary.clone()));
-        Ok(Self { folder, lock, next: 0, fresh: Vec::new(), new: Some(new), is_durable: false })
+        Ok(Self::over(folder, lock, 0, Some(new)))
     }
 
     /// Opens the frame at `path`, with the lock.
@@ -73,7 +76,23 @@ impl Sparse {
         let next = used.map_or(Some(0), |used| used.checked_add(1));
         let next = next.ok_or_else(|| Error::limit("no number is left for another chunk"))?;
         let snapshot = Snapshot::new(loaded, Chunks::Sparse(folder.clone()), limits, 0);
-        Ok((Self { folder, lock, next, fresh: Vec::new(), new: None, is_durable: false }, snapshot))
+        Ok((Self::over(folder, lock, next, None), snapshot))
+    }
+
+    fn over(folder: Arc<Folder>, lock: File, next: u64, new: Option<NewFolder>) -> Self {
+        let process = std::process::id();
+        Self { folder, lock, next, fresh: Vec::new(), new, is_durable: false, is_broken: false, process }
+    }
+
+    /// Whether anything may be written.
+    fn check(&self) -> Result<()> {
+        if self.is_broken {
+            return Err(Error::invalid("a commit could not be made durable: the frame must be opened again"));
+        }
+        if self.process != std::process::id() {
+            return Err(Error::invalid("it was opened by the process that this one was forked from"));
+        }
+        Ok(())
     }
 
     /// What holds the chunks.
@@ -94,26 +113,6 @@ impl Sparse {
         }
     }
 
-    /// Replaces the file of the index.
-    fn write_index(&self, record: &Record, durable: bool) -> Result<()> {
-        let target = self.folder.index();
-        let temporary = target.with_extension(format!("{}.tmp", std::process::id()));
-        let write = || -> std::io::Result<()> {
-            let mut file = File::create(&temporary)?;
-            file.write_all(record.header.raw())?;
-            file.write_all(&record.tail)?;
-            if durable {
-                file.sync_all()?;
-            }
-            fs::rename(&temporary, &target)
-        };
-        write().map_err(|error| {
-            // Nothing can be done about a temporary file that cannot be removed, and nothing is lost by it.
-            let _ = fs::remove_file(&temporary);
-            error.into()
-        })
-    }
-
     /// Removes chunks that nothing refers to, and what killed writers left of an index.
     fn remove_orphans(&self, committed: &Snapshot) -> Result<()> {
         self.folder.half_indexes()?.iter().try_for_each(fs::remove_file)?;
@@ -125,8 +124,9 @@ impl Sparse {
 
 impl Writer for Sparse {
     fn put(&mut self, parts: &[&[u8]]) -> Result<u64> {
-        let (mut file, number) = self.start()?;
-        parts.iter().try_for_each(|part| file.write_all(part))?;
+        self.check()?;
+        let (file, number) = self.start()?;
+        write_all_at(&file, &parts.concat(), 0)?;
         Ok(number)
     }
 
@@ -135,26 +135,38 @@ impl Writer for Sparse {
     }
 
     fn commit(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot> {
+        self.check()?;
         if durable {
             for number in &self.fresh {
-                File::options().write(true).open(self.folder.chunk(*number))?.sync_all()?;
+                sync(&File::options().write(true).open(self.folder.chunk(*number))?)?;
             }
         }
         // C-Blosc2 holds the numbers of chunks against this, as if they were places.
         let numbers = snapshot.slots.stored().filter_map(|(_, slot)| slot.key()).max();
         let least = numbers.map_or(0, |number| number.saturating_add(HEADER_BYTES as u64));
         let record = Parts::of(snapshot).record(snapshot.live_bytes.max(least))?;
-        self.write_index(&record, durable)?;
+        replace_file(&self.folder.index(), &[record.header.raw(), &record.tail], durable)?;
         self.fresh.clear();
         Ok(committed(snapshot, record.header, record.tail_sum))
     }
 
     fn sync(&mut self) -> Result<()> {
         self.is_durable = true;
-        sync_folder(&self.folder.path())
+        sync_folder(&self.folder.path()).inspect_err(|_| self.is_broken = true)
+    }
+
+    fn prepare(&mut self, _snapshot: &Snapshot, _durable: bool) -> Result<Snapshot> {
+        Err(Error::unsupported("a commit together with others, of a frame that is a directory"))
+    }
+
+    fn finish(&mut self) {}
+
+    fn abandon(&mut self) {
+        self.is_broken = true;
     }
 
     fn rollback(&mut self) -> Result<()> {
+        self.check()?;
         let fresh = std::mem::take(&mut self.fresh);
         fresh.into_iter().try_for_each(|number| Ok(fs::remove_file(self.folder.chunk(number))?))
     }
@@ -164,13 +176,14 @@ impl Writer for Sparse {
             let path = new.publish()?;
             self.folder.set_path(path.clone());
             if let Some(parent) = path.parent().filter(|_| self.is_durable) {
-                sync_folder(parent)?;
+                sync_folder(parent).inspect_err(|_| self.is_broken = true)?;
             }
         }
         Ok(())
     }
 
     fn compact(&mut self, committed: &Snapshot) -> Result<Snapshot> {
+        self.check()?;
         self.remove_orphans(committed)?;
         Ok(committed.clone())
     }
@@ -178,8 +191,10 @@ impl Writer for Sparse {
 
 impl Drop for Sparse {
     fn drop(&mut self) {
-        // The lock ends with the file in any case.
-        let _ = self.lock.unlock();
+        // The lock ends with the file in any case. A forked process has it in common with the owner.
+        if self.process == std::process::id() {
+            let _ = self.lock.unlock();
+        }
     }
 }
 

@@ -14,7 +14,8 @@ pub(super) trait Writer: Send + Sync {
     /// Makes `snapshot` the state of the frame in one step; returns it as it is then.
     fn commit(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot>;
 
-    /// Makes durable that the last commit has happened.
+    /// Makes durable that the last commit has happened. After an error nothing more is written: what the system
+    /// could not write it may have given up.
     fn sync(&mut self) -> Result<()>;
 
     /// Makes the name of a file that has taken the place of another one durable, if durable commits are wished.
@@ -22,6 +23,16 @@ pub(super) trait Writer: Send + Sync {
     fn sync_name(&mut self) -> Result<()> {
         Ok(())
     }
+
+    /// Writes all of `snapshot` but what makes it the state of the frame; returns it as it is then. Who says that
+    /// it is the state calls [`Writer::finish`], else [`Writer::rollback`].
+    fn prepare(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot>;
+
+    /// Makes what was prepared the state of the frame for those who know of no other word about it.
+    fn finish(&mut self);
+
+    /// Writes nothing more, and removes nothing: what the state of the frame is cannot be told.
+    fn abandon(&mut self);
 
     /// Forgets what was put since the last commit.
     fn rollback(&mut self) -> Result<()>;

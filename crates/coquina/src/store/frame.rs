@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::{Change, Chunks, Entry, Extent, Parts, Sizes, Statistics, Store, Stored, SumState};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
-use crate::frame::{self, Frame, Snapshot, Spec};
+use crate::frame::{self, CommitId, Frame, Snapshot, Spec};
 
 /// Chunks in a frame.
 pub(crate) struct FrameStore {
@@ -195,6 +195,27 @@ impl Store for FrameStore {
         self.put.clear();
         if let Some(frame) = &mut self.frame {
             frame.rollback();
+        }
+    }
+
+    fn commit_id(&self) -> Option<CommitId> {
+        self.frame.as_ref().map(Frame::commit_id)
+    }
+
+    fn prepare(&mut self, durable: bool) -> Result<CommitId> {
+        self.frame()?.prepare(durable)
+    }
+
+    fn finish(&mut self) {
+        self.put.clear();
+        if let Some(frame) = &mut self.frame {
+            frame.finish();
+        }
+    }
+
+    fn abandon(&mut self) {
+        if let Some(frame) = &mut self.frame {
+            frame.abandon();
         }
     }
 

@@ -18,7 +18,7 @@ use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{BlockSource, Header, Params, Place, Special};
-use crate::frame::Spec;
+use crate::frame::{CommitId, Spec};
 pub use crate::frame::{Statistics, SumState};
 
 pub(crate) use frame::FrameStore;
@@ -356,6 +356,22 @@ pub(crate) trait Store: Send {
 
     /// Goes back to the last commit.
     fn rollback(&mut self);
+
+    /// What tells the last commit from all other states; `None` where there is nothing to tell it by.
+    fn commit_id(&self) -> Option<CommitId> {
+        None
+    }
+
+    /// Writes the applied changes, which are committed once the id of the state is written down elsewhere.
+    fn prepare(&mut self, _durable: bool) -> Result<CommitId> {
+        Err(Error::unsupported("only arrays in files of their own are committed together"))
+    }
+
+    /// What was prepared has been committed.
+    fn finish(&mut self) {}
+
+    /// It cannot be told whether what was prepared is committed: nothing more is written.
+    fn abandon(&mut self) {}
 
     /// Gives a created file its name.
     fn publish(&mut self) -> Result<()>;
