@@ -10,6 +10,7 @@ import typing_extensions
 from ._core_hdf5 import *  # noqa: F403 - the other files of this stub
 from ._core_index import *  # noqa: F403
 from ._core_lazy import *  # noqa: F403
+from ._core_manifests import *  # noqa: F403
 from ._core_plugins import *  # noqa: F403
 
 __version__: str
@@ -243,29 +244,7 @@ def open_content(
     offset: int = 0,
     verify: bool = True,
     damaged: bool = False,
-    commit: tuple[int, int] | None = None,
 ) -> ArrayHandle | FrameHandle | PackReader: ...
-
-@final
-class DirectoryLock:
-    """The lock of a directory, for its one writer."""
-
-    def __new__(cls, path: Path, /) -> Self: ...
-    def is_at(self, path: Path, /) -> bool: ...
-    def release(self) -> None: ...
-
-@final
-class ManifestWriter:
-    """A manifest that is written, by which arrays are committed together."""
-
-    def __new__(cls, path: Path, /) -> Self: ...
-    @property
-    def takes_line(self) -> bool: ...
-    def commit(
-        self, handles: list[ArrayHandle], text: bytes, /, *, line: bool = False, durable: bool = False
-    ) -> tuple[str, Exception | None]: ...
-
-def read_manifest(path: Path, /) -> tuple[bytes, list[bytes], bool]: ...
 
 _Array: TypeAlias = _Items
 _Axes: TypeAlias = list[tuple[int, int, int] | np.ndarray[Any, np.dtype[np.int64]] | None]

@@ -106,7 +106,6 @@ def replace_frame(path):
 WRITERS = {
     "rows": [append_rows, modify_rows, remove_rows, update_rows, assign_records],
     "columns": [grow, shrink_and_grow, assign, assign_one, replace, relink],
-    "directory": [overwrite_frame, replace_frame],
 }
 EACH_WRITER = pytest.mark.parametrize(
     ("layout", "write"), [(layout, one) for layout, writers in WRITERS.items() for one in writers]
@@ -144,6 +143,19 @@ def test_what_others_write_is_found_when_it_is_refreshed(layout, write, tmp_path
     with cq.open_table(path) as table:
         assert table.indexes["x"].open_rows == 0
         check(table, used=True)
+
+
+@pytest.mark.parametrize("write", [overwrite_frame, replace_frame])
+def test_files_of_a_directory_that_others_write_are_refused(write, tmp_path):
+    make(tmp_path / "t", "directory")
+    with cq.open_table(tmp_path / "t") as table:
+        write(tmp_path / "t")
+        if write is replace_frame:
+            # It has the old file open.
+            check(table)
+    for mode in ("r", "r+"):
+        with pytest.raises(cq.CorruptError, match=r"0001\.b2nd"):
+            cq.open_table(tmp_path / "t", mode=mode)
 
 
 @pytest.mark.parametrize("layout", ["columns", "rows"])

@@ -9,7 +9,7 @@ import pytest
 
 import coquina as cq
 from coquina.indexes.access import forced
-from tests.indexes.freshness_cases import LAYOUTS, ROWS, check, data, is_fresh, known, make, place
+from tests.indexes.freshness_cases import LAYOUTS, ROWS, check, is_fresh, known, make, place
 
 
 def of_column(write):
@@ -110,7 +110,7 @@ def test_columns_that_change_places_are_noticed(tmp_path):
 
 
 @pytest.mark.parametrize("write", [assign, assign_points, assign_computed])
-def test_what_is_written_to_a_frame_is_noticed(write, tmp_path):
+def test_what_is_written_past_a_directory_is_refused(write, tmp_path):
     path = tmp_path / "t"
     make(path, "directory")
     with cq.open_table(path) as table:
@@ -119,12 +119,11 @@ def test_what_is_written_to_a_frame_is_noticed(write, tmp_path):
             write(x)
         # It shows the commit that was there, until it is told to go on.
         check(table, used=True)
-        for column in table.layout.columns.values():
-            column.stored[0].array.refresh()
-        assert (table["x"][...] != data()["x"]).any()
-        check(table)
-    with cq.open_table(path) as table:
-        check(table)
+        assert not table.refresh()
+        check(table, used=True)
+    # The table did not commit it.
+    with pytest.raises(cq.CorruptError, match=r"0001\.b2nd"):
+        cq.open_table(path)
 
 
 @pytest.mark.parametrize("layout", ["columns", "rows"])

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -421,3 +422,57 @@ def test_compact_gives_room_back_at_once(tmp_path: Path) -> None:
         assert table.nrows == ROWS + 3
     with cq.open_table(tmp_path / "t") as table:
         assert table.nrows == ROWS + 3
+
+
+def test_a_reader_does_not_use_an_index_of_another_commit(tmp_path: Path) -> None:
+    # The file had the size and time that the index had noted; the reader's rows were those of before.
+    count = 100_000
+    data = {"x": np.arange(count) % 1000, "y": np.zeros(count)}
+    cq.create_table(tmp_path / "t", data, index=["x"]).close()
+    reader = cq.open_table(tmp_path / "t")
+    with cq.open_table(tmp_path / "t", mode="a") as table:
+        table.modify("x == 7", {"x": 5000})
+        table.append({"x": [7, 7], "y": [0.0, 0.0]})
+    old = np.arange(7, count, 1000)
+    assert np.array_equal(reader.where("x == 7").row_numbers(), old)
+    assert len(reader.where("x == 5000").row_numbers()) == 0
+    assert reader.refresh()
+    assert np.array_equal(reader.where("x == 5000").row_numbers(), old)
+    assert reader.where("x == 7").row_numbers().tolist() == [count, count + 1]
+    reader.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
+def test_a_forked_process_does_not_touch_what_its_parent_writes(tmp_path: Path) -> None:
+    # A child that ended cut the parent's files off where they ended at the fork, and gave its locks back.
+    array = cq.zeros((4,), dtype="i8", chunks=(4,), path=tmp_path / "a.b2nd")
+    table = made(tmp_path / "t")
+    begun, go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(begun, 1)
+        status = 0
+        for change in (lambda: array.append([1]), lambda: table.truncate(1)):
+            try:
+                change()
+                status = 1
+            except (ValueError, OSError, cq.CoquinaError):
+                pass
+        array.close()
+        del array
+        with suppress(ValueError, OSError, cq.CoquinaError):
+            table.close()
+        os._exit(status)
+    array.append(np.arange(4))
+    table.append(values(ROWS, ROWS + 5))
+    table.flush()
+    os.write(go, b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    with pytest.raises(BlockingIOError):
+        cq.open(tmp_path / "a.b2nd", "a")
+    array.append(np.arange(4))
+    assert cq.open(tmp_path / "a.b2nd")[:].tolist() == [0] * 4 + [0, 1, 2, 3] * 2
+    assert shown(table) == wanted(ROWS + 5)
+    table.close()
+    with cq.open_table(tmp_path / "t") as again:
+        assert shown(again) == wanted(ROWS + 5)

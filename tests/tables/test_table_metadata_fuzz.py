@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
+from coquina._core import ManifestWriter
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
 from tests.tables.hostile_cases import columns, look_and_change, looked_at, records
@@ -320,6 +321,7 @@ def check_json(tmp_path, seeds):
     for seed in seeds:
         pick = random.Random(seed)
         found = json.loads(content)
+        del found["checksum"], found["bytes"]
         if pick.random() < 0.7:
             json_lie(found, pick)
         try:
@@ -335,7 +337,12 @@ def check_json(tmp_path, seeds):
             )
         shutil.rmtree(path)
         shutil.copytree(saved, path)
-        (path / "table.json").write_text(text, "utf-8", "surrogatepass")
+        encoded = text.encode("utf-8", "surrogatepass")
+        if text.startswith("{"):
+            # Lies with a checksum that is right.
+            assert ManifestWriter(path / "table.json").commit([], encoded)[0] == "committed"
+        else:
+            (path / "table.json").write_bytes(encoded)
         try:
             failed = look_and_change(path)
         except Exception as error:

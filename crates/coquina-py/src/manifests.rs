@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use coquina::array::{Array, Outcome, Text, commit_together};
-use coquina::frame::{FolderLock, Manifest, read_manifest as read};
+use coquina::array::{Array, OpenOptions, Outcome, Text, commit_together};
+use coquina::frame::{CommitId, FolderLock, Manifest, Mode, read_manifest as read};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -14,7 +14,24 @@ use crate::errors::Raised;
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<DirectoryLock>()?;
     module.add_class::<ManifestWriter>()?;
-    module.add_function(wrap_pyfunction!(read_manifest, module)?)
+    module.add_function(wrap_pyfunction!(read_manifest, module)?)?;
+    module.add_function(wrap_pyfunction!(open_commit, module)?)
+}
+
+/// Opens the array at a path in the state with this id.
+#[pyfunction]
+#[pyo3(signature = (path, commit, /, *, writable=false))]
+fn open_commit(
+    py: Python<'_>,
+    path: PathBuf,
+    commit: (u64, u64),
+    writable: bool,
+) -> Result<ArrayHandle, Raised> {
+    let mode = if writable { Mode::Write } else { Mode::Read };
+    let commit = Some(CommitId { end: commit.0, sum: commit.1 });
+    let options = OpenOptions { mode, commit, ..OpenOptions::default() };
+    let array = py.detach(|| Array::open(&path, &options))?;
+    Ok(ArrayHandle::new(array, Some(path)))
 }
 
 /// A manifest for Python.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use coquina::array::{Array, OpenOptions};
-use coquina::frame::{CommitId, Frame, Mode};
+use coquina::frame::{Frame, Mode};
 use coquina::{Error, ErrorKind, Limits, ReadAt};
 use pyo3::prelude::*;
 
@@ -92,7 +92,7 @@ fn open_source(source: &Arc<Readable>, options: &OpenOptions) -> Result<Opened, 
 
 /// Opens a file, a directory, a file object or a buffer: a `PackReader`, an `ArrayHandle` or a `FrameHandle`.
 #[pyfunction]
-#[pyo3(signature = (source, /, *, writable=false, offset=0, verify=true, damaged=false, commit=None))]
+#[pyo3(signature = (source, /, *, writable=false, offset=0, verify=true, damaged=false))]
 fn open_content<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
@@ -100,11 +100,10 @@ fn open_content<'py>(
     offset: u64,
     verify: bool,
     damaged: bool,
-    commit: Option<(u64, u64)>,
 ) -> Result<Bound<'py, PyAny>, Raised> {
     let mode = if writable { Mode::Write } else { Mode::Read };
-    let commit = commit.map(|(end, sum)| CommitId { end, sum });
-    let options = OpenOptions { mode, offset, verify, damaged, commit, limits: Limits::default() };
+    let limits = Limits::default();
+    let options = OpenOptions { mode, offset, verify, damaged, commit: None, limits };
     let path = files::path(source)?;
     let (opened, reads_python) = if let Some(path) = &path {
         (py.detach(|| open_path(path, &options))?, false)

@@ -195,7 +195,7 @@ class FilesFreshness:
             found = _stamped(look)
             if found is None:
                 return {}
-            kept[os.path.basename(look.path)] = list(found)
+            kept[os.path.basename(look.path)] = [*found, look.state]
         self._kept = kept
         self._known = [_Look.at(one, self._author) for one in self._arrays()]
         return {"files": kept}
@@ -204,16 +204,22 @@ class FilesFreshness:
         """Whether a file is as it was when the index was saved."""
         if look.path is None:
             return False
-        return self._kept.get(os.path.basename(look.path)) == [look.size, look.modified_ns]
+        kept: Any = self._kept.get(os.path.basename(look.path))
+        # What is open may be of an older commit than the file. Old indexes do not say of which they are.
+        found = [look.size, look.modified_ns]
+        return kept in (found, [*found, look.state])
 
 
 class _Look:
     """How an array is found: the file's size and time, and how often it was changed here."""
 
-    __slots__ = ("is_folder", "is_writable", "modified_ns", "others", "path", "size", "total")
+    __slots__ = ("is_folder", "is_writable", "modified_ns", "others", "path", "size", "state", "total")
 
-    def __init__(self, path: str | None, others: int, total: int, is_writable: bool) -> None:
+    def __init__(
+        self, path: str | None, others: int, total: int, is_writable: bool, state: str | None
+    ) -> None:
         self.path = path
+        self.state = state
         self.others = others
         self.total = total
         self.is_writable = is_writable
@@ -235,7 +241,7 @@ class _Look:
         changes = changes_of(array)
         # The counts first: a write that comes between makes the next look differ from this one.
         others, total = changes.by_others(author), changes.total
-        return cls(array.path, others, total, array.mode != "r")
+        return cls(array.path, others, total, array.mode != "r", _state_of(array))
 
     def is_as(self, before: _Look) -> bool:
         """Whether nobody else has written since."""
@@ -247,6 +253,12 @@ class _Look:
     def is_settled(self, now: int) -> bool:
         """Whether a write to come gives the file another time; of one that we write we see all others."""
         return self.path is None or self.is_writable or abs(now - self.modified_ns) > _RACY_NS
+
+
+def _state_of(array: Array) -> str | None:
+    """Return what tells the commit of a file that is shown from others."""
+    found: Any = getattr(array.handle, "state_sum", None)
+    return None if found is None else f"{found:016x}"
 
 
 class _Looks:

@@ -11,20 +11,28 @@ from __future__ import annotations
 import os
 import re
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina import _core
-from coquina._core import CoquinaError, CorruptError, UnsupportedError
+from coquina._core import CoquinaError, CorruptError
 from coquina.dtypes import parse_dtype
-from coquina.remote import new_path
 from coquina.tables.directory_locks import found_writer, key_of, note_writer, taken
-from coquina.tables.frames_arrays import TableArray
-from coquina.tables.manifest import NAME, Manifest, ManifestText, line_of, state_of, with_state
+from coquina.tables.directory_transactions import Transaction
+from coquina.tables.frames_arrays import TableArray, left_of
+from coquina.tables.manifest import (
+    NAME,
+    Manifest,
+    ManifestText,
+    absolute,
+    is_directory,
+    line_of,
+    state_of,
+    with_state,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     import numpy as np
 
     from coquina._core import Path
@@ -34,16 +42,6 @@ if TYPE_CHECKING:
 _DEAD_BYTES_MAX = 4 << 20
 #: What a killed writer may leave: arrays that no manifest names, and what was to become one.
 _LEFT_OVER = re.compile(r"[0-9]{4,}\.b2nd|\.[0-9]{4,}\.b2nd\..*\.tmp")
-
-
-def is_directory(path: Path) -> bool:
-    """Whether there is a table in a directory of this name."""
-    return os.path.isfile(os.path.join(absolute(path), NAME))
-
-
-def absolute(path: Any) -> str:
-    """Return the absolute path. Raises ValueError for what is far away."""
-    return new_path(path)
 
 
 class Directory:
@@ -60,7 +58,9 @@ class Directory:
         self.is_writable = lock is not None
         self.durable = durable
         self._committed: dict[str, Node] = dict(manifest.nodes)
-        self._arrays: dict[str, TableArray] = {}
+        # By number, with the ids of the states that they were last committed in.
+        self._arrays: dict[int, TableArray] = {}
+        self._ids: dict[int, tuple[int, int]] = {}
         self._text = ManifestText()
         self._writer = _core.ManifestWriter(os.path.join(path, NAME))
         self._has_lines = self._is_swept = False
@@ -69,6 +69,7 @@ class Directory:
         # Whoever is in a transaction, in which others must wait.
         self._turn = threading.RLock()
         self._depth = self._users = 0
+        self._transaction = Transaction(self)
         self._thread = 0
 
     @classmethod
@@ -138,16 +139,19 @@ class Directory:
     def array(self, path: str) -> TableArray:
         """Return the array. Raises KeyError if there is none, CorruptError if its file holds another one."""
         node = self.nodes[path]
-        found = self._arrays.get(self.file(node))
+        found = self._arrays.get(node["number"])
         if found is not None:
             return found
         self.check_usable()
         file, state = self.file(node), state_of(node)
         try:
-            handle = _core.open_content(file, writable=self.is_writable, commit=state)
+            if state is None:
+                handle = _core.open_content(file, writable=self.is_writable)
+            else:
+                handle = _core.open_commit(file, state, writable=self.is_writable)
         except (CoquinaError, FileNotFoundError) as error:
             if self.is_damaged:
-                handle = _left_of(file, state, error)
+                handle = left_of(file, state, error)
             else:
                 # What was committed here can be read here: whatever is wrong, it is another file than that.
                 is_ours = state is not None or isinstance(error, CorruptError | FileNotFoundError)
@@ -159,34 +163,52 @@ class Directory:
 
     def keep(self, node: Node, handle: _core.ArrayHandle, dtype: np.dtype[Any]) -> TableArray:
         """Return the array of a handle, which is committed here from now on."""
-        array = self._arrays[self.file(node)] = TableArray.of(handle, dtype, self)
+        array = self._arrays[node["number"]] = TableArray.of(handle, dtype, self)
+        if (state := state_of(node)) is not None:
+            self._ids[node["number"]] = state
         if self.is_writable:
             handle.set_durable(self.durable)
             handle.begin()
         return array
 
-    @contextmanager
-    def transaction(self) -> Generator[None]:
-        """Make all changes in the block one commit; an exception undoes them. Blocks in it are part of it."""
-        with self._turn:
+    def transaction(self) -> Transaction:
+        """Return a context that makes all changes in it one commit; an exception undoes them.
+
+        Contexts within it are part of it.
+        """
+        return self._transaction
+
+    def begin(self) -> None:
+        """Begin a transaction, or a part of one."""
+        self._turn.acquire()
+        try:
             self.check_usable()
-            self._depth += 1
-            self._thread = threading.get_ident()
-            try:
-                yield
-                if self._depth == 1:
-                    self._commit()
-            except BaseException:
-                if self._depth == 1:
+        except BaseException:
+            self._turn.release()
+            raise
+        self._depth += 1
+        self._thread = get_ident()
+
+    def end(self, is_good: bool) -> None:
+        """End a transaction, or a part of one."""
+        try:
+            if self._depth == 1:
+                if is_good:
+                    try:
+                        self._commit()
+                    except BaseException:
+                        self._undo()
+                        raise
+                else:
                     self._undo()
-                raise
-            finally:
-                self._depth -= 1
+        finally:
+            self._depth -= 1
+            self._turn.release()
 
     @property
     def is_changing(self) -> bool:
         """Whether what this thread writes now is part of a commit to come."""
-        return self._depth > 0 and self._thread == threading.get_ident()
+        return self._depth > 0 and self._thread == get_ident()
 
     def is_outdated(self) -> bool:
         """Whether there is a newer commit than the one that is shown."""
@@ -199,10 +221,10 @@ class Directory:
         newest = Manifest.read(self.path)
         if newest.generation == self.generation:
             return False
-        kept = {self.file(one): state_of(one) for one in newest.nodes.values() if one["kind"] == "array"}
+        kept = {one["number"]: state_of(one) for one in newest.nodes.values() if one["kind"] == "array"}
         for node in self.nodes.values():
-            if node["kind"] == "array" and kept.get(self.file(node)) != state_of(node):
-                self._arrays.pop(self.file(node), None)
+            if node["kind"] == "array" and kept.get(node["number"]) != state_of(node):
+                self._arrays.pop(node["number"], None)
         self.generation = newest.generation
         self.nodes, self._committed = dict(newest.nodes), dict(newest.nodes)
         return True
@@ -230,39 +252,39 @@ class Directory:
         """Write all that has changed behind the committed states, and then the manifest that names it."""
         if self._lock is None:
             raise ValueError(f"{self.path}: the table is open for reading only")
-        if not self._lock.is_at(self.path):
-            raise OSError(
-                f"{self.path}: it is not the directory any more that was opened, or not by this process"
-            )
-        changed: dict[str, _core.ArrayHandle] = {}
+        ids: dict[int, tuple[int, int]] = {}
+        handles: list[_core.ArrayHandle] = []
         before = self._committed
         is_line = not self.durable and self._writer.takes_line and self.nodes.keys() == before.keys()
         for path, node in self.nodes.items():
             is_line = is_line and node is before[path]
             if node["kind"] != "array":
                 continue
-            array = self._arrays.get(self.file(node))
+            number: int = node["number"]
+            array = self._arrays.get(number)
             if array is None and "state" not in node:
                 array = self.array(path)
             if array is not None:
                 state = array.handle.prepare()
-                if state != state_of(node):
+                if state != self._ids.get(number) or "state" not in node:
                     self.nodes[path] = with_state(node, state)
-                    changed[path] = array.handle
-        if not changed and self._is_as(before):
+                    ids[number] = state
+                    handles.append(array.handle)
+        if not ids and self._is_as(before):
             return
+        # A line goes to the manifest that this process has written, wherever that is now.
+        if not is_line and not self._lock.is_at(self.path):
+            what = "it is not the directory any more that was opened, or not by this process"
+            raise OSError(f"{self.path}: {what}")
         self._sweep()
         self.generation += 1
-        if is_line:
-            text = line_of(self.nodes, changed, self.generation)
-        else:
-            text = self._text.of(self.nodes, self.generation)
+        text = line_of(ids, self.generation) if is_line else self._text.of(self.nodes, self.generation)
         # What is committed is not to be taken back by an interrupt that comes right behind the commit.
         self._committed = dict(self.nodes)
-        handles = list(changed.values())
         outcome, error = self._writer.commit(handles, text, line=is_line, durable=self.durable)
         self._has_lines = is_line and error is None
         if error is None:
+            self._ids.update(ids)
             if not is_line:
                 self._remove_files(before, self._committed)
         elif outcome == "undone":
@@ -296,11 +318,10 @@ class Directory:
         kept = {node["number"] for node in now.values() if node["kind"] == "array"}
         for node in before.values():
             if node["kind"] == "array" and node["number"] not in kept:
-                file = self.file(node)
-                if file in self._arrays:
-                    self._arrays.pop(file).handle.close()
+                if node["number"] in self._arrays:
+                    self._arrays.pop(node["number"]).handle.close()
                 with suppress(FileNotFoundError):
-                    os.remove(file)
+                    os.remove(self.file(node))
 
     def _sweep(self) -> None:
         """Remove, once, what a killed writer has left."""
@@ -346,7 +367,7 @@ class Directory:
             return
         with self.transaction():
             for path in wasteful:
-                node, old = self.nodes[path], self._arrays[self.file(self.nodes[path])]
+                node, old = self.nodes[path], self._arrays[self.nodes[path]["number"]]
                 number = self.new_number()
                 made = {key: value for key, value in node.items() if key != "state"} | {"number": number}
                 old.handle.save(self.file(made), overwrite=True)
@@ -361,7 +382,7 @@ class Directory:
             self._has_lines = False
 
     def _is_wasteful(self, node: Node, dead_bytes_max: int) -> bool:
-        array = self._arrays.get(self.file(node)) if node["kind"] == "array" else None
+        array = self._arrays.get(node["number"]) if node["kind"] == "array" else None
         if array is None or "state" not in node:
             return False
         stats = array.handle.stats()
@@ -371,11 +392,4 @@ class Directory:
         return is_emptied or (dead > dead_bytes_max and (dead > used or not dead_bytes_max))
 
 
-def _left_of(file: str, state: tuple[int, int] | None, error: Exception) -> Any:
-    """Open what is left of the committed state of an array. Raises UnsupportedError if it is nothing."""
-    with suppress(CoquinaError, OSError):
-        found = _core.open_content(file, damaged=True)
-        known = getattr(found, "commit_id", None)
-        if known is not None and (state is None or known[0] == state[0]):
-            return found
-    raise UnsupportedError(str(error))
+__all__ = ["Directory", "is_directory"]

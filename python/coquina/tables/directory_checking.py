@@ -15,9 +15,10 @@ import numpy as np
 from coquina._core import CoquinaError, CorruptError
 from coquina.tables.columns_filling import missing_values
 from coquina.tables.columns_layout import ColumnsLayout
-from coquina.tables.directory import Directory, is_directory
+from coquina.tables.directory import Directory
 from coquina.tables.frames_home import FramesHome
 from coquina.tables.making import Storing, create_at
+from coquina.tables.manifest import is_directory
 from coquina.tables.table import Table
 from coquina.tables.table_indexes import FOLDER
 

@@ -12,9 +12,9 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
-from coquina.tables.directory import Directory, is_directory
+from coquina.tables.directory import Directory
 from coquina.tables.directory_locks import found_writer, taken
-from coquina.tables.manifest import NAME
+from coquina.tables.manifest import NAME, is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -6,11 +6,11 @@ Invariant: the handle is in a transaction as long as the array is open for writi
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
-from coquina._core import UnsupportedError
+from coquina._core import CoquinaError, UnsupportedError, open_content
 from coquina.array import Array
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from coquina import _core
     from coquina.tables.directory import Directory
-
-#: What a change is part of that is one of several.
-_NOTHING = nullcontext()
 
 
 class TableArray(Array):
@@ -50,22 +47,27 @@ class TableArray(Array):
 
     def write_selection(self, *arguments: Any, **options: Any) -> None:
         """Write values to the items of a selection, as a change of the table."""
-        with self._commit():
+        if self.directory.is_changing:
             super().write_selection(*arguments, **options)
+        else:
+            with self.directory.transaction():
+                super().write_selection(*arguments, **options)
 
     def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
         """Make the array longer, as a change of the table."""
-        with self._commit():
+        if self.directory.is_changing:
             super().append_items(axis, len, values, threads)
+        else:
+            with self.directory.transaction():
+                super().append_items(axis, len, values, threads)
 
     def resize_axes(self, shape: Iterable[int], threads: int | None = None) -> None:
         """Give the array another shape, as a change of the table."""
-        with self._commit():
+        if self.directory.is_changing:
             super().resize_axes(shape, threads)
-
-    def _commit(self) -> AbstractContextManager[None]:
-        directory = self.directory
-        return _NOTHING if directory.is_changing else directory.transaction()
+        else:
+            with self.directory.transaction():
+                super().resize_axes(shape, threads)
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
@@ -85,3 +87,13 @@ class TableArray(Array):
         """Go back to the last commit, after the table did not come to the next one."""
         self.handle.undo()
         self._wrote()
+
+
+def left_of(file: str, state: tuple[int, int] | None, error: Exception) -> Any:
+    """Open what is left of the committed state of an array. Raises UnsupportedError if it is nothing."""
+    with suppress(CoquinaError, OSError):
+        found = open_content(file, damaged=True)
+        known = getattr(found, "commit_id", None)
+        if known is not None and (state is None or known[0] == state[0]):
+            return found
+    raise UnsupportedError(str(error))

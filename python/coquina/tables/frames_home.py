@@ -16,9 +16,10 @@ import numpy as np
 from coquina.creation import asarray, new_array, options_of
 from coquina.hdf5.untyped import h5py
 from coquina.tables.cuts import Cut
-from coquina.tables.directory import Directory, is_directory
+from coquina.tables.directory import Directory
 from coquina.tables.homes import Appender, Home
 from coquina.tables.manifest import NAME as JSON
+from coquina.tables.manifest import is_directory
 from coquina.tuning_options import DEFAULT_CODEC
 
 if TYPE_CHECKING:
@@ -298,7 +299,12 @@ class _Appender:
         with self._home.transaction():
             for array, waiting in zip(self._arrays, taken, strict=True):
                 if waiting:
-                    array.append(waiting[0] if len(waiting) == 1 else np.concatenate(waiting))
+                    items = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
+                    if items.dtype == array.dtype and items.ndim == 1:
+                        # What `append` would check is so.
+                        array.append_items(0, len(items), items)
+                    else:
+                        array.append(items)
 
     def close(self) -> None:
         """Write what waits."""

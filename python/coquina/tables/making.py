@@ -192,8 +192,8 @@ def _create_directory(
 ) -> Table:
     """Return a new table as a directory, which gets its name when the table is complete."""
     from coquina.tables.directories import open_directory
-    from coquina.tables.directory import absolute
     from coquina.tables.directory_replacing import check_is_replaceable, put_in_place
+    from coquina.tables.manifest import absolute
 
     if mode not in ("a", "w", "x"):
         raise ValueError(

@@ -13,13 +13,26 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from coquina._core import CorruptError, read_manifest
+from coquina.remote import new_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
+
+    from coquina._core import Path
 
 NAME = "table.json"
 _VERSION, _VERSION_UNCHECKED = 2, 1
 Node = dict[str, Any]
+
+
+def is_directory(path: Path) -> bool:
+    """Whether there is a table in a directory of this name."""
+    return os.path.isfile(os.path.join(absolute(path), NAME))
+
+
+def absolute(path: Any) -> str:
+    """Return the absolute path. Raises ValueError for what is far away."""
+    return new_path(path)
 
 
 class Manifest:
@@ -74,10 +87,10 @@ class ManifestText:
         return f"{start}\n{lines}\n}}}}\n".encode("utf-8", "surrogatepass")
 
 
-def line_of(nodes: Mapping[str, Node], changed: Iterable[str], generation: int) -> bytes:
-    """Return the line that says that the arrays at these paths are in other states now."""
-    states = {str(nodes[path]["number"]): nodes[path]["state"] for path in changed}
-    return _json({"generation": generation, "states": states}).encode()
+def line_of(ids: Mapping[int, tuple[int, int]], generation: int) -> bytes:
+    """Return the line that says that the arrays of these numbers are in other states now."""
+    states = ", ".join([f'"{number}": [{end}, "{sum:016x}"]' for number, (end, sum) in ids.items()])
+    return f'{{"generation": {generation}, "states": {{{states}}}}}'.encode()
 
 
 def state_of(node: Node) -> tuple[int, int] | None:

@@ -185,7 +185,9 @@ mod tests {
         let len = array.grid().shape()[0];
         let mut out = vec![0; usize::try_from(len).unwrap()];
         let window = Window { offset: 0, bytes: 1 };
-        array.read(&Selection::region(&[0..len]), window, &mut out, &Job::inline()).unwrap();
+        array
+            .read(&Selection::region(std::slice::from_ref(&(0..len))), window, &mut out, &Job::inline())
+            .unwrap();
         out
     }
 
@@ -201,7 +203,9 @@ mod tests {
             |array, seed| {
                 let window = Window { offset: 0, bytes: 1 };
                 let values = Values::Bytes(&[seed; 9]);
-                array.write(&Selection::region(&[3..12]), window, values, &Job::inline()).unwrap();
+                array
+                    .write(&Selection::region(std::slice::from_ref(&(3..12))), window, values, &Job::inline())
+                    .unwrap();
             },
             |array, _| resize(array, 10),
             |array, _| resize(array, 0),
@@ -343,8 +347,8 @@ mod tests {
                 let last = folder.text();
                 let tried = tried.borrow();
                 let named = tried.iter().find(|ids| text(ids) == last).unwrap();
-                for n in 0..2 {
-                    let again = open(&folder.file(n), Some(named[n]), Mode::Read).unwrap();
+                for (n, id) in named.iter().enumerate() {
+                    let again = open(&folder.file(n), Some(*id), Mode::Read).unwrap();
                     assert_eq!(items(&again), *wanted, "{fault}");
                 }
                 if !has_failed {

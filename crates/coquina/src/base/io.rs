@@ -203,6 +203,8 @@ pub struct NewFile {
     temporary: PathBuf,
     target: PathBuf,
     committed: bool,
+    /// The process that writes it. One that was forked from it must leave it alone.
+    process: u32,
 }
 
 /// What to do if the target exists already.
@@ -234,7 +236,10 @@ impl NewFile {
             hidden.push(format!(".{}-{attempt}.tmp", std::process::id()));
             let temporary = target.with_file_name(hidden);
             match OpenOptions::new().read(true).write(true).create_new(true).open(&temporary) {
-                Ok(file) => return Ok(Self { file, temporary, target, committed: false }),
+                Ok(file) => {
+                    let process = std::process::id();
+                    return Ok(Self { file, temporary, target, committed: false, process });
+                }
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(place(e)),
             }
@@ -268,7 +273,7 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if !self.committed {
+        if !self.committed && self.process == std::process::id() {
             // Nothing can be done about a temporary file that cannot be removed, and nothing is lost by it.
             let _ = fs::remove_file(&self.temporary);
         }

@@ -204,6 +204,8 @@ struct NewFolder {
     target: PathBuf,
     existing: Existing,
     is_published: bool,
+    /// As of the writer.
+    process: u32,
 }
 
 impl NewFolder {
@@ -218,6 +220,7 @@ impl NewFolder {
                         target: target.to_path_buf(),
                         existing,
                         is_published: false,
+                        process: std::process::id(),
                     });
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -251,7 +254,7 @@ impl NewFolder {
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        if !self.is_published {
+        if !self.is_published && self.process == std::process::id() {
             // As with a temporary file: nothing can be done, and nothing is lost.
             let _ = fs::remove_dir_all(&self.temporary);
         }
