@@ -126,12 +126,20 @@ class AppendGroup:
                 self._flush(list(self.lengths))
 
     def close(self) -> None:
-        """Flush, and let libhdf5 write metadata when it likes again."""
+        """Flush, and let libhdf5 write metadata when it likes again.
+
+        Raises OSError if the disk is full: rows that were not flushed are given up then, all of them.
+        """
         with self._lock:
             if not self._is_open:
                 return
             try:
                 self.flush()
+            except BaseException:
+                if self._owner.commits:
+                    # Whole chunks are in the file, the rest is only here: no commit is to have a part.
+                    _try_each([tail.give_back for tail in self._tails])
+                raise
             finally:
                 self._is_open = False
                 self._release()

@@ -16,6 +16,7 @@ from typing import Any
 
 from coquina import _core
 from coquina._core import CorruptError
+from coquina.hdf5.damage import is_of_system
 from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.untyped import h5f, h5fd, h5g, h5i, h5py
 
@@ -39,6 +40,8 @@ class Attributes(_Manager):
         try:
             return _Manager.__getitem__(self, name)
         except (OSError, RuntimeError, KeyError, OverflowError, MemoryError) as error:
+            if isinstance(error, OSError) and is_of_system(error):
+                raise
             if "conversion" in str(error):  # Of types that h5py does not know.
                 raise
             raise CorruptError(f"{self._parent.name}: attribute {name!r} cannot be read: {error}") from error

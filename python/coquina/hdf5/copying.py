@@ -19,7 +19,7 @@ from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.groups import Group
-from coquina.hdf5.new_files import sync_folder
+from coquina.hdf5.new_files import sync_folder, sync_path
 from coquina.hdf5.places import inside
 from coquina.hdf5.planning import Wish, plan
 from coquina.hdf5.references import copy_attributes
@@ -265,11 +265,7 @@ def _replacing(out: str, *, overwrite: bool) -> Generator[str]:
     part = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
     try:
         yield part
-        descriptor = os.open(part, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_path(part)
         if overwrite:
             os.replace(part, out)
         else:

@@ -34,14 +34,14 @@ def told(group: Any, name: str | None = None) -> Generator[None]:
 
 def is_damage(group: Any, name: str | None, error: BaseException) -> bool:
     """Whether an exception is about what stands in the file."""
-    if isinstance(error, OSError) and _is_of_system(error):
+    if isinstance(error, OSError) and is_of_system(error):
         return False
     if isinstance(error, NotImplementedError | RecursionError) or not group:
         return False
     return not isinstance(error, KeyError) or (name is not None and _is_there(group, name))
 
 
-def _is_of_system(error: OSError) -> bool:
+def is_of_system(error: OSError) -> bool:
     """Whether the system said no, or a source of bytes: its error is the cause, or ours has its number."""
     return error.errno is not None or error.__cause__ is not None or "(os error " in str(error)
 

@@ -18,7 +18,7 @@ from coquina.hdf5.external import is_allowed
 from coquina.hdf5.groups import Group
 from coquina.hdf5.new_files import NewFile, sync_file
 from coquina.hdf5.nodes import Nodes, path_of_file
-from coquina.hdf5.open_files import OpenFile
+from coquina.hdf5.open_files import ClosedFile, OpenFile
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
 from coquina.remote import HDF5_AHEAD, RangeReader, local_path, new_path, reader_for
@@ -326,7 +326,7 @@ class File(Group):
         Where other handles of this process share the file, they go on, and the last one closes it. Raises
         OSError if the last changes cannot be written: the file is at the commit before.
         """
-        if not self:
+        if self._is_closed:
             return
         if self.is_shared:
             self._nodes.flush()
@@ -353,13 +353,19 @@ class File(Group):
         """Be closed, while others share the file."""
         self._nodes.handles.pop(id(self), None)
         if self._open is not None:
-            self._open.holders -= 1
             self._forgotten.detach()
+            self._open.release()
         if self._nodes.file is self:
             self._nodes.file = next(iter(self._nodes.handles.values()))
             self._nodes.file.take_over(self)
         self._new = None
         self._h5 = ClosedFile()
+
+    @property
+    def _is_closed(self) -> bool:
+        """Whether this handle is; who closes h5py's file alone leaves what was written to be committed."""
+        is_left = id(self) not in self._nodes.handles
+        return not self if self._open is None else is_left or self._open.is_closed
 
     @property
     def below(self) -> Any:
@@ -385,18 +391,6 @@ class File(Group):
     def __repr__(self) -> str:
         """Say path and mode."""
         return f"<File {self.filename!r} ({self.mode})>" if self else "<File, closed>"
-
-
-class ClosedFile:
-    """What a handle has in place of h5py's file, once it is closed and others go on."""
-
-    def __bool__(self) -> bool:
-        """Return False."""
-        return False
-
-    def __getattr__(self, name: str) -> Any:
-        """Raise ValueError."""
-        raise ValueError("the file is closed")
 
 
 def _session(h5: Any, mode: str, opened_ns: int | None) -> Session:

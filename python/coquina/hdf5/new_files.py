@@ -87,7 +87,7 @@ class NewFile:
             if stamp is not None:
                 stamp.set()
             if not self.is_published:
-                _sync_path(self._made)
+                sync_path(self._made)
                 self._rename()
         except BaseException:
             if not self.is_published:
@@ -141,7 +141,8 @@ def sync_file(h5: Any) -> None:
         os.fsync(h5.id.get_vfd_handle())
 
 
-def _sync_path(path: str) -> None:
+def sync_path(path: str) -> None:
+    """Wait until the disk has a file, or the names in a folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -151,10 +152,5 @@ def _sync_path(path: str) -> None:
 
 def sync_folder(folder: str) -> None:
     """Wait until the disk has the names in a folder, where that can be asked for."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    if os.name == "posix":
+        sync_path(folder)

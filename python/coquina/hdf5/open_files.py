@@ -40,6 +40,18 @@ class CommittingFile(_File):
             self.open_file.commit()
 
 
+class ClosedFile:
+    """What a handle has in place of h5py's file, once it is closed and others go on, or by an error."""
+
+    def __bool__(self) -> bool:
+        """Return False."""
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise ValueError."""
+        raise ValueError("the file is closed")
+
+
 class OpenFile:
     """An HDF5 file that is open in this process.
 
@@ -65,6 +77,8 @@ class OpenFile:
         self._depth = 0
         self._wants_durable = False
         self._identity: tuple[int, int] | None = None
+        self._is_for_writing = False
+        self.is_closed = False
 
     @classmethod
     def reading(cls, path: str, options: Mapping[str, Any]) -> OpenFile:
@@ -143,7 +157,8 @@ class OpenFile:
             fileobj=self.journaled,
             **{name: value for name, value in self.options.items() if name not in left_out},
         )
-        if mode != "r":
+        self._is_for_writing = mode != "r"
+        if self._is_for_writing:
             self.h5.open_file = self
         if self.journaled is not None:
             self.journaled.opened(self.h5.userblock_size)
@@ -173,7 +188,7 @@ class OpenFile:
     @property
     def is_writable(self) -> bool:
         """Whether changes are commits."""
-        return self.journaled is not None and self.h5.mode != "r"
+        return self.journaled is not None and self._is_for_writing
 
     def publish(self, rename: Callable[[], None]) -> None:
         """Make what was written the first commit, and give the file its name by `rename`."""
@@ -201,9 +216,15 @@ class OpenFile:
             self.journaled.commit(durable=durable)
         except OSError:
             if self.journaled.is_stopped:
-                # What libhdf5 has written since is not kept: nobody is to read it.
-                _close(self.h5)
+                self._show_closed()
             raise
+
+    def _show_closed(self) -> None:
+        """Close what libhdf5 has: what it wrote since the last commit is not kept."""
+        _close(self.h5)
+        nodes = None if self.nodes is None else self.nodes()
+        for handle in [] if nodes is None else list(nodes.handles.values()):
+            handle.show(ClosedFile())
 
     def begin(self) -> None:
         """Begin a transaction, in another one if there is one; what was written before it is committed."""
@@ -214,7 +235,8 @@ class OpenFile:
     def end(self, *, durable: bool) -> None:
         """End the transaction; the outermost commits."""
         self._wants_durable |= durable
-        self._depth -= 1
+        # A rollback within the block has ended all transactions that were open.
+        self._depth = max(0, self._depth - 1)
         if not self._depth:
             durable, self._wants_durable = self._wants_durable, False
             self.commit(durable=durable)
@@ -228,10 +250,7 @@ class OpenFile:
         except BaseException:
             self._depth = max(0, self._depth - 1)
             raise
-        self._depth = max(0, self._depth - 1)
-        if not self._depth:
-            durable, self._wants_durable = self._wants_durable, False
-            self.commit(durable=durable)
+        self.end(durable=False)
 
     def give_up(self) -> None:
         """Go back to the last commit: h5py's objects are closed, and the file is opened anew."""
@@ -260,7 +279,7 @@ class OpenFile:
         """Let go of one handle; the last one closes the file. As `close`."""
         with self._lock:
             self.holders -= 1
-            if self.holders:
+            if self.holders or self.is_closed:
                 return False
         return self.close()
 
@@ -272,12 +291,13 @@ class OpenFile:
         with self._lock:
             if self._identity is not None and self._writable.get(self._identity) is self:
                 del self._writable[self._identity]
-        is_writable = bool(self.h5) and self.is_writable
+        self.is_closed = True
         _close(self.h5)
         if self.journaled is None:
             return self.held is None or self.held.close()
         try:
-            if is_writable and not self._depth:
+            # One that an error has closed has said so.
+            if self._is_for_writing and not self._depth and not self.journaled.is_stopped:
                 self.journaled.commit(durable=self.durable)
         finally:
             is_settled = self.journaled.close()

@@ -237,6 +237,10 @@ class Tail:
         self._written = 0
         self._set_rows(min(self._extent, stop))
 
+    def give_back(self) -> None:
+        """Leave what was flushed: the rows behind it are given up."""
+        self._set_rows(self.flushed)
+
     def settle(self, stop: int) -> None:
         """Note that the rows before `stop` are flushed; those of its chunk, and behind it, stay."""
         pinned = stop % self._chunk_rows

@@ -61,10 +61,12 @@ fn waiting<T>(py: Python<'_>, wait: f64, mut attempt: impl FnMut() -> Result<T> 
 where
     T: Send,
 {
-    let until = Instant::now() + Duration::try_from_secs_f64(wait.max(0.0)).unwrap_or(Duration::MAX / 4);
+    let wait = Duration::try_from_secs_f64(wait.max(0.0)).unwrap_or(Duration::MAX);
+    // What no clock shows is waited for without end.
+    let until = Instant::now().checked_add(wait);
     loop {
         match py.detach(&mut attempt) {
-            Err(error) if is_busy(&error) && Instant::now() < until => {
+            Err(error) if is_busy(&error) && until.is_none_or(|until| Instant::now() < until) => {
                 py.detach(|| std::thread::sleep(POLL_TIME));
                 py.check_signals()?;
             }

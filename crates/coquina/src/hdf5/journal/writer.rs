@@ -195,7 +195,7 @@ impl<D: WriteAt> Writer<D> {
         if self.dirty.len() < PAGES_IN_MEMORY {
             return Ok(());
         }
-        match self.put_pages() {
+        match self.forget_unchanged().and_then(|sums| self.put_pages(&sums)) {
             Ok(()) => self.dirty.clear(),
             Err(error) if self.dirty.len() * PAGE_BYTES < UNWRITTEN_BYTES_MAX => {
                 self.tail.failure.get_or_insert(error);
@@ -205,20 +205,11 @@ impl<D: WriteAt> Writer<D> {
         Ok(())
     }
 
-    /// Writes all changed pages behind the frames of the journal.
-    fn put_pages(&mut self) -> Result<()> {
-        let mut changes = BTreeMap::new();
-        let mut old = [0; PAGE_BYTES];
-        for (&number, bytes) in &self.dirty {
-            let mut base = 0;
-            // Frames before have told the sum of what stands in the file.
-            if !self.committed.contains_key(&number) && !self.spilled.contains_key(&number) {
-                let old = &mut old[..bytes.len()];
-                self.read_committed(old, start_of(number))?;
-                base = page_sum(old);
-            }
-            changes.insert(number, Change { bytes, base });
-        }
+    /// Writes all changed pages behind the frames of the journal. `sums`: of what the file has in their place.
+    fn put_pages(&mut self, sums: &BTreeMap<u64, u64>) -> Result<()> {
+        let base = |page: &u64| sums.get(page).copied().unwrap_or_default();
+        let changes = self.dirty.iter().map(|(page, bytes)| (*page, Change { bytes, base: base(page) }));
+        let changes = changes.collect();
         let mut placed = self.log.put_pages(&changes, self.end)?;
         self.spilled.append(&mut placed);
         Ok(())
@@ -264,7 +255,7 @@ impl<D: WriteAt> Writer<D> {
         if self.is_new {
             return Ok(true);
         }
-        self.forget_unchanged()?;
+        let sums = self.forget_unchanged()?;
         let is_longer = self.len > self.end;
         let needs_no_frame = self.len == self.end || is_longer && !self.log.has_commits();
         if self.dirty.is_empty() && self.spilled.is_empty() && needs_no_frame {
@@ -273,7 +264,7 @@ impl<D: WriteAt> Writer<D> {
             return Ok(is_longer);
         }
         let is_alone = gate.close()?;
-        let written = self.write_commit(durable, is_alone);
+        let written = self.write_commit(&sums, durable, is_alone);
         if is_alone {
             if written.is_ok() {
                 // The journal has the commit: what cannot be applied now is applied by the next one, or when the file
@@ -285,8 +276,8 @@ impl<D: WriteAt> Writer<D> {
         written.map(|()| true)
     }
 
-    fn write_commit(&mut self, durable: bool, is_alone: bool) -> Result<()> {
-        let put = self.put_pages().and_then(|()| self.log.put_commit(self.len, is_alone, self.end));
+    fn write_commit(&mut self, sums: &BTreeMap<u64, u64>, durable: bool, is_alone: bool) -> Result<()> {
+        let put = self.put_pages(sums).and_then(|()| self.log.put_commit(self.len, is_alone, self.end));
         if let Err(error) = put {
             self.take_back()?;
             return Err(error);
@@ -327,23 +318,27 @@ impl<D: WriteAt> Writer<D> {
         synced
     }
 
-    /// Lets go of pages that are as they were.
-    fn forget_unchanged(&mut self) -> Result<()> {
-        let mut same = Vec::new();
+    /// Lets go of pages that are as they were; returns the sums of what the last commit has in place of the others.
+    fn forget_unchanged(&mut self) -> Result<BTreeMap<u64, u64>> {
+        let (mut same, mut sums) = (Vec::new(), BTreeMap::new());
         let mut old = [0; PAGE_BYTES];
         for (&page, bytes) in &self.dirty {
-            if !self.spilled.contains_key(&page) {
-                let old = &mut old[..bytes.len()];
-                self.read_committed(old, start_of(page))?;
-                if old == bytes.as_slice() {
-                    same.push(page);
-                }
+            if self.spilled.contains_key(&page) {
+                continue;
+            }
+            let old = &mut old[..bytes.len()];
+            self.read_committed(old, start_of(page))?;
+            if old == bytes.as_slice() {
+                same.push(page);
+            } else if !self.committed.contains_key(&page) {
+                // Frames before have told the sum of what stands in the file for the others.
+                sums.insert(page, page_sum(old));
             }
         }
         for page in same {
             self.dirty.remove(&page);
         }
-        Ok(())
+        Ok(sums)
     }
 
     /// Writes the pages of all commits to the file. Nobody else looks at it.
