@@ -331,6 +331,3 @@ def _rows() -> list[Scenario]:
 
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for one in _rows()}
-
-#: Those whose changes are commits. Tables in directories commit their columns one after another.
-COMMITTING = tuple(name for name in SCENARIOS if "directory" not in name)

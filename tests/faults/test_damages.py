@@ -4,8 +4,7 @@ import pytest
 
 from tests.faults.trials import report
 
-# Not tables in directories: what damages them is not all noticed yet.
-SUBJECTS = ("columns", "rows", "defaults", "tables", "frame", "sparse")
+SUBJECTS = ("columns", "rows", "defaults", "tables", "directory", "frame", "sparse")
 #: Damages of each subject: thousands in all.
 FEW, MANY = 12, 10_000 // len(SUBJECTS) + 1
 

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from tests.faults.scenarios import COMMITTING, SCENARIOS
+from tests.faults.scenarios import SCENARIOS
 from tests.faults.trials import Fault, points, report
 
 SHORT = (
@@ -21,6 +21,10 @@ SHORT = (
     "assign_datasets",
     "transaction_tables",
     "repack_in_place_path",
+    "append_directory",
+    "append_directory_durable",
+    "modify_text_directory",
+    "columns_directory",
     "resize_frame",
     "transaction_frame_durable",
     "compact_frame_durable",
@@ -51,6 +55,6 @@ def test_some_call_that_fails_is_an_error_and_leaves_the_last_commit(name, labor
 
 @pytest.mark.long
 @pytest.mark.parametrize("what", FAULTS)
-@pytest.mark.parametrize("name", [name for name in COMMITTING if not name.startswith(OPEN_SESSIONS)])
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if not name.startswith(OPEN_SESSIONS)])
 def test_every_call_that_fails_is_an_error_and_leaves_the_last_commit(name, what, laboratory):
     _failed(laboratory, name, what, None)

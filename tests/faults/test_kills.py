@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from tests.faults.scenarios import COMMITTING, SCENARIOS
+from tests.faults.scenarios import SCENARIOS
 from tests.faults.trials import SEED, Fault, points, report
 
 #: What the short suite looks at; the long one takes every scenario and every call.
@@ -38,6 +38,10 @@ SHORT = (
     "replace_path",
     "repack_in_place_path",
     "recover_path",
+    "append_directory",
+    "modify_text_directory",
+    "columns_directory",
+    "refresh_index_directory",
     "append_frame",
     "transaction_sparse",
     "compact_frame",
@@ -64,13 +68,13 @@ def test_a_kill_within_some_write_leaves_a_whole_commit(name, laboratory):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", COMMITTING)
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_kill_at_every_call_leaves_a_whole_commit(name, laboratory):
     _killed(laboratory, name, "kill", None)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", COMMITTING)
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_kill_within_every_write_leaves_a_whole_commit(name, laboratory):
     _killed(laboratory, name, "torn", None)
 

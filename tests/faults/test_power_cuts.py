@@ -3,16 +3,18 @@
 import pytest
 
 from tests.faults.power_cuts import CREATE, RENAME, SYNC, TRUNCATE, UNLINK, WRITE, Before, Call, leave
-from tests.faults.scenarios import COMMITTING, SCENARIOS
+from tests.faults.scenarios import SCENARIOS
 from tests.faults.trials import SEED, points, report
 
-DURABLE = tuple(name for name in COMMITTING if SCENARIOS[name].durable)
+DURABLE = tuple(name for name in SCENARIOS if SCENARIOS[name].durable)
 SHORT = (
     "append_columns_durable",
     "modify_text_columns_latest_durable",
     "append_rows_durable",
     "assign_datasets_durable",
     "transaction_tables_durable",
+    "append_directory_durable",
+    "columns_directory_durable",
     "transaction_frame_durable",
     "compact_frame_durable",
     "append_sparse_durable",

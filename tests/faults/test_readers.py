@@ -12,8 +12,6 @@ from tests.faults import beside
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="needs processes that can be forked, and locks of POSIX"
 )
-#: Tables in directories commit their columns one after another, and have no second handle for writing.
-COMMITTING = tuple(kind for kind in beside.KINDS if kind != "directory")
 
 
 def _side_by_side(kind, folder, seconds):
@@ -38,13 +36,13 @@ def _side_by_side(kind, folder, seconds):
         handle.close()
 
 
-@pytest.mark.parametrize("kind", COMMITTING)
+@pytest.mark.parametrize("kind", beside.KINDS)
 def test_readers_beside_a_writer_see_whole_commits_for_a_second(kind, tmp_path):
     _side_by_side(kind, tmp_path, 1)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", COMMITTING)
+@pytest.mark.parametrize("kind", beside.KINDS)
 def test_readers_beside_a_writer_see_whole_commits_for_minutes(kind, tmp_path):
     # Ten minutes in all.
-    _side_by_side(kind, tmp_path, 600 / len(COMMITTING))
+    _side_by_side(kind, tmp_path, 600 / len(beside.KINDS))

@@ -58,7 +58,7 @@ class GrowingColumns(Layout):
                 yield
         except BaseException:
             if self.home.is_transactional:
-                self._see()
+                self._see_last_commit()
             raise
 
     def refresh(self) -> bool:
@@ -284,10 +284,15 @@ class GrowingColumns(Layout):
         if self.home.rows_max is not None:
             self._cut_off(self._rows)
 
+    def _see_last_commit(self) -> None:
+        """See what there is after a change was undone, if it could be."""
+        if not self.home.is_broken:
+            self._see()
+
     def _let_go(self) -> None:
         """End appending after an error, and see what there is."""
         if self.home.is_transactional:
-            self._see()
+            self._see_last_commit()
             return
         appender, self._appender = self._appender, None
         self._appended = self._appended_bytes = 0

@@ -9,7 +9,6 @@ Invariant: the manifest names the committed state of each array. What it does no
 from __future__ import annotations
 
 import os
-import re
 import threading
 from contextlib import suppress
 from threading import get_ident
@@ -19,9 +18,11 @@ from coquina import _core
 from coquina._core import CoquinaError, CorruptError
 from coquina.dtypes import parse_dtype
 from coquina.tables.directory_locks import found_writer, key_of, note_writer, taken
+from coquina.tables.directory_sweeping import file_name, sweep, sweep_indexes
 from coquina.tables.directory_transactions import Transaction
 from coquina.tables.frames_arrays import TableArray, left_of
 from coquina.tables.manifest import (
+    FOLDER,
     NAME,
     Manifest,
     ManifestText,
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 #: Files are written anew on close if more than this, and more than half of them, is unused.
 _DEAD_BYTES_MAX = 4 << 20
-#: What a killed writer may leave: arrays that no manifest names, and what was to become one.
-_LEFT_OVER = re.compile(r"[0-9]{4,}\.b2nd|\.[0-9]{4,}\.b2nd\..*\.tmp")
 
 
 class Directory:
@@ -129,7 +128,7 @@ class Directory:
 
     def file(self, node: Node) -> str:
         """Return the path of the file of an array."""
-        return os.path.join(self.path, f"{node['number']:04d}.b2nd")
+        return os.path.join(self.path, file_name(node))
 
     def new_number(self) -> int:
         """Return a number that no array has, and none had at the last commit."""
@@ -328,12 +327,12 @@ class Directory:
         if self._is_swept:
             return
         self._is_swept = True
-        known = [*self.nodes.values(), *self._committed.values()]
-        named = {os.path.basename(self.file(one)) for one in known if one["kind"] == "array"}
-        for name in os.listdir(self.path):
-            if _LEFT_OVER.fullmatch(name) and name not in named:
-                with suppress(OSError):
-                    os.remove(os.path.join(self.path, name))
+        sweep(self.path, [*self.nodes.values(), *self._committed.values()])
+        indexes = cast("Directory | None", found_writer(os.path.join(self.path, FOLDER)))
+        if indexes is None:
+            sweep_indexes(self.path)
+        else:
+            indexes._sweep()
 
     def close(self) -> None:
         """Commit, give back unused room if there is much, and close all arrays."""

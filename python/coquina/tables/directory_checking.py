@@ -18,9 +18,8 @@ from coquina.tables.columns_layout import ColumnsLayout
 from coquina.tables.directory import Directory
 from coquina.tables.frames_home import FramesHome
 from coquina.tables.making import Storing, create_at
-from coquina.tables.manifest import is_directory
+from coquina.tables.manifest import FOLDER, is_directory
 from coquina.tables.table import Table
-from coquina.tables.table_indexes import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -45,13 +45,12 @@ class TableArray(Array):
             raise ValueError("the table that the array is part of has been closed")
         return directory
 
-    def write_selection(self, *arguments: Any, **options: Any) -> None:
+    def write_selection(self, *arguments: Any, **options: Any) -> bool:
         """Write values to the items of a selection, as a change of the table."""
         if self.directory.is_changing:
-            super().write_selection(*arguments, **options)
-        else:
-            with self.directory.transaction():
-                super().write_selection(*arguments, **options)
+            return super().write_selection(*arguments, **options)
+        with self.directory.transaction():
+            return super().write_selection(*arguments, **options)
 
     def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
         """Make the array longer, as a change of the table."""

@@ -65,6 +65,11 @@ class FramesHome(Home):
         return cls(Directory.open(path, mode, durable=durable, wait=wait, damaged=damaged))
 
     @property
+    def is_broken(self) -> bool:
+        """Whether a commit has failed that could not be undone."""
+        return self.directory.is_broken
+
+    @property
     def _nodes(self) -> dict[str, Node]:
         return self.directory.nodes
 

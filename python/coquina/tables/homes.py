@@ -56,6 +56,11 @@ class Home(ABC):
     #: Whether `transaction` makes changes one commit, and undoes them after an exception.
     is_transactional = False
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether a commit has failed that could not be undone: nothing can be read or written any more."""
+        return False
+
     def transaction(self) -> AbstractContextManager[None]:
         """Return a context in which all changes are one commit, where the home has commits."""
         return nullcontext()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from coquina._core import Path
 
 NAME = "table.json"
+#: Where the indexes of a table are, a directory of frames as well.
+FOLDER = "index"
 _VERSION, _VERSION_UNCHECKED = 2, 1
 Node = dict[str, Any]
 

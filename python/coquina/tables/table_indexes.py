@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 
 Kind = Literal["full", "partial", "light", "zones", "pytables"]
-FOLDER = "index"
 
 
 class TableIndexes(Queries):
@@ -151,7 +150,8 @@ def place_of(layout: Layout, is_made: bool) -> Place | None:
 
 
 def _folder_of(layout: Any, is_made: bool) -> Place | None:
-    from coquina.tables.frames_home import FramesHome, is_directory
+    from coquina.tables.frames_home import FramesHome
+    from coquina.tables.manifest import FOLDER, is_directory
 
     path = os.path.join(layout.home.path, FOLDER)
     if is_directory(path):
