@@ -254,17 +254,14 @@ class AppendSession:
     Rows can be read, here and elsewhere, once they are flushed; until then their place may hold anything.
     Threads may share a session. While it lasts, change nothing else in the file.
 
-    What is promised if the program is killed, as tested with `kill -9` and each kind of chunk index (libhdf5
-    itself promises less):
+    What is promised if the program is killed:
 
-    - Between flushes: the dataset holds exactly what it held after the last flush, `flushed` rows.
-    - Within a flush: usually what it held before it or after it. But for about a millisecond the rows of
-      chunks that an earlier flush left partly filled may be missing, new rows may read as the fill value, and
-      an index may be half written; `coquina recover` saves the rest, and tells. In SWMR mode
-      (`file.h5.swmr_mode = True`) old chunks stay, and libhdf5 orders what it writes: nothing flushed is
-      lost, and h5py's `swmr=True` reads it.
-    - A file of HDF5 1.10 or later (`libver="v110"`, `"latest"` and the like) says that it is open for
-      writing, and is refused when it is opened again: `coquina recover` makes a copy that is not.
+    - The dataset holds exactly what it held after the last flush, `flushed` rows: a flush is a commit of the
+      file. This is tested with kills at every write.
+    - In a file that was opened with `journal=False` libhdf5 writes in place, and a kill within a flush may
+      lose the rows of chunks that an earlier flush left partly filled; `coquina recover` saves the rest, and
+      tells. In SWMR mode (`file.h5.swmr_mode = True`) old chunks stay: nothing flushed is lost, and h5py's
+      `swmr=True` reads it.
     - With the power cut, the same for `durable` sessions, as far as the disk tells the truth.
 
     Behind chunks that a flush left partly filled all rows wait in memory for the next one. There is one

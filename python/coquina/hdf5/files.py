@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from coquina._core import Path
 
-#: Structures of HDF5 1.8 (2008) have checksums, which those before have not.
-LIBVER = ("v108", "latest")
+#: All structures of HDF5 1.10 (2016) have checksums; those before have none, or none in lists of chunks.
+LIBVER = ("v110", "latest")
 Mode = Literal["r", "r+", "a", "w", "x"]
 
 
@@ -45,8 +45,7 @@ class File(Group):
     journal: changes are commits (`flush`, `close`, `transaction`), which a kill leaves whole. False has
         libhdf5 write in place, as SWMR needs it.
     libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py; by default
-        ("v108", "latest"), for these have checksums. Long datasets that grow along one axis are better off
-        with ("v110", "v114").
+        ("v110", "latest"), for these have checksums.
     allow_external: see `coquina.open`.
     swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
         fs_strategy, fs_page_size: as in h5py.

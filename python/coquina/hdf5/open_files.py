@@ -14,7 +14,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakValueDictionary
 
-from coquina._core import JournaledFile, TruncatedError
+from coquina._core import CorruptError, JournaledFile, TruncatedError
+from coquina.hdf5.damage import is_of_system
 from coquina.hdf5.untyped import h5f, h5g, h5p, h5py
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class OpenFile:
                 self._open_h5("r")
         except BaseException as error:
             found.close()
-            _raise_if_cut(self.path, error)
+            _raise_if_damaged(self.path, error)
             raise
 
     @property
@@ -124,7 +125,7 @@ class OpenFile:
                 self._open_h5("r+")
             except BaseException as error:
                 self.journaled.close()
-                _raise_if_cut(path, error)
+                _raise_if_damaged(path, error)
                 raise
             self._register()
             return self, False
@@ -330,10 +331,12 @@ def link_access() -> Any:
 _LINK_ACCESS: list[Any] = []
 
 
-def _raise_if_cut(path: str, error: BaseException) -> None:
-    """Raise TruncatedError for what libhdf5 says of a file that ends early."""
-    if isinstance(error, OSError) and "truncated file" in str(error):
-        raise TruncatedError(f"{path}: {error}; `coquina recover` saves what is there") from error
+def _raise_if_damaged(path: str, error: BaseException) -> None:
+    """Raise TruncatedError or CorruptError for what libhdf5 says of a file that was cut or changed."""
+    if not isinstance(error, OSError) or is_of_system(error) or "signature not found" in str(error):
+        return
+    kind = TruncatedError if "truncated file" in str(error) else CorruptError
+    raise kind(f"{path}: {error}; `coquina recover` saves what is there") from error
 
 
 def _close(h5: Any) -> None:

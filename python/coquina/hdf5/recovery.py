@@ -35,6 +35,9 @@ try:
 except ImportError:  # Windows does not let anybody write what we have open.
     fcntl = None
 
+#: The attribute that says how many rows a table has.
+_ROWS = "coquina_rows"
+
 
 @dataclass
 class Recovery:
@@ -265,6 +268,8 @@ def _save(old: Any, new: Any, report: Recovery) -> None:
     for one in (_Found("/", object=old), *found):
         if one.object is not None and one.name in new:
             lost = copy_attributes(one.object, new[one.name])
+            # What is recovered has the rows that all columns have, whatever the last commit had.
+            new[one.name].attrs.pop(_ROWS, None)
             report.lost.extend((f"{one.name}@{name}", reason) for name, reason in lost)
             _point(old, new, one, salvaged.get(one.name))
 

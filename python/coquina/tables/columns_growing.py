@@ -84,8 +84,10 @@ class GrowingColumns(Layout):
         self.home.rows_max = None
         for name in names.names_of(self.home):
             self._reopen(name)
-        self._rows = self._whole_rows()
+        self._rows, noted = self._whole_rows(), self.home.noted_rows()
         if any(one.rows() > self._rows for one in self._all.values()):
+            if noted is not None and self._rows < noted:
+                self._complain_of_short(noted)
             # A writer was killed; all columns are shown with what is there of all.
             self._limit(self._rows)
         self._changed()
@@ -182,6 +184,7 @@ class GrowingColumns(Layout):
             with self.home.transaction():
                 for one in self._all.values():
                     set_length(self.home, one.path, rows)
+                self.home.note_rows(rows)
                 self._appender.flush()
         except BaseException:
             self._let_go()
@@ -232,6 +235,15 @@ class GrowingColumns(Layout):
 
     def _whole_rows(self) -> int:
         return min((one.rows() for one in self._all.values()), default=0)
+
+    def _complain_of_short(self, noted: int) -> None:
+        """Raise CorruptError: some columns have fewer rows than the last commit."""
+        short = {name: one.rows() for name, one in self._all.items() if one.rows() < noted}
+        told = ", ".join(f"{name!r} has {rows}" for name, rows in short.items())
+        raise CorruptError(
+            f"{self.name}: the table has {noted} rows, and column {told}: it was cut short. "
+            "`coquina recover` makes a file with the rows that all columns have"
+        )
 
     def _default_buffer(self) -> int:
         row_bytes = sum(array.typesize for one in self._all.values() for array in one.arrays)
@@ -300,6 +312,8 @@ class GrowingColumns(Layout):
             with suppress(Exception):
                 appender.close()
         self._rows = self._whole_rows()
+        with suppress(Exception):
+            self.home.note_rows(self._rows)
         self._limit(self._rows)
 
     def _opened_appender(self) -> Appender:
@@ -320,6 +334,7 @@ class GrowingColumns(Layout):
         self._check_sizable()
         if self.home.rows_max is not None:
             self._limit(None)
+        self.home.note_rows(rows)
         for one in self._all.values():
             one.truncate(rows)
             set_length(self.home, one.path, rows)

@@ -174,6 +174,7 @@ class ColumnsLayout(GrowingColumns):
                 for one in self._all.values():
                     one.grow(nrows)
                     set_length(self.home, one.path, nrows)
+                self.home.note_rows(nrows)
             except BaseException:
                 # Columns are of unequal lengths now.
                 self._let_go()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.hdf5.untyped import h5py
 from coquina.tables.cuts import Cut
 
 if TYPE_CHECKING:
@@ -39,7 +38,8 @@ def check_table(home: Home) -> None:
 
 def put_table(home: Home, cut: Cut, title: str) -> None:
     """Mark a home as a table of columns."""
-    home.attrs[_TYPE], home.attrs[_VERSION] = _DATAFRAME
+    marks = home.marks()
+    marks[_TYPE], marks[_VERSION] = _DATAFRAME
     home.attrs[_CUT] = json.dumps(cut.stored())
     if title:
         home.attrs[_TITLE] = title
@@ -71,7 +71,7 @@ def names_of(home: Home) -> list[str]:
 
 def put_order(home: Home, order: Sequence[str], index: str | None) -> None:
     """Say which columns there are, and which one pandas is to take for the index."""
-    home.attrs[_ORDER] = np.array([*order, None], h5py.string_dtype())[:-1]
+    home.marks()[_ORDER] = list(order)
     home.attrs[_INDEX] = order[0] if index is None else index
 
 

@@ -18,6 +18,7 @@ from coquina.hdf5.attributes import attributes
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.untyped import h5py
+from coquina.tables.marks import Marks
 from coquina.tuning_options import AUTO, words_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from coquina.tables.cuts import Cut
 
 _TEXT_WIDTH_MIN = 16
+#: The attribute of a table in HDF5 that says how many rows it has.
+ROWS = "coquina_rows"
 
 
 class Appender(Protocol):
@@ -96,6 +99,18 @@ class Home(ABC):
     @abstractmethod
     def attrs(self) -> MutableMapping[str, Any]:
         """The attributes of the table."""
+
+    def marks(self, path: str = "") -> MutableMapping[str, Any]:
+        """Return the attributes of what is at a path, or of the table, for what decides how it is read."""
+        return self.attrs_of(path) if path else self.attrs
+
+    def noted_rows(self) -> int | None:
+        """Return how many rows the last commit is said to have; None where commits tell of each array."""
+        return None
+
+    @abstractmethod
+    def note_rows(self, rows: int) -> None:
+        """Say how many rows the next commit has, so that a column that was cut short is noticed."""
 
     @abstractmethod
     def kind(self, path: str) -> Literal["array", "texts", "group"] | None:
@@ -188,6 +203,7 @@ class Hdf5Home(Home):
         self._group = group
         self._file: Any = None
         self._is_writable = inside(group).file.mode != "r"
+        self._noted: int | None = None
         # What has a name, in a file that is open for reading, where names stay.
         self._nodes: dict[str, Any] = {}
 
@@ -212,6 +228,23 @@ class Hdf5Home(Home):
     def attrs(self) -> MutableMapping[str, Any]:
         """The attributes of the group: h5py's mapping."""
         return self._group.attrs
+
+    def marks(self, path: str = "") -> MutableMapping[str, Any]:
+        """Return h5py's mapping, whose text is written where checksums are."""
+        return Marks(super().marks(path))
+
+    def noted_rows(self) -> int | None:
+        """Return what stands in an attribute."""
+        found: Any = self.attrs.get(ROWS)
+        self._noted = int(found) if np.asarray(found).dtype.kind in "iu" and np.ndim(found) == 0 else None
+        return self._noted
+
+    def note_rows(self, rows: int) -> None:
+        """Write it to an attribute; in a file without commits, which a kill may cut, never a greater one."""
+        if self._noted == rows or (rows > (self._noted or 0) and not getattr(self.file, "commits", False)):
+            return
+        inside(self._group).attrs.modify(ROWS, np.int64(rows))
+        self._noted = rows
 
     def _node(self, path: str) -> Any:
         """Return what has this name. Raises KeyError."""

@@ -14,6 +14,7 @@ from coquina.hdf5.damage import told
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
 from coquina.remote import RangeReader
+from coquina.tables.columns_names import is_columns
 from coquina.tables.incoming import batches
 from coquina.tables.making import Storing, create_at, expecting, is_file_name, owned
 from coquina.tables.table import Table
@@ -171,6 +172,9 @@ def table_at(node: Any) -> Table | None:
         found = found.decode(errors="replace")
     if not isinstance(found, str) or found != wanted:
         return None
+    if hasattr(node, "create_group"):
+        # What cannot be decoded of a table is told: it is no reason to show a group.
+        return Table(layout_of(node)) if is_columns(node) else None
     try:
         return Table(layout_of(node))
     except UnsupportedError:
