@@ -246,3 +246,14 @@ def test_an_output_that_is_there_stays_unless_it_is_made_anew(made, tmp_path, mo
     is_made = code == 0 or (verb, source) == ("recover", "cut.h5")
     assert (path.is_dir() or path.read_bytes() != b"mine") == is_made
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
+
+
+def test_advice_is_about_the_input_and_can_be_followed(made, tmp_path, monkeypatch, capfd):
+    # A frame that was cut was said to be saved by `repair`, which cannot.
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify", str(made / "cut.b2nd")]) == 1
+    err = capfd.readouterr().err
+    assert "another copy" in err
+    assert "repair" not in err
+    assert main(["compress", str(made / "folder"), "out"]) == 1
+    assert "a directory" in capfd.readouterr().err

@@ -52,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Pack the file."""
     output = options.output or options.file + arguments.EXTENSION
+    if os.path.isdir(options.file):
+        raise IsADirectoryError(f"{options.file}: a directory, and files are packed")
     nbytes = os.path.getsize(options.file)
     metadata = Path(options.metadata).read_bytes() if options.metadata else None
     with arguments.progress(nbytes, "compress", options) as progress:

@@ -96,7 +96,11 @@ def _advice(kind: str, message: str, options: argparse.Namespace | None) -> str 
     if kind in ("corrupt", "truncated") and file and command == "verify":
         from coquina.cli.hdf5_paths import place
 
-        return f"`coquina {'repair' if place(file) is None else 'recover'} {file} OUTPUT` saves the rest"
+        if place(file) is not None:
+            return f"`coquina recover {file} OUTPUT` saves the rest"
+        if kind == "truncated":
+            return "the list of its chunks stood at the end, so take another copy of the file"
+        return f"`coquina repair {file} OUTPUT` saves the rest"
     if kind == "busy":
         return "try again when the other program is done"
     if kind == "memory":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from coquina.tables import gathering
 from coquina.tables.arrow_in import pyarrow
 from coquina.tables.arrow_out import ArrowColumn, struct_of, struct_type
+from coquina.tables.user_attributes import metadata_of, plain_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,8 @@ def reader(rows: Queries, columns: Names = None) -> Any:
     plan = rows.plan
     picked, found = plan.picked([columns] if isinstance(columns, str) else columns)
     arrow_columns = {path: ArrowColumn(column) for path, column in found.items()}
-    schema = pa.schema([(one.name, struct_type(one.path, one.spec, arrow_columns)) for one in picked])
+    fields = [(one.name, struct_type(one.path, one.spec, arrow_columns)) for one in picked]
+    schema = pa.schema(fields, metadata=metadata_of(plan.table))
 
     def batches() -> Iterator[Any]:
         # Rows that are sorted, and wait in files meanwhile, are NumPy's; all others become Arrow's at once.
@@ -54,7 +56,26 @@ def to_arrow(rows: Queries, columns: Names = None) -> Any:
 
 def to_pandas(rows: Queries, columns: Names = None) -> Any:
     """Return the rows as a `pandas.DataFrame`."""
-    return to_arrow(rows, columns).to_pandas()
+    found = to_arrow(rows, columns)
+    frame = found.to_pandas()
+    for name, mapper in _nullable_types(found):
+        # Else whole numbers with missing values would become floating-point numbers.
+        frame[name] = found[name].to_pandas(types_mapper=mapper)
+    frame.attrs.update(plain_attributes(rows.plan.table))
+    return frame
+
+
+def _nullable_types(found: Any) -> Iterator[tuple[str, Any]]:
+    """Yield columns of integers and truth values with nulls, and what gives pandas' own type for them."""
+    types = pyarrow().types
+    pandas = import_module("pandas")
+    for name, column in zip(found.column_names, found.columns, strict=True):
+        ty = column.type
+        if column.null_count and types.is_boolean(ty):
+            yield name, {ty: pandas.BooleanDtype()}.get
+        elif column.null_count and types.is_integer(ty):
+            title = str(ty).title().replace("Uint", "UInt")
+            yield name, {ty: getattr(pandas, f"{title}Dtype")()}.get
 
 
 def to_polars(rows: Queries, columns: Names = None) -> Any:

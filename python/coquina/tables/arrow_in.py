@@ -76,7 +76,8 @@ def array_column(name: str, values: Any) -> tuple[ColumnSpec, Any]:
 def with_nulls(schema: Any, parts: Any, names: set[str]) -> Any:
     """Return batches as a stream that says which of its columns have nulls, before they come."""
     fields = [field.with_metadata({_HAS_NULLS: b"1"}) if field.name in names else field for field in schema]
-    return pyarrow().RecordBatchReader.from_batches(pyarrow().schema(fields), parts)
+    made = pyarrow().schema(fields, metadata=schema.metadata)
+    return pyarrow().RecordBatchReader.from_batches(made, parts)
 
 
 def _names(schema: Any) -> list[str]:

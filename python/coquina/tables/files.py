@@ -114,7 +114,7 @@ def parquet_rows(source: Any, *, columns: Sequence[str] | None = None) -> Any:
     names = None if columns is None else list(columns)
     schema = file.schema_arrow
     if names is not None:
-        schema = pa.schema([schema.field(name) for name in names])
+        schema = pa.schema([schema.field(name) for name in names], metadata=schema.metadata)
     return with_nulls(schema, file.iter_batches(columns=names), _nulls_of(file.metadata))
 
 

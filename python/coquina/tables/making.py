@@ -24,6 +24,7 @@ from coquina.tables.reading import narrowed
 from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
 from coquina.tables.table import Table
 from coquina.tables.table_indexes import forget_indexes
+from coquina.tables.user_attributes import attributes_of, put_attributes, user_attributes
 from coquina.tuning_options import DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Storing:
     ways: Mapping[str, Way] | None = None
     tuning: Tuning = field(default_factory=Tuning)
     checksums: bool = True
+    attrs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         """Raise ValueError for a layout that there is not, for bounds that it cannot keep, and as `tuned`."""
@@ -76,7 +78,7 @@ class Storing:
 
     def create(self, group: Group, name: str, schema: Schema) -> Layout:
         """Return the layout of a new table without rows."""
-        apart = ("layout", "index", "lossy", "ways")
+        apart = ("layout", "index", "lossy", "ways", "attrs")
         options = {
             **{key: value for key, value in asdict(self).items() if key not in apart},
             **self._encoding(),
@@ -218,6 +220,7 @@ def _create_directory(
 
 
 def _fill(table: Table, parts: Iterator[Batch], storing: Storing) -> None:
+    put_attributes(table, storing.attrs)
     for batch in parts:
         table.put(batch)
     table.flush()
@@ -240,11 +243,13 @@ def owned(table: Table, file: File) -> Table:
 
 
 def expecting(storing: Storing, data: Any) -> Storing:
-    """Return how to store data of which it can be said how many rows they are."""
+    """Return how to store data: with its attributes, and for as many rows as it has, if that can be told."""
+    given: Any = data
+    title = storing.title or str(getattr(getattr(given, "layout", None), "title", ""))
+    storing = replace(storing, attrs=attributes_of(given), title=title)
     if storing.expected_rows is not None:
         return storing
     rows = None
-    given: Any = data
     if isinstance(data, np.ndarray | Table) or type(given).__module__.startswith("pandas."):
         rows = len(given)
     elif isinstance(data, Mapping):
@@ -277,7 +282,9 @@ def copy_plan(
         values_of = (values for _, values in cut(plan, columns, None))
     parts = ({paths[path]: one for path, one in values.items()} for values in values_of)
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
-    storing = replace(storing, title=str(getattr(source.layout, "title", "")), expected_rows=len(plan.span))
+    title = str(getattr(source.layout, "title", ""))
+    attrs = user_attributes(source)
+    storing = replace(storing, title=title, expected_rows=len(plan.span), attrs=attrs)
     if isinstance(target, str | os.PathLike):
         return create_at(cast("Any", target), "a", name, (schema, parts), storing, overwrite=overwrite)
     return filled_in(target, name, schema, parts, storing)

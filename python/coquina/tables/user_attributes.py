@@ -1,0 +1,89 @@
+"""The attributes that people give a table: what goes with it to copies, Arrow and pandas, and comes back.
+
+In: tables, selections, DataFrames, Arrow data. Out: attributes by name.
+Invariant: attributes that say how a table is stored are none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.hdf5.untyped import h5py
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Those of AnnData's encoding and ours, of PyTables, and of the dimensions of HDF5 and NetCDF.
+_STORED = re.compile(
+    r"encoding-(type|version)|column-order|_index|title|coquina|coquina_(rows|tuning|lossy.*|index:.*)"
+    r"|CLASS|VERSION|TITLE|FLAVOR|NROWS|NODE_TYPE|PSEUDOATOM|EXTDIM|AUTO_INDEX|byteorder|FIELD_[0-9]+_.*"
+    r"|_?p_coquina_.*|PYTABLES_FORMAT_VERSION|DIMENSION_(LIST|LABELS)|REFERENCE_LIST|NAME|_Netcdf4\w+|_NC\w+"
+)
+#: Of the schema of Arrow data: a JSON object.
+_METADATA = b"coquina.attributes"
+
+
+def user_attributes(table: Any) -> dict[str, Any]:
+    """Return the attributes that people gave a table."""
+    attrs: Mapping[str, Any] = getattr(table.layout, "attrs", None) or {}
+    return {name: attrs[name] for name in attrs if not _STORED.fullmatch(name)}
+
+
+def attributes_of(data: Any) -> dict[str, Any]:
+    """Return the attributes of what a table is made of; none of what has none."""
+    table = getattr(data, "table", data)
+    if hasattr(table, "layout") and hasattr(table, "nrows"):
+        return user_attributes(table)
+    if type(data).__module__.startswith("pandas."):
+        return {str(name): value for name, value in getattr(data, "attrs", {}).items() if is_plain(value)}
+    metadata: Any = getattr(getattr(data, "schema", None), "metadata", None)
+    if not isinstance(metadata, dict) or _METADATA not in metadata:
+        return {}
+    try:
+        found: Any = json.loads(cast("dict[bytes, bytes]", metadata)[_METADATA])
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def plain_attributes(table: Any) -> dict[str, Any]:
+    """Return those that JSON can say, as Python's own values; arrays are lists."""
+    found = {name: _python(value) for name, value in user_attributes(table).items()}
+    return {name: value for name, value in found.items() if is_plain(value)}
+
+
+def metadata_of(table: Any) -> dict[bytes, bytes] | None:
+    """Return the metadata of a schema of Arrow; None if there is none."""
+    plain = plain_attributes(table)
+    return {_METADATA: json.dumps(plain).encode()} if plain else None
+
+
+def is_plain(value: Any) -> bool:
+    """Whether JSON and HDF5 both can say it."""
+    if isinstance(value, list):
+        return all(is_plain(one) and not isinstance(one, list) for one in cast("list[Any]", value))
+    return isinstance(value, str | bool | int | float)
+
+
+def put_attributes(table: Any, attributes: Mapping[str, Any]) -> None:
+    """Give a table these attributes. Raises TypeError for what its home cannot keep."""
+    for name, value in attributes.items():
+        try:
+            table.layout.attrs[name] = _empty_text(value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"attribute {name!r} cannot be kept in {table.layout.name}: {error}") from error
+
+
+def _empty_text(value: Any) -> Any:
+    """Return a list of text as HDF5 takes it, if it is one."""
+    is_text = isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
+    return np.array([*value, None], h5py.string_dtype())[:-1] if is_text else value
+
+
+def _python(value: Any) -> Any:
+    """Return a value of NumPy as Python's own."""
+    return cast("Any", value).tolist() if isinstance(value, np.generic | np.ndarray) else value
