@@ -16,6 +16,7 @@ import numpy as np
 
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
 from coquina.expressions.nodes import Node
+from coquina.hdf5.times import shown_seconds, stored_seconds
 from coquina.tables.casting import cast_values, is_array, is_listed, is_masked, is_of_pandas
 from coquina.tables.column import Column
 from coquina.tables.number_columns import OnePart, compared_numbers
@@ -56,11 +57,6 @@ _BETWEEN = {
 }
 
 
-def shown_seconds(items: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the float64 seconds of PyTables' time64, given as int64."""
-    return (items >> 32).astype(np.float64) + 1e-6 * items.astype(np.int32).astype(np.float64)
-
-
 def known_zone(text: str | None, dtype: np.dtype[Any]) -> str | None:
     """Return the zone that stored text names; None for what cannot be one, and for spans of time."""
     if text is None or dtype.kind != "M" or not _ZONE.fullmatch(text):
@@ -84,12 +80,7 @@ class TimeColumn(OnePart):
     def encode(self, values: Any) -> list[Part]:
         """Return seconds as they are stored. Raises ValueError for what 32 bits cannot count."""
         seconds = cast_values(values, self.dtype, self.shape, self.described())
-        whole = np.trunc(seconds)
-        wrong = ~((whole >= -(2.0**31)) & (whole < 2.0**31))
-        if wrong.any():
-            raise ValueError(f"{self.described()}: {seconds[wrong].flat[0]} seconds do not fit 32 bits")
-        micros = np.rint((seconds - whole) * 1e6).astype(np.int64)
-        return [(whole.astype(np.int64) << 32) | (micros & 0xFFFFFFFF)]
+        return [stored_seconds(seconds, self.described())]
 
     def node(self) -> Node:
         """Return the seconds as an operand."""
