@@ -7,7 +7,7 @@ Invariant: no value becomes another one.
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def uniform(values: Any) -> npt.NDArray[Any] | None:
     types = types_in(values)
     if len(types) != 1:
         return None
-    found: type[Any] = types.pop()
+    found: Any = types.pop()
     items: list[Any] = list(values)
     dtype: Any = _PYTHON.get(found)
     if found is datetime and any(one.tzinfo is not None for one in items):
@@ -61,7 +61,7 @@ def uniform(values: Any) -> npt.NDArray[Any] | None:
         dtypes: list[Any] = list({one.dtype for one in items})
         dtype = dtypes[0] if len(dtypes) == 1 else None
     elif dtype is None and issubclass(found, np.number | np.bool_):
-        dtype = np.dtype(found)
+        dtype = np.dtype(cast("Any", found))
     try:
         return None if dtype is None else np.array(items, dtype)
     except OverflowError:
