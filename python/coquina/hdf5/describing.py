@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 Gear = Literal["direct", "fetched", "whole"]
 #: From the fastest to the one that is always legal.
 GEARS: tuple[Gear, ...] = ("direct", "fetched", "whole")
+#: The id of the filter of images.
+HTJ2K = 32033
 Filter = tuple[int, str, bool, tuple[int, ...]]
 #: Numbers in an item: where each starts, and the name of its type.
 Zones = Sequence[tuple[int, str]]
@@ -201,7 +203,7 @@ def _facts(
     item_fill = fill[: dtype.itemsize]
     filters = filters_of(plist)
     is_uniform = fill == item_fill * (len(fill) // max(len(item_fill), 1))
-    reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_nbit(whole, filters)
+    reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_decoded(whole, filters)
     gear: Gear = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
         direct = _why_not_direct(did, plist, file, layout)
@@ -337,8 +339,13 @@ def _why_whole(layout: str, is_exact: bool, is_uniform: bool, filters: list[Filt
     return None
 
 
-def _why_not_nbit(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
-    """Return why n-bit is left to libhdf5, which packs records with arrays in them in a way of its own."""
+def _why_not_decoded(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
+    """Return why a filter that we have is left to libhdf5: what it does depends on more than its parameters.
+
+    N-bit packs records with arrays in them in a way of its own; HTJ2K without parameters knows no byte order.
+    """
+    if dtype.base.str[0] == ">" and any(code == HTJ2K and not values for code, *_, values in filters):
+        return "filter 32033 (htj2k): without parameters nothing says in which order bytes are"
     has_nbit = any(code == h5z.FILTER_NBIT for code, *_ in filters)
     fields = () if dtype.names is None else [dtype[name] for name in dtype.names]
     if has_nbit and any(field.subdtype is not None or field.names is not None for field in fields):
