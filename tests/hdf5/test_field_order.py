@@ -1,4 +1,4 @@
-"""Compounds whose members do not stand in the order of their bytes keep h5py's order of fields and columns."""
+"""Compounds whose members do not stand in byte order keep h5py's order of fields and columns."""
 
 import h5py
 import numpy as np
