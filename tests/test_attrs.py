@@ -210,3 +210,29 @@ PLAIN = (
 )
 def test_any_value_comes_back(value):
     assert same(unpack(pack(value)), value)
+
+
+def test_metadata_that_is_no_msgpack_is_its_bytes(tmp_path):
+    # Reading one such layer, or all of them, was a CorruptError.
+    raw = {"text": b"plain text, not msgpack", "two": msgpack.packb(1) + msgpack.packb(2)}
+    theirs = blosc2.asarray(
+        np.arange(100), urlpath=str(tmp_path / "a.b2nd"), mode="w", meta={"mine": {"a": 1}}
+    )
+    schunk = theirs.schunk
+    layers = schunk.vlmeta
+    layers["first"] = {"x": [1, 2]}
+    for name, content in raw.items():
+        super(type(layers), layers).set_vlmeta(name, content, typesize=1)
+    layers["last"] = 5
+    wanted = {"first": {"x": [1, 2]}, **raw, "last": 5}
+    with cq.open(tmp_path / "a.b2nd", "a") as array:
+        assert dict(array.attrs) == wanted
+        assert "plain text" in repr(array.attrs)
+        assert array.meta["mine"] == {"a": 1}
+        with array.copy(path=tmp_path / "b.b2nd") as copy:
+            assert dict(copy.attrs) == wanted
+        array.attrs["new"] = 1
+        del array.attrs["two"]
+        assert array.attrs["text"] == raw["text"]
+    with cq.open(tmp_path / "b.b2nd") as copy:
+        assert copy.handle.layer("text") == raw["text"]

@@ -189,8 +189,8 @@ def test_what_is_no_image_is_refused_in_one_line(tmp_path, capfd):
         (("x.npy", "x.tif"), "images are (rows, columns)"),
         (("t.npy", "t.tif"), "shape (0, 3)"),
         (("s.npy", "s.png"), "%04d.png"),
-        (("bad.png", "bad.npy"), "cannot identify image file"),
-        (("cut.png", "cut.npy"), "cut.png: image 0: image file is truncated"),
+        (("bad.png", "bad.npy"), "bad.png: no image: it does not begin as PNG files do"),
+        (("cut.png", "cut.npy"), "cut.png: image 0 is cut or damaged: image file is truncated"),
         (("s.npy", "s%d%02d.png"), "%d and %02d; the name of each image has one number"),
         (("empty", "empty.npy"), "a folder without images; takes files, and folders of .tif"),
         (("s.npy", "s.jp2"), "7 images"),
@@ -199,6 +199,28 @@ def test_what_is_no_image_is_refused_in_one_line(tmp_path, capfd):
         assert text in error["message"], words
         assert "\n" not in error["message"]
         assert not (tmp_path / words[1]).exists()
+
+
+def test_damaged_images_are_named_as_such(tmp_path, capfd):
+    # Pillow's own sentence came without the file's name, and tifffile wrote a line of its own.
+    for name, compression in (
+        ("a.png", None),
+        ("a.tif", None),
+        ("b.tif", "tiff_adobe_deflate"),
+        ("a.jp2", None),
+    ):
+        options = {} if compression is None else {"compression": compression}
+        Image.fromarray(STACK[0].astype("u1")).save(tmp_path / name, **options)
+        content = (tmp_path / name).read_bytes()
+        for size in (0, 1, 7, len(content) // 2):
+            cut = tmp_path / f"cut{size}{name}"
+            cut.write_bytes(content[:size])
+            assert main(["convert", str(cut), str(tmp_path / "out.npy")]) == 1, (name, size)
+            said = capfd.readouterr().err
+            assert said.startswith(f"coquina: {cut}: "), said
+            assert said.count("\n") == 1
+            assert any(word in said for word in ("damaged", "no image", "empty file", "no TIFF file")), said
+            assert not (tmp_path / "out.npy").exists()
 
 
 def test_images_of_other_shapes_are_no_stack(tmp_path, capfd):

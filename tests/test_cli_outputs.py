@@ -7,7 +7,9 @@ import zipfile
 
 import h5py
 import numpy as np
+import pandas as pd
 import pyarrow.feather
+import pyarrow.json
 import pytest
 
 import coquina as cq
@@ -89,11 +91,48 @@ def test_others_read_feather_and_json_lines(here):
     assert first == {"k": 1, "s": "bé", "at": "1970-01-01 00:00:00.000001", "price": 2.0}
 
 
-@pytest.mark.parametrize("column", [[1.0, np.nan], [np.inf, 1.0]])
-def test_json_lines_refuse_what_json_cannot_say(here, capfd, column):
-    cq.create_table("odd.h5", {"x": column}).close()
-    assert "JSON has no" in refused(capfd, "convert odd.h5 out.jsonl")
+@pytest.mark.parametrize(
+    ("layout", "value"), [("columns", np.inf), ("rows", -np.inf), ("rows", [1.0, np.inf])]
+)
+def test_json_lines_refuse_what_json_cannot_say(here, capfd, layout, value):
+    # The error named a row, and no column.
+    rows = {"fine": [1.0, 2.0], "odd": np.array([np.zeros_like(value), value])}
+    cq.create_table("odd.h5", rows, layout=layout).close()
+    assert "odd, row 1: JSON has no infinities" in refused(capfd, "convert odd.h5 out.jsonl")
     assert not (here / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+def test_json_lines_have_null_for_nan_and_text_for_spans_of_time(here, layout):
+    # NaN was an error, and a span a number of units that nothing told.
+    rows = {
+        "x": np.array([1.5, np.nan, -0.0]),
+        "pair": np.array([[1.0, np.nan]] * 3),
+        "s": np.array([90, -1, "NaT"], "m8[s]"),
+        "ms": np.array([1500, -1, 86_400_000], "m8[ms]"),
+        "ns": np.array([1, 10**15 + 1, "NaT"], "m8[ns]"),
+        "at": np.array(["2024-01-01", "NaT", "2024-01-02"], "M8[ms]"),
+    }
+    if layout == "columns":  # which have one value for each row
+        del rows["pair"]
+    cq.create_table("odd.h5", rows, layout=layout).close()
+    assert main(["convert", "odd.h5", "out.jsonl"]) == 0
+
+    def not_json(text):
+        raise AssertionError(text)
+
+    lines = (here / "out.jsonl").read_text().splitlines()
+    found = [json.loads(line, parse_constant=not_json) for line in lines]
+    assert [row["x"] for row in found] == [1.5, None, -0.0]
+    assert [row.get("pair") for row in found] == ([[1.0, None]] * 3 if layout == "rows" else [None] * 3)
+    assert [row["s"] for row in found] == ["PT90S", "-PT1S", None]
+    assert [row["ms"] for row in found] == ["PT1.5S", "-PT0.001S", "PT86400S"]
+    assert [row["ns"] for row in found] == ["PT0.000000001S", "PT1000000.000000001S", None]
+    for name in ("s", "ms", "ns"):
+        theirs = pd.to_timedelta([row[name] for row in found])
+        assert theirs.equals(pd.to_timedelta(rows[name]).as_unit("ns"))
+    again = pyarrow.json.read_json("out.jsonl")
+    assert again["x"].to_pylist() == [1.5, None, -0.0]
 
 
 def test_plain_bytes_are_written_only_to_names_that_say_so(here):

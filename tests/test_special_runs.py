@@ -147,3 +147,32 @@ def test_repair_of_very_many_chunks_is_ended_by_ctrl_c(tmp_path):
     ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert "KeyboardInterrupt" in ended.stderr
     assert not out.exists()
+
+
+def test_results_over_equal_chunks_are_equal_chunks(tmp_path):
+    # Each item was computed and encoded, and a plan of all blocks took the memory.
+    source = cq.zeros((10**12,), dtype="i1")
+    for path in (None, tmp_path / "x.b2nd"):
+        with (source + 1).compute(path=path) as result:
+            assert result.shape == source.shape
+            assert result[[0, result.shape[0] // 2, -1]].tolist() == [1] * 3
+            assert result.cbytes < 64 * -(-result.shape[0] // result.chunks[0])
+            assert int(result[: 1 << 22].sum()) == 1 << 22
+        with (source * 0).compute(path=path, overwrite=True) as result:
+            assert result.cbytes == 0
+            assert not result[-5:].any()
+
+
+def test_chunks_that_differ_stand_among_equal_ones():
+    source = cq.zeros((64, 3000), dtype="f4", chunks=(8, 100), blocks=(4, 50))
+    source[13, 250], source[60:, 2990:] = 5, 2
+    plain = source[...]
+    for expression, wanted in ((source + 1, plain + 1), (source > 0, plain > 0), (source * 0, plain * 0)):
+        for options in ({}, {"chunks": (16, 70), "blocks": (3, 7)}, {"lossy": {"max_error": 0.25}}):
+            if options.get("lossy") and wanted.dtype != np.float32:
+                continue
+            result = expression.compute(**options)
+            assert result.dtype == wanted.dtype
+            assert np.abs(result[...].astype("f8") - wanted.astype("f8")).max() <= (
+                0.25 if "lossy" in options else 0
+            )

@@ -89,6 +89,7 @@ def open_dataset(
     zones: Sequence[tuple[int, str]] = ...,
     checksums: bool = True,
     terminated: Sequence[tuple[int, int, int]] = ...,
+    seconds: str | None = None,
     remote: Any = None,
 ) -> ArrayHandle: ...
 def read_index(path: Path, header: int, /) -> tuple[str, _ChunkRows]: ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Protocol
 
-from coquina._core import CoquinaError
+from coquina._core import CoquinaError, CorruptError, UnsupportedError
 from coquina.msgpack_values import pack, unpack
 
 
@@ -48,11 +48,14 @@ class Attrs(MutableMapping[str, Any]):
         self._layers = layers
 
     def __getitem__(self, name: str) -> Any:
-        """Return a value. Raises KeyError, CorruptError, UnsupportedError for values that are not read."""
+        """Return a value. Raises KeyError, CorruptError, UnsupportedError for values that are not read.
+
+        What is no msgpack, as other programs may store it, is its bytes.
+        """
         content = self._layers.layer(name)
         if content is None:
             raise KeyError(name)
-        return unpack(content)
+        return _value(content)
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Set a value. Raises TypeError if it cannot be stored, ValueError for a name of over 31 bytes."""
@@ -94,8 +97,8 @@ class Meta(Mapping[str, Any]):
         """Return a value. Raises KeyError."""
         content = dict(self._layers.metalayers())[name]
         try:
-            return unpack(content)
-        except CoquinaError:
+            return _value(content)
+        except UnsupportedError:
             return content
 
     def __iter__(self) -> Iterator[str]:
@@ -109,6 +112,14 @@ class Meta(Mapping[str, Any]):
     def __repr__(self) -> str:
         """Show the values."""
         return f"<Meta {_shown(self)}>"
+
+
+def _value(content: bytes) -> Any:
+    """Return the value that msgpack is, and anything else as it is: damage was found before."""
+    try:
+        return unpack(content)
+    except CorruptError:
+        return content
 
 
 def _shown(mapping: Mapping[str, Any]) -> dict[str, Any]:

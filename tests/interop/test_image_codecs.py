@@ -206,3 +206,48 @@ def test_hdf5_images_that_cannot_be_say_why(tmp_path):
         for dtype, chunks, words in cases:
             with pytest.raises(ValueError, match=words):
                 file.create_dataset("x", shape=chunks, dtype=dtype, chunks=chunks, filter="htj2k")
+
+
+def without_parameters(path, x):
+    """Write an image as old writers of the filter did: none of its parameters, and any filter mask."""
+    with cq.open(path.with_suffix(".source.h5"), "w") as file:
+        file.create_dataset("x", data=x, chunks=x.shape, filter="htj2k")
+    with h5py.File(path.with_suffix(".source.h5")) as file:
+        _, stream = file["x"].id.read_direct_chunk((0,) * x.ndim)
+    with h5py.File(path, "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk(x.shape)
+        # An id of nobody, so that no plugin adds parameters.
+        plist.set_filter(31999, h5py.h5z.FLAG_OPTIONAL, ())
+        tid = h5py.h5t.py_create(x.dtype)
+        made = h5py.h5d.create(file.id, b"x", tid, h5py.h5s.create_simple(x.shape), plist)
+        made.write_direct_chunk((0,) * x.ndim, stream, 0)
+    content = path.read_bytes()
+    assert content.count((31999).to_bytes(2, "little") + bytes(2)) == 1
+    path.write_bytes(content.replace((31999).to_bytes(2, "little"), (32033).to_bytes(2, "little")))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(40, 50), (50,), (30, 40, 3)])
+def test_hdf5_images_without_parameters_are_read_by_stream_and_dtype(dtype, shape, tmp_path):
+    # They could not be read: "say nothing of the bytes of a sample".
+    x = image(shape, dtype)
+    without_parameters(tmp_path / "x.h5", x)
+    with cq.open(tmp_path / "x.h5") as file:
+        assert file["x"].filters == [(32033, "htj2k", ())]
+        assert file["x"].gear != "whole"
+        np.testing.assert_array_equal(file["x"][...], x)
+    assert cq.hdf5.recover(tmp_path / "x.h5", tmp_path / "saved.h5").is_whole
+
+
+def test_hdf5_images_without_parameters_of_the_other_order_are_left_to_libhdf5(tmp_path):
+    x = image((40, 50), "u2")
+    without_parameters(tmp_path / "x.h5", x)
+    content = (tmp_path / "x.h5").read_bytes()
+    little = bytes([0x10, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0])
+    assert content.count(little) == 1
+    (tmp_path / "x.h5").write_bytes(content.replace(little, bytes([0x10, 1]) + little[2:]))
+    with cq.open(tmp_path / "x.h5") as file:
+        assert file["x"].dtype == np.dtype(">u2")
+        assert file["x"].gear == "whole"
+        assert "order" in file["x"].gear_reason

@@ -221,8 +221,8 @@ def test_datasets_of_others_are_tables(tmp_path: Path) -> None:
     with File(tmp_path / "t.h5", "r+") as file:
         layout = RowsLayout.open(file.dataset("t"))
         assert [(path, column.kind) for path, column in layout.columns.items()] == [
-            ("a", "number"),
             ("b", "number"),
+            ("a", "number"),
             ("e", "enum"),
         ]
         layout.write(0, {"e": ["blue"]})

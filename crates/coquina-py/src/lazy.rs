@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use coquina::array::{Array, BoxSource, Part, Selection, Values, Walk, Window, gather};
+use coquina::array::{Array, BoxSource, Part, Walk, Window, gather};
 use coquina::compute::{Bound, Input};
 use coquina::expr::{Node, Program, Tree};
 use coquina::{Error, Result};
@@ -87,11 +87,7 @@ impl Lazy {
     ) -> Result<(), Raised> {
         let array: &Array = array.get().array();
         let source = &*self.source;
-        let selection = Selection::all(&source.shape());
-        let window = Window { offset: 0, bytes: source.item_bytes() };
-        watch::run(py, usize::MAX, threads, None, |job| {
-            array.write(&selection, window, Values::Computed(source), job)
-        })
+        watch::run(py, usize::MAX, threads, None, |job| array.write_all(source, job))
     }
 
     /// What the program is, and what has been done; empty for what is no program.

@@ -8,9 +8,15 @@ Invariant: numbers come and go as they are. Where Pillow would cut them down to 
 from __future__ import annotations
 
 import importlib
+import logging
+import os
+import struct
+import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
+
+from coquina._core import CorruptError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,6 +36,8 @@ _MODES = ("1", "L", "LA", "I", "I;16", "I;16B", "I;16L", "F", "RGB", "RGBA")
 _FORMATS = {".tif": "TIFF", ".tiff": "TIFF", ".png": "PNG", ".jp2": "JPEG2000", ".j2k": "JPEG2000"}
 #: What Pillow writes of each format: dtypes of grey images; colours are of 8 bits.
 _GREYS = {"TIFF": ("u1", "u2", "i4", "f4", "b1"), "PNG": ("u1", "u2", "b1"), "JPEG2000": ("u1", "u2")}
+#: What Pillow and tifffile raise of files that are cut or damaged.
+_DAMAGE = (SyntaxError, OSError, EOFError, ValueError, LookupError, RuntimeError, struct.error, zlib.error)
 _COLOUR_AXES = (3, 4)
 _BITS_PER_SAMPLE = 258
 _BIG_BYTES = 3 << 30  # offsets of a plain TIFF file have 32 bits
@@ -55,9 +63,12 @@ def pillow() -> Any:
 def tifffile() -> Any:
     """Return tifffile; None if it is not installed."""
     try:
-        return importlib.import_module("tifffile")
+        found = importlib.import_module("tifffile")
     except ImportError:
         return None
+    # What it would say of damage on the standard error; it raises errors of it, too.
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())
+    return found
 
 
 def opened(path: str, stack: ExitStack) -> Pages | Frame:
@@ -74,10 +85,14 @@ def _by_tifffile(tiff: Any, path: str, stack: ExitStack) -> Pages | Frame:
     try:
         file = stack.enter_context(tiff.TiffFile(path))
         series = file.series[0]
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
     except tiff.TiffFileError as error:
-        raise ValueError(f"{path}: no TIFF file that can be read: {error}") from None
+        raise CorruptError(f"{path}: no TIFF file that can be read: {error}") from None
     except IndexError:
-        raise ValueError(f"{path}: no TIFF file that can be read: no image is where it says") from None
+        raise CorruptError(f"{path}: no TIFF file that can be read: no image is where it says") from None
+    except _DAMAGE as error:
+        raise CorruptError(f"{path}: a damaged TIFF file: {error}") from None
     if len(file.series) > 1:
         shapes = ", ".join(str(one.shape) for one in file.series[:5])
         raise ValueError(
@@ -88,10 +103,16 @@ def _by_tifffile(tiff: Any, path: str, stack: ExitStack) -> Pages | Frame:
     if count > 1 and is_stack:
 
         def frame(number: int) -> Frame:
-            return pages[number].asarray()
+            try:
+                return pages[number].asarray()
+            except _DAMAGE as error:
+                raise CorruptError(f"{path}: image {number} is cut or damaged: {error}") from None
 
         return Pages(count, frame)
-    return cast("Frame", series.asarray())
+    try:
+        return cast("Frame", series.asarray())
+    except _DAMAGE as error:
+        raise CorruptError(f"{path}: the image is cut or damaged: {error}") from None
 
 
 def _by_pillow(path: str, stack: ExitStack) -> Pages:
@@ -99,8 +120,14 @@ def _by_pillow(path: str, stack: ExitStack) -> Pages:
     too_large = image_module.DecompressionBombError
     try:
         image = stack.enter_context(image_module.open(path))
-    except (too_large, SyntaxError) as error:
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
+    except image_module.UnidentifiedImageError:
+        raise CorruptError(f"{path}: {_why_no_image(path)}") from None
+    except too_large as error:
         raise ValueError(f"{path}: {error}") from None
+    except _DAMAGE as error:
+        raise CorruptError(f"{path}: a damaged image: {error}") from None
     depth, channels = _depth(path, image)
     if depth > 8 and channels > 1:
         other = "; pip install tifffile, which keeps them" if image.format == "TIFF" else ""
@@ -110,10 +137,20 @@ def _by_pillow(path: str, stack: ExitStack) -> Pages:
         try:
             image.seek(number)
             return _pixels(path, image)
-        except (too_large, SyntaxError, OSError) as error:
+        except too_large as error:
             raise ValueError(f"{path}: image {number}: {error}") from None
+        except _DAMAGE as error:
+            raise CorruptError(f"{path}: image {number} is cut or damaged: {error}") from None
 
     return Pages(getattr(image, "n_frames", 1), frame)
+
+
+def _why_no_image(path: str) -> str:
+    """Return what is said of a file that Pillow does not know: what it is, if it is no image at all."""
+    kind = os.path.splitext(path)[1].removeprefix(".").upper()
+    if not os.path.getsize(path):
+        return "an empty file, not an image"
+    return f"no image: it does not begin as {kind} files do, nor as other images that Pillow reads"
 
 
 def _pixels(path: str, image: Any) -> Frame:

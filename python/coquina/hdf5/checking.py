@@ -15,8 +15,8 @@ from coquina._core import CorruptError, UnsupportedError
 from coquina.array_regions import boxes
 from coquina.hdf5 import checksums
 from coquina.hdf5.describing import missing_filters
-from coquina.hdf5.exact_attributes import is_fixed
 from coquina.hdf5.filters import FLETCHER32
+from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.salvage import DAMAGE
 from coquina.hdf5.storing import bytes_array, read, slots_of, stored_rows
 from coquina.hdf5.trees import Walk

@@ -23,7 +23,8 @@ from coquina.dtypes import dtype_text
 from coquina.hdf5 import checksums
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.item_types import bare, stored_dtype
-from coquina.hdf5.meanings import is_truth, terminated_in
+from coquina.hdf5.meanings import is_time64, is_truth, terminated_in
+from coquina.hdf5.times import shown_seconds
 from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 Gear = Literal["direct", "fetched", "whole"]
 #: From the fastest to the one that is always legal.
 GEARS: tuple[Gear, ...] = ("direct", "fetched", "whole")
+#: The id of the filter of images.
+HTJ2K = 32033
 Filter = tuple[int, str, bool, tuple[int, ...]]
 #: Numbers in an item: where each starts, and the name of its type.
 Zones = Sequence[tuple[int, str]]
@@ -56,6 +59,7 @@ class Facts:
     checksums: whether chunks that are written get checksums, if Blosc2 is their only filter.
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
     terminated: offset, size and number of strings in an item that end at their first NUL.
+    is_time: whether the items are PyTables' times, stored as integers; `dtype` and `fill` are of seconds.
     """
 
     shape: tuple[int, ...]
@@ -79,6 +83,7 @@ class Facts:
     remote: RangeReader | None
     checksums: bool
     terminated: Sequence[tuple[int, int, int]]
+    is_time: bool = False
 
     def library_of(self, dataset: Any) -> Hdf5Library:
         """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
@@ -112,7 +117,7 @@ class Facts:
         chunks that are written get a zone map of, if they can have one; see `docs/formats/hdf5-filters.md`.
         Raises ValueError for zones that are not numbers of the dtype: bounds of others would not be theirs.
         """
-        numbers = zone_fields(self.dtype) if zones else []
+        numbers = zone_fields(self.dtype) if zones and not self.is_time else []
         for zone in zones:
             if tuple(zone) not in numbers:
                 raise ValueError(f"zones: {zone} is no number in items of {self.dtype}")
@@ -139,6 +144,7 @@ class Facts:
             zones=zones,
             checksums=self.checksums,
             terminated=self.terminated,
+            seconds=_order_of(self.dtype) if self.is_time else None,
             remote=self.remote if is_direct else None,
         )
 
@@ -162,7 +168,16 @@ def describe(
     facts = _facts(dataset, space, items, header, file)
     if facts.dtype == np.uint8 and is_truth(dataset.id):
         return replace(facts, dtype=np.dtype(np.bool_))
+    if facts.dtype.kind == "i" and is_time64(dataset.id):
+        seconds = facts.dtype.str.replace("i", "f")
+        fill = shown_seconds(np.frombuffer(facts.fill, facts.dtype)).astype(seconds).tobytes()
+        return replace(facts, dtype=np.dtype(seconds), fill=fill, is_time=True)
     return replace(facts, terminated=terminated_in(dataset.id)) if facts.dtype.kind in "SV" else facts
+
+
+def _order_of(dtype: np.dtype[Any]) -> str:
+    """Return the byte order of a dtype of numbers: "little" or "big"."""
+    return "big" if dtype.str[0] == ">" else "little"
 
 
 def describe_bytes(dataset: Any) -> Facts:
@@ -188,7 +203,7 @@ def _facts(
     item_fill = fill[: dtype.itemsize]
     filters = filters_of(plist)
     is_uniform = fill == item_fill * (len(fill) // max(len(item_fill), 1))
-    reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_nbit(whole, filters)
+    reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_decoded(whole, filters)
     gear: Gear = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
         direct = _why_not_direct(did, plist, file, layout)
@@ -324,8 +339,13 @@ def _why_whole(layout: str, is_exact: bool, is_uniform: bool, filters: list[Filt
     return None
 
 
-def _why_not_nbit(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
-    """Return why n-bit is left to libhdf5, which packs records with arrays in them in a way of its own."""
+def _why_not_decoded(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
+    """Return why a filter that we have is left to libhdf5: what it does depends on more than its parameters.
+
+    N-bit packs records with arrays in them in a way of its own; HTJ2K without parameters knows no byte order.
+    """
+    if dtype.base.str[0] == ">" and any(code == HTJ2K and not values for code, *_, values in filters):
+        return "filter 32033 (htj2k): without parameters nothing says in which order bytes are"
     has_nbit = any(code == h5z.FILTER_NBIT for code, *_ in filters)
     fields = () if dtype.names is None else [dtype[name] for name in dtype.names]
     if has_nbit and any(field.subdtype is not None or field.names is not None for field in fields):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import CorruptError, UnsupportedError
+from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.untyped import h5a, h5p, h5py, h5s, h5t
 from coquina.hdf5.variable_items import in_order
 
@@ -19,17 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coquina.hdf5.targets import Targets
-
-
-def is_fixed(tid: Any) -> bool:
-    """Whether items of a datatype are plain bytes: no lengths that vary, no references."""
-    if isinstance(tid, h5t.TypeStringID):
-        return not tid.is_variable_str()
-    if isinstance(tid, h5t.TypeVlenID | h5t.TypeReferenceID):
-        return False
-    if isinstance(tid, h5t.TypeCompoundID):
-        return all(is_fixed(tid.get_member_type(at)) for at in range(tid.get_nmembers()))
-    return is_fixed(tid.get_super()) if isinstance(tid, h5t.TypeArrayID) else True
 
 
 def refers(tid: Any) -> bool:

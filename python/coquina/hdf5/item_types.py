@@ -79,6 +79,17 @@ def stored_dtype(tid: Any) -> Dtype | None:
     return None
 
 
+def is_fixed(tid: Any) -> bool:
+    """Whether items of a datatype are plain bytes: no lengths that vary, no references."""
+    if isinstance(tid, h5t.TypeStringID):
+        return not tid.is_variable_str()
+    if isinstance(tid, h5t.TypeVlenID | h5t.TypeReferenceID):
+        return False
+    if isinstance(tid, h5t.TypeCompoundID):
+        return all(is_fixed(tid.get_member_type(at)) for at in range(tid.get_nmembers()))
+    return is_fixed(tid.get_super()) if isinstance(tid, h5t.TypeArrayID) else True
+
+
 def terminated_strings(tid: Any) -> list[tuple[int, int, int]]:
     """Return where strings stand in an item that end at their first NUL: offset, size, and how many.
 

@@ -1,7 +1,7 @@
 """What the items of a dataset mean where their datatype alone does not say it.
 
-In: a low-level dataset of h5py. Out: whether it is PyTables', whether its items are truth values, and which
-strings in them end at their first NUL.
+In: a low-level dataset of h5py. Out: whether it is PyTables', whether its items are truth values or
+times, and which strings in them end at their first NUL.
 Source: HDF5 User Guide, "Datatypes"; PyTables, "PyTables File Format"; docs/formats/hdf5-filters.md.
 """
 
@@ -37,6 +37,14 @@ def is_truth(did: Any) -> bool:
     while isinstance(tid, h5t.TypeArrayID):
         tid = tid.get_super()
     return isinstance(tid, h5t.TypeBitfieldID) and tid.get_size() == 1 and is_of_pytables(did)
+
+
+def is_time64(did: Any) -> bool:
+    """Whether the items are PyTables' times of 8 bytes: seconds, whose fraction stands in the lower half."""
+    tid = did.get_type()
+    while isinstance(tid, h5t.TypeArrayID):
+        tid = tid.get_super()
+    return isinstance(tid, h5t.TypeTimeID) and tid.get_size() == 8 and is_of_pytables(did)
 
 
 def is_of_pytables(did: Any) -> bool:

@@ -16,7 +16,7 @@ from coquina._core import CorruptError
 from coquina.hdf5 import filters as slots
 from coquina.hdf5 import tuned_writes
 from coquina.hdf5.describing import default_cut, filters_of, item_dtype
-from coquina.hdf5.exact_attributes import is_fixed
+from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.storing import itemsize_of, slots_of, stored_rows
 from coquina.hdf5.tuned_writes import is_tunable
 from coquina.hdf5.untyped import h5d, h5t, h5z

@@ -18,7 +18,7 @@ from coquina import _core
 from coquina._core import CoquinaError, Hdf5Library, UnsupportedError
 from coquina.hdf5.chunks import may_be_mixed_up
 from coquina.hdf5.describing import can_decode, filters_of, missing_filters
-from coquina.hdf5.exact_attributes import is_fixed
+from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.storing import bytes_array, read
 from coquina.hdf5.untyped import h5d, h5py, h5z
 from coquina.indexing import lower

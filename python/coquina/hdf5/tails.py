@@ -15,7 +15,9 @@ import numpy as np
 from coquina import _core
 from coquina.array_regions import chunk_regions
 from coquina.array_writes import changes_of, wrote
+from coquina.hdf5.meanings import is_time64
 from coquina.hdf5.places import inside
+from coquina.hdf5.times import check_seconds
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -58,6 +60,7 @@ class Tail:
         # Where changes are commits, what is committed is kept aside by itself.
         self._pins = not dataset.file.commits
         self._is_pinned = self._pins and self._filled > 0
+        self._is_time = is_time64(inside(dataset).id)
         # How many rows of the buffer the steps of a flush have written so far.
         self._written = 0
         self._has_filters = bool(dataset.filters)
@@ -129,6 +132,8 @@ class Tail:
             values = values.astype(self._dtype)
         if self._rows_max is not None and self.rows + len(values) > self._rows_max:
             raise ValueError(f"append: {self.rows} + {len(values)} rows; maxshape allows {self._rows_max}")
+        if self._is_time:
+            check_seconds(values, f"append to {self._dataset.name!r}")
         # Once, as they come: rows that wait are written more than once, and must not move each time.
         return self._dataset.rounded(values)
 
@@ -288,7 +293,12 @@ class Tail:
 
 def _can_encode(dataset: Dataset) -> bool:
     known = {code for code, _, _, encodes in _core.hdf5_filters() if encodes}
-    return dataset.gear != "whole" and all(code in known for code, _, _ in dataset.filters)
+    # Times are stored as other bytes than those of their seconds; the engine knows which.
+    return (
+        dataset.gear != "whole"
+        and not is_time64(inside(dataset).id)
+        and all(code in known for code, _, _ in dataset.filters)
+    )
 
 
 def _file_of_one_that_grows(dataset: Dataset) -> Any:

@@ -1,7 +1,8 @@
 """Items of variable length, and references: read and written by h5py, some rows at a time.
 
 In: datasets of h5py whose items are not plain bytes. Out: their items as h5py's objects, without the
-conversions that its own indexing makes, so that they can be written as they were read.
+conversions that its own indexing makes, so that they can be written as they were read. Sequences of what h5py
+has no dtype for (PyTables' times) are arrays of bytes without meaning, and can only be read.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.hdf5.untyped import h5py, h5s
+from coquina._core import UnsupportedError
+from coquina.hdf5.heaps import SEQUENCE, Heap
+from coquina.hdf5.item_types import is_fixed
+from coquina.hdf5.storing import bytes_array
+from coquina.hdf5.untyped import h5py, h5s, h5t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,12 +65,32 @@ def row_regions(dataset: Any) -> Iterator[Region]:
 
 
 def read_items(dataset: Any, region: Region) -> Any:
-    """Return the items of a region."""
+    """Return the items of a region. Raises UnsupportedError for a datatype that cannot be read here."""
+    try:
+        dtype = dataset.dtype
+    except TypeError as error:
+        return _sequences(dataset, region, error)
     shape = tuple(part.stop - part.start for part in region)
-    items: Any = np.empty(shape, dataset.dtype)
+    items: Any = np.empty(shape, dtype)
     if items.size:
         dataset.id.read(*_spaces(dataset, region), items)
-    return in_order(items, dataset.dtype)
+    return in_order(items, dtype)
+
+
+def _sequences(dataset: Any, region: Region, error: TypeError) -> Any:
+    """Return sequences of what h5py has no dtype for, as arrays of bytes without meaning."""
+    tid = dataset.id.get_type()
+    places = bytes_array(dataset) if isinstance(tid, h5t.TypeVlenID) and is_fixed(tid.get_super()) else None
+    if places is None or places.handle.stats().get("gear") == "whole":
+        raise UnsupportedError(f"{dataset.name}: {error}") from error
+    stored = np.asarray(places[region]).view(SEQUENCE)
+    items: Any = np.empty(stored.shape, object)
+    size = tid.get_super().get_size()
+    for at, raw in zip(
+        np.ndindex(stored.shape), Heap(dataset.file).sequences(stored.reshape(-1), size), strict=True
+    ):
+        items[at] = np.frombuffer(raw, f"V{size}")
+    return items
 
 
 def write_items(dataset: Any, region: Region, items: Any) -> None:

@@ -240,7 +240,7 @@ class ConditionReader(Reader):
             found = self.among(left, value, self.values(right, depth))
         return no(found) if isinstance(op, ast.NotIn) else found
 
-    def among(self, node: ast.expr, value: Any, values: list[Any]) -> Any:
+    def among(self, node: ast.expr, value: Any, values: Any) -> Any:
         """Return where a value is one of several."""
         try:
             if not isinstance(value, Column | Node | Masked):
@@ -251,13 +251,13 @@ class ConditionReader(Reader):
         except (ArithmeticError, TypeError, ValueError) as error:
             raise self.noted(node, error) from None
 
-    def listed(self, node: ast.expr) -> list[Any] | None:
+    def listed(self, node: ast.expr) -> Any:
         """Return the values of a parameter that is a list or an array."""
         if isinstance(node, ast.Name) and node.id in self.operands:
             return values_of(self.operands[node.id])
         return None
 
-    def values(self, node: ast.expr, depth: int) -> list[Any]:
+    def values(self, node: ast.expr, depth: int) -> Any:
         """Return what stands behind `in`."""
         found = self.listed(node)
         if found is not None:

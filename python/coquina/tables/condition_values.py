@@ -20,6 +20,7 @@ from coquina.expressions.table import Function
 from coquina.tables.casting import is_array, is_listed, is_of_pandas
 from coquina.tables.column import Column
 from coquina.tables.column_arrays import operand_of
+from coquina.tables.listed_values import types_in
 from coquina.tables.null_columns import NullableColumn
 from coquina.tables.predicates import BOOL, MIRRORED, either, filled, where_valid
 from coquina.tables.time_columns import instant_of
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.expressions.nodes import Region
+
+    Values = list[Any] | npt.NDArray[Any]
 
 #: Values that are equal to an expression are asked for one by one if there are no more than this.
 _EQUALS_MAX = 16
@@ -113,14 +116,17 @@ def parameter(value: Any, name: str, count: int) -> Any:
     return node.value[()] if isinstance(node, Constant) else node
 
 
-def values_of(value: Any) -> list[Any] | None:
-    """Return the values of a list or the like, that stands behind `in`; None for anything else."""
+def values_of(value: Any) -> Values | None:
+    """Return the values of a list or the like, that stands behind `in`; None for anything else.
+
+    Numbers and times of an array stay in it.
+    """
     if is_listed(value):
         return list(value)
     if is_of_pandas(value):
         value = value.to_numpy()
     if is_array(value) and value.ndim == 1:
-        return list(value) if value.dtype.kind in "mMfc" else value.tolist()
+        return value if value.dtype.kind in "biufcmM" else value.tolist()
     return None
 
 
@@ -170,27 +176,28 @@ def is_missing(value: Any, count: int) -> Node:
     return filled(False, count) if nulls is None else nulls
 
 
-def among(value: Any, values: Sequence[Any], count: int) -> Node:
+def among(value: Any, values: Values, count: int) -> Node:
     """Return where an operand is one of some values: constants, columns, nodes, None for what is missing."""
-    plain = [one for one in values if one is not None and not isinstance(one, Column | Node | Masked)]
+    plain: Values = values
+    others: list[Any] = []
+    if any(issubclass(one, (type(None), Column, Node, Masked)) for one in types_in(values)):
+        others = [one for one in values if one is None or isinstance(one, Column | Node | Masked)]
+        plain = [one for one in values if one is not None and not isinstance(one, Column | Node | Masked)]
     if isinstance(value, Column):
         value.check_scalar()
         node = value.among(plain)
     elif len(plain) <= _EQUALS_MAX:
         node = filled(False, count)
-        for one in plain:
+        for one in list(plain):
             node = either(node, compared("equal", value, one))
     else:
         node = _among_many(value, plain)
-    for one in values:
-        if one is None:
-            node = either(node, is_missing(value, count))
-        elif isinstance(one, Column | Node | Masked):
-            node = either(node, compared("equal", value, one))
+    for one in others:
+        node = either(node, is_missing(value, count) if one is None else compared("equal", value, one))
     return node
 
 
-def _among_many(value: Any, values: Sequence[Any]) -> Node:
+def _among_many(value: Any, values: Values) -> Node:
     inner = value.node if isinstance(value, Masked) else value
     read = partial(_isin, inner, np.asarray(values))
     node = Boxes(f"isin {len(values)} values", read, inner.shape, BOOL, args=(inner,))

@@ -165,9 +165,9 @@ def to_feather(rows: Queries, path: Any, columns: Names = None) -> int:
 
 
 def to_json_lines(rows: Queries, path: Any, columns: Names = None) -> int:
-    """Write rows as JSON lines, times as text of ISO 8601; return how many they were.
+    """Write rows as JSON lines, times and spans of time as text of ISO 8601; return how many they were.
 
-    Raises ValueError for what JSON has not: NaN and infinities, bytes.
+    NaN is null, as are missing values. Raises ValueError for what JSON has not: infinities, bytes.
     """
     pa = pyarrow()
     count = 0
@@ -178,25 +178,55 @@ def to_json_lines(rows: Queries, path: Any, columns: Names = None) -> int:
     with _new_file(path) as target, cast("Any", open)(target, "w", encoding="utf-8") as file:
         for batch in source:
             for row in _plain_times(batch).to_pylist():
+                plain = {name: _without_nan(value) for name, value in row.items()}
                 try:
-                    file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-                except ValueError as error:
-                    raise ValueError(f"row {count}: JSON has no NaN and no infinities") from error
+                    file.write(json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n")
+                except ValueError:
+                    raise ValueError(f"{_infinite(plain)}, row {count}: JSON has no infinities") from None
                 count += 1
     return count
 
 
+def _without_nan(value: Any) -> Any:
+    """Return a value of a row whose NaNs are None."""
+    if isinstance(value, list):
+        return [_without_nan(one) for one in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in cast("dict[str, Any]", value).items()}
+    return None if isinstance(value, float) and value != value else value
+
+
+def _infinite(row: dict[str, Any]) -> str:
+    """Return the column of a row that JSON refuses."""
+    for name, value in row.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:
+            return name
+    return "rows"
+
+
 def _plain_times(batch: Any) -> Any:
-    """Return rows whose times are text, to the last digit."""
+    """Return rows whose times and spans of time are text, to the last digit."""
     pa = pyarrow()
-    times = [
-        pa.types.is_temporal(field.type) and not pa.types.is_duration(field.type) for field in batch.schema
-    ]
-    columns = [
-        one.cast(pa.string()) if is_time else one.cast(pa.int64()) if pa.types.is_duration(one.type) else one
-        for one, is_time in zip(batch.columns, times, strict=True)
-    ]
+    columns: list[Any] = []
+    for one in batch.columns:
+        if pa.types.is_duration(one.type):
+            counts = one.cast(pa.int64()).to_pylist()
+            columns.append(pa.array([_span(count, one.type.unit) for count in counts], pa.string()))
+        else:
+            columns.append(one.cast(pa.string()) if pa.types.is_temporal(one.type) else one)
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _span(count: int | None, unit: str) -> str | None:
+    """Return a span of time as ISO 8601 writes it, in seconds: PT1.5S."""
+    if count is None:
+        return None
+    digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[unit]
+    whole, rest = divmod(abs(count), 10**digits)
+    fraction = f".{rest:0{digits}}".rstrip("0") if rest else ""
+    return f"{'-' if count < 0 else ''}PT{whole}{fraction}S"
 
 
 def to_csv(rows: Queries, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:

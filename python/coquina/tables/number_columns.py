@@ -14,6 +14,7 @@ from coquina.expressions.functions import FUNCTIONS, call
 from coquina.expressions.nodes import Node
 from coquina.tables.casting import cast_values, is_array, is_listed
 from coquina.tables.column import Column, items_of
+from coquina.tables.listed_values import listed, texts_in, types_in, uniform
 from coquina.tables.predicates import (
     MATCHES,
     among_items,
@@ -115,12 +116,21 @@ class NumberColumn(OnePart):
             return value.encode() if isinstance(value, str) else bytes(value)
         return value.decode() if isinstance(value, bytes) else str(value)
 
+    def _texts(self, values: Any) -> list[Any]:
+        """Return those of some constants that are text, in the kind of our strings."""
+        given = texts_in(values)
+        types = set(map(type, given))
+        if types == {str}:
+            return [one.encode() for one in given] if self.dtype.kind == "S" else given
+        if types == {bytes} and self.dtype.kind == "S":
+            return given
+        return [text for text in map(self._text, given) if text is not None]
+
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the value is one of these, which are compared as by `==`."""
         self.check_scalar()
         if self.text_kind:
-            texts = [self._text(value) for value in values]
-            return among_items(self._part, [text for text in texts if text is not None])
+            return among_items(self._part, self._texts(values))
         return among_numbers(self._part, representable(values, self.dtype, self))
 
     def is_null(self) -> Node:
@@ -206,15 +216,28 @@ def representable(values: Iterable[Any], dtype: np.dtype[Any], column: Column) -
 
     Python's floats are rounded to `dtype`, as in comparisons with them; those of NumPy are not.
     """
-    given: Any = values
-    if is_array(given) and given.dtype.kind in "biufc":
-        return _exact(given.reshape(-1), dtype)
+    values = listed(values)
+    given = uniform(values)
+    if given is not None and given.dtype.kind in "biufc":
+        is_rounded = given.dtype.kind in "biu" or types_in(values) in ({float}, {complex})
+        return _numbers(given, dtype, is_rounded=is_rounded)
     found: list[Any] = []
-    for value in map(weak, given):
+    for value in map(weak, values):
         if not isinstance(value, bool | int | float | complex | np.number):
             raise column.refused("in", "nothing, None" if value is None else repr(value))
         found += _exact_number(value, dtype)
     return np.array(found, dtype)
+
+
+def _numbers(given: Any, dtype: np.dtype[Any], *, is_rounded: bool) -> npt.NDArray[Any]:
+    """Return those of an array that equal a value of `dtype`, or are rounded to one."""
+    if given.dtype.kind == "c" and dtype.kind == "f":
+        given = given.real[given.imag == 0]
+    if not is_rounded or dtype.kind not in "fc":
+        return _exact(given.astype(np.uint8) if given.dtype.kind == "b" else given, dtype)
+    with np.errstate(all="ignore"):
+        # As one by one: by way of Python's float.
+        return given.astype(np.complex128 if given.dtype.kind == "c" else np.float64).astype(dtype)
 
 
 def _exact_number(number: Any, dtype: np.dtype[Any]) -> list[Any]:
@@ -238,11 +261,13 @@ def _exact(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if values.dtype.kind == "c" and dtype.kind != "c":
         values = values.real[values.imag == 0]
     if dtype.kind in "biu":
-        if values.dtype.kind == "f":
-            values = values[np.isfinite(values) & (values == np.floor(values))]
         low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        # Python's integers: the greatest ones round up to a float that is none of them.
-        return np.array([one for one in map(int, values.tolist()) if low <= one <= high], dtype)
+        if values.dtype.kind == "f":
+            values = values.astype(np.result_type(values, np.float64))
+            values = values[np.isfinite(values) & (values == np.floor(values))]
+            # The greatest integers round up to a float that is none of them; the next power of two is one.
+            return values[(values >= low) & (values < float(high + 1))].astype(dtype)
+        return values[(values >= low) & (values <= high)].astype(dtype)
     with np.errstate(all="ignore"):
         found = values.astype(dtype)
     return found[found == values] if values.dtype.kind in "fc" else found

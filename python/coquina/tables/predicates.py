@@ -7,6 +7,7 @@ Invariant: rows without a value are the business of the caller, but for codes.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ MIRRORED = {
 SIGNS = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">"} | {
     "greater_equal": ">="
 }
+_POINTS = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 MATCHES = ("startswith", "endswith", "contains")
 
 
@@ -142,24 +144,23 @@ def matching_items(stored: Stored, op: str, constant: Any) -> Node:
 def among_items(stored: Stored, constants: Sequence[Any]) -> Node:
     """Return where a string of fixed width is one of these, which are of the same kind."""
     kind = stored.dtype.kind
-    wanted = [_raw(one) for one in constants]
 
     def lazy() -> _core.Lazy:
-        return _core.lazy_isin_bytes(stored.lazy(), kind, wanted)
+        return _core.lazy_isin_bytes(stored.lazy(), kind, [_raw(one) for one in constants])
 
     def read(region: Region) -> npt.NDArray[Any]:
         items = stored[region[0]]
-        return np.isin(items, np.array(list(constants), kind)) if wanted else np.zeros(len(items), BOOL)
+        return np.isin(items, np.array(list(constants), kind)) if constants else np.zeros(len(items), BOOL)
 
     asks = Asked("among texts", (stored,), tuple(constants))
-    return Engine(f"isin {len(wanted)} texts", lazy, read, stored.shape, BOOL, (stored.leaf(),), asks)
+    return Engine(f"isin {len(constants)} texts", lazy, read, stored.shape, BOOL, (stored.leaf(),), asks)
 
 
 def _raw(text: str | bytes) -> bytes:
     """Return text as items of fixed width are stored, without the zeros behind it, which do not count."""
     if isinstance(text, bytes):
         return text.rstrip(b"\0")
-    return np.array([ord(one) for one in text.rstrip("\0")], np.uint32).tobytes()
+    return text.rstrip("\0").encode(_POINTS, "surrogatepass")
 
 
 def matching_strings(
@@ -183,10 +184,9 @@ def among_strings(
 ) -> Node:
     """Return where a string of any length is one of these."""
     offsets, data = parts
-    wanted = sorted({one.encode() for one in constants})
 
     def lazy() -> _core.Lazy:
-        return _core.lazy_isin_strings(offsets.lazy(), data.lazy(), wanted)
+        return _core.lazy_isin_strings(offsets.lazy(), data.lazy(), [one.encode() for one in constants])
 
     def read(region: Region) -> npt.NDArray[Any]:
         found = read_rows(region[0])
@@ -194,7 +194,7 @@ def among_strings(
         return np.fromiter((one in among for one in found.tolist()), BOOL, len(found))
 
     asks = Asked("among texts", parts, tuple(constants))
-    return Engine(f"isin {len(wanted)} texts", lazy, read, (count,), BOOL, asks=asks)
+    return Engine(f"isin {len(constants)} texts", lazy, read, (count,), BOOL, asks=asks)
 
 
 def by_values(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.hdf5.attributes import check
-from coquina.hdf5.exact_attributes import is_fixed
+from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.untyped import h5a, h5py, h5s, h5t
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ import numpy as np
 from coquina._core import UnsupportedError
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
+from coquina.hdf5.times import shown_seconds
 from coquina.hdf5.untyped import h5f, h5py, h5t
 from coquina.tables import rows_attributes as attributes
 from coquina.tables.pytables_index_arrays import Plan, make_arrays, mark_container, put_attributes
@@ -23,7 +24,6 @@ from coquina.tables.pytables_index_shape import ARRAYS, cut_for
 from coquina.tables.pytables_index_sorting import Unsorted, cut, in_order
 from coquina.tables.pytables_indexes import PyTablesIndex, arrays_of, group_of, indexes_in
 from coquina.tables.stored import Stored
-from coquina.tables.time_columns import shown_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -133,9 +133,8 @@ def _members(
     """Return the columns of a compound datatype. place: the names above, and where in a record it begins."""
     above, start = place
     known = cast("Any", dtype.fields)
-    order = sorted(range(tid.get_nmembers()), key=tid.get_member_offset)
     specs: list[ColumnSpec] = []
-    for at in order:
+    for at in range(tid.get_nmembers()):
         name: str = tid.get_member_name(at).decode("utf8", "surrogateescape")
         if name not in known:
             raise UnsupportedError(f"column {name!r}: its name cannot be read; read the table as an array")

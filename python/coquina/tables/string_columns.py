@@ -13,6 +13,7 @@ import numpy as np
 
 from coquina.tables.casting import is_array
 from coquina.tables.column import Column
+from coquina.tables.listed_values import texts_in
 from coquina.tables.number_columns import BitsColumn
 from coquina.tables.predicates import (
     MATCHES,
@@ -162,7 +163,8 @@ class StringColumn(Column):
 
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the text is one of these."""
-        wanted = [self._text("in", value) for value in values]
+        given: list[Any] = texts_in(values)
+        wanted = given if set(map(type, given)) == {str} else [self._text("in", one) for one in given]
         node = among_strings((self._offsets, self._data), self._plain_slice, wanted, len(self))
         return where_valid(node, self.nulls())
 

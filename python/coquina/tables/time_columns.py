@@ -10,16 +10,20 @@ from __future__ import annotations
 import re
 import warnings
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
 from coquina.expressions.nodes import Node
+from coquina.hdf5.times import shown_seconds, stored_seconds
 from coquina.tables.casting import cast_values, is_array, is_listed, is_masked, is_of_pandas
 from coquina.tables.column import Column
-from coquina.tables.number_columns import OnePart, compared_numbers
-from coquina.tables.predicates import among_numbers, both, filled
+from coquina.tables.listed_values import listed, uniform
+from coquina.tables.number_columns import OnePart, compared_numbers, representable
+from coquina.tables.predicates import among_numbers, both, by_values, filled, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     from coquina.tables.column import Part
     from coquina.tables.stored import Stored
 
+#: Values that seconds are compared with one by one, which indexes know.
+_EQUALS_MAX = 16
 _INT64 = np.dtype(np.int64)
 _NAT = np.iinfo(np.int64).min
 #: Names of the IANA time zone database, and offsets.
@@ -56,11 +62,6 @@ _BETWEEN = {
 }
 
 
-def shown_seconds(items: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the float64 seconds of PyTables' time64, given as int64."""
-    return (items >> 32).astype(np.float64) + 1e-6 * items.astype(np.int32).astype(np.float64)
-
-
 def known_zone(text: str | None, dtype: np.dtype[Any]) -> str | None:
     """Return the zone that stored text names; None for what cannot be one, and for spans of time."""
     if text is None or dtype.kind != "M" or not _ZONE.fullmatch(text):
@@ -84,12 +85,7 @@ class TimeColumn(OnePart):
     def encode(self, values: Any) -> list[Part]:
         """Return seconds as they are stored. Raises ValueError for what 32 bits cannot count."""
         seconds = cast_values(values, self.dtype, self.shape, self.described())
-        whole = np.trunc(seconds)
-        wrong = ~((whole >= -(2.0**31)) & (whole < 2.0**31))
-        if wrong.any():
-            raise ValueError(f"{self.described()}: {seconds[wrong].flat[0]} seconds do not fit 32 bits")
-        micros = np.rint((seconds - whole) * 1e6).astype(np.int64)
-        return [(whole.astype(np.int64) << 32) | (micros & 0xFFFFFFFF)]
+        return [stored_seconds(seconds, self.described())]
 
     def node(self) -> Node:
         """Return the seconds as an operand."""
@@ -112,6 +108,13 @@ class TimeColumn(OnePart):
 
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the seconds are one of these."""
+        values = list(values)
+        if len(values) > _EQUALS_MAX:
+            dates = (str, bytes, datetime, date, np.datetime64)
+            seconds = [_seconds_of(one, self) if isinstance(one, dates) else one for one in values]
+            wanted = partial(np.isin, test_elements=representable(seconds, self.dtype, self))
+            node = self.node()
+            return by_values("isin", wanted, (partial(read_rows, node),), len(self), (node,))
         node = filled(False, len(self))
         for value in values:
             node = call(FUNCTIONS["logical_or"], node, self.compared("equal", value))
@@ -189,6 +192,11 @@ class DatetimeColumn(OnePart):
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the time is one of these."""
         self.check_scalar()
+        values = listed(values)
+        given = uniform(values)
+        counts = None if given is None else _whole_counts(given, self.dtype)
+        if counts is not None:
+            return among_numbers(self._ints, counts)
         found: list[int] = []
         for value in values:
             constant = constant_of(value, self)
@@ -238,6 +246,24 @@ def counted(constant: Any, dtype: np.dtype[Any]) -> tuple[int, bool]:
     is_exact = bool(months.astype(constant.dtype) == constant)
     count, rest = divmod(int(months.astype(np.int64)), (12 if unit == "Y" else 1) * step)
     return count, is_exact and rest == 0
+
+
+def _whole_counts(times: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[np.int64] | None:
+    """Return how many units of `dtype` times are, of those that are whole; None if units have no length."""
+    if times.dtype.kind != dtype.kind:
+        return None
+    (unit, step), (its_unit, its_step) = np.datetime_data(dtype), np.datetime_data(times.dtype)
+    if unit not in _LENGTHS or its_unit not in _LENGTHS:
+        return None
+    factor, length = its_step * _LENGTHS[its_unit], step * _LENGTHS[unit]
+    divisor = gcd(factor, length)
+    factor, length = factor // divisor, length // divisor
+    most = -(_NAT + 1)
+    if max(factor, length) > most:
+        return None
+    counts = times.astype(np.int64)
+    counts = counts[(counts != _NAT) & (counts % length == 0)] // length
+    return counts[(counts >= -(most // factor)) & (counts <= most // factor)] * factor
 
 
 def _is_time(value: Any) -> bool:

@@ -18,9 +18,9 @@ from coquina.hdf5.describing import describe_bytes
 from coquina.hdf5.heaps import SEQUENCE, Heap
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.places import Placed
+from coquina.hdf5.times import shown_seconds
 from coquina.hdf5.untyped import h5t
 from coquina.tables.rows_attributes import text_of
-from coquina.tables.time_columns import shown_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

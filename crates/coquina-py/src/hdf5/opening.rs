@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use coquina::array::Array;
 use coquina::store::Gear;
-use coquina::store::hdf5::{Hdf5Spec, Library, TerminatedField};
+use coquina::store::hdf5::{Hdf5Spec, Library, Seconds, TerminatedField};
 use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 
@@ -70,6 +70,14 @@ fn identity(_file: &File) -> io::Result<(u64, u64)> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "files have no number here that tells them apart"))
 }
 
+fn seconds_of(order: &str) -> Result<Seconds> {
+    match order {
+        "little" => Ok(Seconds::Little),
+        "big" => Ok(Seconds::Big),
+        _ => Err(Error::invalid(format!("seconds {order:?}: takes little or big"))),
+    }
+}
+
 fn terminated_field((offset, size, count): (usize, usize, usize)) -> TerminatedField {
     TerminatedField { offset, size, count }
 }
@@ -77,11 +85,11 @@ fn terminated_field((offset, size, count): (usize, usize, usize)) -> TerminatedF
 /// Opens a dataset. With gear "direct" the bytes that `remote`, a `RangeReader`, gives are read besides, or the file at
 /// `path`, if it has these numbers of device and inode; `OSError` if not. Chunks that are written get a zone map of `zones`,
 /// and checksums unless these are switched off. `terminated`: offset, size and number of strings in the items that end at
-/// their first NUL.
+/// their first NUL. `seconds`: the byte order of items that are PyTables' times of 8 bytes, "little" or "big".
 #[pyfunction]
 #[pyo3(signature = (library, /, *, shape, chunks, rank, dtype, typesize, fill, filters, gear, writable=false,
     blocks=None, place=None, path=None, device=None, inode=None, header=None, contiguous=None,
-    zones=Vec::new(), checksums=true, terminated=Vec::new(), remote=None))]
+    zones=Vec::new(), checksums=true, terminated=Vec::new(), seconds=None, remote=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn open_dataset(
     py: Python<'_>,
@@ -105,6 +113,7 @@ fn open_dataset(
     zones: Vec<ZoneTuple>,
     checksums: bool,
     terminated: Vec<(usize, usize, usize)>,
+    seconds: Option<&str>,
     remote: Option<Bound<'_, PyAny>>,
 ) -> Result<ArrayHandle, Raised> {
     let gear = gear_of(gear)?;
@@ -132,6 +141,7 @@ fn open_dataset(
         zones: zone_fields(zones)?,
         checksums,
         terminated: terminated.into_iter().map(terminated_field).collect(),
+        seconds: seconds.map(seconds_of).transpose()?,
         gear,
         writable,
         library,

@@ -26,6 +26,7 @@ mod read;
 mod resize;
 mod runs;
 mod selection;
+mod slabs;
 mod small;
 mod source;
 mod statistics;

@@ -5,6 +5,7 @@
 //! they can stay as they are. Many chunks are made at once, one by each thread; few are made one after another, by all threads.
 //! Chunks arrive at the store in the order of the walk, so the bytes do not depend on the threads.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::before::old_number;
@@ -165,15 +166,19 @@ impl Write<'_> {
     }
 
     /// The item that a chunk becomes as a whole, where that needs no blocks.
-    fn item(&self, plan: &Plan, touched: &Touched) -> Option<&[u8]> {
+    fn item(&self, plan: &Plan, touched: &Touched) -> Option<Cow<'_, [u8]>> {
         let rounds = self.bounded.is_some_and(|bounded| bounded.contract.rounds_all());
+        if rounds || self.old.chunks.encoder().is_some() {
+            return None;
+        }
         match self.values {
-            Values::Uniform(item)
-                if !rounds && self.old.chunks.encoder().is_none() && self.covers(plan, touched) =>
-            {
-                Some(item)
+            Values::Uniform(item) => self.covers(plan, touched).then_some(Cow::Borrowed(item)),
+            Values::Computed(source) if self.covers(plan, touched) => {
+                let (starts, shape) = touched.positions(plan);
+                let item = source.uniform(&starts, &shape)?;
+                (item.len() == self.window.bytes).then_some(Cow::Owned(item))
             }
-            _ => None,
+            Values::Computed(_) | Values::Bytes(_) => None,
         }
     }
 
@@ -185,15 +190,15 @@ impl Write<'_> {
         turn: &Turn<'_>,
         job: &Job<'_>,
     ) -> Result<Made> {
+        if let Some(item) = self.item(plan, touched) {
+            let known = self.old.statistics.and_then(|ty| of_item(ty, &item));
+            let made = uniform(&item, self.grid.chunk_bytes(), self.params)?;
+            return Ok(made.with_statistics(known));
+        }
         if let Values::Computed(source) = self.values
             && let Some(made) = computed::made_at_once(self, source, plan, touched, (turn, job))
         {
             return made;
-        }
-        if let Some(item) = self.item(plan, touched) {
-            let known = self.old.statistics.and_then(|ty| of_item(ty, item));
-            let made = uniform(item, self.grid.chunk_bytes(), self.params)?;
-            return Ok(made.with_statistics(known));
         }
         let mut blocks = self.blocks(plan, touched)?;
         let choice = match self.choose(touched, &blocks, turn, job) {

@@ -5,6 +5,7 @@
 //! Source: `docs/formats/hdf5-filters.md`, "HTJ2K".
 
 use super::{Filter, append, value};
+use crate::base::bytes::ByteReader;
 use crate::base::error::{Error, Result};
 use crate::base::layout::BlockLayout;
 use crate::codec::{self, DecodeOptions, EncodeOptions};
@@ -17,6 +18,9 @@ const VERSION: u32 = 1;
 const SIZE: u32 = 0x7f;
 const SIGNED: u32 = 0x80;
 const BIG_ENDIAN: u32 = 0x100;
+/// Of a code-stream: its first two markers, and the bit of a component that says that samples have a sign.
+const START: [u8; 4] = [0xff, 0x4f, 0xff, 0x51];
+const STREAM_SIGNED: u8 = 0x80;
 /// Bytes of an encoded chunk beyond twice its size: noise and tiny images grow.
 const SLACK_BYTES: usize = 4096;
 
@@ -43,6 +47,38 @@ impl Samples {
         Ok((bytes > 0).then_some(Self { bytes, is_signed: kind & SIGNED != 0, is_swapped }))
     }
 
+    /// Those of a code-stream that makes so many bytes, for writers that gave no parameters: their bytes follow from
+    /// the bytes of a chunk, and so from the dtype; the first component says whether they have a sign.
+    ///
+    /// Source: ISO/IEC 15444-1, A.5.1 "Image and tile size (SIZ)".
+    fn of_stream(stored: &[u8], out_bytes: usize) -> Result<Self> {
+        let mut stream = ByteReader::new(stored);
+        if stream.array::<4>("start of the code-stream")? != START {
+            return Err(Error::corrupt("no code-stream: it does not start with the markers SOC and SIZ"));
+        }
+        stream.array::<4>("length and capabilities of SIZ")?;
+        let mut next = |field| stream.array(field).map(u32::from_be_bytes);
+        let (right, bottom) = (next("width")?, next("height")?);
+        let (left, top) = (next("left edge")?, next("top edge")?);
+        stream.array::<16>("tiles")?;
+        let components = u16::from_be_bytes(stream.array("components")?);
+        let [kind] = stream.array("precision of the first component")?;
+        let (width, height) = (u64::from(right.saturating_sub(left)), u64::from(bottom.saturating_sub(top)));
+        let samples = width.checked_mul(height).and_then(|area| area.checked_mul(u64::from(components)));
+        let bytes = [1, 2]
+            .into_iter()
+            .find(|&bytes| samples.and_then(|samples| samples.checked_mul(bytes)) == Some(out_bytes as u64));
+        let bytes = bytes.ok_or_else(|| {
+            let image = format!("{width} by {height} samples of {components} components");
+            Error::unsupported(format!("{image} in a chunk of {out_bytes} bytes, and no parameters"))
+        })?;
+        Ok(Self {
+            bytes: if bytes == 1 { 1 } else { 2 },
+            is_signed: kind & STREAM_SIGNED != 0,
+            is_swapped: false,
+        })
+    }
+
     /// What the codec is to know of an image.
     fn layout(self, shape: &[u64]) -> BlockLayout {
         let kind = if self.is_signed { 'i' } else { 'u' };
@@ -64,9 +100,10 @@ impl Filter for Htj2k {
     }
 
     fn decode(&self, stored: &[u8], values: &[u32], out: &mut [u8]) -> Result<()> {
-        let samples = Samples::new(values)?.ok_or_else(|| {
-            Error::unsupported(format!("parameters {values:?}: say nothing of the bytes of a sample"))
-        })?;
+        let samples = match Samples::new(values)? {
+            Some(samples) => samples,
+            None => Samples::of_stream(stored, out.len())?,
+        };
         let shape = [(out.len() / samples.bytes) as u64];
         let layout = samples.layout(&shape);
         let options = DecodeOptions { typesize: samples.bytes, layout, ..DecodeOptions::default() };
@@ -124,6 +161,34 @@ fn swap(bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The start of a stream of 48 by 64 samples of one component of this kind.
+    fn stream(kind: u8) -> Vec<u8> {
+        let mut stream = START.to_vec();
+        stream.extend([0, 41, 0x40, 0]);
+        for number in [50_u32, 67, 2, 3, 48, 64, 0, 0] {
+            stream.extend(number.to_be_bytes());
+        }
+        stream.extend([0, 1, kind, 1, 1]);
+        stream
+    }
+
+    #[test]
+    fn a_stream_says_what_parameters_do_not() {
+        for (kind, is_signed) in [(15, false), (0x8f, true), (7, false), (0x80 | 7, true)] {
+            for bytes in [1, 2] {
+                let found = Samples::of_stream(&stream(kind), bytes * 48 * 64).unwrap();
+                assert_eq!((found.bytes, found.is_signed, found.is_swapped), (bytes, is_signed, false));
+            }
+        }
+        for bytes in [0, 1, 48 * 64 - 1, 3 * 48 * 64, usize::MAX] {
+            assert!(Samples::of_stream(&stream(15), bytes).is_err(), "{bytes}");
+        }
+        let whole = stream(15);
+        for end in 0..43 {
+            assert!(Samples::of_stream(&whole[..end], 2 * 48 * 64).is_err(), "{end}");
+        }
+    }
 
     #[test]
     fn parameters_that_are_of_no_image_are_refused() {

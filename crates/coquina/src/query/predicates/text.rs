@@ -151,7 +151,8 @@ impl Set {
         let lens = || texts.iter().map(Vec::len);
         // The lengths of none are none.
         let lens = lens().min().unwrap_or(1)..=lens().max().unwrap_or(0);
-        let mut set = Self { texts: HashSet::with_hasher(Seeded(Hashing::new())), lens };
+        let mut set =
+            Self { texts: HashSet::with_capacity_and_hasher(texts.len(), Seeded(Hashing::new())), lens };
         set.texts.extend(texts.iter().map(|text| bytes_of(text).to_vec()));
         set
     }

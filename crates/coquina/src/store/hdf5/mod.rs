@@ -10,8 +10,11 @@
 
 mod counters;
 mod cut;
+mod encoder;
 mod fetched;
+mod meaning;
 mod opened;
+mod seconds;
 mod store;
 mod stored;
 mod table;
@@ -27,6 +30,7 @@ use crate::hdf5::{ChunkRow, Slot, ZoneField};
 
 pub use counters::GearStats;
 pub use fetched::at_once;
+pub use seconds::Seconds;
 pub(crate) use store::Hdf5Store;
 pub use terminated::TerminatedField;
 
@@ -135,6 +139,9 @@ pub struct Hdf5Spec {
     pub checksums: bool,
     /// Strings in the items that end at their first NUL.
     pub terminated: Vec<TerminatedField>,
+    /// Set if the items are PyTables' times of 8 bytes, which are read and written as float64 seconds. `dtype` and
+    /// `fill` are those of the seconds.
+    pub seconds: Option<Seconds>,
     /// File and name of the dataset, for errors.
     pub place: Option<PathBuf>,
     /// How to get at chunks.

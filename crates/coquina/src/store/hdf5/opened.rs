@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use coquina_kernels::Type;
 
 use super::cut::Cut;
+use super::meaning::{Meaning, Shown};
 use super::stored::StoredBytes;
-use super::terminated::{Cleared, Terminated};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::chunk::{Header, LazyChunk, Params, Place};
@@ -21,8 +21,8 @@ pub(super) struct Format {
     /// Items of a chunk along each axis of the dataset, and their bytes.
     pub(super) dims: Vec<u64>,
     pub(super) itemsize: usize,
-    /// The strings in items that end at their first NUL.
-    pub(super) terminated: Option<Terminated>,
+    /// What items mean, where it is not what their bytes say.
+    pub(super) meaning: Option<Meaning>,
 }
 
 impl Format {
@@ -34,19 +34,19 @@ impl Format {
         mask: u32,
         limits: &Limits,
     ) -> Result<Arc<dyn OpenChunk>> {
-        Ok(self.cleared(self.open_as_stored(start, stored, mask, limits)?))
+        Ok(self.shown(self.open_as_stored(start, stored, mask, limits)?))
     }
 
     /// Bytes that no filter has changed; they may end before the chunk does.
     pub(super) fn plain(&self, stored: StoredBytes) -> Arc<dyn OpenChunk> {
         let held = stored.memory_bytes();
-        self.cleared(Arc::new(Flat { bytes: Bytes::Stored(stored), cut: self.cut.clone(), held }))
+        self.shown(Arc::new(Flat { bytes: Bytes::Stored(stored), cut: self.cut.clone(), held }))
     }
 
-    /// A chunk without what stands behind the ends of strings.
-    fn cleared(&self, chunk: Arc<dyn OpenChunk>) -> Arc<dyn OpenChunk> {
-        match &self.terminated {
-            Some(terminated) => Arc::new(Cleared { chunk, terminated: terminated.clone() }),
+    /// A chunk whose items are what they mean.
+    fn shown(&self, chunk: Arc<dyn OpenChunk>) -> Arc<dyn OpenChunk> {
+        match &self.meaning {
+            Some(meaning) => Arc::new(Shown { chunk, meaning: meaning.clone() }),
             None => chunk,
         }
     }

@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::counters::{Counters, add};
 use super::cut::{Cut, copy_front};
+use super::encoder::Encoder;
+use super::meaning::Meaning;
 use super::opened::Format;
 use super::stored::StoredBytes;
 use super::table::Places;
-use super::terminated::Terminated;
 use super::view::{Reader, Shared, View};
 use super::{Gear, Hdf5Spec};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
-use crate::base::pool::Job;
-use crate::chunk::{self, BLOCK_BYTES_MAX, BlockSource, HEADER_BYTES, Header, Params};
-use crate::hdf5::{Blosc2Spec, FrameChunk, Inner, Pipeline, put_place, wrap};
-use crate::store::{Change, Chunks, EncodeChunk, Entry, Statistics, Store};
+use crate::chunk::{BLOCK_BYTES_MAX, HEADER_BYTES, Header};
+use crate::hdf5::{FrameChunk, Inner, Pipeline, put_place};
+use crate::store::{Change, Chunks, Entry, Statistics, Store};
 
 /// Slabs of datasets without chunks.
 const SLAB_BYTES: usize = 256 << 10;
@@ -70,13 +70,13 @@ impl Hdf5Store {
         let probe = Probe { spec: &spec, gear, pipeline: &pipeline, dims: &dims, itemsize, limits: &limits };
         let cut = probe.cut(&places)?;
         let is_plain = gear == Gear::Whole || pipeline.unwritable().is_some();
-        let encoder = Encoder::new(pipeline.clone(), cut.clone(), is_plain);
-        let terminated = Terminated::new(&spec.terminated, typesize)?;
+        let meaning = Meaning::of(&spec)?;
+        let encoder = Encoder::new(pipeline.clone(), cut.clone(), is_plain, meaning.clone());
         let mut fill = spec.fill;
-        if let Some(terminated) = &terminated {
+        if let Some(Meaning::Terminated(terminated)) = &meaning {
             terminated.clear_tails(&mut fill);
         }
-        let format = Arc::new(Format { pipeline, cut: cut.clone(), dims, itemsize, terminated });
+        let format = Arc::new(Format { pipeline, cut: cut.clone(), dims, itemsize, meaning });
         let shared = Arc::new(Shared {
             library: spec.library,
             gear,
@@ -239,81 +239,6 @@ impl Probe<'_> {
         let start = vec![0; self.spec.rank];
         let (bytes, mask) = self.spec.library.read_chunks(&[start]).ok()?.pop()??;
         (mask == 0).then(|| StoredBytes::fetched(Arc::new(bytes)))
-    }
-}
-
-/// Makes chunks of a dataset.
-pub(super) struct Encoder {
-    pipeline: Pipeline,
-    cut: Cut,
-    /// How chunks are encoded block by block, if blocks are tiles of a Blosc2 frame.
-    tiles: Option<Blosc2Spec>,
-    /// Whether the library runs the filters.
-    is_plain: bool,
-    /// By what blocks are encoded, where each chunk says it.
-    params: Option<Params>,
-}
-
-impl EncodeChunk for Encoder {
-    fn encode(
-        &self,
-        blocks: &dyn BlockSource,
-        rows: u64,
-        params: Option<&Params>,
-        job: &Job<'_>,
-    ) -> Result<Vec<u8>> {
-        if let Some(spec) = &self.tiles {
-            return self.encode_tiles(&spec.encoded_by(params), blocks, job);
-        }
-        let mut plain = vec![0; self.cut.chunk_bytes()];
-        if self.cut.nblocks() == 1 && !self.cut.is_tiles() {
-            blocks.fill(0, &mut plain);
-        } else {
-            let mut block = vec![0; self.cut.block_bytes()];
-            for number in 0..self.cut.nblocks() {
-                blocks.fill(number, &mut block);
-                self.cut.put(&block, number, &mut plain);
-            }
-        }
-        if self.is_plain { Ok(plain) } else { self.pipeline.encode_by(&plain, rows, params, job) }
-    }
-
-    fn params(&self) -> Option<&Params> {
-        self.params.as_ref()
-    }
-
-    fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
-        let mut plain = vec![0; self.cut.chunk_bytes()];
-        if self.is_plain {
-            // Filters run when the library gets the items.
-            plain.copy_from_slice(stored);
-        } else {
-            self.pipeline.decode(stored, 0, &mut plain)?;
-        }
-        let blocks = out.chunks_mut(self.cut.block_bytes().max(1)).enumerate();
-        blocks.for_each(|(number, block)| self.cut.take(&plain, number, block));
-        Ok(())
-    }
-}
-
-impl Encoder {
-    fn new(pipeline: Pipeline, cut: Cut, is_plain: bool) -> Self {
-        let tiles = pipeline.blosc2().filter(|_| !is_plain && cut.is_tiles()).map(|spec| {
-            let blocks = cut.blocks().get(..spec.dims.len()).unwrap_or_default();
-            spec.with_blocks(blocks, cut.block_bytes())
-        });
-        let spec = tiles.as_ref().or(pipeline.blosc2()).filter(|_| !is_plain);
-        let params = spec.map(|spec| spec.cut_params(cut.chunk_bytes()));
-        Self { pipeline, cut, tiles, is_plain, params }
-    }
-
-    /// Blocks are encoded as they are made.
-    fn encode_tiles(&self, spec: &Blosc2Spec, blocks: &dyn BlockSource, job: &Job<'_>) -> Result<Vec<u8>> {
-        let mut room = Vec::new();
-        let bytes = self.cut.block_bytes().saturating_mul(self.cut.nblocks());
-        let cbytes = chunk::encode_blocks_of(blocks, bytes, &spec.params, &mut room, job)?;
-        room.truncate(cbytes);
-        wrap(spec, room)
     }
 }
 

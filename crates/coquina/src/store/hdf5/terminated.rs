@@ -4,14 +4,9 @@
 //! they are NumPy's `S` items, of which trailing zeros are no part.
 //! Source: HDF5 User Guide, "Datatypes", H5T_STR_NULLTERM; `docs/formats/hdf5-filters.md`.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use coquina_kernels::Type;
-
 use crate::base::error::{Error, Result};
-use crate::chunk::{Header, Params};
-use crate::store::{OpenChunk, Statistics};
 
 /// Strings of one size that follow each other in every item, and end at their first NUL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,46 +54,6 @@ impl Terminated {
 fn clear_tail(text: &mut [u8]) {
     if let Some(end) = text.iter().position(|&byte| byte == 0) {
         text[end..].fill(0);
-    }
-}
-
-/// A chunk whose blocks have nothing behind their strings.
-pub(super) struct Cleared {
-    pub(super) chunk: Arc<dyn OpenChunk>,
-    pub(super) terminated: Terminated,
-}
-
-impl OpenChunk for Cleared {
-    fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()> {
-        self.chunk.read_block(number, out)?;
-        self.terminated.clear_tails(out);
-        Ok(())
-    }
-
-    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
-        Ok(None) // Its bytes are not those of the blocks.
-    }
-
-    fn item(&self) -> Option<Vec<u8>> {
-        let mut item = self.chunk.item()?;
-        self.terminated.clear_tails(&mut item);
-        Some(item)
-    }
-
-    fn bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<(Type, Statistics)> {
-        self.chunk.bounds(rows, offset, width) // Of numbers, which are not strings.
-    }
-
-    fn header(&self) -> Option<Header> {
-        self.chunk.header()
-    }
-
-    fn places(&self, number: usize, places: &mut Vec<Range<u64>>) {
-        self.chunk.places(number, places);
-    }
-
-    fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.chunk.memory_bytes()
     }
 }
 

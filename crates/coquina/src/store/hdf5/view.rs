@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::counters::{Counters, add};
 use super::cut::copy_front;
+use super::encoder::Encoder;
 use super::fetched::{Batch, Fetched, id_of, kept_or};
 use super::opened::Format;
-use super::store::Encoder;
 use super::stored::StoredBytes;
 use super::table::{Places, Table};
 use super::{Gear, Library};
@@ -382,8 +382,8 @@ impl Chunks for Reader {
         let allowed = shared.allow("libhdf5 is to read items, not chunks");
         add(&shared.counters.whole, 1);
         Some(allowed.and_then(|()| shared.library.read_box(start, shape, out)).map(|()| {
-            if let Some(terminated) = &shared.format.terminated {
-                terminated.clear_tails(out);
+            if let Some(meaning) = &shared.format.meaning {
+                meaning.show(out);
             }
         }))
     }
