@@ -8,11 +8,12 @@ Invariant: a path that is open for writing is open once in a process; all handle
 
 from __future__ import annotations
 
+import gc
 import os
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import ReferenceType, WeakValueDictionary
+from weakref import ReferenceType, WeakSet, WeakValueDictionary
 
 from coquina._core import CorruptError, JournaledFile, TruncatedError
 from coquina.hdf5.damage import is_of_system
@@ -63,6 +64,7 @@ class OpenFile:
 
     _writable: ClassVar[WeakValueDictionary[tuple[int, int], OpenFile]] = WeakValueDictionary()
     _by_number: ClassVar[WeakValueDictionary[int, OpenFile]] = WeakValueDictionary()
+    _reading: ClassVar[WeakSet[OpenFile]] = WeakSet()
     _lock: ClassVar[RLock] = RLock()
 
     def __init__(self, path: str, options: Mapping[str, Any], *, durable: bool = False) -> None:
@@ -86,6 +88,7 @@ class OpenFile:
         """Open the last commit of a file, whether or not somebody writes to it."""
         self = cls(path, options)
         self._read()
+        cls._reading.add(self)
         return self
 
     def _read(self) -> None:
@@ -293,6 +296,7 @@ class OpenFile:
             if self._identity is not None and self._writable.get(self._identity) is self:
                 del self._writable[self._identity]
         self.is_closed = True
+        self._reading.discard(self)
         _close(self.h5)
         if self.journaled is None:
             return self.held is None or self.held.close()
@@ -302,6 +306,9 @@ class OpenFile:
                 self.journaled.commit(durable=self.durable)
         finally:
             is_settled = self.journaled.close()
+        if not is_settled and any(one.path == self.path for one in list(self._reading)):
+            # Readers that nobody holds any more, in circles: the last one brings the journal into the file.
+            gc.collect()
         return is_settled
 
     def discard(self) -> None:

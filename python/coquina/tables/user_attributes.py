@@ -47,7 +47,7 @@ def attributes_of(data: Any) -> dict[str, Any]:
         found: Any = json.loads(cast("dict[bytes, bytes]", metadata)[_METADATA])
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def plain_attributes(table: Any) -> dict[str, Any]:
@@ -73,15 +73,17 @@ def put_attributes(table: Any, attributes: Mapping[str, Any]) -> None:
     """Give a table these attributes. Raises TypeError for what its home cannot keep."""
     for name, value in attributes.items():
         try:
-            table.layout.attrs[name] = _empty_text(value)
+            table.layout.attrs[name] = _as_hdf5(value)
         except (TypeError, ValueError) as error:
             raise TypeError(f"attribute {name!r} cannot be kept in {table.layout.name}: {error}") from error
 
 
-def _empty_text(value: Any) -> Any:
+def _as_hdf5(value: Any) -> Any:
     """Return a list of text as HDF5 takes it, if it is one."""
-    is_text = isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
-    return np.array([*value, None], h5py.string_dtype())[:-1] if is_text else value
+    texts = cast("list[Any]", value) if isinstance(value, list) else [None]
+    if not all(isinstance(one, str) for one in texts):
+        return cast("Any", value)
+    return np.array([*texts, None], h5py.string_dtype())[:-1]
 
 
 def _python(value: Any) -> Any:
