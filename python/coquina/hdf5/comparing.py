@@ -16,6 +16,7 @@ from coquina import _core
 from coquina._core import CorruptError
 from coquina.hdf5 import exact_attributes as attributes
 from coquina.hdf5.describing import describe_bytes
+from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.quantization import holds
 from coquina.hdf5.storing import bytes_array, numbers_array, read, regions, slots_of, stored_rows
 from coquina.hdf5.targets import Targets, selection
@@ -84,15 +85,15 @@ class _Comparison:
             raise CorruptError(f"{name}: another datatype or shape in the copy")
         if old.id.get_space().get_simple_extent_type() == h5s.NULL:
             return
-        is_fixed = attributes.is_fixed(tid)
-        if is_fixed and describe_bytes(old).fill != describe_bytes(new).fill:
+        is_of_fixed_size = is_fixed(tid)
+        if is_of_fixed_size and describe_bytes(old).fill != describe_bytes(new).fill:
             raise CorruptError(f"{name}: another fill value in the copy")
         # What other files hold is not looked at, only where.
         if old.id.get_create_plist().get_layout() == h5d.VIRTUAL:
             is_same = _virtual_sources(old) == _virtual_sources(new)
         elif old.external:
             is_same = old.external == new.external
-        elif not is_fixed:
+        elif not is_of_fixed_size:
             is_same = self._same_variable(old, new)
         elif known is not None:
             is_same = self._is_within(old, new, known.promised)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5 import exact_attributes as attributes
+from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.planning import plan
 from coquina.hdf5.storing import copy_chunks, copy_items, make, nbytes_of, slots_of
 from coquina.hdf5.targets import Targets
@@ -193,7 +194,7 @@ class TreeCopy:
 
 def has_far_fill(dataset: Any) -> bool:
     """Whether the fill value is of variable length: libhdf5 copies the place of it, and not what is there."""
-    if attributes.is_fixed(dataset.id.get_type()):
+    if is_fixed(dataset.id.get_type()):
         return False
     return dataset.id.get_create_plist().fill_value_defined() == h5d.FILL_VALUE_USER_DEFINED
 
