@@ -62,7 +62,7 @@ def stored_places(path):
     with h5py.File(path) as file:
         group = group_of(file)
         group.visititems(look)
-        texts = [value.encode() for value in group.attrs.values()]
+        texts = [bytes(value) for value in group.attrs.values()]
     content = path.read_bytes()
     found += [(path, content.index(text[:200]), len(text)) for text in texts]
     return found

@@ -9,7 +9,7 @@ use coquina::{ErrorKind, Job, Result};
 use pyo3::prelude::*;
 
 use crate::errors::Raised;
-use crate::options;
+use crate::{h5py, options};
 
 /// Between two looks a job runs undisturbed.
 const EVERY: Duration = Duration::from_millis(50);
@@ -45,7 +45,9 @@ pub(crate) fn run<T: Send>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Job<'_>) -> Result<T> + Send,
 ) -> Result<T, Raised> {
-    let threads = options::threads(threads)?;
+    let asked = options::threads(threads)?;
+    // Threads that help would wait for a lock that this one has, while it waits for them.
+    let threads = if h5py::is_locked_here(py) { Some(1) } else { asked };
     if total < WATCH_BYTES && progress.is_none() {
         return Ok(py.detach(|| work(&Job::default().threads(threads)))?);
     }

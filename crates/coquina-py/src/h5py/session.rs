@@ -50,6 +50,16 @@ pub(crate) struct Libhdf5 {
     phil: Py<PyAny>,
 }
 
+/// h5py's lock, once a dataset was looked at.
+static PHIL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Whether this thread has h5py's lock already: within what h5py itself calls, and in a loop over `values()` or
+/// `items()` of h5py, which keep it from one turn to the next.
+pub(crate) fn is_locked_here(py: Python<'_>) -> bool {
+    let ask = |lock: &Py<PyAny>| lock.bind(py).call_method0("_is_owned")?.extract::<bool>();
+    PHIL.get(py).is_some_and(|lock| ask(lock).unwrap_or(false))
+}
+
 /// h5py's lock, held by the thread that took it; the same thread may take it again.
 struct Phil {
     lock: Py<PyAny>,
@@ -105,6 +115,7 @@ impl Libhdf5 {
     fn from_source(py: Python<'_>, source: Source<'_>) -> PyResult<Self> {
         let told = py.import("h5py.version")?.getattr("hdf5_version_tuple")?.extract()?;
         let phil = py.import("h5py._objects")?.getattr("phil")?;
+        PHIL.get_or_init(py, || phil.clone().unbind());
         let _locked = Phil::take(&phil)?;
         let get_version: GetVersion = source.find("H5get_libversion", 3)?;
         let is_valid: IsValid = source.find("H5Iis_valid", 1)?;
