@@ -1,5 +1,6 @@
 """Indexes that are damaged where they are stored: answers stay right, and the index can be dropped."""
 
+import json
 import os
 import shutil
 
@@ -9,6 +10,7 @@ import pytest
 
 import coquina as cq
 from coquina.indexes.access import disabled, forced
+from coquina.indexes.metadata import Metadata
 from tests.indexes.index_kill_worker import LAYOUTS, rows_of
 from tests.indexes.test_index_kills import check
 
@@ -62,7 +64,7 @@ def stored_places(path):
     with h5py.File(path) as file:
         group = group_of(file)
         group.visititems(look)
-        texts = [bytes(value) for value in group.attrs.values()]
+        texts = [value.encode() for value in group.attrs.values()]
     content = path.read_bytes()
     found += [(path, content.index(text[:200]), len(text)) for text in texts]
     return found
@@ -185,3 +187,19 @@ def test_what_a_killed_program_left_is_in_nobodys_way(layout, tmp_path):
         assert table.indexes["x"].open_rows == 0
         with forced():
             assert table.where("x == v", {"v": table["x"][0]}).count() >= 5
+
+
+def test_what_describes_an_index_has_a_checksum():
+    text = Metadata("n", "n", False, "full", "int64", "int64", rows=300, next=3).text()
+    assert Metadata.read(text).rows == 300
+    for bit in range(8 * len(text)):
+        bad = bytearray(text.encode())
+        bad[bit // 8] ^= 1 << bit % 8
+        try:
+            found = Metadata.read(bytes(bad))
+        except (cq.CoquinaError, UnicodeDecodeError):
+            continue
+        # White space between words, and the letters of numbers in exponents, say the same.
+        assert found.text() == text
+    old = {key: value for key, value in json.loads(text).items() if key != "checksum"}
+    assert Metadata.read(json.dumps(old)).rows == 300

@@ -38,7 +38,7 @@ def test_text_that_decides_how_items_are_read_is_of_fixed_length(path):
         file["t"].visititems(lambda _, node: nodes.append(node))
         for node in nodes:
             for name, is_variable in _texts(node):
-                if name in decisive or name.startswith("coquina_index"):
+                if name in decisive:
                     found.add(name)
                     assert not is_variable, (node.name, name)
     assert {"encoding-type", "column-order", "form", "dtype"} <= found

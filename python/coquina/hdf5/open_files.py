@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakSet, WeakValueDictionary
 
 from coquina._core import CorruptError, JournaledFile, TruncatedError
-from coquina.hdf5.damage import is_of_system
 from coquina.hdf5.untyped import h5f, h5g, h5p, h5py
 
 if TYPE_CHECKING:
@@ -340,10 +339,11 @@ _LINK_ACCESS: list[Any] = []
 
 def _raise_if_damaged(path: str, error: BaseException) -> None:
     """Raise TruncatedError or CorruptError for what libhdf5 says of a file that was cut or changed."""
-    if not isinstance(error, OSError) or is_of_system(error) or "signature not found" in str(error):
+    if not isinstance(error, OSError):
         return
-    kind = TruncatedError if "truncated file" in str(error) else CorruptError
-    raise kind(f"{path}: {error}; `coquina recover` saves what is there") from error
+    for words, kind in (("truncated file", TruncatedError), ("checksum", CorruptError)):
+        if words in str(error):
+            raise kind(f"{path}: {error}; `coquina recover` saves what is there") from error
 
 
 def _close(h5: Any) -> None:

@@ -32,10 +32,6 @@ class MemoryHome:
         self.attrs: MutableMapping[str, Any] = {}
         self._arrays: dict[str, Array] = {}
 
-    def marks(self) -> MutableMapping[str, Any]:
-        """Return the attributes."""
-        return self.attrs
-
     def names(self, path: str) -> list[str]:
         """Return what there is right below a path."""
         return list(dict.fromkeys(_below(self._arrays, path)))

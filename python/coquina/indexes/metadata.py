@@ -8,6 +8,7 @@ Invariant: what is read was checked: types, names of kinds, numbers that are not
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, cast
 
@@ -57,8 +58,9 @@ class Metadata:
     stamp: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def text(self) -> str:
-        """Return it as JSON."""
-        return json.dumps({"version": VERSION, **asdict(self)}, ensure_ascii=True)
+        """Return it as JSON, with a checksum of the JSON without it."""
+        found: dict[str, Any] = {"version": VERSION, **asdict(self)}
+        return json.dumps({**found, "checksum": _checksum(found)}, ensure_ascii=True)
 
     @classmethod
     def read(cls, text: Any) -> Metadata:
@@ -70,6 +72,9 @@ class Metadata:
         if not isinstance(found, dict):
             raise CorruptError("the description of an index is no object")
         known = cast("dict[str, Any]", found)
+        # Those of earlier versions have none.
+        if "checksum" in known and known.pop("checksum") != _checksum(known):
+            raise CorruptError("the description of an index: its checksum does not match")
         if known.pop("version", None) != VERSION:
             raise UnsupportedError(f"an index of another version than {VERSION}: make it anew")
         for one in fields(cls):
@@ -88,6 +93,10 @@ class Metadata:
             raise CorruptError("the description of an index: a number is out of range")
         if self.kind not in KINDS or self.key_kind not in KEY_KINDS:
             raise CorruptError(f"the description of an index: of kind {self.kind!r}, keys {self.key_kind!r}")
+
+
+def _checksum(found: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(found, ensure_ascii=True).encode())
 
 
 def _run(run: Any) -> list[int]:

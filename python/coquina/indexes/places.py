@@ -36,10 +36,6 @@ class Place(Protocol):
         """Attributes of the whole place."""
         ...
 
-    def marks(self) -> MutableMapping[str, Any]:
-        """The same, for what says how the indexes are stored."""
-        ...
-
     def names(self, path: str) -> list[str]:
         """Return what there is right below a path; nothing if there is nothing."""
         ...

@@ -155,7 +155,7 @@ class IndexState:
         meta.zones = self._write("zones", self.zones.items) if meta.kind == "zones" else 0
         flush(self.place)
         meta.stamp = self.freshness.stamp()
-        self.place.marks()[PREFIX + self.key] = meta.text()
+        self.place.attrs[PREFIX + self.key] = meta.text()
         flush(self.place)
         self._stored = (meta.spans, self.spans.items.copy())
         sweep(self.place, self.key, meta)
@@ -164,7 +164,7 @@ class IndexState:
         """Give the index another name, and what it is of; its arrays stay as they are."""
         self.source = source
         self.meta.name, self.meta.column = name, source.name
-        self.place.marks()[PREFIX + self.key] = self.meta.text()
+        self.place.attrs[PREFIX + self.key] = self.meta.text()
         self.freshness = source.freshness(self.meta.stamp)
 
     def nbytes(self) -> int:

@@ -184,7 +184,7 @@ class IndexStore:
         """Return what the place has. What cannot be read is left out, but for what says its name."""
         try:
             place = self._place = self._place_of(False)
-            texts = {} if place is None else dict(place.marks())
+            texts = {} if place is None else dict(place.attrs)
         except DAMAGE:
             return {}
         found: dict[str, Index] = {}

@@ -203,9 +203,11 @@ def _tables_in(root: Any) -> Iterator[str]:
         if name is None:
             open_groups.pop()
             continue
+        if name.startswith(_HIDDEN):
+            # Indexes that are damaged are as none.
+            continue
         info = h5g.get_objinfo(group, name, follow_link=False)
-        is_node = info.type in (h5g.GROUP, h5g.DATASET)
-        if not is_node or info.objno in seen or name.startswith(_HIDDEN):
+        if info.type not in (h5g.GROUP, h5g.DATASET) or info.objno in seen:
             continue
         seen.add(info.objno)
         node = h5o.open(group, name)
