@@ -48,8 +48,10 @@ def _imported(name: str, path: Path, modules: Mapping[str, Path]) -> Iterator[st
 
 def _run_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes below `node` that run: what is for type checkers only does not."""
-    is_for_checkers = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-    for child in node.orelse if is_for_checkers else ast.iter_child_nodes(node):
+    inner = ast.iter_child_nodes(node)
+    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        inner = node.orelse
+    for child in inner:
         yield child
         yield from _run_nodes(child)
 

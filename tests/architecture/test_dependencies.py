@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from .test_imports import table, ticked
+from .pages import table, ticked
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/dependencies.md"

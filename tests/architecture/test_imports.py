@@ -8,21 +8,11 @@ import re
 from pathlib import Path
 
 from .imports import arrows_of, circles_of
+from .pages import table, ticked
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PACKAGE = ROOT / "python" / "coquina"
-
-
-def table(page, heading):
-    """The rows of the table under a heading of a page, as lists of cells; without its head."""
-    body = re.split(r"^#+ ", page.split(f" {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
-    rows = [line.strip("|").split("|") for line in body.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in row] for row in rows[2:]]
-
-
-def ticked(cell):
-    return re.findall(r"`([^`]+)`", cell)
 
 
 def rows_of(name):
