@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
-PYTHON_SOURCES := python tests bench demo examples docs/conf.py docs/extensions docs/pictures
+PYTHON_SOURCES := python tests tools bench demo examples docs/conf.py docs/extensions docs/pictures
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 PLUGINS := python/coquina/plugins
 PLUGIN_IDS := 32001 32004 32008 32015
@@ -17,7 +17,7 @@ run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
 
 SPHINX = $(BIN)/python -m sphinx -q -W --keep-going
 
-.PHONY: demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools clean
+.PHONY: demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools map clean
 
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
@@ -59,6 +59,10 @@ bench-long: $(VENV)/.built
 
 bench-quick: $(VENV)/.built
 	$(call run_benches,$(BENCHES),--quick)
+
+# The tree of the code, with what each file says it is. `make map IN="bench tests"` shows other folders.
+map:
+	@$(PYTHON) tools/code_map.py $(IN)
 
 lint: $(VENV)/.built
 	cargo fmt --all --check

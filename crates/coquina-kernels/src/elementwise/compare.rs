@@ -1,4 +1,4 @@
-//! Comparisons.
+//! Comparisons of two items of a type, which give truth values.
 //!
 //! Source: NumPy's loops. No number is equal to, less or greater than a NaN. Complex numbers are ordered by their
 //! real parts, equal ones by their imaginary parts; a NaN in any part makes `less` and its like false. An `int64`

@@ -1,3 +1,5 @@
+//! Laws of frames inside chunks of HDF5: what was written is read, whole and in blocks, and damage is noticed.
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

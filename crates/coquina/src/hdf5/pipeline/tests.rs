@@ -1,3 +1,5 @@
+//! Laws of the filter pipeline: what was encoded decodes, and checksums notice every flipped bit.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Laws of zone maps: bounds are those of the items, and damage leaves no wrong bound.
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

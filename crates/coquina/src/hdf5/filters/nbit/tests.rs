@@ -1,3 +1,5 @@
+//! Laws of n-bit: what was packed unpacks, and any tree of types is read or refused.
+
 use proptest::prelude::*;
 
 use super::super::bits::BitWriter;

@@ -1,3 +1,5 @@
+//! Laws of szip: known chunks decode, and any bytes give a value or an error.
+
 use proptest::prelude::*;
 
 use super::super::bits::BitWriter;

@@ -1,4 +1,4 @@
-//! Holds the code against ARCHITECTURE.md: arrows, `unsafe`, map, lengths, and what documents refer to.
+//! Holds the code against ARCHITECTURE.md: arrows, circles, `unsafe`, lengths, and what documents refer to.
 //!
 //! The tables of ARCHITECTURE.md are the rules; every check is a function from text to complaints, and the last
 //! tests show on made-up violations that each can fail.
@@ -7,6 +7,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+mod circles;
+mod tuples;
 
 /// A file of more lines needs a reason, one of more than the second number is refused.
 const LINES_ASKED: usize = 400;
@@ -30,7 +33,8 @@ const LONG_FILES: &[(&str, &str)] = &[
     ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),
 ];
 /// Where the project's own text is, all of it in UTF-8.
-const FOLDERS: &[&str] = &["crates", "python", "tests", "fuzz", "bench", "demo", "docs", "examples"];
+const FOLDERS: &[&str] =
+    &["crates", "python", "tests", "fuzz", "bench", "demo", "docs", "examples", "tools", "images"];
 const TEXT: &[&str] = &["rs", "py", "pyi", "md", "toml"];
 /// Folders of a machine. What the project needs is inside of it, or named by the user.
 const MACHINE: &[&str] = &["work", "home", "root", "mnt", "tmp", "opt", "Users"];
@@ -123,6 +127,24 @@ fn literal_len(rest: &str, before: Option<char>) -> Option<usize> {
     (quote == '"' || is_char).then_some(len)
 }
 
+/// Is a Rust file there for tests only?
+fn is_test(file: &str) -> bool {
+    file.rsplit('/').next().is_some_and(|name| name.starts_with("test"))
+}
+
+/// Code without what is compiled for tests only.
+fn without_tests(code: &str) -> String {
+    let Some((before, after)) = code.split_once("#[cfg(test)]") else { return code.to_owned() };
+    let end = after.find(['{', ';']).unwrap_or(after.len());
+    let mut depth = 0;
+    let close = after.char_indices().skip_while(|&(at, _)| at < end).find(|&(_, c)| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0
+    });
+    let rest = close.map_or("", |(at, c)| &after[at + c.len_utf8()..]);
+    format!("{before}{}", without_tests(rest))
+}
+
 fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
@@ -188,6 +210,28 @@ fn set_complaints(what: &str, written: &BTreeSet<String>, real: &BTreeSet<String
     stale.chain(new).collect()
 }
 
+/// The rows of a list of exceptions; `#` begins a line that says something.
+fn rows_of(list: &str) -> Vec<String> {
+    list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// What is so more often than it is listed, and what is listed more often than it is so.
+fn list_complaints(what: &str, listed: &[String], found: &[String]) -> Vec<String> {
+    let times = |rows: &[String], row: &String| rows.iter().filter(|other| *other == row).count();
+    let all: BTreeSet<&String> = listed.iter().chain(found).collect();
+    let wrong = all.into_iter().map(|row| (row, times(listed, row), times(found, row)));
+    let wrong = wrong.filter(|(_, listed, found)| listed != found);
+    wrong.map(|(row, listed, found)| format!("{what}: listed {listed} times, found {found}: {row}")).collect()
+}
+
+/// The crates below `crates`.
+fn crates() -> Vec<String> {
+    let names = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 fn line_complaints(file: &str, text: &str) -> Option<String> {
     let lines = text.lines().count();
     let most = if LONG_FILES.iter().any(|(name, _)| *name == file) { LINES_MAX } else { LINES_ASKED };
@@ -236,22 +280,16 @@ fn section_complaints(file: &str, text: &str) -> Vec<String> {
     complaints
 }
 
-/// The modules below a source folder as the map has them: files and folders, but not what a folder in a folder holds.
-fn modules_below(folder: &str, endings: &[&str]) -> BTreeSet<String> {
-    let paths = files(folder, endings).into_iter().map(|(path, _)| path);
-    let modules = paths.map(|path| path[folder.len() + 1..].to_owned()).filter_map(|path| {
-        let parts: Vec<&str> = path.split('/').collect();
-        match parts[..] {
-            ["lib.rs" | "tests.rs"] | [_, "tests.rs"] => None,
-            [module, "mod.rs"] => Some(format!("{module}/")),
-            [_] | [_, _] => Some(path),
-            [module, sub, ..] if root().join(folder).join(module).join(sub).join("mod.rs").exists() => {
-                Some(format!("{module}/{sub}/"))
-            }
-            _ => None,
-        }
-    });
-    modules.collect()
+/// A file that does not begin with a sentence that says what it is: `make map` has nothing else to show of it.
+fn doc_complaints(file: &str, text: &str) -> Option<String> {
+    let first = if file.ends_with(".rs") {
+        text.lines().next().and_then(|line| line.strip_prefix("//!"))
+    } else {
+        let code = text.lines().find(|line| !line.is_empty() && !line.starts_with('#'));
+        code.and_then(|line| line.trim_start_matches('r').strip_prefix("\"\"\""))
+    };
+    let says = words(first.unwrap_or_default()).count() > 1;
+    (!says).then(|| format!("{file}: does not begin with what it is"))
 }
 
 fn assert_none(complaints: &[String]) {
@@ -302,25 +340,10 @@ fn unsafe_stands_only_where_the_table_says() {
 }
 
 #[test]
-fn every_module_is_on_the_map_and_the_map_has_no_others() {
-    let page = page();
-    let mut complaints = Vec::new();
-    let names = [
-        "coquina-kernels",
-        "coquina",
-        "coquina-py",
-        "coquina-plugin",
-        "coquina-plugin-host",
-        "coquina-images",
-        "coquina-h5plugin",
-    ];
-    let rust = names.map(|name| format!("crates/{name}/src"));
-    for folder in rust.iter().map(String::as_str).chain(["python/coquina"]) {
-        let rows = table(&page, &format!("`{folder}`"));
-        let written = rows.iter().map(|row| ticked(row[0])[0].to_owned()).collect();
-        complaints.extend(set_complaints(folder, &written, &modules_below(folder, &["rs", "py", "pyi"])));
-    }
-    assert_none(&complaints);
+fn every_file_begins_with_what_it_is() {
+    let sources = files("crates", &["rs"]).into_iter().chain(files("fuzz", &["rs"]));
+    let all = sources.chain(files("python/coquina", &["py", "pyi"]));
+    assert_none(&all.filter_map(|(file, text)| doc_complaints(&file, &text)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -332,19 +355,26 @@ fn no_source_file_is_too_long() {
 
 #[test]
 fn documents_and_code_refer_to_what_is_there() {
-    let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "Makefile", "Cargo.toml", "pyproject.toml"];
+    let top = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "Makefile",
+        "Cargo.toml",
+        "pyproject.toml",
+    ];
     let top = top.map(|name| (name.to_owned(), fs::read_to_string(root().join(name)).unwrap()));
     let all = FOLDERS.iter().flat_map(|folder| files(folder, TEXT)).chain(top);
     // This file holds the violations that its own tests are made of.
-    let complaints =
-        all.filter(|(file, _)| !file.ends_with("tests/architecture.rs")).flat_map(|(file, text)| {
-            let mut found = path_complaints(&file, &text);
-            found.extend(section_complaints(&file, &text));
-            if file.ends_with(".md") {
-                found.extend(file_complaints(&file, &text));
-            }
-            found
-        });
+    let complaints = all.filter(|(file, _)| !file.contains("tests/architecture")).flat_map(|(file, text)| {
+        let mut found = path_complaints(&file, &text);
+        found.extend(section_complaints(&file, &text));
+        if file.ends_with(".md") {
+            found.extend(file_complaints(&file, &text));
+        }
+        found
+    });
     assert_none(&complaints.collect::<Vec<_>>());
 }
 
@@ -378,6 +408,11 @@ fn the_other_checks_fail_too() {
     assert!(line_complaints("x.rs", &"\n".repeat(LINES_ASKED)).is_none());
     assert!(line_complaints(LONG_FILES[0].0, &"\n".repeat(LINES_MAX)).is_none());
     assert!(line_complaints(LONG_FILES[0].0, &"\n".repeat(LINES_MAX + 1)).is_some());
+    assert!(doc_complaints("x.rs", "use std::fs;\n//! Late words.").is_some());
+    assert!(doc_complaints("x.rs", "//!\n//! Late words.").is_some());
+    assert!(doc_complaints("x.rs", "//! What it is.\n").is_none());
+    assert!(doc_complaints("x.py", "import os\n\"\"\"Late words.\"\"\"").is_some());
+    assert!(doc_complaints("x.py", "#!/bin/x\n\n\"\"\"What it is.\"\"\"").is_none());
     assert_eq!(path_complaints("x.md", "see /home/me/x and ~/home/x, http://a.b/home/x").len(), 1);
     assert_eq!(
         file_complaints("x.md", "[a](no/such.md), [b](README.md), `docs/none.md`, `docs/formats`").len(),

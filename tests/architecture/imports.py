@@ -1,0 +1,76 @@
+"""Which module of a Python package imports which, imports inside of functions counted.
+
+In: the folder of a package. Out: arrows between its modules, and the circles in them. Imports for type
+checkers only are no arrows, and neither is that importing a module runs the `__init__` of its packages.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+Arrows = Mapping[str, set[str]]
+
+
+def modules_of(package: Path) -> dict[str, Path]:
+    """The modules below the folder of a package, by their full names."""
+
+    def name(path: Path) -> str:
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    return {name(path): path for path in sorted(package.rglob("*.py"))}
+
+
+def arrows_of(package: Path) -> Arrows:
+    """What each module imports of its package; modules that are no Python file, as `_core`, with it."""
+    modules = modules_of(package)
+    return {name: set(_imported(name, path, modules)) - {name} for name, path in modules.items()}
+
+
+def _imported(name: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    top = name.partition(".")[0]
+    parts = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in _run_nodes(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = parts[: len(parts) - node.level + 1] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            extension = {f"{top}._core"} if base == top else set()
+            below = [f"{base}.{alias.name}" for alias in node.names]
+            named = [inner if inner in modules.keys() | extension else base for inner in below]
+        else:
+            continue
+        yield from (module for module in named if module.partition(".")[0] == top)
+
+
+def _run_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below `node` that run: what is for type checkers only does not."""
+    inner = ast.iter_child_nodes(node)
+    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        inner = node.orelse
+    for child in inner:
+        yield child
+        yield from _run_nodes(child)
+
+
+def circles_of(arrows: Arrows) -> set[frozenset[str]]:
+    """The modules that reach each other, in sets of two and more."""
+    reached = {module: _reached(module, arrows) for module in arrows}
+    circles = {
+        frozenset(other for other in others if other in reached and module in reached[other])
+        for module, others in reached.items()
+    }
+    return {circle for circle in circles if len(circle) > 1}
+
+
+def _reached(module: str, arrows: Arrows) -> set[str]:
+    found: set[str] = set()
+    left = [module]
+    while left:
+        new = arrows.get(left.pop(), set()) - found
+        found |= new
+        left += new
+    return found

@@ -1,0 +1,166 @@
+"""The parts of the Python package import downwards, and its modules stand in no circle.
+
+The exceptions are in `upward_imports.txt` and `circles.txt`, which say exactly what is so today: a row that
+is no longer so fails, and so the lists only get shorter.
+"""
+
+import re
+from pathlib import Path
+
+from .imports import arrows_of, circles_of
+from .pages import table, ticked
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PACKAGE = ROOT / "python" / "coquina"
+
+
+def rows_of(name):
+    return [row for row in (HERE / name).read_text().splitlines() if not row.startswith("#")]
+
+
+class Parts:
+    """The parts of the package: which modules each holds, and which parts it may use."""
+
+    def __init__(self, page):
+        self.of_module, self.may_use = {}, {}
+        for part, modules, may_use in table(page, "Arrows between the parts of the Python package"):
+            (name,) = ticked(part)
+            self.may_use[name] = {name, *ticked(may_use)}
+            for module in ticked(modules):
+                assert module not in self.of_module, f"{module} is in two parts"
+                self.of_module[module.rstrip("/")] = name
+
+    def part(self, module):
+        """The part of a module; a package as a whole is what its `__init__` says."""
+        top = module.partition(".")[2].partition(".")[0] or "__init__"
+        return self.of_module["_core" if top == "_core" else top]
+
+    def wrong(self, arrows):
+        """The arrows that the table does not allow."""
+        return {
+            f"{module} -> {used}"
+            for module, all_used in arrows.items()
+            for used in all_used
+            if self.part(used) not in self.may_use[self.part(module)]
+        }
+
+
+def complaints(what, listed, found):
+    stale = [
+        f"{what}: is listed, and is not so; take it from the list: {row}" for row in sorted(listed - found)
+    ]
+    return stale + [f"{what}: is new: {row}" for row in sorted(found - listed)]
+
+
+def circle_complaints(listed, found):
+    """What is other in the circles than in the listed ones, module by module."""
+    said = []
+    for circle in found - listed:
+        nearest = max(listed, key=lambda other: len(other & circle), default=frozenset())
+        where = f"the circle of {min(circle)}"
+        said += [f"{where}: is new in it: {module}" for module in sorted(circle - nearest)]
+        said += [
+            f"{where}: has left it; take it from the list: {module}" for module in sorted(nearest - circle)
+        ]
+    gone = [circle for circle in listed - found if not any(circle & other for other in found)]
+    return said + [f"the circle of {min(circle)} is gone; take it from the list" for circle in gone]
+
+
+def circles_in(text):
+    groups = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip().split("\n\n")
+    return {frozenset(group.split()) for group in groups if group}
+
+
+def test_parts_import_only_what_the_table_allows():
+    parts = Parts((ROOT / "ARCHITECTURE.md").read_text())
+    found = parts.wrong(arrows_of(PACKAGE))
+    assert not (said := complaints("an upward import", set(rows_of("upward_imports.txt")), found)), "\n".join(
+        said
+    )
+
+
+def test_every_module_is_in_one_part():
+    parts = Parts((ROOT / "ARCHITECTURE.md").read_text())
+    tops = {path.stem for path in PACKAGE.glob("*.py*")} | {
+        path.parent.name for path in PACKAGE.glob("*/*.py")
+    }
+    tops = {"_core" if name.startswith("_core") else name for name in tops}
+    assert set(parts.of_module) == tops
+
+
+def test_modules_stand_in_no_circle_but_the_listed_ones():
+    listed = circles_in((HERE / "circles.txt").read_text())
+    found = circles_of(arrows_of(PACKAGE))
+    assert not (said := circle_complaints(listed, found)), "\n".join(said)
+
+
+PAGE = """
+## Arrows between the parts of the Python package
+
+| Part | Modules | May use |
+|---|---|---|
+| `_core` | `_core` | nothing of ours |
+| `arrays` | `array` | `_core` |
+| `tables` | `tables/` | `_core`, `arrays` |
+| `coquina` | `__init__` | `arrays`, `tables` |
+
+## Another
+"""
+
+
+def world(folder, **texts):
+    """A package with these modules; `__` in a name is a folder."""
+    package = folder / "coquina"
+    (package / "tables").mkdir(parents=True)
+    for name in ("__init__", "tables____init__", "array", "tables__rows", "tables__sorting"):
+        (package / f"{name.replace('__', '/', 1) if name != '__init__' else name}.py").write_text(
+            texts.get(name, "")
+        )
+    return package
+
+
+def test_an_upward_import_is_found_wherever_it_stands(tmp_path):
+    parts = Parts(PAGE)
+
+    def wrong(folder, text):
+        return parts.wrong(arrows_of(world(tmp_path / folder, array=text)))
+
+    assert wrong("a", "from . import _core\nfrom ._core import x\nimport numpy.tables\n") == set()
+    assert wrong("b", "from .tables.rows import Rows\n") == {"coquina.array -> coquina.tables.rows"}
+    assert wrong("c", "def f():\n    from .tables import rows\n") == {"coquina.array -> coquina.tables.rows"}
+    assert wrong("d", "class A:\n    def f(self): import coquina.tables\n") == {
+        "coquina.array -> coquina.tables"
+    }
+    assert wrong("e", "def f():\n    import coquina as cq\n") == {"coquina.array -> coquina"}
+    only_checked = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .tables import rows\n"
+    assert wrong("f", only_checked) == set()
+    assert wrong("g", f"{only_checked}else:\n    import coquina\n") == {"coquina.array -> coquina"}
+    assert complaints("x", {"old"}, {"new"}) == [
+        "x: is listed, and is not so; take it from the list: old",
+        "x: is new: new",
+    ]
+
+
+def test_a_circle_is_found_through_imports_inside_of_functions(tmp_path):
+    late = "def f():\n    from .sorting import Sorting\n"
+    package = world(
+        tmp_path,
+        tables__rows=late,
+        tables__sorting="from . import rows\n",
+        array="from .tables.rows import f\n",
+    )
+    circle = frozenset({"coquina.tables.rows", "coquina.tables.sorting"})
+    assert circles_of(arrows_of(package)) == {circle}
+    assert circle_complaints({circle}, {circle}) == []
+    assert circle_complaints(set(), {circle}) == [
+        "the circle of coquina.tables.rows: is new in it: coquina.tables.rows",
+        "the circle of coquina.tables.rows: is new in it: coquina.tables.sorting",
+    ]
+    assert circle_complaints({circle | {"a"}}, {circle}) == [
+        "the circle of coquina.tables.rows: has left it; take it from the list: a"
+    ]
+    assert circle_complaints({circle}, set()) == [
+        "the circle of coquina.tables.rows is gone; take it from the list"
+    ]
+    assert circles_in("# said\na\nb\n\nc\nd\n") == {frozenset("ab"), frozenset("cd")}
