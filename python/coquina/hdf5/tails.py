@@ -268,7 +268,8 @@ class Tail:
     def _write(self, start: int, values: npt.NDArray[Any]) -> None:
         """Write rows that begin with a chunk, which `start` is the first row of."""
         if start + len(values) > self._extent:
-            self._set_rows(start + len(values))
+            # The values are all that the last chunk is to have: clearing it first would encode it twice.
+            self._grow(start + len(values))
         if values.size:
             # What an assignment comes to; this is the part of an append that takes the longest.
             axes: list[Any] = [(start, 1, len(values)), *self._row_axes]

@@ -45,7 +45,7 @@ def fill(home: Home, column: StoredColumn, values: Any, rows: int, cut: Cut) -> 
             items = column.added(column.encoded(part))
             appender.append(items)
             column.took(items)
-        set_length(home, column.path, rows)
+        set_length(home, column, rows)
     finally:
         appender.close()
 
@@ -87,10 +87,13 @@ def written_anew(home: Home, column: StoredColumn, parts: Iterator[Items], cut: 
     return open_column(home, path)
 
 
-def set_length(home: Home, path: str, rows: int) -> None:
+def set_length(home: Home, column: StoredColumn, rows: int) -> None:
     """Say how many rows a column has, where its encoding wants to know."""
-    if "length" in home.attrs_of(path):
-        home.set_number(path, "length", rows)
+    if column.has_length is None:
+        # Looked up once: in HDF5 that opens the column.
+        column.has_length = "length" in home.attrs_of(column.path)
+    if column.has_length:
+        home.set_number(column.path, "length", rows)
 
 
 def _length(values: Any) -> int:

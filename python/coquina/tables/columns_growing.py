@@ -183,7 +183,7 @@ class GrowingColumns(Layout):
         try:
             with self.home.transaction():
                 for one in self._all.values():
-                    set_length(self.home, one.path, rows)
+                    set_length(self.home, one, rows)
                 self.home.note_rows(rows)
                 self._appender.flush()
         except BaseException:
@@ -337,7 +337,7 @@ class GrowingColumns(Layout):
         self.home.note_rows(rows)
         for one in self._all.values():
             one.truncate(rows)
-            set_length(self.home, one.path, rows)
+            set_length(self.home, one, rows)
         self._rows = rows
 
     def _check_sizable(self) -> None:

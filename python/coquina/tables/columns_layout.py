@@ -173,7 +173,7 @@ class ColumnsLayout(GrowingColumns):
             try:
                 for one in self._all.values():
                     one.grow(nrows)
-                    set_length(self.home, one.path, nrows)
+                    set_length(self.home, one, nrows)
                 self.home.note_rows(nrows)
             except BaseException:
                 # Columns are of unequal lengths now.

@@ -34,7 +34,12 @@ _TEXT_BYTES_MAX = 32 << 20
 
 
 class StoredColumn(ABC):
-    """A column and its arrays. path: below the table; `spec` describes it."""
+    """A column and its arrays. path: below the table; `spec` describes it.
+
+    has_length: whether its encoding says how many rows it has; None until that was looked up.
+    """
+
+    has_length: bool | None = None
 
     def __init__(self, path: str, spec: ColumnSpec, column: Column, arrays: list[Array]) -> None:
         """Made when a table is opened, or a column is made."""
