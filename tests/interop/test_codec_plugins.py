@@ -5,6 +5,7 @@ blosc2 calls such functions with one thread only, and never forgets an id: it wo
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zlib
@@ -78,7 +79,8 @@ def functions():
 
 def blosc2(program, *arguments):
     command = [sys.executable, "-c", TWIN + program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    one_thread = {**os.environ, "BLOSC_NTHREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=one_thread)
     assert done.returncode == 0, done.stderr
 
 
