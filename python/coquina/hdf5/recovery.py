@@ -21,6 +21,7 @@ from coquina._core import CoquinaError, CorruptError, JournaledFile
 from coquina.hdf5.exact_attributes import refers
 from coquina.hdf5.references import copy_attributes, pointed
 from coquina.hdf5.salvage import DAMAGE, Claims, Salvage, check, copy_good, good_regions, list_chunks
+from coquina.hdf5.sessions import ROWS
 from coquina.hdf5.superblock import Superblock
 from coquina.hdf5.tree_copies import has_far_fill
 from coquina.hdf5.trees import group_plist
@@ -34,9 +35,6 @@ try:
     import fcntl
 except ImportError:  # Windows does not let anybody write what we have open.
     fcntl = None
-
-#: The attribute that says how many rows a table has.
-_ROWS = "coquina_rows"
 
 
 @dataclass
@@ -269,7 +267,7 @@ def _save(old: Any, new: Any, report: Recovery) -> None:
         if one.object is not None and one.name in new:
             lost = copy_attributes(one.object, new[one.name])
             # What is recovered has the rows that all columns have, whatever the last commit had.
-            new[one.name].attrs.pop(_ROWS, None)
+            new[one.name].attrs.pop(ROWS, None)
             report.lost.extend((f"{one.name}@{name}", reason) for name, reason in lost)
             _point(old, new, one, salvaged.get(one.name))
 

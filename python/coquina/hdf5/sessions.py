@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 GROUP = "_p_coquina"
 #: Before the name of a table or dataset: the group of its indexes, beside it.
 HIDDEN = "_p_coquina_"
+#: The attribute of a table of columns that says how many rows it has.
+ROWS = "coquina_rows"
 #: Attributes of the root group: the time, and what is fresh as long as the file has it.
 STAMP, FRESH = "_p_coquina_stamp", "_p_coquina_fresh"
 _NOTES_MAX = 2000

@@ -94,18 +94,18 @@ def _make_numbers(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
     dtype = _little(spec.dtype)
     shown: Any = dtype if spec.enum is None else h5py.enum_dtype(spec.enum, dtype)
     home.create(path, shown, cut, fillvalue=spec.default)
-    home.marks(path).update(_ARRAY)
+    home.put_marks(path, _ARRAY)
 
 
 def _make_times(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
     home.create(path, "<i8", cut)
     _mark_times(home, path, spec.dtype)
     if spec.zone is not None:
-        home.marks(path)["zone"] = spec.zone
+        home.put_marks(path, {"zone": spec.zone})
 
 
 def _mark_times(home: Home, path: str, dtype: np.dtype[Any]) -> None:
-    home.marks(path).update({**_ARRAY, "dtype": dtype.name})
+    home.put_marks(path, {**_ARRAY, "dtype": dtype.name})
     # For readers of the conventions, who want text of variable length.
     attrs = home.attrs_of(path)
     unit, count = np.datetime_data(dtype)
@@ -120,10 +120,10 @@ def _make_nullable(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
     encoding = _NULLABLE.get(spec.dtype.kind)
     if encoding is None:
         form, parts = awkward_forms.numbers_form(spec.dtype)
-        home.marks(path).update({**awkward_forms.ENCODING, "form": form, "length": np.int64(0)})
+        home.put_marks(path, {**awkward_forms.ENCODING, "form": form, "length": np.int64(0)})
         names = (parts.data, cast("str", parts.mask))
     else:
-        home.marks(path).update({"encoding-type": encoding, "encoding-version": "0.1.0"})
+        home.put_marks(path, {"encoding-type": encoding, "encoding-version": "0.1.0"})
         names = ("values", "mask")
     values, mask = names
     _make_arrays(home, path, {values: spec.dtype}, cut)
@@ -133,7 +133,7 @@ def _make_nullable(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
 def _make_text(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
     home.create_group(path)
     form, parts = awkward_forms.text_form(nullable=spec.nullable)
-    home.marks(path).update({**awkward_forms.ENCODING, "form": form, "length": np.int64(0)})
+    home.put_marks(path, {**awkward_forms.ENCODING, "form": form, "length": np.int64(0)})
     if parts.mask is not None:
         _make_arrays(home, path, {parts.mask: np.bool_}, cut)
     _make_arrays(home, path, {cast("str", parts.offsets): np.int64}, cut, zoned=False)
@@ -143,7 +143,7 @@ def _make_text(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
 
 def _make_categorical(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
     home.create_group(path)
-    home.marks(path).update({**_CATEGORICAL, "ordered": np.bool_(spec.ordered)})
+    home.put_marks(path, {**_CATEGORICAL, "ordered": np.bool_(spec.ordered)})
     categories = list(spec.categories or ())
     _make_arrays(home, path, {"codes": codes_dtype(len(categories))}, cut)
     if spec.dtype.kind not in "TUOS":
@@ -151,7 +151,7 @@ def _make_categorical(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None
         if spec.dtype.kind in "mM":
             _mark_times(home, f"{path}/categories", spec.dtype)
         else:
-            home.marks(f"{path}/categories").update(_ARRAY)
+            home.put_marks(f"{path}/categories", _ARRAY)
     put_categories(home, path, categories, spec.dtype, cut)
 
 
@@ -162,7 +162,7 @@ def put_categories(home: Home, path: str, categories: Sequence[Any], dtype: np.d
         known = [one.decode() if isinstance(one, bytes) else str(one) for one in categories]
         home.put_texts(path, known, cut)
         if _text(home.attrs_of(path).get("encoding-type")) != _TEXTS["encoding-type"]:
-            home.marks(path).update(_TEXTS)
+            home.put_marks(path, _TEXTS)
         return
     array = home.array(path)
     values = np.asarray(categories, dtype).view(_stored_dtype(dtype))
@@ -177,14 +177,14 @@ def codes_dtype(count: int) -> np.dtype[Any]:
 def make_codes(home: Home, path: str, dtype: np.dtype[Any], cut: Cut) -> Array:
     """Return a new array of codes."""
     made = home.create(path, _little(dtype), cut)
-    home.marks(path).update(_ARRAY)
+    home.put_marks(path, _ARRAY)
     return made
 
 
 def _make_arrays(home: Home, path: str, dtypes: dict[str, Any], cut: Cut, *, zoned: bool = True) -> None:
     for name, dtype in dtypes.items():
         home.create(f"{path}/{name}", _little(np.dtype(dtype)), cut, zoned=zoned)
-        home.marks(f"{path}/{name}").update(_ARRAY)
+        home.put_marks(f"{path}/{name}", _ARRAY)
 
 
 def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -38,8 +38,7 @@ def check_table(home: Home) -> None:
 
 def put_table(home: Home, cut: Cut, title: str) -> None:
     """Mark a home as a table of columns."""
-    marks = home.marks()
-    marks[_TYPE], marks[_VERSION] = _DATAFRAME
+    home.put_marks("", dict(zip((_TYPE, _VERSION), _DATAFRAME, strict=True)))
     home.attrs[_CUT] = json.dumps(cut.stored())
     if title:
         home.attrs[_TITLE] = title
@@ -71,7 +70,7 @@ def names_of(home: Home) -> list[str]:
 
 def put_order(home: Home, order: Sequence[str], index: str | None) -> None:
     """Say which columns there are, and which one pandas is to take for the index."""
-    home.marks()[_ORDER] = list(order)
+    home.put_marks("", {_ORDER: list(order)})
     home.attrs[_INDEX] = order[0] if index is None else index
 
 

@@ -20,6 +20,7 @@ from coquina.tables.frames_home import FramesHome
 from coquina.tables.making import Storing, create_at
 from coquina.tables.manifest import FOLDER, is_directory
 from coquina.tables.table import Table
+from coquina.tables.user_attributes import user_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,12 +104,14 @@ def repair_directory(path: Path, target: Path, *, overwrite: bool = False) -> li
             rows = range(start, min(start + _ROWS, table.nrows))
             yield {spec.name: _values(layout, spec, rows, lost) for spec in table.schema}
 
-    storing = Storing(title=layout.title, expected_rows=table.nrows, chunk_rows=layout.cut.chunk_rows)
-    made = create_at(target, "w" if overwrite else "x", "/table", (table.schema, parts()), storing)
-    with made, table:
-        for name, value in table.attrs.items():
-            if name not in made.attrs:
-                made.attrs[name] = value
+    storing = Storing(
+        title=layout.title,
+        expected_rows=table.nrows,
+        chunk_rows=layout.cut.chunk_rows,
+        attrs=user_attributes(table),
+    )
+    with table:
+        create_at(target, "w" if overwrite else "x", "/table", (table.schema, parts()), storing).close()
     return lost
 
 

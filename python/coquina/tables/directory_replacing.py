@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, cast
 
 from coquina.tables.directory import Directory
 from coquina.tables.directory_locks import found_writer, taken
-from coquina.tables.manifest import NAME, is_directory
+from coquina.tables.manifest import FOLDER, LOCK, NAME, is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 #: What the directory of a table has: manifest, frames, indexes and lock, and what a kill left of these.
 _OWN = re.compile(
-    rf"{re.escape(NAME)}(\.[0-9a-f]{{8}}|\.tmp)?|\.?[0-9]{{4,}}\.b2nd.*|index|\.coquina\.lock", re.ASCII
+    rf"{re.escape(NAME)}(\.[0-9a-f]{{8}}|\.tmp)?|\.?[0-9]{{4,}}\.b2nd.*|{FOLDER}|{re.escape(LOCK)}", re.ASCII
 )
 
 

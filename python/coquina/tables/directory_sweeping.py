@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from coquina._core import CoquinaError
-from coquina.tables.manifest import FOLDER, NAME, Manifest, is_directory
+from coquina.tables.manifest import FOLDER, LOCK, NAME, Manifest, is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 #: Arrays that no manifest names, and what was to become one, or a manifest.
 _LEFT_OVER = re.compile(rf"[0-9]{{4,}}\.b2nd|\.[0-9]{{4,}}\.b2nd\..*\.tmp|{re.escape(NAME)}\.tmp")
-_LOCK = ".coquina.lock"
 
 
 def file_name(node: Node) -> str:
@@ -48,5 +47,5 @@ def sweep_indexes(place: str) -> None:
         elif os.path.isdir(below):
             sweep(below, [])
             # Nothing was committed there; a folder with anything else stays.
-            if set(os.listdir(below)) <= {_LOCK}:
+            if set(os.listdir(below)) <= {LOCK}:
                 shutil.rmtree(below)

@@ -17,12 +17,13 @@ from coquina._core import UnsupportedError
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside, node_in
+from coquina.hdf5.sessions import ROWS
 from coquina.hdf5.untyped import h5py
-from coquina.tables.marks import Marks
+from coquina.tables.marks import in_header
 from coquina.tuning_options import AUTO, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Mapping, MutableMapping, Sequence
     from contextlib import AbstractContextManager
 
     import numpy.typing as npt
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from coquina.tables.cuts import Cut
 
 _TEXT_WIDTH_MIN = 16
-#: The attribute of a table in HDF5 that says how many rows it has.
-ROWS = "coquina_rows"
 
 
 class Appender(Protocol):
@@ -100,9 +99,9 @@ class Home(ABC):
     def attrs(self) -> MutableMapping[str, Any]:
         """The attributes of the table."""
 
-    def marks(self, path: str = "") -> MutableMapping[str, Any]:
-        """Return the attributes of what is at a path, or of the table, for what decides how it is read."""
-        return self.attrs_of(path) if path else self.attrs
+    def put_marks(self, path: str, marks: Mapping[str, Any]) -> None:
+        """Set attributes of what is at a path that decide how it is read; the table's own are at ""."""
+        (self.attrs_of(path) if path else self.attrs).update(marks)
 
     def noted_rows(self) -> int | None:
         """Return how many rows the last commit is said to have; None where commits tell of each array."""
@@ -229,9 +228,9 @@ class Hdf5Home(Home):
         """The attributes of the group: h5py's mapping."""
         return self._group.attrs
 
-    def marks(self, path: str = "") -> MutableMapping[str, Any]:
-        """Return h5py's mapping, whose text is written where checksums are."""
-        return Marks(super().marks(path))
+    def put_marks(self, path: str, marks: Mapping[str, Any]) -> None:
+        """Set attributes whose text is written where checksums are."""
+        super().put_marks(path, {name: in_header(value) for name, value in marks.items()})
 
     def noted_rows(self) -> int | None:
         """Return what stands in an attribute."""

@@ -24,7 +24,7 @@ from coquina.tables.reading import narrowed
 from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
 from coquina.tables.table import Table
 from coquina.tables.table_indexes import forget_indexes
-from coquina.tables.user_attributes import attributes_of, put_attributes, user_attributes
+from coquina.tables.user_attributes import attributes_of, put_attributes, title_of, user_attributes
 from coquina.tuning_options import DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
@@ -245,8 +245,7 @@ def owned(table: Table, file: File) -> Table:
 def expecting(storing: Storing, data: Any) -> Storing:
     """Return how to store data: with its attributes, and for as many rows as it has, if that can be told."""
     given: Any = data
-    title = storing.title or str(getattr(getattr(given, "layout", None), "title", ""))
-    storing = replace(storing, attrs=attributes_of(given), title=title)
+    storing = replace(storing, attrs=attributes_of(given), title=storing.title or title_of(given))
     if storing.expected_rows is not None:
         return storing
     rows = None
@@ -282,9 +281,8 @@ def copy_plan(
         values_of = (values for _, values in cut(plan, columns, None))
     parts = ({paths[path]: one for path, one in values.items()} for values in values_of)
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
-    title = str(getattr(source.layout, "title", ""))
     attrs = user_attributes(source)
-    storing = replace(storing, title=title, expected_rows=len(plan.span), attrs=attrs)
+    storing = replace(storing, title=title_of(source), expected_rows=len(plan.span), attrs=attrs)
     if isinstance(target, str | os.PathLike):
         return create_at(cast("Any", target), "a", name, (schema, parts), storing, overwrite=overwrite)
     return filled_in(target, name, schema, parts, storing)

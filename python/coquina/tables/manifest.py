@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NAME = "table.json"
 #: Where the indexes of a table are, a directory of frames as well.
 FOLDER = "index"
+#: The file that a writer holds locked, by the engine's `frame/lock.rs`.
+LOCK = ".coquina.lock"
 _VERSION, _VERSION_UNCHECKED = 2, 1
 Node = dict[str, Any]
 

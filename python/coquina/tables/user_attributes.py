@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.hdf5.untyped import h5py
+from coquina.tables.marks import text_array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,11 @@ def user_attributes(table: Any) -> dict[str, Any]:
     """Return the attributes that people gave a table."""
     attrs: Mapping[str, Any] = getattr(table.layout, "attrs", None) or {}
     return {name: attrs[name] for name in attrs if not _STORED.fullmatch(name)}
+
+
+def title_of(data: Any) -> str:
+    """Return the title of a table; empty for what is none, or has none."""
+    return str(getattr(getattr(data, "layout", None), "title", ""))
 
 
 def attributes_of(data: Any) -> dict[str, Any]:
@@ -83,7 +88,7 @@ def _as_hdf5(value: Any) -> Any:
     texts = cast("list[Any]", value) if isinstance(value, list) else [None]
     if not all(isinstance(one, str) for one in texts):
         return cast("Any", value)
-    return np.array([*texts, None], h5py.string_dtype())[:-1]
+    return text_array(cast("list[str]", texts))
 
 
 def _python(value: Any) -> Any:
