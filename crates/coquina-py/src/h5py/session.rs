@@ -47,11 +47,15 @@ pub(crate) struct Libhdf5 {
     iterate: Option<Iterate>,
     chunk_options: Option<ChunkOptions>,
     version: (u32, u32, u32),
-    phil: Py<PyAny>,
 }
 
 /// h5py's lock, once a dataset was looked at.
 static PHIL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+fn phil(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    let found = kept(&PHIL, py, || Ok(py.import("h5py._objects")?.getattr("phil")?.unbind()))?;
+    Ok(found.bind(py))
+}
 
 /// Whether this thread has h5py's lock already: within what h5py itself calls, and in a loop over `values()` or
 /// `items()` of h5py, which keep it from one turn to the next.
@@ -104,7 +108,7 @@ impl Libhdf5 {
 
     /// Another copy of the library would not know what h5py has opened.
     fn check(&self, py: Python<'_>, dataset: Id) -> PyResult<()> {
-        let _locked = Phil::take(self.phil.bind(py))?;
+        let _locked = Phil::take(phil(py)?)?;
         // SAFETY: the function takes any number; this thread has the lock, and the GIL for a capsule.
         if unsafe { (self.is_valid)(dataset) } > 0 {
             return Ok(());
@@ -114,9 +118,7 @@ impl Libhdf5 {
 
     fn from_source(py: Python<'_>, source: Source<'_>) -> PyResult<Self> {
         let told = py.import("h5py.version")?.getattr("hdf5_version_tuple")?.extract()?;
-        let phil = py.import("h5py._objects")?.getattr("phil")?;
-        PHIL.get_or_init(py, || phil.clone().unbind());
-        let _locked = Phil::take(&phil)?;
+        let _locked = Phil::take(phil(py)?)?;
         let get_version: GetVersion = source.find("H5get_libversion", 3)?;
         let is_valid: IsValid = source.find("H5Iis_valid", 1)?;
         let version = version(get_version);
@@ -133,7 +135,6 @@ impl Libhdf5 {
             iterate,
             chunk_options: source.find("H5Pget_chunk_opts", 2).ok(),
             version,
-            phil: phil.unbind(),
             way: source.way()?,
         })
     }
@@ -160,7 +161,7 @@ impl Libhdf5 {
         rank: impl FnOnce(Python<'_>) -> PyResult<usize>,
     ) -> PyResult<Option<Session<'_>>> {
         let (lock, id) = Python::attach(|py| {
-            let lock = Phil::take(self.phil.bind(py))?;
+            let lock = Phil::take(phil(py)?)?;
             PyResult::Ok((lock, dataset.bind(py).getattr("id")?.extract::<Id>()?))
         })?;
         self.stay_silent();
