@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use coquina::array::{Array, OpenOptions, Outcome, Text, commit_together};
-use coquina::frame::{CommitId, FolderLock, Manifest, Mode, read_manifest as read};
+use coquina::frame::{CommitId, FolderLock, Manifest, Mode, exchange, read_manifest as read};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -15,7 +15,15 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<DirectoryLock>()?;
     module.add_class::<ManifestWriter>()?;
     module.add_function(wrap_pyfunction!(read_manifest, module)?)?;
-    module.add_function(wrap_pyfunction!(open_commit, module)?)
+    module.add_function(wrap_pyfunction!(open_commit, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange_names, module)?)
+}
+
+/// Gives two directories each other's name in one step; false if the system cannot, and nothing is done.
+#[pyfunction]
+#[pyo3(signature = (one, other, /))]
+fn exchange_names(one: PathBuf, other: PathBuf) -> PyResult<bool> {
+    Ok(exchange(&one, &other)?)
 }
 
 /// Opens the array at a path in the state with this id.
