@@ -144,7 +144,7 @@ impl ArrayHandle {
 
     /// What the items may have lost: name and value of the bound, the means, and what was reached.
     fn lossy(&self, py: Python<'_>) -> Result<Option<LossyTuple>, Raised> {
-        lossy::get(py, self)
+        lossy::get(py, &self.array)
     }
 
     /// What is written to an HDF5 dataset from now on is kept exactly, until `set_lossy`.
@@ -155,28 +155,28 @@ impl ArrayHandle {
     /// From now on what is written may lose so much; `reached` is what it has lost before.
     #[pyo3(signature = (terms, reached=None, /))]
     fn set_lossy(&self, py: Python<'_>, terms: Terms, reached: Option<ReachedTuple>) -> Result<(), Raised> {
-        lossy::set(py, self, terms, reached)
+        lossy::set(py, &self.array, terms, reached)
     }
 
     /// What chunks are tuned for; `None` if they are all encoded alike.
     fn tuning(&self, py: Python<'_>) -> Result<Option<GoalTuple>, Raised> {
-        tuning::get(py, self)
+        tuning::get(py, &self.array)
     }
 
     /// From now on the codec, level and filters of each chunk that is written are chosen for this goal, or no more.
     #[pyo3(signature = (goal, /))]
     fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTuple>) -> Result<(), Raised> {
-        tuning::set(py, self, goal)
+        tuning::set(py, &self.array, goal)
     }
 
     /// How many chunks are encoded how, from what their headers say.
     fn encodings(&self, py: Python<'_>) -> Result<BTreeMap<String, u64>, Raised> {
-        tuning::encodings(py, self)
+        tuning::encodings(py, &self.array)
     }
 
     /// What the tuner has done for this handle so far, by name.
     fn tuner_counters<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Raised> {
-        tuning::counters(py, self)
+        tuning::counters(py, &self.array)
     }
 
     /// Takes over the chunks of another array as they are stored; its first item is at `start` here.

@@ -2,11 +2,11 @@
 //!
 //! In: the name of a bound, its value, and the means or none. Out: the same, with what was reached.
 
+use coquina::array::Array;
 use coquina::lossy::{self, Contract, Means, Reached, Record};
 use coquina::{Error, Result};
 use pyo3::prelude::*;
 
-use super::handle::ArrayHandle;
 use crate::errors::Raised;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -46,19 +46,18 @@ fn record((bound, value, means): Terms, reached: Option<ReachedTuple>, dtype: &s
 /// What is written to the array from now on may lose so much.
 pub(super) fn set(
     py: Python<'_>,
-    handle: &ArrayHandle,
+    array: &Array,
     terms: Terms,
     reached: Option<ReachedTuple>,
 ) -> Result<(), Raised> {
-    let array = &handle.array;
     let dtype = array.dtype().ok_or_else(|| Error::invalid("lossy: the items have no dtype"))?;
     let record = record(terms, reached, dtype)?;
     Ok(py.detach(|| array.set_lossy(record))?)
 }
 
 /// What an array may lose, and what it has lost.
-pub(super) fn get(py: Python<'_>, handle: &ArrayHandle) -> Result<Option<LossyTuple>, Raised> {
-    let Some(Record { contract, reached }) = py.detach(|| handle.array.lossy())? else { return Ok(None) };
+pub(super) fn get(py: Python<'_>, array: &Array) -> Result<Option<LossyTuple>, Raised> {
+    let Some(Record { contract, reached }) = py.detach(|| array.lossy())? else { return Ok(None) };
     let (Reached { max_error, relative_error, chunks, .. }, psnr) = (reached, reached.psnr());
     let (bound, means) = (contract.bound(), contract.means().map(Means::name));
     Ok(Some((bound.name(), bound.value(), means, (max_error, relative_error, psnr, chunks))))

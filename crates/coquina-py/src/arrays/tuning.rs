@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use coquina::Result;
+use coquina::array::Array;
 use coquina::tune::{Goal, Wants};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::handle::ArrayHandle;
 use crate::errors::Raised;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -58,19 +58,19 @@ pub(crate) fn to_tuple(goal: &Goal) -> GoalTuple {
 }
 
 /// What chunks of an array are tuned for.
-pub(super) fn get(py: Python<'_>, handle: &ArrayHandle) -> Result<Option<GoalTuple>, Raised> {
-    Ok(py.detach(|| handle.array.tuning())?.as_ref().map(to_tuple))
+pub(super) fn get(py: Python<'_>, array: &Array) -> Result<Option<GoalTuple>, Raised> {
+    Ok(py.detach(|| array.tuning())?.as_ref().map(to_tuple))
 }
 
 /// What chunks of an array are to be tuned for from now on.
-pub(super) fn set(py: Python<'_>, handle: &ArrayHandle, goal: Option<GoalTuple>) -> Result<(), Raised> {
+pub(super) fn set(py: Python<'_>, array: &Array, goal: Option<GoalTuple>) -> Result<(), Raised> {
     let goal = of_tuple(goal)?;
-    Ok(py.detach(|| handle.array.set_tuning(goal))?)
+    Ok(py.detach(|| array.set_tuning(goal))?)
 }
 
 /// How many chunks of an array are encoded how.
-pub(super) fn encodings(py: Python<'_>, handle: &ArrayHandle) -> Result<BTreeMap<String, u64>, Raised> {
-    let found = py.detach(|| handle.array.encodings())?;
+pub(super) fn encodings(py: Python<'_>, array: &Array) -> Result<BTreeMap<String, u64>, Raised> {
+    let found = py.detach(|| array.encodings())?;
     let text = |(codec, filters): (String, String)| {
         if filters.is_empty() { codec } else { format!("{codec} + {filters}") }
     };
@@ -78,8 +78,8 @@ pub(super) fn encodings(py: Python<'_>, handle: &ArrayHandle) -> Result<BTreeMap
 }
 
 /// What the tuner of an array has done so far.
-pub(super) fn counters<'py>(py: Python<'py>, handle: &ArrayHandle) -> Result<Bound<'py, PyDict>, Raised> {
-    let counters = py.detach(|| handle.array.tuner_counters());
+pub(super) fn counters<'py>(py: Python<'py>, array: &Array) -> Result<Bound<'py, PyDict>, Raised> {
+    let counters = py.detach(|| array.tuner_counters());
     let facts = PyDict::new(py);
     facts.set_item("chosen", counters.chosen)?;
     facts.set_item("tried", counters.tried)?;
