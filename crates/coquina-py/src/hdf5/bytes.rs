@@ -13,9 +13,9 @@ use coquina::tune::Tuner;
 use coquina::{Error, Job, Limits};
 use coquina_kernels::Type;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 
-use super::library::RowTuple;
+use super::rows::{RowTuple, row_tuples};
 use crate::arrays::{GoalTuple, of_tuple};
 use crate::buffers::{Input, NewBytes};
 use crate::errors::Raised;
@@ -39,15 +39,6 @@ pub(super) type FilterTuple = (u16, bool, Vec<u32>);
 
 pub(super) fn slots(filters: Vec<FilterTuple>) -> Vec<Slot> {
     filters.into_iter().map(|(id, is_optional, values)| Slot { id, is_optional, values }).collect()
-}
-
-pub(super) fn row_tuples(
-    py: Python<'_>,
-    rows: Vec<(Vec<u64>, ChunkRow)>,
-) -> Result<Vec<RowTuple<'_>>, Raised> {
-    let tuple =
-        |(start, row): (Vec<u64>, ChunkRow)| Ok((PyTuple::new(py, start)?, row.address, row.size, row.mask));
-    rows.into_iter().map(tuple).collect()
 }
 
 /// The filters of HDF5 that are known: id, name, whether chunks can be read whatever is installed, whether they can be

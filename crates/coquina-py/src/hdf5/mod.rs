@@ -11,6 +11,7 @@ mod journaled;
 mod library;
 mod opening;
 mod order;
+mod rows;
 
 use pyo3::prelude::*;
 
