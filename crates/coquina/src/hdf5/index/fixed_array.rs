@@ -7,7 +7,7 @@
 
 use super::blocks::Blocks;
 use super::fields::{Fields, Widths, size};
-use super::rows::{Encoding, Numbering, Rows, put_elements};
+use super::rows::{Encoding, Filtering, NumberedRows};
 use crate::base::error::{Error, Result};
 
 /// Rows of the array whose header is at `address`.
@@ -15,9 +15,10 @@ pub(super) fn read(
     blocks: &mut Blocks<'_>,
     widths: Widths,
     address: u64,
-    (is_filtered, chunk_bytes): (bool, u64),
-    (numbers, rows): (&mut Numbering, &mut Rows<'_>),
+    filtering: Filtering,
+    rows: &mut NumberedRows<'_, '_>,
 ) -> Result<()> {
+    let Filtering { is_filtered, chunk_bytes } = filtering;
     let length = 4 + 4 + widths.length + widths.address + 4;
     let mut fields = Fields::new(blocks.signed(*b"FAHD", address, length)?);
     fields.version(0, "FAHD")?;
@@ -27,8 +28,8 @@ pub(super) fn read(
     let page_bits = u32::from(fields.u8("page bits")?);
     let count = fields.uint(widths.length, "elements")?;
     let Some(block) = fields.address(widths, "data block")? else { return Ok(()) };
-    if numbers.count() != Some(count) {
-        let text = format!("FAHD: {count} elements, the shape asks for {:?}", numbers.count());
+    if rows.numbers.count() != Some(count) {
+        let text = format!("FAHD: {count} elements, the shape asks for {:?}", rows.numbers.count());
         return Err(Error::corrupt(text));
     }
     let page = 1_u64.checked_shl(page_bits).filter(|&page| page < count);
@@ -43,7 +44,7 @@ pub(super) fn read(
     check_client(fields.u8("client")?, is_filtered)?;
     check_owner(fields.address(widths, "header")?, address)?;
     let Some(page) = page else {
-        return put_elements(fields.left(), 0, &encoding, numbers, rows);
+        return rows.put_elements(fields.left(), 0, &encoding);
     };
     let bitmap = fields.left().to_vec();
     let page_bytes = elements_bytes(page, &encoding)?.saturating_add(4) as u64;
@@ -54,7 +55,7 @@ pub(super) fn read(
             let first = number * page;
             let bytes = elements_bytes(page.min(count - first), &encoding)?.saturating_add(4);
             let elements = blocks.summed(place, bytes).map_err(|e| e.at(format!("page {number}")))?;
-            put_elements(elements, first, &encoding, numbers, rows)?;
+            rows.put_elements(elements, first, &encoding)?;
         }
         at = place.checked_add(page_bytes);
     }
