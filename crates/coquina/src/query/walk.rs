@@ -166,12 +166,18 @@ struct Counted<T> {
     matched: u64,
 }
 
-impl<P, T: Take<P, Rest = ()>> Take<(u64, P)> for Counted<T> {
+/// What is made of the matches of a task.
+struct Visited<P> {
+    matched: u64,
+    piece: P,
+}
+
+impl<P, T: Take<P, Rest = ()>> Take<Visited<P>> for Counted<T> {
     type Rest = ();
 
-    fn take(&mut self, (matched, piece): (u64, P)) -> Result<()> {
-        self.matched += matched;
-        self.taker.take(piece)
+    fn take(&mut self, visited: Visited<P>) -> Result<()> {
+        self.matched += visited.matched;
+        self.taker.take(visited.piece)
     }
 }
 
@@ -187,7 +193,7 @@ struct Walking<'w, V> {
 
 impl<V: Visit> Walking<'_, V> {
     /// The matches of a task, and what is made of them.
-    fn task(&self, range: &Range<u64>) -> Result<(u64, V::Piece)> {
+    fn task(&self, range: &Range<u64>) -> Result<Visited<V::Piece>> {
         let mut piece = self.visit.piece();
         let (mut at, mut matched) = (range.start, 0);
         while at < range.end {
@@ -206,7 +212,7 @@ impl<V: Visit> Walking<'_, V> {
             matched += part.map_err(|e| e.at(format!("rows {at}..{end}")))?;
             at = end;
         }
-        Ok((matched, piece))
+        Ok(Visited { matched, piece })
     }
 
     /// The matches of a part of a chunk, if there are not more than `left`; else some more than that.
