@@ -167,7 +167,8 @@ impl Bound {
 
     fn compute(
         &self,
-        (start, shape): (&[u64], &[u64]),
+        start: &[u64],
+        shape: &[u64],
         mut look: Option<Look>,
         out: &mut [u8],
         scratch: &mut Scratch,
@@ -224,7 +225,7 @@ impl Bound {
                 return Ok(Some(item));
             }
         }
-        with_scratch(|scratch| self.compute((start, shape), look, out, scratch)).map(|()| None)
+        with_scratch(|scratch| self.compute(start, shape, look, out, scratch)).map(|()| None)
     }
 
     /// The result of operands that are one item each.

@@ -176,11 +176,11 @@ impl Reduction<'_> {
             if self.gives_places() {
                 // Places of a box become those of the whole before they meet others.
                 beside.reset(piece.span.clone(), &self.kernel);
-                part::fold(&self.kernel, best_level(), values, (&span, self.is_reduced), &mut beside.cells());
+                part::fold(&self.kernel, best_level(), values, &span, self.is_reduced, &mut beside.cells());
                 part::place(self.tasks.shape(), &span, self.is_reduced, beside.cells().places());
                 beside.merge(&self.kernel, piece);
             } else {
-                part::fold(&self.kernel, best_level(), values, (&span, self.is_reduced), &mut piece.cells());
+                part::fold(&self.kernel, best_level(), values, &span, self.is_reduced, &mut piece.cells());
             }
         }
         Ok(pieces)
