@@ -18,17 +18,21 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open_commit, module)?)
 }
 
+/// What tells a state of an array from others: a tuple of Python's.
+#[derive(FromPyObject)]
+struct Commit {
+    #[pyo3(item(0))]
+    end: u64,
+    #[pyo3(item(1))]
+    sum: u64,
+}
+
 /// Opens the array at a path in the state with this id.
 #[pyfunction]
 #[pyo3(signature = (path, commit, /, *, writable=false))]
-fn open_commit(
-    py: Python<'_>,
-    path: PathBuf,
-    commit: (u64, u64),
-    writable: bool,
-) -> Result<ArrayHandle, Raised> {
+fn open_commit(py: Python<'_>, path: PathBuf, commit: Commit, writable: bool) -> Result<ArrayHandle, Raised> {
     let mode = if writable { Mode::Write } else { Mode::Read };
-    let commit = Some(CommitId { end: commit.0, sum: commit.1 });
+    let commit = Some(CommitId { end: commit.end, sum: commit.sum });
     let options = OpenOptions { mode, commit, ..OpenOptions::default() };
     let array = py.detach(|| Array::open(&path, &options))?;
     Ok(ArrayHandle::new(array, Some(path)))

@@ -12,8 +12,8 @@ use coquina::{Job, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::lossy::{self, LossyTuple, ReachedTuple, Terms};
-use super::tuning::{self, GoalTuple};
+use super::lossy::{self, LossyTuple, ReachedTerms, Terms};
+use super::tuning::{self, GoalTerms, GoalTuple};
 use crate::errors::Raised;
 use crate::{options, watch};
 
@@ -154,7 +154,7 @@ impl ArrayHandle {
 
     /// From now on what is written may lose so much; `reached` is what it has lost before.
     #[pyo3(signature = (terms, reached=None, /))]
-    fn set_lossy(&self, py: Python<'_>, terms: Terms, reached: Option<ReachedTuple>) -> Result<(), Raised> {
+    fn set_lossy(&self, py: Python<'_>, terms: Terms, reached: Option<ReachedTerms>) -> Result<(), Raised> {
         lossy::set(py, &self.array, terms, reached)
     }
 
@@ -165,7 +165,7 @@ impl ArrayHandle {
 
     /// From now on the codec, level and filters of each chunk that is written are chosen for this goal, or no more.
     #[pyo3(signature = (goal, /))]
-    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTuple>) -> Result<(), Raised> {
+    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTerms>) -> Result<(), Raised> {
         tuning::set(py, &self.array, goal)
     }
 

@@ -17,28 +17,60 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (terms, /))]
 fn check_lossy(terms: Terms) -> Result<(), Raised> {
-    let (name, value, means) = terms;
-    means.as_deref().map(Means::of).transpose()?;
-    lossy::Bound::of(&name, value)?;
+    terms.means()?;
+    terms.bound()?;
     Ok(())
 }
 
-/// Name and value of a bound, and the name of the means.
-pub(super) type Terms = (String, f64, Option<String>);
-/// Greatest error, greatest relative error, least PSNR; chunks rounded, truncated, by ZFP, as images, and exact.
-pub(super) type ReachedTuple = (f64, f64, f64, [u64; lossy::WAYS]);
-/// Terms, and what was reached.
+/// What is asked for: a tuple of Python's.
+#[derive(FromPyObject)]
+pub(super) struct Terms {
+    #[pyo3(item(0))]
+    bound: String,
+    #[pyo3(item(1))]
+    value: f64,
+    #[pyo3(item(2))]
+    means: Option<String>,
+}
+
+/// What was reached: a tuple of Python's.
+#[derive(FromPyObject)]
+pub(super) struct ReachedTerms {
+    #[pyo3(item(0))]
+    max_error: f64,
+    #[pyo3(item(1))]
+    relative_error: f64,
+    #[pyo3(item(2))]
+    psnr: f64,
+    /// Chunks rounded, truncated, by ZFP, as images, and exact.
+    #[pyo3(item(3))]
+    chunks: [u64; lossy::WAYS],
+}
+
+/// As [`ReachedTerms`], for Python.
+type ReachedTuple = (f64, f64, f64, [u64; lossy::WAYS]);
+/// Terms, and what was reached, for Python.
 pub(super) type LossyTuple = (&'static str, f64, Option<&'static str>, ReachedTuple);
 
+impl Terms {
+    fn bound(&self) -> Result<lossy::Bound> {
+        lossy::Bound::of(&self.bound, self.value)
+    }
+
+    fn means(&self) -> Result<Option<Means>> {
+        self.means.as_deref().map(Means::of).transpose()
+    }
+}
+
 /// The record of terms for items of this dtype.
-fn record((bound, value, means): Terms, reached: Option<ReachedTuple>, dtype: &str) -> Result<Record> {
-    let means = means.as_deref().map(Means::of).transpose()?;
-    let contract = Contract::new(lossy::Bound::of(&bound, value)?, means, dtype)?;
-    let reached = reached.map_or(Reached::NOTHING, |(max_error, relative_error, psnr, chunks)| Reached {
-        max_error,
-        relative_error,
-        mean_square: 10.0_f64.powf(-psnr / 10.0),
-        chunks,
+fn record(terms: &Terms, reached: Option<ReachedTerms>, dtype: &str) -> Result<Record> {
+    let means = terms.means()?;
+    let contract = Contract::new(terms.bound()?, means, dtype)?;
+    let reached = reached.map_or(Reached::NOTHING, |reached| Reached {
+        max_error: reached.max_error,
+        relative_error: reached.relative_error,
+        mean_square: 10.0_f64.powf(-reached.psnr / 10.0),
+        chunks: reached.chunks,
     });
     Ok(Record { contract, reached })
 }
@@ -48,10 +80,10 @@ pub(super) fn set(
     py: Python<'_>,
     array: &Array,
     terms: Terms,
-    reached: Option<ReachedTuple>,
+    reached: Option<ReachedTerms>,
 ) -> Result<(), Raised> {
     let dtype = array.dtype().ok_or_else(|| Error::invalid("lossy: the items have no dtype"))?;
-    let record = record(terms, reached, dtype)?;
+    let record = record(&terms, reached, dtype)?;
     Ok(py.detach(|| array.set_lossy(record))?)
 }
 

@@ -19,22 +19,35 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tuning_of_text, module)?)
 }
 
-/// A goal as Python code writes it.
+/// A goal as Python code writes it: a tuple.
+#[derive(FromPyObject)]
+pub(crate) struct GoalTerms {
+    #[pyo3(item(0))]
+    tradeoff: f64,
+    #[pyo3(item(1))]
+    wants: String,
+    #[pyo3(item(2))]
+    bandwidth: Option<f64>,
+    #[pyo3(item(3))]
+    is_calibrated: bool,
+}
+
+/// A goal for Python.
 pub(crate) type GoalTuple = (f64, String, Option<f64>, bool);
 
 /// Raises ValueError for a goal that no tuner can have.
 #[pyfunction]
 #[pyo3(signature = (goal, /))]
-fn check_tuning(goal: GoalTuple) -> Result<(), Raised> {
-    of_tuple(Some(goal))?;
+fn check_tuning(goal: GoalTerms) -> Result<(), Raised> {
+    goal_of(Some(goal))?;
     Ok(())
 }
 
 /// Returns a goal as the text that stands in files.
 #[pyfunction]
 #[pyo3(signature = (goal, /))]
-fn tuning_text(goal: GoalTuple) -> Result<String, Raised> {
-    Ok(of_tuple(Some(goal))?.unwrap_or_default().text())
+fn tuning_text(goal: GoalTerms) -> Result<String, Raised> {
+    Ok(goal_of(Some(goal))?.unwrap_or_default().text())
 }
 
 /// Returns the goal of such a text; raises CorruptError for another one.
@@ -45,11 +58,11 @@ fn tuning_of_text(text: &str) -> Result<GoalTuple, Raised> {
 }
 
 /// The goal, if there is one.
-pub(crate) fn of_tuple(goal: Option<GoalTuple>) -> Result<Option<Goal>> {
-    goal.map(|(tradeoff, wants, bandwidth, is_calibrated)| {
+pub(crate) fn goal_of(terms: Option<GoalTerms>) -> Result<Option<Goal>> {
+    let goal = |GoalTerms { tradeoff, wants, bandwidth, is_calibrated }| {
         Goal::new(tradeoff, Wants::of(&wants)?, bandwidth, is_calibrated)
-    })
-    .transpose()
+    };
+    terms.map(goal).transpose()
 }
 
 /// A goal for Python.
@@ -63,8 +76,8 @@ pub(super) fn get(py: Python<'_>, array: &Array) -> Result<Option<GoalTuple>, Ra
 }
 
 /// What chunks of an array are to be tuned for from now on.
-pub(super) fn set(py: Python<'_>, array: &Array, goal: Option<GoalTuple>) -> Result<(), Raised> {
-    let goal = of_tuple(goal)?;
+pub(super) fn set(py: Python<'_>, array: &Array, goal: Option<GoalTerms>) -> Result<(), Raised> {
+    let goal = goal_of(goal)?;
     Ok(py.detach(|| array.set_tuning(goal))?)
 }
 

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::rows::{RowTuple, row_tuples};
-use crate::arrays::{GoalTuple, of_tuple};
+use crate::arrays::{GoalTerms, goal_of};
 use crate::buffers::{Input, NewBytes};
 use crate::errors::Raised;
 
@@ -34,11 +34,20 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lookup3, module)?)
 }
 
-/// A filter of a dataset: its id, whether it may be skipped, and its parameters.
-pub(super) type FilterTuple = (u16, bool, Vec<u32>);
+/// A filter of a dataset: a tuple of Python's.
+#[derive(FromPyObject)]
+pub(super) struct Filter {
+    #[pyo3(item(0))]
+    id: u16,
+    #[pyo3(item(1))]
+    is_optional: bool,
+    #[pyo3(item(2))]
+    values: Vec<u32>,
+}
 
-pub(super) fn slots(filters: Vec<FilterTuple>) -> Vec<Slot> {
-    filters.into_iter().map(|(id, is_optional, values)| Slot { id, is_optional, values }).collect()
+pub(super) fn slots(filters: Vec<Filter>) -> Vec<Slot> {
+    let slot = |Filter { id, is_optional, values }| Slot { id, is_optional, values };
+    filters.into_iter().map(slot).collect()
 }
 
 /// The filters of HDF5 that are known: id, name, whether chunks can be read whatever is installed, whether they can be
@@ -54,11 +63,17 @@ fn hdf5_filter_is_there(py: Python<'_>, code: u16) -> bool {
     py.detach(|| is_filter_there(code))
 }
 
-/// A number in every item: where it starts, and the name of its type.
-pub(super) type ZoneTuple = (usize, String);
+/// A number in every item: a tuple of Python's.
+#[derive(FromPyObject)]
+pub(super) struct Zone {
+    #[pyo3(item(0))]
+    offset: usize,
+    #[pyo3(item(1))]
+    type_name: String,
+}
 
-pub(super) fn zone_fields(zones: Vec<ZoneTuple>) -> Result<Vec<ZoneField>, Error> {
-    let field = |(offset, name): ZoneTuple| {
+pub(super) fn zone_fields(zones: Vec<Zone>) -> Result<Vec<ZoneField>, Error> {
+    let field = |Zone { offset, type_name: name }: Zone| {
         let ty = Type::by_name(&name);
         let ty = ty.ok_or_else(|| Error::invalid(format!("zones: type {name:?}: none of ours")))?;
         Ok(ZoneField { offset, ty })
@@ -74,8 +89,8 @@ pub(super) struct ChunkTuner(Arc<Tuner>);
 impl ChunkTuner {
     #[new]
     #[pyo3(signature = (goal, /))]
-    fn new(goal: GoalTuple) -> Result<Self, Raised> {
-        Ok(Self(Arc::new(Tuner::new(of_tuple(Some(goal))?.unwrap_or_default()))))
+    fn new(goal: GoalTerms) -> Result<Self, Raised> {
+        Ok(Self(Arc::new(Tuner::new(goal_of(Some(goal))?.unwrap_or_default()))))
     }
 }
 
@@ -88,11 +103,11 @@ impl ChunkTuner {
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn filter_encode<'py>(
     py: Python<'py>,
-    filters: Vec<FilterTuple>,
+    filters: Vec<Filter>,
     dims: Vec<u64>,
     itemsize: usize,
     data: &Bound<'py, PyAny>,
-    zones: Vec<ZoneTuple>,
+    zones: Vec<Zone>,
     rows: u64,
     tuner: Option<PyRef<'py, ChunkTuner>>,
     checksums: bool,
@@ -152,7 +167,7 @@ fn chosen(pipeline: &Pipeline, items: &[u8], tuner: &Tuner) -> Result<Params, Er
 #[pyo3(signature = (filters, dims, itemsize, mask, data, /))]
 fn filter_decode<'py>(
     py: Python<'py>,
-    filters: Vec<FilterTuple>,
+    filters: Vec<Filter>,
     dims: Vec<u64>,
     itemsize: usize,
     mask: u32,

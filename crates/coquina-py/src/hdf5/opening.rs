@@ -12,7 +12,7 @@ use coquina::store::hdf5::{Hdf5Spec, Library, Seconds, TerminatedField};
 use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 
-use super::bytes::{FilterTuple, ZoneTuple, slots, zone_fields};
+use super::bytes::{Filter, Zone, slots, zone_fields};
 use super::library::Hdf5Library;
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;
@@ -28,11 +28,18 @@ fn gear_of(name: &str) -> Result<Gear> {
     gear.ok_or_else(|| Error::invalid(format!("gear {name:?}: takes direct, fetched or whole")))
 }
 
-/// The files that are open, by device and inode: however many datasets of one are open, it is opened once.
-static OPEN: Mutex<BTreeMap<(u64, u64), Weak<File>>> = Mutex::new(BTreeMap::new());
+/// The numbers that tell a file from all others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+/// The files that are open: however many datasets of one are open, it is opened once.
+static OPEN: Mutex<BTreeMap<FileId, Weak<File>>> = Mutex::new(BTreeMap::new());
 
 /// The file at `path`, which may be open already.
-fn shared_descriptor(path: &Path, expected: (u64, u64)) -> Result<Arc<File>> {
+fn shared_descriptor(path: &Path, expected: FileId) -> Result<Arc<File>> {
     // Not to be waited for: in a forked child whoever holds it may not exist.
     let Ok(mut open) = OPEN.try_lock() else { return own_descriptor(path, expected).map(Arc::new) };
     if let Some(file) = open.get(&expected).and_then(Weak::upgrade) {
@@ -44,9 +51,9 @@ fn shared_descriptor(path: &Path, expected: (u64, u64)) -> Result<Arc<File>> {
     Ok(file)
 }
 
-/// The file at `path`, if it is the one with these numbers of device and inode. HDF5's own descriptor is not shared:
+/// The file at `path`, if it is the one that is expected. HDF5's own descriptor is not shared:
 /// it holds HDF5's lock on the file, which a second one to the same open file would keep after HDF5 closed it.
-fn own_descriptor(path: &Path, expected: (u64, u64)) -> Result<File> {
+fn own_descriptor(path: &Path, expected: FileId) -> Result<File> {
     let open = || {
         let file = File::open(path)?;
         let found = identity(&file)?;
@@ -59,14 +66,14 @@ fn own_descriptor(path: &Path, expected: (u64, u64)) -> Result<File> {
 }
 
 #[cfg(unix)]
-fn identity(file: &File) -> io::Result<(u64, u64)> {
+fn identity(file: &File) -> io::Result<FileId> {
     use std::os::unix::fs::MetadataExt;
     let metadata = file.metadata()?;
-    Ok((metadata.dev(), metadata.ino()))
+    Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
 }
 
 #[cfg(not(unix))]
-fn identity(_file: &File) -> io::Result<(u64, u64)> {
+fn identity(_file: &File) -> io::Result<FileId> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "files have no number here that tells them apart"))
 }
 
@@ -78,8 +85,21 @@ fn seconds_of(order: &str) -> Result<Seconds> {
     }
 }
 
-fn terminated_field((offset, size, count): (usize, usize, usize)) -> TerminatedField {
-    TerminatedField { offset, size, count }
+/// Strings in every item that end at their first NUL: a tuple of Python's.
+#[derive(FromPyObject)]
+struct Terminated {
+    #[pyo3(item(0))]
+    offset: usize,
+    #[pyo3(item(1))]
+    size: usize,
+    #[pyo3(item(2))]
+    count: usize,
+}
+
+impl From<Terminated> for TerminatedField {
+    fn from(Terminated { offset, size, count }: Terminated) -> Self {
+        Self { offset, size, count }
+    }
 }
 
 /// Opens a dataset. With gear "direct" the bytes that `remote`, a `RangeReader`, gives are read besides, or the file at
@@ -100,7 +120,7 @@ fn open_dataset(
     dtype: String,
     typesize: usize,
     fill: Vec<u8>,
-    filters: Vec<FilterTuple>,
+    filters: Vec<Filter>,
     gear: &str,
     writable: bool,
     blocks: Option<Vec<u64>>,
@@ -110,15 +130,16 @@ fn open_dataset(
     inode: Option<u64>,
     header: Option<u64>,
     contiguous: Option<u64>,
-    zones: Vec<ZoneTuple>,
+    zones: Vec<Zone>,
     checksums: bool,
-    terminated: Vec<(usize, usize, usize)>,
+    terminated: Vec<Terminated>,
     seconds: Option<&str>,
     remote: Option<Bound<'_, PyAny>>,
 ) -> Result<ArrayHandle, Raised> {
     let gear = gear_of(gear)?;
     let library = Arc::clone(&library.get().dataset) as Arc<dyn Library>;
-    let source = match (gear, &remote, path.as_ref().zip(device.zip(inode))) {
+    let id = device.zip(inode).map(|(device, inode)| FileId { device, inode });
+    let source = match (gear, &remote, path.as_ref().zip(id)) {
         (Gear::Direct, Some(reader), _) => Some(Arc::new(remote::far(reader)?) as Arc<dyn ReadAt>),
         (Gear::Direct, None, Some((path, expected))) => {
             Some(py.detach(|| shared_descriptor(path, expected))? as Arc<dyn ReadAt>)
@@ -140,7 +161,7 @@ fn open_dataset(
         slots: slots(filters),
         zones: zone_fields(zones)?,
         checksums,
-        terminated: terminated.into_iter().map(terminated_field).collect(),
+        terminated: terminated.into_iter().map(TerminatedField::from).collect(),
         seconds: seconds.map(seconds_of).transpose()?,
         gear,
         writable,
