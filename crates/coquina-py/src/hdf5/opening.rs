@@ -12,7 +12,7 @@ use coquina::store::hdf5::{Hdf5Spec, Library, Seconds, TerminatedField};
 use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 
-use super::bytes::{Filter, Zone, slots, zone_fields};
+use super::filters::{Filter, Zone, slots, zone_fields};
 use super::library::Hdf5Library;
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;

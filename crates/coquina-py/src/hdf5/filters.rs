@@ -1,22 +1,12 @@
-//! HDF5's bytes without h5py: the filters over a chunk, and the table of chunks in a file.
+//! The filters of HDF5 over chunks, without h5py.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use coquina::chunk::Params;
-use coquina::hdf5::{
-    self, ChunkRow, IndexKind, Layout, Pipeline, Slot, ZoneField, has_sums, is_filter_there, known_filters,
-    put_place, read_index as read_rows,
-};
-use coquina::tune::Tuner;
-use coquina::{Error, Job, Limits};
+use coquina::hdf5::{Pipeline, Slot, ZoneField, has_sums, is_filter_there, known_filters, put_place};
+use coquina::{Error, Job};
 use coquina_kernels::Type;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::rows::{RowTuple, row_tuples};
-use crate::arrays::{GoalTerms, goal_of};
+use super::tuner::ChunkTuner;
 use crate::buffers::{Input, NewBytes};
 use crate::errors::Raised;
 
@@ -26,12 +16,7 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(filter_encode, module)?)?;
     module.add_function(wrap_pyfunction!(filter_place, module)?)?;
     module.add_function(wrap_pyfunction!(filter_has_sums, module)?)?;
-    module.add_class::<ChunkTuner>()?;
-    module.add_function(wrap_pyfunction!(filter_decode, module)?)?;
-    module.add_function(wrap_pyfunction!(read_index, module)?)?;
-    module.add_function(wrap_pyfunction!(check_attributes, module)?)?;
-    module.add_function(wrap_pyfunction!(count_index, module)?)?;
-    module.add_function(wrap_pyfunction!(lookup3, module)?)
+    module.add_function(wrap_pyfunction!(filter_decode, module)?)
 }
 
 /// A filter of a dataset: a tuple of Python's.
@@ -81,19 +66,6 @@ pub(super) fn zone_fields(zones: Vec<Zone>) -> Result<Vec<ZoneField>, Error> {
     zones.into_iter().map(field).collect()
 }
 
-/// Chooses how chunks are encoded that Python code hands over encoded, one after another, and remembers it.
-#[pyclass(frozen, module = "coquina._core")]
-pub(super) struct ChunkTuner(Arc<Tuner>);
-
-#[pymethods]
-impl ChunkTuner {
-    #[new]
-    #[pyo3(signature = (goal, /))]
-    fn new(goal: GoalTerms) -> Result<Self, Raised> {
-        Ok(Self(Arc::new(Tuner::new(goal_of(Some(goal))?.unwrap_or_default()))))
-    }
-}
-
 /// Runs the filters of a dataset over the items of a chunk of `dims` items. Where it can have one, the chunk gets a
 /// zone map of `zones`, for which those before `rows` count along the first axis. With a tuner codec, level and filters
 /// of Blosc2 are chosen for these items.
@@ -112,7 +84,7 @@ fn filter_encode<'py>(
     tuner: Option<PyRef<'py, ChunkTuner>>,
     checksums: bool,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
-    let tuner = tuner.map(|tuner| Arc::clone(&tuner.0));
+    let tuner = tuner.map(|tuner| tuner.clone());
     let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?.with_zones(&zone_fields(zones)?)?;
     let pipeline = if checksums { pipeline } else { pipeline.without_sums() };
     let data = Input::of(data)?;
@@ -125,7 +97,7 @@ fn filter_encode<'py>(
     let given = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(row_bytes).min(bytes.len());
     let stored = py.detach(|| match tuner {
         Some(tuner) => {
-            let params = chosen(&pipeline, bytes.get(..given).unwrap_or(bytes), &tuner)?;
+            let params = tuner.choose(&pipeline, bytes.get(..given).unwrap_or(bytes))?;
             pipeline.encode_by(bytes, rows, Some(&params), &Job::default())
         }
         None => pipeline.encode_rows(bytes, rows, &Job::default()),
@@ -153,15 +125,6 @@ fn filter_has_sums(data: &Bound<'_, PyAny>) -> Result<bool, Raised> {
     Ok(has_sums(Input::of(data)?.bytes()))
 }
 
-/// By what a chunk with these items is encoded.
-fn chosen(pipeline: &Pipeline, items: &[u8], tuner: &Tuner) -> Result<Params, Error> {
-    let Some(spec) = pipeline.blosc2() else {
-        return Err(Error::unsupported("tuning: takes a dataset whose only filter is Blosc2"));
-    };
-    let params = spec.cut_params(pipeline.chunk_bytes());
-    Ok(tuner.choose_for_bytes(items, &params, &Job::default())?.params)
-}
-
 /// Undoes the filters of a dataset over a stored chunk, but for those that `mask` says were skipped.
 #[pyfunction]
 #[pyo3(signature = (filters, dims, itemsize, mask, data, /))]
@@ -179,75 +142,4 @@ fn filter_decode<'py>(
     let (bytes, out) = (data.bytes(), items.bytes());
     py.detach(|| pipeline.decode(bytes, mask, out))?;
     Ok(items.finish(py, pipeline.chunk_bytes())?)
-}
-
-/// How the dataset whose object header stands at `header` is stored, and the table of its chunks.
-#[pyfunction]
-#[pyo3(signature = (path, header, /))]
-fn read_index(
-    py: Python<'_>,
-    path: PathBuf,
-    header: u64,
-) -> Result<(&'static str, Vec<RowTuple<'_>>), Raised> {
-    let mut rows = Vec::new();
-    let layout = walk(py, &path, header, |start, row| rows.push((start.to_vec(), row)))?;
-    Ok((layout_name(&layout), row_tuples(py, rows)?))
-}
-
-/// How many chunks that table lists, each read and checked as `read_index` does, but not made into objects.
-#[pyfunction]
-#[pyo3(signature = (path, header, /))]
-fn count_index(py: Python<'_>, path: PathBuf, header: u64) -> Result<u64, Raised> {
-    let mut count = 0;
-    walk(py, &path, header, |_, _| count += 1)?;
-    Ok(count)
-}
-
-/// The checksum of HDF5's metadata.
-#[pyfunction]
-#[pyo3(signature = (data, /))]
-fn lookup3(data: &Bound<'_, PyAny>) -> Result<u32, Raised> {
-    Ok(hdf5::lookup3(Input::of(data)?.bytes()))
-}
-
-/// Checks that the values of variable length of the attributes of the object at `header` can be read by libhdf5; says
-/// whether there is a header to look at.
-#[pyfunction]
-#[pyo3(signature = (path, header, /))]
-fn check_attributes(py: Python<'_>, path: PathBuf, header: u64) -> Result<bool, Raised> {
-    let check = || hdf5::check_attributes(&File::open(&path)?, header, &Limits::default());
-    Ok(py.detach(check).map_err(|error| error.at(path.display().to_string()))?)
-}
-
-fn walk(
-    py: Python<'_>,
-    path: &Path,
-    header: u64,
-    mut each: impl FnMut(&[u64], ChunkRow) + Send,
-) -> Result<Layout, Error> {
-    py.detach(|| {
-        let place = |error: Error| error.at(path.display().to_string());
-        let file = File::open(path).map_err(|error| place(error.into()))?;
-        let mut each = |start: &[u64], row: ChunkRow| {
-            each(start, row);
-            Ok(())
-        };
-        read_rows(&file, header, &Limits::default(), &mut each).map_err(place)
-    })
-}
-
-fn layout_name(layout: &Layout) -> &'static str {
-    match layout {
-        Layout::Compact => "compact",
-        Layout::Contiguous { .. } => "contiguous",
-        Layout::Virtual => "virtual",
-        Layout::Chunked { kind, .. } => match kind {
-            IndexKind::BTree1 => "btree1",
-            IndexKind::BTree2 => "btree2",
-            IndexKind::FixedArray => "fixed array",
-            IndexKind::ExtensibleArray => "extensible array",
-            IndexKind::Implicit => "implicit",
-            IndexKind::SingleChunk => "single chunk",
-        },
-    }
 }
