@@ -85,6 +85,21 @@ fn seconds_of(order: &str) -> Result<Seconds> {
     }
 }
 
+/// What the bytes of the file are read from, past libhdf5: a file that is far away, or the one at a path.
+fn file_source(
+    py: Python<'_>,
+    remote: Option<&Bound<'_, PyAny>>,
+    file: Option<(&Path, FileId)>,
+) -> Result<Arc<dyn ReadAt>, Raised> {
+    if let Some(reader) = remote {
+        return Ok(Arc::new(remote::far(reader)?));
+    }
+    let Some((path, expected)) = file else {
+        return Err(Error::invalid("gear direct: needs the path, device and inode of the file").into());
+    };
+    Ok(py.detach(|| shared_descriptor(path, expected))?)
+}
+
 /// Strings in every item that end at their first NUL: a tuple of Python's.
 #[derive(FromPyObject)]
 struct Terminated {
@@ -139,14 +154,8 @@ fn open_dataset(
     let gear = gear_of(gear)?;
     let library = Arc::clone(&library.get().dataset) as Arc<dyn Library>;
     let id = device.zip(inode).map(|(device, inode)| FileId { device, inode });
-    let source = match (gear, &remote, path.as_ref().zip(id)) {
-        (Gear::Direct, Some(reader), _) => Some(Arc::new(remote::far(reader)?) as Arc<dyn ReadAt>),
-        (Gear::Direct, None, Some((path, expected))) => {
-            Some(py.detach(|| shared_descriptor(path, expected))? as Arc<dyn ReadAt>)
-        }
-        (Gear::Direct, ..) => {
-            return Err(Error::invalid("gear direct: needs the path, device and inode of the file").into());
-        }
+    let source = match gear {
+        Gear::Direct => Some(file_source(py, remote.as_ref(), path.as_deref().zip(id))?),
         _ => None,
     };
     let spec = Hdf5Spec {

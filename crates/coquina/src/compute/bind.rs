@@ -165,15 +165,14 @@ impl Bound {
         })
     }
 
-    fn compute(
+    /// What each operand is on a box; those that are boxes of items are read into `items`.
+    fn parts(
         &self,
         start: &[u64],
         shape: &[u64],
         mut look: Option<Look>,
-        out: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let Scratch { workspace, items } = scratch;
+        items: &mut Vec<Aligned>,
+    ) -> Result<Vec<Part>> {
         if items.len() < self.inputs.len() {
             items.resize_with(self.inputs.len(), Aligned::new);
         }
@@ -194,6 +193,19 @@ impl Bound {
                 None => part(input, &start, shape, room)?,
             });
         }
+        Ok(parts)
+    }
+
+    fn compute(
+        &self,
+        start: &[u64],
+        shape: &[u64],
+        look: Option<Look>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Scratch { workspace, items } = scratch;
+        let parts = self.parts(start, shape, look, items)?;
         let is_one = parts.iter().all(|part| !matches!(part, Part::Box(_)));
         let operands: Vec<Operand<'_>> = parts
             .iter()

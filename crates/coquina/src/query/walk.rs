@@ -280,6 +280,19 @@ impl<V: Visit> Walking<'_, V> {
         item.map(|item| item.iter().any(|&byte| byte != 0))
     }
 
+    /// Whether all rows of a box match, or none; if neither is known, the mask says which do.
+    fn known_or_fill(
+        &self,
+        range: &Range<u64>,
+        known: Option<bool>,
+        mask: &mut [u8],
+    ) -> Result<Option<bool>> {
+        let Some(condition) = self.walked.condition.filter(|_| known.is_none()) else { return Ok(known) };
+        // Of a box more may be known than of all of the chunk.
+        let item = condition.uniform_or_fill(&[range.start], &[range.end - range.start], mask)?;
+        Ok(item.map(|item| item.iter().any(|&byte| byte != 0)))
+    }
+
     /// The matches of a box, whose first and last row are looked at.
     fn one_box(&self, range: Range<u64>, known: Option<bool>, piece: &mut V::Piece) -> Result<usize> {
         let step = self.walked.rows.step;
@@ -293,15 +306,7 @@ impl<V: Visit> Walking<'_, V> {
         };
         let start = range.start;
         with_room(len, |mask| {
-            let known = match self.walked.condition {
-                Some(condition) if known.is_none() => {
-                    // Of a box more may be known than of all of the chunk.
-                    let item = condition.uniform_or_fill(&[start], &[range.end - start], mask)?;
-                    item.map(|item| item.iter().any(|&byte| byte != 0))
-                }
-                _ => known,
-            };
-            match known {
+            match self.known_or_fill(&range, known, mask)? {
                 Some(false) => {
                     add(&self.counters.skipped, 1);
                     return Ok(0);

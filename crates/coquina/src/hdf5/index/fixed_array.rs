@@ -47,19 +47,40 @@ pub(super) fn read(
         return rows.put_elements(fields.left(), 0, &encoding);
     };
     let bitmap = fields.left().to_vec();
-    let page_bytes = elements_bytes(page, &encoding)?.saturating_add(4) as u64;
-    let mut at = block.checked_add((prefix + 4 + bitmap_bytes) as u64);
-    for number in 0..count.div_ceil(page) {
-        let place = at.ok_or_else(|| Error::corrupt(format!("page {number} beyond all addresses")))?;
-        if is_set(&bitmap, number) {
-            let first = number * page;
-            let bytes = elements_bytes(page.min(count - first), &encoding)?.saturating_add(4);
-            let elements = blocks.summed(place, bytes).map_err(|e| e.at(format!("page {number}")))?;
-            rows.put_elements(elements, first, &encoding)?;
+    let start = block.checked_add((prefix + 4 + bitmap_bytes) as u64);
+    let pages = Pages { count, page, start, bitmap, encoding };
+    pages.read(blocks, rows)
+}
+
+/// Elements in pages, which stand one behind the other.
+struct Pages {
+    /// Elements in all.
+    count: u64,
+    /// Elements of a page.
+    page: u64,
+    start: Option<u64>,
+    /// Which pages were ever written.
+    bitmap: Vec<u8>,
+    encoding: Encoding,
+}
+
+impl Pages {
+    fn read(&self, blocks: &mut Blocks<'_>, rows: &mut NumberedRows<'_, '_>) -> Result<()> {
+        let page_bytes = elements_bytes(self.page, &self.encoding)?.saturating_add(4) as u64;
+        let mut at = self.start;
+        for number in 0..self.count.div_ceil(self.page) {
+            let place = at.ok_or_else(|| Error::corrupt(format!("page {number} beyond all addresses")))?;
+            if is_set(&self.bitmap, number) {
+                let first = number * self.page;
+                let elements = self.page.min(self.count - first);
+                let bytes = elements_bytes(elements, &self.encoding)?.saturating_add(4);
+                let elements = blocks.summed(place, bytes).map_err(|e| e.at(format!("page {number}")))?;
+                rows.put_elements(elements, first, &self.encoding)?;
+            }
+            at = place.checked_add(page_bytes);
         }
-        at = place.checked_add(page_bytes);
+        Ok(())
     }
-    Ok(())
 }
 
 pub(super) fn elements_bytes(count: u64, encoding: &Encoding) -> Result<usize> {
