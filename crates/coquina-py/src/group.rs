@@ -12,24 +12,22 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors::Raised;
 use crate::lazy::Lazy;
 use crate::query::{Wanted, report_of};
+use crate::tuples::tuple_struct;
 use crate::watch;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(group_by, module)?)
 }
 
-/// Values that are aggregated: a tuple of Python's.
-#[derive(FromPyObject)]
-struct Given<'py> {
-    #[pyo3(item(0))]
-    column: PyRef<'py, Lazy>,
-    #[pyo3(item(1))]
-    type_name: String,
-    #[pyo3(item(2))]
-    aggregate: String,
-    /// Where values are missing.
-    #[pyo3(item(3))]
-    mask: Option<PyRef<'py, Lazy>>,
+tuple_struct! {
+    /// Values that are aggregated.
+    struct Given<'py> {
+        column: PyRef<'py, Lazy>,
+        type_name: String,
+        aggregate: String,
+        /// Where values are missing.
+        mask: Option<PyRef<'py, Lazy>>,
+    }
 }
 
 /// How many groups, the items or the offsets and bytes of each key column, the results of each of the values, and the report.

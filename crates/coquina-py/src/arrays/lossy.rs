@@ -8,6 +8,7 @@ use coquina::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::errors::Raised;
+use crate::tuples::tuple_struct;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_lossy, module)?)
@@ -22,29 +23,24 @@ fn check_lossy(terms: Terms) -> Result<(), Raised> {
     Ok(())
 }
 
-/// What is asked for: a tuple of Python's.
-#[derive(FromPyObject)]
-pub(super) struct Terms {
-    #[pyo3(item(0))]
-    bound: String,
-    #[pyo3(item(1))]
-    value: f64,
-    #[pyo3(item(2))]
-    means: Option<String>,
+tuple_struct! {
+    /// What is asked for.
+    pub(super) struct Terms {
+        bound: String,
+        value: f64,
+        means: Option<String>,
+    }
 }
 
-/// What was reached: a tuple of Python's.
-#[derive(FromPyObject)]
-pub(super) struct ReachedTerms {
-    #[pyo3(item(0))]
-    max_error: f64,
-    #[pyo3(item(1))]
-    relative_error: f64,
-    #[pyo3(item(2))]
-    psnr: f64,
-    /// Chunks rounded, truncated, by ZFP, as images, and exact.
-    #[pyo3(item(3))]
-    chunks: [u64; lossy::WAYS],
+tuple_struct! {
+    /// What was reached.
+    pub(super) struct ReachedTerms {
+        max_error: f64,
+        relative_error: f64,
+        psnr: f64,
+        /// Chunks rounded, truncated, by ZFP, as images, and exact.
+        chunks: [u64; lossy::WAYS],
+    }
 }
 
 /// As [`ReachedTerms`], for Python.

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::Raised;
+use crate::tuples::tuple_struct;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_tuning, module)?)?;
@@ -19,17 +20,14 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tuning_of_text, module)?)
 }
 
-/// A goal as Python code writes it: a tuple.
-#[derive(FromPyObject)]
-pub(crate) struct GoalTerms {
-    #[pyo3(item(0))]
-    tradeoff: f64,
-    #[pyo3(item(1))]
-    wants: String,
-    #[pyo3(item(2))]
-    bandwidth: Option<f64>,
-    #[pyo3(item(3))]
-    is_calibrated: bool,
+tuple_struct! {
+    /// A goal as Python code writes it.
+    pub(crate) struct GoalTerms {
+        tradeoff: f64,
+        wants: String,
+        bandwidth: Option<f64>,
+        is_calibrated: bool,
+    }
 }
 
 /// A goal for Python.

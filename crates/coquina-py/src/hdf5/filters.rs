@@ -9,6 +9,7 @@ use pyo3::types::PyBytes;
 use super::tuner::ChunkTuner;
 use crate::buffers::{Input, NewBytes};
 use crate::errors::Raised;
+use crate::tuples::tuple_struct;
 
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hdf5_filters, module)?)?;
@@ -19,15 +20,13 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(filter_decode, module)?)
 }
 
-/// A filter of a dataset: a tuple of Python's.
-#[derive(FromPyObject)]
-pub(super) struct Filter {
-    #[pyo3(item(0))]
-    id: u16,
-    #[pyo3(item(1))]
-    is_optional: bool,
-    #[pyo3(item(2))]
-    values: Vec<u32>,
+tuple_struct! {
+    /// A filter of a dataset.
+    pub(super) struct Filter {
+        id: u16,
+        is_optional: bool,
+        values: Vec<u32>,
+    }
 }
 
 pub(super) fn slots(filters: Vec<Filter>) -> Vec<Slot> {
@@ -48,13 +47,12 @@ fn hdf5_filter_is_there(py: Python<'_>, code: u16) -> bool {
     py.detach(|| is_filter_there(code))
 }
 
-/// A number in every item: a tuple of Python's.
-#[derive(FromPyObject)]
-pub(super) struct Zone {
-    #[pyo3(item(0))]
-    offset: usize,
-    #[pyo3(item(1))]
-    type_name: String,
+tuple_struct! {
+    /// A number in every item.
+    pub(super) struct Zone {
+        offset: usize,
+        type_name: String,
+    }
 }
 
 pub(super) fn zone_fields(zones: Vec<Zone>) -> Result<Vec<ZoneField>, Error> {

@@ -17,6 +17,7 @@ use super::library::Hdf5Library;
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;
 use crate::remote;
+use crate::tuples::tuple_struct;
 
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open_dataset, module)?)
@@ -100,15 +101,13 @@ fn file_source(
     Ok(py.detach(|| shared_descriptor(path, expected))?)
 }
 
-/// Strings in every item that end at their first NUL: a tuple of Python's.
-#[derive(FromPyObject)]
-struct Terminated {
-    #[pyo3(item(0))]
-    offset: usize,
-    #[pyo3(item(1))]
-    size: usize,
-    #[pyo3(item(2))]
-    count: usize,
+tuple_struct! {
+    /// Strings in every item that end at their first NUL.
+    struct Terminated {
+        offset: usize,
+        size: usize,
+        count: usize,
+    }
 }
 
 impl From<Terminated> for TerminatedField {

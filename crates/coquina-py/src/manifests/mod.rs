@@ -12,6 +12,7 @@ use pyo3::types::PyBytes;
 
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;
+use crate::tuples::tuple_struct;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lock::DirectoryLock>()?;
@@ -20,13 +21,12 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open_commit, module)?)
 }
 
-/// What tells a state of an array from others: a tuple of Python's.
-#[derive(FromPyObject)]
-struct Commit {
-    #[pyo3(item(0))]
-    end: u64,
-    #[pyo3(item(1))]
-    sum: u64,
+tuple_struct! {
+    /// What tells a state of an array from others.
+    struct Commit {
+        end: u64,
+        sum: u64,
+    }
 }
 
 /// Opens the array at a path in the state with this id.
