@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 
 use coquina::array::Array;
+use coquina::hdf5::Slot;
 use coquina::store::Gear;
 use coquina::store::hdf5::{Hdf5Spec, Library, Seconds, TerminatedField};
 use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 
-use super::filters::{Filter, Zone, slots, zone_fields};
+use super::filters::{Zone, zone_fields};
 use super::library::Hdf5Library;
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;
@@ -86,21 +87,6 @@ fn seconds_of(order: &str) -> Result<Seconds> {
     }
 }
 
-/// What the bytes of the file are read from, past libhdf5: a file that is far away, or the one at a path.
-fn file_source(
-    py: Python<'_>,
-    remote: Option<&Bound<'_, PyAny>>,
-    file: Option<(&Path, FileId)>,
-) -> Result<Arc<dyn ReadAt>, Raised> {
-    if let Some(reader) = remote {
-        return Ok(Arc::new(remote::far(reader)?));
-    }
-    let Some((path, expected)) = file else {
-        return Err(Error::invalid("gear direct: needs the path, device and inode of the file").into());
-    };
-    Ok(py.detach(|| shared_descriptor(path, expected))?)
-}
-
 tuple_struct! {
     /// Strings in every item that end at their first NUL.
     struct Terminated {
@@ -116,73 +102,99 @@ impl From<Terminated> for TerminatedField {
     }
 }
 
-/// Opens a dataset. With gear "direct" the bytes that `remote`, a `RangeReader`, gives are read besides, or the file at
-/// `path`, if it has these numbers of device and inode; `OSError` if not. Chunks that are written get a zone map of `zones`,
-/// and checksums unless these are switched off. `terminated`: offset, size and number of strings in the items that end at
-/// their first NUL. `seconds`: the byte order of items that are PyTables' times of 8 bytes, "little" or "big".
-#[pyfunction]
-#[pyo3(signature = (library, /, *, shape, chunks, rank, dtype, typesize, fill, filters, gear, writable=false,
-    blocks=None, place=None, path=None, device=None, inode=None, header=None, contiguous=None,
-    zones=Vec::new(), checksums=true, terminated=Vec::new(), seconds=None, remote=None))]
-#[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
-fn open_dataset(
-    py: Python<'_>,
-    library: &Bound<'_, Hdf5Library>,
+tuple_struct! {
+    /// A filter with its name, as h5py gives it.
+    struct NamedFilter {
+        id: u16,
+        _name: String,
+        is_optional: bool,
+        values: Vec<u32>,
+    }
+}
+
+impl From<NamedFilter> for Slot {
+    fn from(NamedFilter { id, is_optional, values, .. }: NamedFilter) -> Self {
+        Self { id, is_optional, values }
+    }
+}
+
+/// What Python code knows of a dataset: attributes of `Facts` in `python/coquina/hdf5/describing.py`.
+#[derive(FromPyObject)]
+struct Facts<'py> {
     shape: Vec<u64>,
     chunks: Vec<u64>,
     rank: usize,
-    dtype: String,
-    typesize: usize,
+    dtype_text: String,
+    itemsize: usize,
     fill: Vec<u8>,
-    filters: Vec<Filter>,
-    gear: &str,
-    writable: bool,
-    blocks: Option<Vec<u64>>,
+    filters: Vec<NamedFilter>,
+    is_writable: bool,
     place: Option<PathBuf>,
     path: Option<PathBuf>,
     device: Option<u64>,
     inode: Option<u64>,
     header: Option<u64>,
     contiguous: Option<u64>,
-    zones: Vec<Zone>,
+    remote: Option<Bound<'py, PyAny>>,
     checksums: bool,
     terminated: Vec<Terminated>,
-    seconds: Option<&str>,
-    remote: Option<Bound<'_, PyAny>>,
+    seconds: Option<String>,
+}
+
+impl Facts<'_> {
+    /// What the bytes of the file are read from, past libhdf5: a file that is far away, or the one at the path.
+    fn source(&self, py: Python<'_>) -> Result<Arc<dyn ReadAt>, Raised> {
+        if let Some(reader) = &self.remote {
+            return Ok(Arc::new(remote::far(reader)?));
+        }
+        let (Some(path), Some(device), Some(inode)) = (&self.path, self.device, self.inode) else {
+            return Err(Error::invalid("gear direct: needs the path, device and inode of the file").into());
+        };
+        Ok(py.detach(|| shared_descriptor(path, FileId { device, inode }))?)
+    }
+}
+
+/// Opens a dataset of which `facts` are known. With gear "direct" the bytes that its `remote`, a `RangeReader`, gives are
+/// read besides, or the file at its path, if it has its numbers of device and inode; `OSError` if not. Chunks that are
+/// written get a zone map of `zones`.
+#[pyfunction]
+#[pyo3(signature = (library, facts, /, *, gear, blocks=None, zones=Vec::new()))]
+fn open_dataset(
+    py: Python<'_>,
+    library: &Bound<'_, Hdf5Library>,
+    facts: Facts<'_>,
+    gear: &str,
+    blocks: Option<Vec<u64>>,
+    zones: Vec<Zone>,
 ) -> Result<ArrayHandle, Raised> {
     let gear = gear_of(gear)?;
-    let library = Arc::clone(&library.get().dataset) as Arc<dyn Library>;
-    let id = device.zip(inode).map(|(device, inode)| FileId { device, inode });
-    let source = match gear {
-        Gear::Direct => Some(file_source(py, remote.as_ref(), path.as_deref().zip(id))?),
-        _ => None,
-    };
+    let is_direct = gear == Gear::Direct;
     let spec = Hdf5Spec {
-        shape,
-        chunks,
+        source: if is_direct { Some(facts.source(py)?) } else { None },
+        shape: facts.shape,
+        chunks: facts.chunks,
         blocks,
-        place,
-        rank,
-        dtype,
-        typesize,
-        fill,
-        slots: slots(filters),
+        place: facts.place,
+        rank: facts.rank,
+        dtype: facts.dtype_text,
+        typesize: facts.itemsize,
+        fill: facts.fill,
+        slots: facts.filters.into_iter().map(Slot::from).collect(),
         zones: zone_fields(zones)?,
-        checksums,
-        terminated: terminated.into_iter().map(TerminatedField::from).collect(),
-        seconds: seconds.map(seconds_of).transpose()?,
+        checksums: facts.checksums,
+        terminated: facts.terminated.into_iter().map(TerminatedField::from).collect(),
+        seconds: facts.seconds.as_deref().map(seconds_of).transpose()?,
         gear,
-        writable,
-        library,
-        source,
-        header,
-        contiguous,
+        writable: facts.is_writable,
+        library: Arc::clone(&library.get().dataset) as Arc<dyn Library>,
+        header: facts.header.filter(|_| is_direct),
+        contiguous: facts.contiguous.filter(|_| is_direct),
     };
     let array = py.detach(|| Array::open_hdf5(spec, Limits::default()))?;
     // Whatever the gear is, h5py may have to be asked, which needs the GIL.
-    let handle = ArrayHandle::new(array, path).of_python();
-    Ok(match &remote {
-        Some(reader) => handle.of_reader(reader),
+    let handle = ArrayHandle::new(array, facts.path.filter(|_| is_direct)).of_python();
+    Ok(match facts.remote.filter(|_| is_direct) {
+        Some(reader) => handle.of_reader(&reader),
         None => handle,
     })
 }
