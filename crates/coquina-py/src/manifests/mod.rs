@@ -6,7 +6,7 @@ mod writer;
 use std::path::PathBuf;
 
 use coquina::array::{Array, OpenOptions};
-use coquina::frame::{CommitId, Mode, read_manifest as read};
+use coquina::frame::{CommitId, Mode, exchange, read_manifest as read};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -18,7 +18,15 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lock::DirectoryLock>()?;
     module.add_class::<writer::ManifestWriter>()?;
     module.add_function(wrap_pyfunction!(read_manifest, module)?)?;
-    module.add_function(wrap_pyfunction!(open_commit, module)?)
+    module.add_function(wrap_pyfunction!(open_commit, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange_names, module)?)
+}
+
+/// Gives two directories each other's name in one step; false if the system cannot, and nothing is done.
+#[pyfunction]
+#[pyo3(signature = (one, other, /))]
+fn exchange_names(one: PathBuf, other: PathBuf) -> PyResult<bool> {
+    Ok(exchange(&one, &other)?)
 }
 
 tuple_struct! {

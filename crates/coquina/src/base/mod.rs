@@ -1,6 +1,7 @@
 //! The words that everything else uses: errors, checked byte reading, limits, settings, the thread pool.
 
 pub(crate) mod bytes;
+pub(crate) mod checksum;
 pub(crate) mod error;
 pub(crate) mod far;
 pub(crate) mod held;
