@@ -23,7 +23,8 @@ pub mod store;
 pub mod tune;
 
 pub use base::error::{Error, ErrorKind, Result};
-pub use base::far::{Far, Held, Piece, Ranges};
+pub use base::far::{Far, Ranges};
+pub use base::held::{Held, Piece};
 pub use base::io::{Existing, NewFile, ReadAt, WriteAt};
 pub use base::layout::BlockLayout;
 pub use base::limits::Limits;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::plan::Touched;
 use super::read::{Content, Read, Source};
 use crate::base::error::Result;
-use crate::base::far::Held;
+use crate::base::held::Held;
 use crate::base::io::ReadAt;
 use crate::base::pool::Job;
 use crate::chunk::FIRST_READ_BYTES;
