@@ -93,7 +93,7 @@ impl<'a> Texts<'a> {
                 (TextTest::Contains(owned), Box::new(is_in))
             }
             _ => (
-                TextTest::Among(vec![owned, vec![]]),
+                TextTest::Among([owned, Vec::new()].into_iter().collect()),
                 Box::new(move |found| found == text || found.is_empty()),
             ),
         }

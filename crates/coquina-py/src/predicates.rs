@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use coquina::array::BoxSource;
-use coquina::query::predicates::{Among, FixedText, Lookup, Strings, TextTest};
+use coquina::query::predicates::{Among, FixedText, Lookup, Strings, TextTest, Texts};
 use coquina::{Error, Result};
 use coquina_kernels::Type;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::Raised;
 use crate::lazy::Lazy;
@@ -54,8 +54,12 @@ fn lazy_match(lazy: &Lazy, kind: &str, op: &str, constant: Vec<u8>) -> Result<La
 
 /// Whether each text of fixed width, of kind "S" or "U", is one of these, which are stored as they are.
 #[pyfunction]
-fn lazy_isin_bytes(lazy: &Lazy, kind: &str, constants: Vec<PyBackedBytes>) -> Result<Lazy, Raised> {
-    fixed(lazy, kind, among(&constants))
+fn lazy_isin_bytes(lazy: &Lazy, kind: &str, constants: &Bound<'_, PyList>) -> PyResult<Lazy> {
+    let mut texts = Texts::default();
+    for constant in constants {
+        texts.push(constant.cast::<PyBytes>()?.as_bytes());
+    }
+    Ok(fixed(lazy, kind, TextTest::Among(texts))?)
 }
 
 /// A test of texts in UTF-8 that lie in `data` between `offsets`.
@@ -66,12 +70,12 @@ fn lazy_match_strings(offsets: &Lazy, data: &Lazy, op: &str, constant: Vec<u8>) 
 
 /// Whether each text in UTF-8 that lies in `data` between `offsets` is one of these.
 #[pyfunction]
-fn lazy_isin_strings(offsets: &Lazy, data: &Lazy, constants: Vec<PyBackedBytes>) -> Result<Lazy, Raised> {
-    strings(offsets, data, among(&constants))
-}
-
-fn among(constants: &[PyBackedBytes]) -> TextTest {
-    TextTest::Among(constants.iter().map(|constant| constant.to_vec()).collect())
+fn lazy_isin_strings(offsets: &Lazy, data: &Lazy, constants: &Bound<'_, PyList>) -> PyResult<Lazy> {
+    let mut texts = Texts::default();
+    for constant in constants {
+        texts.push(constant.cast::<PyString>()?.to_str()?.as_bytes());
+    }
+    Ok(strings(offsets, data, TextTest::Among(texts))?)
 }
 
 fn fixed(lazy: &Lazy, kind: &str, test: TextTest) -> Result<Lazy, Raised> {

@@ -186,7 +186,7 @@ def among_strings(
     offsets, data = parts
 
     def lazy() -> _core.Lazy:
-        return _core.lazy_isin_strings(offsets.lazy(), data.lazy(), [one.encode() for one in constants])
+        return _core.lazy_isin_strings(offsets.lazy(), data.lazy(), list(constants))
 
     def read(region: Region) -> npt.NDArray[Any]:
         found = read_rows(region[0])

@@ -3,6 +3,7 @@
 //! In: a source of such items. Out: a truth byte for each. Zeros at the end of items and constants are no part of
 //! them. Plain version: the item without them, tested; where zeros at the end change nothing they are left there.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl FixedText {
     pub fn bytes(source: Arc<dyn BoxSource>, test: TextTest) -> Result<Self> {
         len_of(&*source)?;
         let item_bytes = source.item_bytes();
-        let test = Test::new(test, |constant| Ok(trimmed(&constant).to_vec()))?;
+        let test = Test::new(&test, |constant| Ok(Cow::Borrowed(trimmed(constant))))?;
         Ok(Self { source, item_bytes, test: Kind::Bytes(Fixed::new(test, item_bytes)) })
     }
 
@@ -51,9 +52,9 @@ impl FixedText {
             is_whole.then_some(()).ok_or_else(|| Error::invalid(format!("{bytes} bytes of code points of 4")))
         };
         check(item_bytes)?;
-        let test = Test::new(test, |constant| {
+        let test = Test::new(&test, |constant| {
             check(constant.len())?;
-            Ok(trimmed(&numbers::<u32>(&constant)).to_vec())
+            Ok(Cow::Owned(trimmed(&numbers::<u32>(constant)).to_vec()))
         })?;
         Ok(Self { source, item_bytes, test: Kind::Points(Fixed::new(test, item_bytes / 4)) })
     }

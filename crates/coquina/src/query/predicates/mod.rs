@@ -11,12 +11,14 @@ mod strings;
 #[cfg(test)]
 mod tests;
 mod text;
+mod texts;
 
 pub use among::Among;
 pub use fixed::FixedText;
 pub use lookup::Lookup;
 pub use strings::Strings;
 pub use text::{Comparison, TextTest};
+pub use texts::Texts;
 
 use crate::array::BoxSource;
 use crate::base::error::{Error, Result};

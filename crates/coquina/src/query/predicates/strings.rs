@@ -4,6 +4,7 @@
 //! `i + 1`. Out: a truth byte for each text. Texts whose length decides are not read.
 //! Invariant: places from files are hostile: they must ascend and lie within the bytes, or nothing is read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use coquina_kernels::items::items;
@@ -41,7 +42,7 @@ impl Strings {
                 return Err(Error::invalid(format!("{name}: items of {found} bytes, takes {wanted}")));
             }
         }
-        Ok(Self { places, bytes, test: Test::new(test, Ok)? })
+        Ok(Self { places, bytes, test: Test::new(&test, |constant| Ok(Cow::Borrowed(constant)))? })
     }
 
     /// Tests the texts between some places, the first of them text `first`.

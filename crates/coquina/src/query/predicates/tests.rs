@@ -183,7 +183,7 @@ fn tests_of(constants: &[Vec<u8>]) -> Vec<(String, Vec<Vec<u8>>)> {
 
 fn text_test(name: &str, constants: Vec<Vec<u8>>) -> TextTest {
     if name == "among" {
-        TextTest::Among(constants)
+        TextTest::Among(constants.into_iter().collect())
     } else {
         TextTest::by_name(name, constants[0].clone()).unwrap()
     }
@@ -222,7 +222,7 @@ fn texts_of_fixed_width_are_what_they_are_without_zeros_at_the_end() {
             assert_eq!(all(&test, texts.len()), wanted, "{name} {cuts:?} of {width} points");
         }
     }
-    assert!(FixedText::points(Memory::new(&[0; 6], 6, 1, None), TextTest::Among(Vec::new())).is_err());
+    assert!(FixedText::points(Memory::new(&[0; 6], 6, 1, None), TextTest::Among(Texts::default())).is_err());
 }
 
 /// Places and bytes of texts.

@@ -2,15 +2,14 @@
 //!
 //! A text is a slice of units: bytes, or code points. Texts are in order as their units are.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::HashSet;
-use std::hash::{BuildHasher, Hasher};
 use std::ops::RangeInclusive;
 
 use coquina_kernels::items::{Number, bytes_of};
 
-use super::super::hashing::Hashing;
 use super::search::Needle;
+use super::texts::{TextSet, Texts};
 use crate::base::error::{Error, Result};
 
 /// How a text is compared with another one.
@@ -57,7 +56,7 @@ pub enum TextTest {
     /// Whether this is a part of it.
     Contains(Vec<u8>),
     /// Whether it is one of these.
-    Among(Vec<Vec<u8>>),
+    Among(Texts),
 }
 
 impl TextTest {
@@ -94,20 +93,24 @@ pub(super) enum Test<T> {
     Starts(Vec<T>),
     Ends(Vec<T>),
     Contains(Needle<T>),
-    Among(Set),
+    Among(TextSet),
 }
 
 impl<T: Unit> Test<T> {
     /// Makes one of a test in bytes; `units` tells the units that bytes are.
-    pub(super) fn new(test: TextTest, units: impl Fn(Vec<u8>) -> Result<Vec<T>>) -> Result<Self> {
+    pub(super) fn new(test: &TextTest, units: impl Fn(&[u8]) -> Result<Cow<'_, [T]>>) -> Result<Self> {
+        let owned = |constant: &[u8]| Ok::<_, Error>(units(constant)?.into_owned());
         Ok(match test {
-            TextTest::Compare(comparison, constant) => Self::Compare(comparison, units(constant)?),
-            TextTest::Starts(constant) => Self::Starts(units(constant)?),
-            TextTest::Ends(constant) => Self::Ends(units(constant)?),
-            TextTest::Contains(constant) => Self::Contains(Needle::new(units(constant)?)),
+            TextTest::Compare(comparison, constant) => Self::Compare(*comparison, owned(constant)?),
+            TextTest::Starts(constant) => Self::Starts(owned(constant)?),
+            TextTest::Ends(constant) => Self::Ends(owned(constant)?),
+            TextTest::Contains(constant) => Self::Contains(Needle::new(owned(constant)?)),
             TextTest::Among(constants) => {
-                let constants = constants.into_iter().map(units).collect::<Result<Vec<_>>>()?;
-                Self::Among(Set::new(&constants))
+                let mut texts = Texts::default();
+                for constant in constants.iter() {
+                    texts.push(bytes_of(&units(constant)?));
+                }
+                Self::Among(TextSet::new(texts)?)
             }
         })
     }
@@ -122,7 +125,7 @@ impl<T: Unit> Test<T> {
             Self::Starts(constant) => text.starts_with(constant),
             Self::Ends(constant) => text.ends_with(constant),
             Self::Contains(needle) => needle.is_in(text),
-            Self::Among(set) => set.has(text),
+            Self::Among(set) => set.has(bytes_of(text)),
         }
     }
 
@@ -134,57 +137,10 @@ impl<T: Unit> Test<T> {
             Self::Compare(..) => (0..=usize::MAX, false),
             Self::Starts(constant) | Self::Ends(constant) => (constant.len()..=usize::MAX, false),
             Self::Contains(needle) => (needle.len()..=usize::MAX, false),
-            Self::Among(set) => (set.lens.clone(), false),
+            Self::Among(set) => {
+                let (lens, unit) = (set.lens(), size_of::<T>());
+                (lens.start() / unit..=lens.end() / unit, false)
+            }
         }
-    }
-}
-
-/// Texts that are looked up by their bytes.
-#[derive(Debug)]
-pub(super) struct Set {
-    texts: HashSet<Vec<u8>, Seeded>,
-    lens: RangeInclusive<usize>,
-}
-
-impl Set {
-    fn new<T: Unit>(texts: &[Vec<T>]) -> Self {
-        let lens = || texts.iter().map(Vec::len);
-        // The lengths of none are none.
-        let lens = lens().min().unwrap_or(1)..=lens().max().unwrap_or(0);
-        let mut set =
-            Self { texts: HashSet::with_capacity_and_hasher(texts.len(), Seeded(Hashing::new())), lens };
-        set.texts.extend(texts.iter().map(|text| bytes_of(text).to_vec()));
-        set
-    }
-
-    fn has<T: Unit>(&self, text: &[T]) -> bool {
-        self.lens.contains(&text.len()) && self.texts.contains(bytes_of(text))
-    }
-}
-
-/// Our hashes for the collections of the standard library.
-#[derive(Clone, Copy, Debug)]
-struct Seeded(Hashing);
-
-struct Hashed(Hashing, u64);
-
-impl BuildHasher for Seeded {
-    type Hasher = Hashed;
-
-    fn build_hasher(&self) -> Hashed {
-        Hashed(self.0, 0)
-    }
-}
-
-impl Hasher for Hashed {
-    fn write(&mut self, bytes: &[u8]) {
-        self.1 ^= self.0.bytes(bytes);
-    }
-
-    /// The length of a slice, which the hash of its bytes has in it.
-    fn write_usize(&mut self, _len: usize) {}
-
-    fn finish(&self) -> u64 {
-        self.1
     }
 }
