@@ -11,7 +11,7 @@ import pytest
 
 import coquina as cq
 from coquina import results
-from coquina.expressions.operators import Operators
+from coquina.arrays.operators import Operators
 from coquina.functions import reducing
 from tests.array_cases import random_lengths
 from tests.engine_cases import (

@@ -31,9 +31,10 @@ from coquina.constants import empty, full, nans, ones, zeros
 from coquina.constants_like import empty_like, full_like, ones_like, zeros_like
 from coquina.creation import asarray, from_slabs
 from coquina.frames import Frame
-from coquina.names import MODULES, SUBMODULES
+from coquina.names import MODULES, PROVIDERS, SUBMODULES
 from coquina.opening import from_bytes, open
 from coquina.progress import set_progress
+from coquina.providers import provide
 from coquina.sequences import arange, frombuffer, fromiter, linspace
 from coquina.views import View
 
@@ -101,6 +102,8 @@ if TYPE_CHECKING:
     from .tuning.files import FileRecommendation
     from .tuning.recommendation import Recommendation
     from .tuning_options import Tuning, TuningInfo
+
+provide(PROVIDERS)
 
 #: The newest version of the Array API standard that all of is there.
 __array_api_version__ = "2024.12"

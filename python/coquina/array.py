@@ -14,20 +14,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from coquina import _core
+from coquina.array_copies import copy_of, encoding_of_copy
 from coquina.array_fields import Fields, field_names, read_field, write_fields
+from coquina.array_html import array_html
 from coquina.array_indexer import Indexer
 from coquina.array_info import ArrayInfo, Damage, ratio
 from coquina.array_regions import boxes, chunk_regions
 from coquina.array_writes import CountedWrites
+from coquina.arrays.operators import Operators
 from coquina.attrs import Attrs, Meta
-from coquina.expressions.operators import Operators
 from coquina.indexing import (
     Selection,
     lower,
     lower_outer,
     lower_vector,
 )
+from coquina.lossy import lossy_info
 from coquina.memory import check_memory
+from coquina.providers import Provider
 from coquina.remote import RangeReader, new_path
 from coquina.tuning_options import info_of
 from coquina.views import View, view_of
@@ -38,9 +42,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from coquina import opening
     from coquina._core import Codec, Filters, Path
     from coquina.lossy import LossyInfo, LossyOption
     from coquina.tuning_options import Tuning, TuningInfo
+else:
+    opening = Provider("opening")
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
@@ -102,8 +109,6 @@ class Array(Operators, CountedWrites):
 
         Raises CorruptError where the file says something of it that is damaged; it can be read, not written.
         """
-        from coquina.lossy import lossy_info
-
         return lossy_info(self.handle)
 
     @property
@@ -312,13 +317,12 @@ class Array(Operators, CountedWrites):
             may do that, are taken over as they are stored, if the options do not ask for others. attrs are
             copied too. Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
         """
-        from coquina.array_copies import copy_of, encoding_of_copy
-
         if chunks is None and blocks is None and access == "any":
             chunks, blocks = self.chunks, self.blocks
         encoding, keeps_chunks = encoding_of_copy(self, codec, level, filters, tuning)
         is_cut_alike = (chunks, blocks) == (self.chunks, self.blocks)
         return copy_of(
+            Array,
             self,
             encoding,
             chunks=chunks,
@@ -353,17 +357,13 @@ class Array(Operators, CountedWrites):
 
     def _repr_html_(self) -> str:
         """Return a table of facts and a picture of the chunks and blocks, for notebooks."""
-        from coquina.array_html import array_html
-
         return array_html(self)
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         """Pickle: an array in a file by its path (it reopens for reading), one in memory by its content."""
-        from coquina.opening import reopen, restore
-
         if self.path is not None or self.remote is not None:
-            return reopen, (self.path or self.remote, self.handle.offset)
-        return restore, (self.to_bytes(), self.mode)
+            return opening.reopen, (self.path or self.remote, self.handle.offset)
+        return opening.restore, (self.to_bytes(), self.mode)
 
     __copy__ = copy
 

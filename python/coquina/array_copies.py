@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.creation import fill_boxes, new_array, options_of, written
+from coquina.arrays.new_arrays import A, fill_boxes, make, options_of, written
 from coquina.tuning_options import AUTO, DEFAULT_LEVEL, known_terms, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from coquina._core import Codec, Filters, Path
+    import numpy as np
+
+    from coquina._core import ArrayHandle, Codec, Filters, Path
     from coquina.array import Array
-    from coquina.creation import Access, Chunks
+    from coquina.arrays.new_arrays import Access, Chunks
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Base
 
@@ -56,6 +58,7 @@ def encoding_of_copy(
 
 
 def copy_of(
+    of: Callable[[ArrayHandle, np.dtype[Any]], A],
     array: Array,
     encoding: Mapping[str, Any],
     *,
@@ -69,11 +72,11 @@ def copy_of(
     checksums: bool = True,
     threads: int | None = None,
     keeps_chunks: bool = False,
-) -> Array:
+) -> A:
     """Return a copy of an array with other options; `Array.copy` is what users call.
 
-    encoding: codec, level and filters, and the keywords of `Tuning`. keeps_chunks: take the chunks over as
-    they are stored, which the options must allow.
+    of: the class of the copy. encoding: codec, level and filters, and the keywords of `Tuning`.
+    keeps_chunks: take the chunks over as they are stored, which the options must allow.
     """
     tuning = dict(encoding)
     codec, level, filters = tuning.pop("codec"), tuning.pop("level"), tuning.pop("filters")
@@ -91,7 +94,7 @@ def copy_of(
         lossy=lossy,
         tuning=tuning,
     )
-    copy = new_array(array.shape, array.dtype, options)
+    copy = make(of, array.shape, array.dtype, options)
     with written(copy):
         if keeps_chunks:
             copy.handle.adopt([0] * len(array.shape), array.handle)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.array_regions import boxes
-from coquina.results import source_of
+from coquina.arrays.operands import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

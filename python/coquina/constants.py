@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.array import Array
-from coquina.creation import Access, Chunks, fill_boxes, filled, new_array, options_of, written
+from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
+from coquina.creation import filled, new_array
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:

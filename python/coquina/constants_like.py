@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
-    from coquina.creation import Access, Chunks
+    from coquina.arrays.new_arrays import Access, Chunks
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Tuning
 

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from coquina._core import CoquinaError
 from coquina.array import Array
 from coquina.msgpack_values import pack
+from coquina.providers import Provider
+
+if TYPE_CHECKING:
+    from coquina.hdf5 import netcdf_groups
+else:
+    netcdf_groups = Provider("netcdf_groups")
 
 #: The names of the axes; what the format has no room for by its name; coordinates by name.
 AXES, MORE, COORDINATES = "_ARRAY_DIMENSIONS", "_ATTRS", "_COORDS"
@@ -103,11 +109,9 @@ def _scalar(value: Any) -> Any:
 
 
 def _of_hdf5(h5: Any) -> Description:
-    from coquina.adapters.netcdf_groups import attributes, dimension_names
-
     if not hasattr(h5, "attrs"):
         return {}, None, {}
-    return attributes(h5), dimension_names(h5), {}
+    return netcdf_groups.attributes(h5), netcdf_groups.dimension_names(h5), {}
 
 
 def _of_xarray(source: Any) -> Description:

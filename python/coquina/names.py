@@ -73,5 +73,21 @@ MODULES: dict[str, str] = {
     name: f"coquina.{module}" for module, names in _NAMES.items() for name in names.split()
 }
 
+#: Which module serves what a lower part asks of a higher one; see `providers`.
+PROVIDERS: dict[str, str] = {
+    "arithmetic": "coquina.expressions.arithmetic",
+    "dask": "coquina.adapters.dask_arrays",
+    "dask_storing": "coquina.adapters.dask_storing",
+    "functions": "coquina",
+    "hdf5_files": "coquina.hdf5.files",
+    "netcdf_groups": "coquina.hdf5.netcdf_groups",
+    "numpy_protocols": "coquina.expressions.protocols",
+    "opening": "coquina.opening",
+    "polars_scan": "coquina.adapters.polars_scan",
+    "table_making": "coquina.tables.making",
+    "table_opening": "coquina.tables.opening",
+    "variable_arrays": "coquina.tables.vlarrays",
+}
+
 #: Modules that are used by their own name, and imported when they are.
 SUBMODULES = frozenset({"fft", "hdf5", "linalg", "strings"})

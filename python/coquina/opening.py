@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from coquina import _core
 from coquina._core import UnsupportedError
 from coquina.array import Array
+from coquina.array_copies import copy_of, encoding_of_copy
 from coquina.bloscpack import PackFile
 from coquina.dtypes import parse_dtype
 from coquina.foreign import what_is, what_is_at
 from coquina.frames import Frame
+from coquina.providers import Provider
 from coquina.remote import RangeReader, local_path, new_path, reader_for
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Path
     from coquina.foreign import Foreign
+    from coquina.hdf5 import files as hdf5_files
+else:
+    hdf5_files = Provider("hdf5_files")
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
@@ -201,11 +206,9 @@ def _hdf5(
     durable: bool = False,
     allow_external: bool | None = None,
 ) -> Any:
-    from coquina.hdf5 import File
-
     if damaged:
         raise UnsupportedError("damaged HDF5 files are mended by `coquina recover`, which writes a new one")
-    return File(source, mode, wait=wait, durable=durable, allow_external=allow_external)
+    return hdf5_files.File(source, mode, wait=wait, durable=durable, allow_external=allow_external)
 
 
 def _new_hdf5(path: str, mode: Literal["a", "w", "x"], wait: float | None, durable: bool) -> Any:
@@ -213,9 +216,7 @@ def _new_hdf5(path: str, mode: Literal["a", "w", "x"], wait: float | None, durab
         if mode == "a":
             raise FileNotFoundError(f"{path}: there is no such file")
         raise ValueError(f"{path}: mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
-    from coquina.hdf5 import File
-
-    return File(path, mode, wait=wait, durable=durable)
+    return hdf5_files.File(path, mode, wait=wait, durable=durable)
 
 
 def reopen(path: str | RangeReader, offset: int) -> Array:
@@ -245,10 +246,9 @@ def _same_as(array: Array) -> Array:
 
     Codecs that lose something would lose it again if the items were encoded anew.
     """
-    from coquina.array_copies import copy_of, encoding_of_copy
-
     known = array.lossy
     return copy_of(
+        Array,
         array,
         encoding_of_copy(array, None, None, None, {})[0],
         chunks=array.chunks,

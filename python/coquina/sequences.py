@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.array_regions import BOX_BYTES
-from coquina.creation import Access, Chunks, asarray, fill_boxes, from_slabs, new_array, options_of, written
+from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
+from coquina.creation import asarray, from_slabs, new_array
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from coquina._core import Buffer, Codec, Filters, Path
     from coquina.array import Array
     from coquina.array_regions import Region
-    from coquina.creation import Options
+    from coquina.arrays.new_arrays import Options
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Tuning
 

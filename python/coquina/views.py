@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from coquina.expressions.operators import Operators
+from coquina.arrays.operators import Operators
 from coquina.index_maps import AxisMap, Shape, as_map, compose, joint_dims, layout
 from coquina.indexing import Kind, Selection, resolve, shaped_values, uniform_value
 

@@ -7,7 +7,7 @@ is no longer so fails, and so the lists only get shorter.
 import re
 from pathlib import Path
 
-from .imports import arrows_of, circles_of
+from .imports import arrows_of, by_name, circles_of
 from .pages import table, ticked
 
 HERE = Path(__file__).parent
@@ -95,6 +95,11 @@ def test_modules_stand_in_no_circle_but_the_listed_ones():
     assert not (said := circle_complaints(listed, found)), "\n".join(said)
 
 
+def test_modules_are_imported_by_name_in_two_places_only():
+    """Who hides an import from these tests does so by a name; `remote_sources` imports what a user names."""
+    assert by_name(PACKAGE) == {"coquina", "coquina.providers", "coquina.remote_sources"}
+
+
 PAGE = """
 ## Arrows between the parts of the Python package
 
@@ -140,6 +145,18 @@ def test_an_upward_import_is_found_wherever_it_stands(tmp_path):
         "x: is listed, and is not so; take it from the list: old",
         "x: is new: new",
     ]
+
+
+def test_what_the_table_of_names_names_is_an_arrow_of_the_package(tmp_path):
+    package = world(tmp_path)
+    (package / "names.py").write_text('TABLE = {"dask": "coquina.tables.rows", "tables.sorting": "f"}\n')
+    assert arrows_of(package)["coquina"] == {"coquina.tables.rows", "coquina.tables.sorting"}
+    assert by_name(package) == set()
+    (package / "array.py").write_text('x = [import_module(f"polars.{y}"), importlib.import_module("dask")]\n')
+    assert by_name(package) == set()
+    for hidden in ('import_module("coquina.array")', "import_module(name)", 'import_module(f".{x}", y)'):
+        (package / "array.py").write_text(f"def f(): return {hidden}\n")
+        assert by_name(package) == {"coquina.array"}
 
 
 def test_a_circle_is_found_through_imports_inside_of_functions(tmp_path):

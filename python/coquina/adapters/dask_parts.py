@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.array import Array
-    from coquina.creation import Options
+    from coquina.arrays.new_arrays import Options
     from coquina.tuning_options import Terms
 
 Shape = tuple[int, ...]

@@ -19,6 +19,7 @@ import numpy as np
 
 from coquina.array import Array
 from coquina.array_writes import changes_of
+from coquina.hdf5.files import File
 from coquina.opening import open as open_file
 from coquina.opening import restore
 
@@ -125,8 +126,6 @@ def close_files() -> None:
 
 def _opened_hdf5(path: str) -> Any:
     """Return a file open for reading, without a lock that would keep others from writing to it later on."""
-    from coquina.hdf5.files import File
-
     # Where somebody writes now, this one fails.
     File(path).close()
     try:

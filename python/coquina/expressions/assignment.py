@@ -16,12 +16,13 @@ import numpy as np
 from coquina._core import UnsupportedError
 from coquina.array import Array
 from coquina.array_regions import boxes
+from coquina.arrays.operands import as_numpy
 from coquina.expressions import engine
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import Function, as_node, call, cast_items, cast_node
 from coquina.expressions.nodes import Leaf, Node
 from coquina.expressions.reference import postorder
-from coquina.results import EAGER_BYTES, as_numpy
+from coquina.results import EAGER_BYTES
 from coquina.views import View
 
 

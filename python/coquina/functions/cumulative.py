@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import new_array, written
+from coquina.arrays.new_arrays import written
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.creation import new_array
 from coquina.functions import lines
 from coquina.functions.lines import (
     axis_of,
@@ -27,7 +29,6 @@ from coquina.functions.lines import (
     result,
     row_regions,
 )
-from coquina.results import as_numpy, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

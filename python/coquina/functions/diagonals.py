@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import Access, Chunks, options_of
-from coquina.results import is_tiny, source_of, stored
+from coquina.arrays.new_arrays import Access, Chunks, options_of
+from coquina.arrays.operands import source_of
+from coquina.results import is_tiny, stored
 from coquina.sequences import made, new_from
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
@@ -102,8 +103,8 @@ def _triangle(name: str, cut: Callable[[Any, int], npt.NDArray[Any]], x: Any, k:
     if is_tiny(source):
         return stored(cut(np.asarray(source), k))
     from coquina.expressions.expression import Expr
+    from coquina.expressions.functions import as_node
     from coquina.expressions.nodes import Boxes
-    from coquina.results import as_node
 
     def read(region: Region) -> npt.NDArray[Any]:
         rows, columns = region[-2:]

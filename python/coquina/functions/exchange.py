@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.array import Array
-from coquina.creation import asarray, check_device
-from coquina.results import as_numpy, is_tiny, source_of, stored
+from coquina.arrays.new_arrays import check_device
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.creation import asarray
+from coquina.results import is_tiny, stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt

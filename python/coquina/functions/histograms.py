@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from coquina.array_regions import boxes
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.expressions.functions import as_node
 from coquina.functions import lines
 from coquina.functions.lines import chunks_of, nbytes_of
 from coquina.functions.quantiles import Quantiles
-from coquina.results import as_node, as_numpy, is_tiny, source_of, stored
+from coquina.results import is_tiny, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

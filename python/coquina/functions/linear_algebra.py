@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.arrays.operands import as_numpy, source_of
 from coquina.functions.contraction import Contraction, contracted
 from coquina.functions.elementwise import multiply
 from coquina.functions.layouts import is_eager, lazy, read_from
 from coquina.functions.manipulation import matrix_transpose
 from coquina.functions.reshaping import ravel, reshape
-from coquina.results import as_numpy, source_of, stored
+from coquina.results import stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.array_regions import Region, boxes
-from coquina.creation import asarray, new_array, usual_options, written
+from coquina.arrays.new_arrays import usual_options, written
+from coquina.creation import asarray, new_array
 from coquina.indexing import lower
 from coquina.results import stored
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from coquina._core import Path
     from coquina.array import Array
-    from coquina.creation import Options
+    from coquina.arrays.new_arrays import Options
 
 #: Of items that are worked on at once; sorting takes some four times as much in all.
 WORK_BYTES = 64 << 20

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from coquina.arrays.operands import source_of
 from coquina.functions.layouts import gathered, rearranged, repeated
 from coquina.functions.reshaping import ravel, reshape
-from coquina.results import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

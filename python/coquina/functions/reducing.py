@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina import _core
+from coquina.arrays.operands import as_numpy, source_of
 from coquina.expressions import engine
-from coquina.expressions.functions import FUNCTIONS, call, cast_node
+from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.memory import check_memory
-from coquina.results import EAGER_BYTES, as_node, as_numpy, source_of, stored
+from coquina.results import EAGER_BYTES, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from coquina.arrays.operands import as_numpy, source_of
 from coquina.functions.layouts import chunks_of, is_few, lazy, lengths, nbytes_of, read_from, rearranged
-from coquina.results import as_numpy, source_of, stored
+from coquina.results import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from coquina import results
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.expressions.functions import as_node
 from coquina.functions import lines
 from coquina.functions.lines import axis_of, chunks_of, growing, nbytes_of, row_regions
-from coquina.results import as_node, as_numpy, is_tiny, source_of, stored
+from coquina.results import is_tiny, stored
 from coquina.views import View
 
 if TYPE_CHECKING:

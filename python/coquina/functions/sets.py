@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 import numpy as np
 
 from coquina.array_regions import boxes
-from coquina.creation import new_array, written
+from coquina.arrays.new_arrays import written
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.creation import new_array
+from coquina.expressions.functions import as_node
 from coquina.functions import lines
 from coquina.functions.lines import Column, growing, nbytes_of, new_at, put, result, row_regions
 from coquina.functions.runs import piece_items, sorted_blocks
 from coquina.functions.sorting import search
-from coquina.results import as_node, as_numpy, is_tiny, source_of, stored
+from coquina.results import is_tiny, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.array_regions import chunk_regions
-from coquina.creation import asarray, new_array, usual_options, written
+from coquina.arrays.new_arrays import usual_options, written
+from coquina.arrays.operands import as_numpy
+from coquina.creation import asarray, new_array
 from coquina.functions.layouts import chunks_of, is_eager, nbytes_of, read_from
-from coquina.results import as_numpy, stored
+from coquina.results import stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coquina.creation import new_array, written
+from coquina.arrays.new_arrays import written
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.creation import new_array
 from coquina.functions import lines
 from coquina.functions.lines import (
     Line,
@@ -30,7 +32,7 @@ from coquina.functions.lines import (
     row_regions,
 )
 from coquina.functions.runs import piece_items, sorted_blocks
-from coquina.results import as_numpy, from_parts, source_of
+from coquina.results import from_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

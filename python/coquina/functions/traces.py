@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from coquina.arrays.operands import as_numpy, source_of
 from coquina.functions.layouts import is_few, lazy, lengths, nbytes_of, read_from
-from coquina.results import as_numpy, source_of, stored
+from coquina.results import stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from coquina._core import CoquinaError
-from coquina.expressions.functions import evaluate
-from coquina.expressions.methods import Methods
-from coquina.expressions.operators import Operators, power_function
+from coquina.arrays.methods import Methods
+from coquina.arrays.operators import Operators
+from coquina.expressions.evaluation import evaluate
+from coquina.expressions.functions import as_node, power_function
 from coquina.expressions.protocols import NUMPY_FUNCTIONS, array_ufunc
-from coquina.results import as_node, is_tiny, stored
+from coquina.results import is_tiny, stored
 from coquina.views import View, view_of
 
 if TYPE_CHECKING:

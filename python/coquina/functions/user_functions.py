@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
+from coquina.arrays.operands import SCALAR_TYPES
 from coquina.expressions import reference
-from coquina.expressions.functions import SCALAR_TYPES, broadcast_shapes
+from coquina.expressions.functions import as_node, broadcast_shapes
 from coquina.expressions.nodes import Blockwise, Node
 from coquina.functions.tracing import is_traced, lifted
-from coquina.results import as_node, is_tiny, stored
+from coquina.results import is_tiny, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable

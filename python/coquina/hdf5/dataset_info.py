@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.array_info import ArrayInfo, asked
+from coquina.hdf5.untyped import h5py
 from coquina.quoting import quoted
 from coquina.tuning_options import tuning_facts
 
@@ -93,8 +94,6 @@ def described(name: str, values: tuple[int, ...]) -> str:
 
 def dtype_name(found: Any) -> str:
     """Return the dtype of a dataset or named datatype, for people."""
-    from coquina.hdf5.untyped import h5py
-
     try:
         dtype = found.dtype
     except (TypeError, ValueError):

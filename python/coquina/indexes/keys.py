@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_masked, mask_of
 from coquina.expressions.engine import type_name
-from coquina.tables.casting import is_masked, mask_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

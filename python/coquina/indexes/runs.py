@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
+from coquina.arrays.cuts import Cut
 from coquina.indexes.reference import engine_of
-from coquina.tables.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import CorruptError
+from coquina.arrays.cuts import Cut
 from coquina.indexes.metadata import PREFIX, Metadata
 from coquina.indexes.reference import engine_of
 from coquina.indexes.runs import Sorting, open_run, write_run
 from coquina.indexes.spans import SPAN_DTYPE, SPAN_ROWS, Spans, ranges_of
 from coquina.indexes.zones import ZONE_DTYPE, Zones
-from coquina.tables.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

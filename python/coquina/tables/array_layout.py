@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.tables.casting import is_masked
+from coquina.casting import is_masked
+from coquina.indexes.memory_home import MemoryHome
 from coquina.tables.columns import NumberColumn
 from coquina.tables.layout import ColumnSpec, Layout
 from coquina.tables.stored import Stored
@@ -151,8 +152,6 @@ class ArrayLayout(Layout):
 
         if self.array.path is None:
             if self._memory is None and is_made:
-                from coquina.indexes.memory_home import MemoryHome
-
                 self._memory = MemoryHome()
             return self._memory
         path = os.fspath(self.array.path) + INDEX_SUFFIX

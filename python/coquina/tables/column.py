@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.casting import is_array
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Node
-from coquina.tables.casting import is_array
 from coquina.tables.predicates import MATCHES, SIGNS, compared_values, filled, read_rows, where_valid
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_array, is_listed, is_masked, mask_of
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Constant, Node
-from coquina.tables.casting import is_array, is_listed, is_masked, mask_of
 from coquina.tables.column import Column
 from coquina.tables.predicates import no
 

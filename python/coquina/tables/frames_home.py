@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina.creation import asarray, new_array, options_of
+from coquina.arrays.cuts import Cut
+from coquina.arrays.new_arrays import options_of
+from coquina.creation import asarray, new_array
 from coquina.hdf5.untyped import h5py
-from coquina.tables.cuts import Cut
 from coquina.tables.directory import Directory
 from coquina.tables.homes import Appender, Home
 from coquina.tables.manifest import NAME as JSON

@@ -95,8 +95,8 @@ class Storing:
 
     def create_directory(self, path: Path, schema: Schema) -> Layout:
         """Return the layout of a new table without rows that is a directory."""
+        from coquina.arrays.cuts import Cut
         from coquina.tables.columns_layout import ColumnsLayout
-        from coquina.tables.cuts import Cut
         from coquina.tables.frames_home import FramesHome
 
         if self.layout != "columns":

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
+from coquina.hdf5 import fixed_attributes
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.times import shown_seconds
 from coquina.hdf5.untyped import h5f, h5py, h5t
-from coquina.tables import rows_attributes as attributes
 from coquina.tables.pytables_index_arrays import Plan, make_arrays, mark_container, put_attributes
 from coquina.tables.pytables_index_shape import ARRAYS, cut_for
 from coquina.tables.pytables_index_sorting import Unsorted, cut, in_order
@@ -150,7 +150,7 @@ def _steps(rows: int, progress: Progress) -> Callable[[int], None]:
 def _remove(group: Any, path: str) -> None:
     """Remove an index. Who has it open still finds that it is out of date."""
     if isinstance(group[path], h5py.Group):
-        attributes.put_number(group[path], "DIRTY", 1, h5t.STD_I32LE)
+        fixed_attributes.put_number(group[path], "DIRTY", 1, h5t.STD_I32LE)
     del group[path]
 
 
@@ -163,14 +163,14 @@ def _empty_stale(layout: RowsLayout) -> None:
     group = group_of(layout)
 
     def look(_: str, node: Any) -> None:
-        if not isinstance(node, h5py.Group) or not attributes.raw_of(node, "DIRTY"):
+        if not isinstance(node, h5py.Group) or not fixed_attributes.raw_of(node, "DIRTY"):
             return
         for name, kind, _ in ARRAYS:
             array = node.get(name)
             if not isinstance(array, h5py.Dataset):
                 continue
             if kind == "LASTROWARRAY":
-                attributes.put_number(array, "nelements", 0, h5t.STD_I64LE)
+                fixed_attributes.put_number(array, "nelements", 0, h5t.STD_I64LE)
             elif array.maxshape[:1] == (None,):
                 array.resize(0, axis=0)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from coquina.tables.casting import is_masked
+from coquina.casting import is_masked
 from coquina.tables.layout import leaves_of
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import numpy as np
 
 from coquina._core import UnsupportedError
 from coquina.array_writes import changes_of
+from coquina.hdf5 import fixed_attributes
 from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
@@ -149,7 +150,7 @@ class RowsLayout(Layout):
     @property
     def title(self) -> str:
         """What the table is about; empty if nothing says it."""
-        return attributes.text_of(inside(self._dataset), "TITLE") or ""
+        return fixed_attributes.text_of(inside(self._dataset), "TITLE") or ""
 
     @property
     def dataset(self) -> Dataset:
@@ -348,7 +349,7 @@ class RowsLayout(Layout):
         self._check_writable()
         changes = changes_of(self._dataset)
         if not changes.is_told:
-            attributes.mark_indexes_stale(inside(self._dataset))
+            fixed_attributes.mark_indexes_stale(inside(self._dataset))
             changes.is_told = True
 
     def _check_writable(self) -> None:

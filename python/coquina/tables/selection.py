@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.tables import aggregates, gathering
 from coquina.tables.plan import Condition, Plan
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from coquina.adapters import polars_scan
     from coquina.tables.grouping import Groups
     from coquina.tables.layout import Layout, Schema
     from coquina.tables.query_explanation import QueryExplanation
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 
     Values = npt.NDArray[Any]
+else:
+    polars_scan = Provider("polars_scan")
 
 
 class Queries:
@@ -188,8 +192,6 @@ class Queries:
 
         Raises ImportError where Polars is not installed, TypeError for columns that Arrow has no type for.
         """
-        from coquina.adapters import polars_scan
-
         return polars_scan.scan(Selection(self._query()))
 
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.tables.casting import is_array
+from coquina.casting import is_array
 from coquina.tables.column import Column
 from coquina.tables.listed_values import texts_in
 from coquina.tables.number_columns import BitsColumn

@@ -12,21 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.expressions.functions import FUNCTIONS, SCALAR_TYPES, Function, evaluate
-from coquina.expressions.methods import Methods, namespace
-from coquina.expressions.protocols import array_function, array_ufunc
+from coquina.arrays.methods import Methods
+from coquina.arrays.operands import as_numpy
+from coquina.providers import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
+    from coquina.adapters import dask_arrays as dask
     from coquina.array import Array
+    from coquina.expressions import arithmetic
+    from coquina.expressions import protocols as numpy_protocols
     from coquina.expressions.expression import Expr
 
     Result = Array | Expr
-
-_WITH_POWERS = {2: FUNCTIONS["square"], 0.5: FUNCTIONS["sqrt"], -1: FUNCTIONS["reciprocal"]}
+else:
+    arithmetic, numpy_protocols, dask = map(Provider, ("arithmetic", "numpy_protocols", "dask"))
 
 
 class Operators(Methods):
@@ -37,85 +40,85 @@ class Operators(Methods):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Take part in NumPy's ufuncs: `np.sin(a)` is what `coquina.sin(a)` is."""
-        return array_ufunc(ufunc, method, inputs, kwargs)
+        return numpy_protocols.array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Take part in NumPy's functions that coquina has too; others raise TypeError."""
-        return array_function(func, args, kwargs)
+        return numpy_protocols.array_function(func, args, kwargs)
 
     def __add__(self, other: Any, /) -> Result:
         """Return `self + other`."""
-        return _binary("add", self, other)
+        return arithmetic.binary("add", self, other)
 
     def __radd__(self, other: Any, /) -> Result:
         """Return `other + self`."""
-        return _reflected("add", other, self)
+        return arithmetic.reflected("add", other, self)
 
     def __iadd__(self, other: Any, /) -> Any:
         """Add to the items in place."""
-        return _in_place("add", self, other)
+        return arithmetic.in_place("add", self, other)
 
     def __sub__(self, other: Any, /) -> Result:
         """Return `self - other`."""
-        return _binary("subtract", self, other)
+        return arithmetic.binary("subtract", self, other)
 
     def __rsub__(self, other: Any, /) -> Result:
         """Return `other - self`."""
-        return _reflected("subtract", other, self)
+        return arithmetic.reflected("subtract", other, self)
 
     def __isub__(self, other: Any, /) -> Any:
         """Subtract from the items in place."""
-        return _in_place("subtract", self, other)
+        return arithmetic.in_place("subtract", self, other)
 
     def __mul__(self, other: Any, /) -> Result:
         """Return `self * other`."""
-        return _binary("multiply", self, other)
+        return arithmetic.binary("multiply", self, other)
 
     def __rmul__(self, other: Any, /) -> Result:
         """Return `other * self`."""
-        return _reflected("multiply", other, self)
+        return arithmetic.reflected("multiply", other, self)
 
     def __imul__(self, other: Any, /) -> Any:
         """Multiply the items in place."""
-        return _in_place("multiply", self, other)
+        return arithmetic.in_place("multiply", self, other)
 
     def __truediv__(self, other: Any, /) -> Result:
         """Return `self / other`."""
-        return _binary("divide", self, other)
+        return arithmetic.binary("divide", self, other)
 
     def __rtruediv__(self, other: Any, /) -> Result:
         """Return `other / self`."""
-        return _reflected("divide", other, self)
+        return arithmetic.reflected("divide", other, self)
 
     def __itruediv__(self, other: Any, /) -> Any:
         """Divide the items in place."""
-        return _in_place("divide", self, other)
+        return arithmetic.in_place("divide", self, other)
 
     def __floordiv__(self, other: Any, /) -> Result:
         """Return `self // other`."""
-        return _binary("floor_divide", self, other)
+        return arithmetic.binary("floor_divide", self, other)
 
     def __rfloordiv__(self, other: Any, /) -> Result:
         """Return `other // self`."""
-        return _reflected("floor_divide", other, self)
+        return arithmetic.reflected("floor_divide", other, self)
 
     def __ifloordiv__(self, other: Any, /) -> Any:
         """Divide the items in place, rounding down."""
-        return _in_place("floor_divide", self, other)
+        return arithmetic.in_place("floor_divide", self, other)
 
     def __mod__(self, other: Any, /) -> Result:
         """Return `self % other`."""
-        return _binary("remainder", self, other)
+        return arithmetic.binary("remainder", self, other)
 
     def __rmod__(self, other: Any, /) -> Result:
         """Return `other % self`."""
-        return _reflected("remainder", other, self)
+        return arithmetic.reflected("remainder", other, self)
 
     def __imod__(self, other: Any, /) -> Any:
         """Leave the remainders of the items."""
-        return _in_place("remainder", self, other)
+        return arithmetic.in_place("remainder", self, other)
 
     def __divmod__(self, other: Any, /) -> tuple[Result, Result]:
         """Return `self // other` and `self % other`."""
@@ -127,137 +130,130 @@ class Operators(Methods):
 
     def __pow__(self, other: Any, /) -> Result:
         """Return `self ** other`."""
-        if type(other) in (int, float) and (function := power_function(self.dtype, other)) is not None:
-            return evaluate(function, self)
-        return _binary("power", self, other)
+        return arithmetic.power(self, other)
 
     def __rpow__(self, other: Any, /) -> Result:
         """Return `other ** self`."""
-        return _reflected("power", other, self)
+        return arithmetic.reflected("power", other, self)
 
     def __ipow__(self, other: Any, /) -> Any:
         """Raise the items to powers in place."""
-        return _in_place("power", self, other)
+        return arithmetic.in_place("power", self, other)
 
     def __matmul__(self, other: Any, /) -> Any:
         """Return `self @ other`."""
-        return NotImplemented if _is_foreign(other) else namespace().matmul(self, other)
+        return arithmetic.matmul(self, other)
 
     def __rmatmul__(self, other: Any, /) -> Any:
         """Return `other @ self`."""
-        return NotImplemented if _is_foreign(other) else namespace().matmul(other, self)
+        return arithmetic.reflected_matmul(other, self)
 
     def __imatmul__(self, other: Any, /) -> Any:
         """Put `self @ other` in the place of the items."""
-        from coquina.expressions.assignment import assign_same
-
-        product = self.__matmul__(other)
-        return product if product is NotImplemented else assign_same(self, product, "matmul")
+        return arithmetic.matmul_in_place(self, other)
 
     def __and__(self, other: Any, /) -> Result:
         """Return `self & other`."""
-        return _binary("bitwise_and", self, other)
+        return arithmetic.binary("bitwise_and", self, other)
 
     def __rand__(self, other: Any, /) -> Result:
         """Return `other & self`."""
-        return _reflected("bitwise_and", other, self)
+        return arithmetic.reflected("bitwise_and", other, self)
 
     def __iand__(self, other: Any, /) -> Any:
         """And the bits of the items in place."""
-        return _in_place("bitwise_and", self, other)
+        return arithmetic.in_place("bitwise_and", self, other)
 
     def __or__(self, other: Any, /) -> Result:
         """Return `self | other`."""
-        return _binary("bitwise_or", self, other)
+        return arithmetic.binary("bitwise_or", self, other)
 
     def __ror__(self, other: Any, /) -> Result:
         """Return `other | self`."""
-        return _reflected("bitwise_or", other, self)
+        return arithmetic.reflected("bitwise_or", other, self)
 
     def __ior__(self, other: Any, /) -> Any:
         """Or the bits of the items in place."""
-        return _in_place("bitwise_or", self, other)
+        return arithmetic.in_place("bitwise_or", self, other)
 
     def __xor__(self, other: Any, /) -> Result:
         """Return `self ^ other`."""
-        return _binary("bitwise_xor", self, other)
+        return arithmetic.binary("bitwise_xor", self, other)
 
     def __rxor__(self, other: Any, /) -> Result:
         """Return `other ^ self`."""
-        return _reflected("bitwise_xor", other, self)
+        return arithmetic.reflected("bitwise_xor", other, self)
 
     def __ixor__(self, other: Any, /) -> Any:
         """Exclusive-or the bits of the items in place."""
-        return _in_place("bitwise_xor", self, other)
+        return arithmetic.in_place("bitwise_xor", self, other)
 
     def __lshift__(self, other: Any, /) -> Result:
         """Return `self << other`."""
-        return _binary("left_shift", self, other)
+        return arithmetic.binary("left_shift", self, other)
 
     def __rlshift__(self, other: Any, /) -> Result:
         """Return `other << self`."""
-        return _reflected("left_shift", other, self)
+        return arithmetic.reflected("left_shift", other, self)
 
     def __ilshift__(self, other: Any, /) -> Any:
         """Shift the bits of the items to the left in place."""
-        return _in_place("left_shift", self, other)
+        return arithmetic.in_place("left_shift", self, other)
 
     def __rshift__(self, other: Any, /) -> Result:
         """Return `self >> other`."""
-        return _binary("right_shift", self, other)
+        return arithmetic.binary("right_shift", self, other)
 
     def __rrshift__(self, other: Any, /) -> Result:
         """Return `other >> self`."""
-        return _reflected("right_shift", other, self)
+        return arithmetic.reflected("right_shift", other, self)
 
     def __irshift__(self, other: Any, /) -> Any:
         """Shift the bits of the items to the right in place."""
-        return _in_place("right_shift", self, other)
+        return arithmetic.in_place("right_shift", self, other)
 
     def __eq__(self, other: Any, /) -> Result:  # type: ignore[override]
         """Return whether items are equal, one by one."""
-        return _binary("equal", self, other)
+        return arithmetic.binary("equal", self, other)
 
     def __ne__(self, other: Any, /) -> Result:  # type: ignore[override]
         """Return whether items differ, one by one."""
-        return _binary("not_equal", self, other)
+        return arithmetic.binary("not_equal", self, other)
 
     def __lt__(self, other: Any, /) -> Result:
         """Return `self < other`."""
-        return _binary("less", self, other)
+        return arithmetic.binary("less", self, other)
 
     def __le__(self, other: Any, /) -> Result:
         """Return `self <= other`."""
-        return _binary("less_equal", self, other)
+        return arithmetic.binary("less_equal", self, other)
 
     def __gt__(self, other: Any, /) -> Result:
         """Return `self > other`."""
-        return _binary("greater", self, other)
+        return arithmetic.binary("greater", self, other)
 
     def __ge__(self, other: Any, /) -> Result:
         """Return `self >= other`."""
-        return _binary("greater_equal", self, other)
+        return arithmetic.binary("greater_equal", self, other)
 
     def __neg__(self) -> Result:
         """Return `-self`."""
-        return evaluate(FUNCTIONS["negative"], self)
+        return arithmetic.unary("negative", self)
 
     def __pos__(self) -> Result:
         """Return `+self`."""
-        return evaluate(FUNCTIONS["positive"], self)
+        return arithmetic.unary("positive", self)
 
     def __abs__(self) -> Result:
         """Return the absolute values."""
-        return evaluate(FUNCTIONS["absolute"], self)
+        return arithmetic.unary("absolute", self)
 
     def __invert__(self) -> Result:
         """Return `~self`."""
-        return evaluate(FUNCTIONS["invert"], self)
+        return arithmetic.unary("invert", self)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """Return all items. Raises ValueError for `copy=False`, MemoryError where there is none for them."""
-        from coquina.results import as_numpy
-
         if copy is False:
             raise ValueError("copy=False: the items are decoded into new memory")
         return as_numpy(self).astype(self.dtype if dtype is None else dtype, copy=False)
@@ -300,7 +296,7 @@ class Operators(Methods):
 
     def __contains__(self, item: Any, /) -> bool:
         """Whether any item equals `item`."""
-        return bool(_binary("equal", self, item).any())
+        return bool(arithmetic.binary("equal", self, item).any())
 
     def to_dask(self, chunks: int | str | tuple[int | str | None, ...] | None = None) -> Any:
         """Return a `dask.array.Array` of the same items: lazy, read without a lock, each block by its task.
@@ -314,40 +310,4 @@ class Operators(Methods):
         in other processes open files by their path, once a process, and get what is in memory compressed.
         Raises ImportError without Dask, ValueError for `chunks` that mean nothing.
         """
-        from coquina.adapters.dask_arrays import to_dask
-
-        return to_dask(self, chunks)
-
-
-def power_function(dtype: np.dtype[Any], exponent: float) -> Function | None:
-    """Return what NumPy computes instead of a power of arrays of `dtype`, None if it does not."""
-    function = _WITH_POWERS.get(exponent)
-    is_square = exponent == 2 and type(exponent) is int
-    return function if dtype.kind in "fc" or (dtype.kind in "biu" and is_square) else None
-
-
-def _is_foreign(x: Any) -> bool:
-    """Whether `x` wants to be asked first: it has operators for arrays of its own."""
-    if type(x) in SCALAR_TYPES or isinstance(x, (Operators, np.ndarray, np.generic)):
-        return False
-    return getattr(x, "__array_ufunc__", 0) is None or getattr(x, "__array_priority__", 0) > 0
-
-
-def _binary(name: str, x: Any, y: Any) -> Any:
-    """Return the function of an array of ours and of what was given."""
-    if type(y) not in SCALAR_TYPES and _is_foreign(y):
-        return NotImplemented
-    return evaluate(FUNCTIONS[name], x, y)
-
-
-def _reflected(name: str, x: Any, y: Any) -> Any:
-    """Return the function of what was given and of an array of ours."""
-    return NotImplemented if _is_foreign(x) else evaluate(FUNCTIONS[name], x, y)
-
-
-def _in_place(name: str, x: Any, y: Any) -> Any:
-    if _is_foreign(y):
-        return NotImplemented
-    from coquina.expressions.assignment import update
-
-    return update(FUNCTIONS[name], x, y)
+        return dask.to_dask(self, chunks)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from coquina.providers import serving
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -22,9 +24,7 @@ _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 def namespace() -> Any:
     """Return `coquina`, whose functions are imported when they are asked for."""
-    import coquina
-
-    return coquina
+    return serving("functions")
 
 
 def given(**options: Any) -> dict[str, Any]:
