@@ -26,6 +26,9 @@ class Provider:
 
     def __getattr__(self, name: str) -> Any:
         """Return what has this name in the module. Raises KeyError for a purpose that nothing serves."""
+        if name.startswith("__"):
+            # Programs that look at modules ask all of their names for such; that imports nothing.
+            raise AttributeError(name)
         found = getattr(serving(self._purpose), name)
         setattr(self, name, found)
         return found

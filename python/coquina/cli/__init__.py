@@ -112,7 +112,7 @@ def parser() -> Parser:
             sub.add_argument(
                 "--allow-external", action="store_true", help="HDF5: read other files that it names, anywhere"
             )
-        sub.set_defaults(run=command.run, parser=sub)
+        sub.set_defaults(run=command.run, parser=sub, top=top)
     return top
 
 

@@ -28,8 +28,7 @@ from __future__ import annotations
 import math
 import os
 import secrets
-import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -48,12 +47,11 @@ from coquina.cli import (
     sources,
     tuning_options,
 )
+from coquina.cli.outputs import new_file
 from coquina.descriptions import description_of
-from coquina.remote import new_path
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -196,21 +194,6 @@ def add_dataset(
             del file[target.path]
         file.move(name, target.path)
         add_axes(file.h5[target.path], names, coordinates)
-
-
-@contextmanager
-def new_file(path: str) -> Generator[BinaryIO]:
-    """Open a file that gets its name when it is complete."""
-    path = new_path(path)
-    folder = os.path.dirname(path)
-    number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
-    try:
-        with os.fdopen(number, "w+b") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def write(file: BinaryIO, source: Any, extension: str) -> None:

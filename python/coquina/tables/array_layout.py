@@ -16,6 +16,7 @@ from coquina._core import UnsupportedError
 from coquina.casting import is_masked
 from coquina.indexes.memory_home import MemoryHome
 from coquina.tables.columns import NumberColumn
+from coquina.tables.frames_home import FramesHome, is_directory
 from coquina.tables.layout import ColumnSpec, Layout
 from coquina.tables.stored import Stored
 from coquina.tables.table import Table
@@ -148,8 +149,6 @@ class ArrayLayout(Layout):
 
     def index_place(self, is_made: bool) -> Place | None:
         """Return where the indexes of an array are that is in no HDF5 file; None if there are none."""
-        from coquina.tables.frames_home import FramesHome, is_directory
-
         if self.array.path is None:
             if self._memory is None and is_made:
                 self._memory = MemoryHome()

@@ -13,9 +13,15 @@ import numpy as np
 
 from coquina.providers import Provider
 from coquina.quoting import quoted
-from coquina.tables import aggregates, gathering
+from coquina.tables import aggregates, arrow, files_out, gathering
+from coquina.tables.access import chosen
+from coquina.tables.deleting import delete_plan
+from coquina.tables.grouping import Groups
 from coquina.tables.plan import Condition, Plan
-from coquina.tables.reading import narrowed, plain, records
+from coquina.tables.query_explanation import explained
+from coquina.tables.reading import narrowed, plain, records, row_dtype
+from coquina.tables.table_html import selection_html
+from coquina.tables.writing import append_plan, modify_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -84,8 +90,6 @@ class Queries:
 
     def group_by(self, keys: str | Sequence[str]) -> Groups:
         """Return the rows grouped by the values of columns; `agg` says what is wanted of each group."""
-        from coquina.tables.grouping import Groups
-
         return Groups(self._query(), keys)
 
     def count(self) -> int:
@@ -167,20 +171,14 @@ class Queries:
 
     def to_arrow(self, columns: Names = None) -> Any:
         """Return the rows as a `pyarrow.Table`."""
-        from coquina.tables import arrow
-
         return arrow.to_arrow(self, columns)
 
     def to_pandas(self, columns: Names = None) -> Any:
         """Return the rows as a `pandas.DataFrame`."""
-        from coquina.tables import arrow
-
         return arrow.to_pandas(self, columns)
 
     def to_polars(self, columns: Names = None) -> Any:
         """Return the rows as a `polars.DataFrame`."""
-        from coquina.tables import arrow
-
         return arrow.to_polars(self, columns)
 
     def scan_polars(self) -> Any:
@@ -199,26 +197,18 @@ class Queries:
 
         path: of the file, or a binary file. It appears when it is complete.
         """
-        from coquina.tables import files
-
-        return files.to_csv(self, path, columns, delimiter=delimiter)
+        return files_out.to_csv(self, path, columns, delimiter=delimiter)
 
     def to_parquet(self, path: Any, columns: Names = None, *, compression: str = "zstd") -> int:
         """Write the rows as a Parquet file; return how many they were."""
-        from coquina.tables import files
-
-        return files.to_parquet(self, path, columns, compression=compression)
+        return files_out.to_parquet(self, path, columns, compression=compression)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Hand the rows over by Arrow's C stream interface, a window of them at a time."""
-        from coquina.tables import arrow
-
         return arrow.stream(self, requested_schema)
 
     def append_to(self, table: Table) -> int:
         """Append the rows to another table that has these columns; return how many they were."""
-        from coquina.tables.writing import append_plan
-
         return append_plan(self._query(), table)
 
     def will_use_index(
@@ -227,8 +217,6 @@ class Queries:
         """Return the names of the indexes that the query would use, with one more condition if that is given;
         none where it scans. `explain` says why.
         """
-        from coquina.tables.access import chosen
-
         plan = self._query()
         if condition is not None:
             plan = plan.where(Condition(condition, params), None, None, None)
@@ -237,8 +225,6 @@ class Queries:
 
     def explain(self) -> QueryExplanation:
         """Return how the query runs: its condition, indexes or why none, blocks skipped, what matched."""
-        from coquina.tables.query_explanation import explained
-
         return explained(self._query())
 
 
@@ -281,8 +267,6 @@ class Selection(Queries):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of a row."""
-        from coquina.tables.reading import row_dtype
-
         picked, read = self._plan.picked(None)
         return row_dtype(read, picked)
 
@@ -292,8 +276,6 @@ class Selection(Queries):
 
     def delete(self) -> int:
         """Delete the rows from the table; return how many they were. See `Table.delete`."""
-        from coquina.tables.deleting import delete_plan
-
         return delete_plan(self._query())
 
     def modify(self, values: Mapping[str, Any]) -> int:
@@ -302,8 +284,6 @@ class Selection(Queries):
         values: by column, one for all rows, one for each of these, or an expression with one for each row of
         the table, such as `{"x": t["x"] * 2}`.
         """
-        from coquina.tables.writing import modify_plan
-
         return modify_plan(self._query(), values)
 
     @property
@@ -328,8 +308,6 @@ class Selection(Queries):
 
     def _repr_html_(self) -> str:
         """Return the first rows, for notebooks."""
-        from coquina.tables.table_html import selection_html
-
         return selection_html(self)
 
 

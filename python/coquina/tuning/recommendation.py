@@ -160,7 +160,7 @@ class Recommendation:
         given: dict[str, Any] = {"path": path, "overwrite": overwrite, "threads": self.threads}
         with self.source() as x:
             if path is not None and is_dataset(x) and is_hdf5_name(path):
-                from coquina.tuning.datasets import copy_dataset
+                from coquina.tuning.dataset_copies import copy_dataset
 
                 return copy_dataset(self, x, path, overwrite)
             if type(x) is Array:

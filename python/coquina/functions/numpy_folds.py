@@ -1,4 +1,4 @@
-"""Reductions by NumPy: what the engine's folds mean, and the way of the dtypes that it does not have.
+"""Reductions by NumPy: the way of the dtypes that the engine has no folds of.
 
 In: a node, the name of a fold, and which axes are reduced. Out: values of the kept axes.
 Invariant: partial results are combined in the order of the boxes, which depends on shapes alone.
@@ -101,40 +101,3 @@ def _places(node: Node, find: Callable[..., Any], is_reduced: tuple[bool, ...]) 
         places[target] = np.where(wins, place + region[axis].start, places[target])
         best[target] = np.where(wins, item, best[target])
     return places.reshape([size for size, is_ in zip(node.shape, is_reduced, strict=True) if not is_])
-
-
-def fold_plain(node: Node, name: str, is_reduced: tuple[bool, ...]) -> list[Values]:
-    """Return all columns of a fold of numbers, all items at once: what the engine's fold is held against."""
-    from coquina.functions.reducing import columns_of
-
-    items = engine.read(node, tuple([slice(0, size) for size in node.shape]))
-    axes = tuple([at for at, is_ in enumerate(is_reduced) if is_])
-    # The reduced axes as one, behind the others.
-    kept = [at for at, is_ in enumerate(is_reduced) if not is_]
-    flat = items.transpose([*kept, *axes]).reshape([*[node.shape[at] for at in kept], -1])
-    dtypes = columns_of(name, node.dtype)
-    isnan = np.isnan(flat) if name.startswith("nan") else np.zeros(flat.shape, np.bool_)
-    plain = name.removeprefix("nan")
-    with np.errstate(all="ignore"):
-        if plain in ("sum", "prod"):
-            filled = np.where(isnan, flat.dtype.type(plain == "prod"), flat)
-            return [np.asarray(getattr(np, plain)(filled, axis=-1, dtype=dtypes[0]))]
-        if plain in ("min", "max"):
-            reduce: Any = {"nanmin": np.fmin.reduce, "nanmax": np.fmax.reduce}.get(name, getattr(np, plain))
-            return [np.asarray(reduce(flat, axis=-1))]
-        if plain in ("argmin", "argmax"):
-            worst = np.inf if plain == "argmin" else -np.inf
-            ranked = np.where(isnan, flat.dtype.type(worst), flat) if isnan.any() else flat
-            places = np.asarray(getattr(np, plain)(ranked, axis=-1))
-            best = np.take_along_axis(ranked, places[..., np.newaxis], -1)[..., 0]
-            best = np.where(isnan.all(axis=-1), np.nan, best).astype(node.dtype) if isnan.any() else best
-            return [places, best]
-        if plain in ("any", "all", "count_nonzero"):
-            return [np.asarray(getattr(np, plain)(flat, axis=-1)).astype(dtypes[0])]
-        count = np.asarray((~isnan).sum(axis=-1))
-        total = np.where(isnan, 0, flat).sum(axis=-1, dtype=dtypes[0])
-        if plain == "mean":
-            return [np.asarray(total), count]
-        mean = np.asarray(total / count)
-        squares = np.abs(np.where(isnan, 0, flat - mean[..., np.newaxis])) ** 2
-        return [mean, count.astype(np.float64), np.asarray(squares.sum(axis=-1, dtype=np.float64))]

@@ -1,4 +1,4 @@
-"""The engine's part of indexes in plain NumPy: the judge of what `_core` has, and used where it has nothing.
+"""The engine's part of indexes in plain NumPy: the judge of what `_core` has.
 
 In, out: as in `_core_index.pyi`. All is in memory, one entry after the other where that is simplest.
 Invariant: results are those of the engine, but for fingerprints, which are another hash.
@@ -7,14 +7,12 @@ Invariant: results are those of the engine, but for fingerprints, which are anot
 from __future__ import annotations
 
 import zlib
-from functools import cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from coquina import _core
-from coquina.indexes.keys import keys_of
+from coquina.indexes.keys import keys_of, values_of_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,17 +25,6 @@ if TYPE_CHECKING:
     Keys = npt.NDArray[np.uint64]
     Rows = npt.NDArray[np.int64]
 
-_NAMES = ("IndexSort", "IndexRun", "row_fingerprints", "lazy_rows", "rows_and", "rows_or", "rows_minus")
-
-
-@cache
-def engine_of() -> Any:
-    """Return what sorts and searches: `_core` if it can, else what is here."""
-    names = [*_NAMES, "rows_within"]
-    if all(hasattr(_core, name) for name in names):
-        return _core
-    return SimpleNamespace(**{name: globals()[name] for name in names})
-
 
 def _part(source: Any, start: int, stop: int) -> Any:
     """Return bytes of some rows, or offsets and bytes of text."""
@@ -47,20 +34,6 @@ def _part(source: Any, start: int, stop: int) -> Any:
 def _values(source: Any, kind: str, start: int, stop: int) -> Any:
     """Return the values of rows, as `keys_of` takes them."""
     return values_of_part(_part(source, start, stop), kind, stop - start)
-
-
-def values_of_part(part: Any, kind: str, count: int) -> Any:
-    """Return gathered bytes, or offsets and bytes of text, as values that `keys_of` takes."""
-    if isinstance(part, tuple):
-        offsets, data = cast("tuple[Any, Any]", part)
-        ends: list[int] = np.asarray(offsets).view(np.int64).tolist()
-        raw = np.asarray(data).tobytes()
-        return [raw[ends[at] : ends[at + 1]] for at in range(count)]
-    items: Any = np.asarray(part)
-    if kind in ("S", "U"):
-        width = len(items) // max(count, 1) // (4 if kind == "U" else 1)
-        return items.view(f"{kind}{width}") if width else np.zeros(count, f"{kind}1")
-    return items.view(np.int64 if kind == "time" else kind)
 
 
 class IndexSort:
