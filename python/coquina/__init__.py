@@ -6,6 +6,7 @@
 (32, True)
 """
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from coquina._core import (
@@ -111,14 +112,12 @@ __array_api_version__ = "2024.12"
 
 def __getattr__(name: str) -> object:
     """Import what `names` lists when it is asked for: most functions, and `hdf5`, which needs h5py."""
-    from importlib import import_module
-
     if name in SUBMODULES:
-        return import_module(f"coquina.{name}")
+        return _import_module(f"coquina.{name}")
     module = MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'coquina' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(module), name)
+    found = globals()[name] = getattr(_import_module(module), name)
     return found
 
 

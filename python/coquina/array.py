@@ -29,7 +29,6 @@ from coquina.indexing import (
     lower_outer,
     lower_vector,
 )
-from coquina.lossy import lossy_info
 from coquina.memory import check_memory
 from coquina.providers import Provider
 from coquina.remote import RangeReader, new_path
@@ -109,6 +108,8 @@ class Array(Operators, CountedWrites):
 
         Raises CorruptError where the file says something of it that is damaged; it can be read, not written.
         """
+        from coquina.lossy import lossy_info
+
         return lossy_info(self.handle)
 
     @property

@@ -7,10 +7,9 @@ the first chunk in thin ones. What is too small to be seen is not drawn.
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
-from coquina.html import caption_html, facts_html
+from coquina.html import caption_html, escaped, facts_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +68,7 @@ def partition_svg(shape: Sequence[int], chunks: Sequence[int], blocks: Sequence[
         f'<svg width="{total[0]:.0f}" height="{total[1]:.0f}" viewBox="-1 -1 {total[0]:.0f} {total[1]:.0f}" '
         f'xmlns="http://www.w3.org/2000/svg" stroke="currentColor">{"".join(lines)}'
         f'<text x="0" y="{height + depth + 16:.1f}" font-size="12" stroke="none" fill="currentColor">'
-        f"{escape(label)}</text></svg>"
+        f"{escaped(label)}</text></svg>"
     )
 
 

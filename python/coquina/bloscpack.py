@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina import _core
+from coquina.html import facts_html
 from coquina.packed_arrays import PackedArray, packed_array, parse_metadata
 from coquina.remote import new_path
 from coquina.tuning_options import PACK_CODEC, PACK_LEVEL, PACKS, tuned
@@ -329,8 +330,6 @@ class PackFile:
 
     def _repr_html_(self) -> str:
         """Return a table of facts, for notebooks."""
-        from coquina.html import facts_html
-
         return facts_html(self.info().items())
 
     def __repr__(self) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from coquina import _core
 from coquina._core import CoquinaError
 from coquina.attrs import Attrs, Meta
+from coquina.html import caption_html, facts_html
+from coquina.msgpack_values import pack
 from coquina.remote import new_path
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL, info_of, tuned
 
@@ -59,8 +61,6 @@ class Frame:
             goal, for_, bandwidth and calibrate of `Tuning`. The other options are those of `asarray`.
         meta: metadata that stay as they are as long as the frame lives.
         """
-        from coquina.msgpack_values import pack
-
         codec, level, filters, terms = tuned(codec, level, filters, tuning)
         handle = _core.create_frame(
             new_path(path),
@@ -208,8 +208,6 @@ class Frame:
 
     def _repr_html_(self) -> str:
         """Return a table of facts, for notebooks."""
-        from coquina.html import caption_html, facts_html
-
         return caption_html(self) if self.is_closed else facts_html(self.info().items())
 
     def __repr__(self) -> str:

@@ -77,6 +77,7 @@ MODULES: dict[str, str] = {
 #: Which module serves what a lower part asks of a higher one; see `providers`.
 PROVIDERS: dict[str, str] = {
     "arithmetic": "coquina.expressions.arithmetic",
+    "assignment": "coquina.expressions.assignment",
     "dask": "coquina.adapters.dask_arrays",
     "dask_storing": "coquina.adapters.dask_storing",
     "functions": "coquina",

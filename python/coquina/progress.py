@@ -7,6 +7,7 @@ By default notebooks have bars and programs have none.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from coquina import _core
@@ -78,8 +79,6 @@ def _notebook_bar(total: int) -> Bar | None:
     # A kernel shows what is displayed; an IPython on a terminal prints it as text.
     if shell is None or getattr(shell, "kernel", None) is None:
         return None
-    from importlib import import_module
-
     display: Any = import_module("IPython.display")
     return _NotebookBar(total, display.display, display.HTML)
 

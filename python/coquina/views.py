@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from coquina.array_info import human
 from coquina.arrays.operators import Operators
+from coquina.html import caption_html, facts_html
 from coquina.index_maps import AxisMap, Shape, as_map, compose, joint_dims, layout
 from coquina.indexing import Kind, Selection, resolve, shaped_values, uniform_value
 
@@ -138,9 +140,6 @@ class View(Operators):
 
     def _repr_html_(self) -> str:
         """Return a table of facts, for notebooks."""
-        from coquina.array_info import human
-        from coquina.html import caption_html, facts_html
-
         if self.is_closed:
             return caption_html(self)
         facts = {"shape": self._shape, "dtype": self.dtype, "size": human(self.nbytes)}

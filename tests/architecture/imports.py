@@ -61,9 +61,26 @@ def _is_by_name(node: ast.AST) -> bool:
 
 
 def _imported(name: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    found = _named_by(_run_nodes(ast.parse(path.read_text())), name, path, modules)
+    return (module for module in found if module.partition(".")[0] == name.partition(".")[0])
+
+
+def late_imports_of(package: Path) -> set[tuple[str, str]]:
+    """What runs an import in a function: the module, and the one that it imports, of whichever package."""
+    modules = modules_of(package)
+    return {
+        (name, used)
+        for name, path in modules.items()
+        for function in _run_nodes(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for used in _named_by(_run_nodes(function), name, path, modules)
+    }
+
+
+def _named_by(nodes: Iterator[ast.AST], name: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
     top = name.partition(".")[0]
     parts = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    for node in _run_nodes(ast.parse(path.read_text())):
+    for node in nodes:
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -74,7 +91,7 @@ def _imported(name: str, path: Path, modules: Mapping[str, Path]) -> Iterator[st
             named = [inner if inner in modules.keys() | extension else base for inner in below]
         else:
             continue
-        yield from (module for module in named if module.partition(".")[0] == top)
+        yield from named
 
 
 def _run_nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
-from .imports import arrows_of, by_name, circles_of
+from .imports import arrows_of, by_name, circles_of, late_imports_of
 from .pages import table, ticked
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "coquina"
+LATE = Path(__file__).with_name("late_imports.txt")
+#: What an import in a function is good for; it is at the top of its module else.
+REASONS = ("an optional library", "start-up")
+LATE_MAX = 40
 
 
 class Parts:
@@ -59,6 +63,42 @@ def test_every_module_is_in_one_part():
 
 def test_modules_stand_in_no_circle():
     assert not circles_of(arrows_of(PACKAGE))
+
+
+def late_imports(text):
+    """The rows of a list: what a module imports in functions, below why."""
+    rows, reason = {}, None
+    for line in text.splitlines():
+        if line.startswith("#") or not line:
+            continue
+        if line.endswith(":"):
+            reason = line
+            assert reason.startswith(REASONS), line
+        else:
+            module, _, used = line.strip().partition(" -> ")
+            assert (module, used) not in rows, line
+            rows[module, used] = reason
+    assert None not in rows.values()
+    return rows
+
+
+def test_imports_in_functions_are_those_of_the_list():
+    """Each costs a reader, who does not see it at the top, and may hide a circle."""
+    listed = set(late_imports(LATE.read_text()))
+    found = late_imports_of(PACKAGE)
+    assert found - listed == set(), "new; is it for start-up time, or an optional library?"
+    assert listed - found == set(), "no longer so; take them from the list"
+    assert len(listed) < LATE_MAX
+
+
+def test_an_import_in_a_function_is_found(tmp_path):
+    text = "import json\ndef f():\n    import os.path as p\n    def g(): from .tables import rows"
+    package = world(tmp_path, array=text)
+    assert late_imports_of(package) == {
+        ("coquina.array", "os.path"),
+        ("coquina.array", "coquina.tables.rows"),
+    }
+    assert late_imports("# said\n\nstart-up, x:\n  a -> b\n") == {("a", "b"): "start-up, x:"}
 
 
 def test_modules_are_imported_by_name_where_names_are_given_only():

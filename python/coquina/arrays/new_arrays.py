@@ -15,7 +15,6 @@ from coquina import _core
 from coquina.array_regions import boxes
 from coquina.dtypes import dtype_text
 from coquina.indexing import lower
-from coquina.lossy import lossy_of
 from coquina.remote import new_path
 from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, tuned
 
@@ -80,6 +79,8 @@ def options_of(
     if access != "any":
         options["access"] = access
     if lossy is not None:
+        from coquina.lossy import lossy_of
+
         options["lossy"] = lossy_of(lossy)
     if path is not None:
         place = new_path(path)

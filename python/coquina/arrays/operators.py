@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
     from coquina.adapters import dask_arrays as dask
     from coquina.array import Array
-    from coquina.expressions import arithmetic
+    from coquina.expressions import arithmetic, assignment
     from coquina.expressions import protocols as numpy_protocols
     from coquina.expressions.expression import Expr
 
     Result = Array | Expr
 else:
-    arithmetic, numpy_protocols, dask = map(Provider, ("arithmetic", "numpy_protocols", "dask"))
+    arithmetic, assignment = map(Provider, ("arithmetic", "assignment"))
+    numpy_protocols, dask = map(Provider, ("numpy_protocols", "dask"))
 
 
 class Operators(Methods):
@@ -58,7 +59,7 @@ class Operators(Methods):
 
     def __iadd__(self, other: Any, /) -> Any:
         """Add to the items in place."""
-        return arithmetic.in_place("add", self, other)
+        return assignment.in_place("add", self, other)
 
     def __sub__(self, other: Any, /) -> Result:
         """Return `self - other`."""
@@ -70,7 +71,7 @@ class Operators(Methods):
 
     def __isub__(self, other: Any, /) -> Any:
         """Subtract from the items in place."""
-        return arithmetic.in_place("subtract", self, other)
+        return assignment.in_place("subtract", self, other)
 
     def __mul__(self, other: Any, /) -> Result:
         """Return `self * other`."""
@@ -82,7 +83,7 @@ class Operators(Methods):
 
     def __imul__(self, other: Any, /) -> Any:
         """Multiply the items in place."""
-        return arithmetic.in_place("multiply", self, other)
+        return assignment.in_place("multiply", self, other)
 
     def __truediv__(self, other: Any, /) -> Result:
         """Return `self / other`."""
@@ -94,7 +95,7 @@ class Operators(Methods):
 
     def __itruediv__(self, other: Any, /) -> Any:
         """Divide the items in place."""
-        return arithmetic.in_place("divide", self, other)
+        return assignment.in_place("divide", self, other)
 
     def __floordiv__(self, other: Any, /) -> Result:
         """Return `self // other`."""
@@ -106,7 +107,7 @@ class Operators(Methods):
 
     def __ifloordiv__(self, other: Any, /) -> Any:
         """Divide the items in place, rounding down."""
-        return arithmetic.in_place("floor_divide", self, other)
+        return assignment.in_place("floor_divide", self, other)
 
     def __mod__(self, other: Any, /) -> Result:
         """Return `self % other`."""
@@ -118,7 +119,7 @@ class Operators(Methods):
 
     def __imod__(self, other: Any, /) -> Any:
         """Leave the remainders of the items."""
-        return arithmetic.in_place("remainder", self, other)
+        return assignment.in_place("remainder", self, other)
 
     def __divmod__(self, other: Any, /) -> tuple[Result, Result]:
         """Return `self // other` and `self % other`."""
@@ -138,7 +139,7 @@ class Operators(Methods):
 
     def __ipow__(self, other: Any, /) -> Any:
         """Raise the items to powers in place."""
-        return arithmetic.in_place("power", self, other)
+        return assignment.in_place("power", self, other)
 
     def __matmul__(self, other: Any, /) -> Any:
         """Return `self @ other`."""
@@ -150,7 +151,7 @@ class Operators(Methods):
 
     def __imatmul__(self, other: Any, /) -> Any:
         """Put `self @ other` in the place of the items."""
-        return arithmetic.matmul_in_place(self, other)
+        return assignment.matmul_in_place(self, other)
 
     def __and__(self, other: Any, /) -> Result:
         """Return `self & other`."""
@@ -162,7 +163,7 @@ class Operators(Methods):
 
     def __iand__(self, other: Any, /) -> Any:
         """And the bits of the items in place."""
-        return arithmetic.in_place("bitwise_and", self, other)
+        return assignment.in_place("bitwise_and", self, other)
 
     def __or__(self, other: Any, /) -> Result:
         """Return `self | other`."""
@@ -174,7 +175,7 @@ class Operators(Methods):
 
     def __ior__(self, other: Any, /) -> Any:
         """Or the bits of the items in place."""
-        return arithmetic.in_place("bitwise_or", self, other)
+        return assignment.in_place("bitwise_or", self, other)
 
     def __xor__(self, other: Any, /) -> Result:
         """Return `self ^ other`."""
@@ -186,7 +187,7 @@ class Operators(Methods):
 
     def __ixor__(self, other: Any, /) -> Any:
         """Exclusive-or the bits of the items in place."""
-        return arithmetic.in_place("bitwise_xor", self, other)
+        return assignment.in_place("bitwise_xor", self, other)
 
     def __lshift__(self, other: Any, /) -> Result:
         """Return `self << other`."""
@@ -198,7 +199,7 @@ class Operators(Methods):
 
     def __ilshift__(self, other: Any, /) -> Any:
         """Shift the bits of the items to the left in place."""
-        return arithmetic.in_place("left_shift", self, other)
+        return assignment.in_place("left_shift", self, other)
 
     def __rshift__(self, other: Any, /) -> Result:
         """Return `self >> other`."""
@@ -210,7 +211,7 @@ class Operators(Methods):
 
     def __irshift__(self, other: Any, /) -> Any:
         """Shift the bits of the items to the right in place."""
-        return arithmetic.in_place("right_shift", self, other)
+        return assignment.in_place("right_shift", self, other)
 
     def __eq__(self, other: Any, /) -> Result:  # type: ignore[override]
         """Return whether items are equal, one by one."""

@@ -49,6 +49,8 @@ from coquina.cli import (
 )
 from coquina.cli.outputs import new_file
 from coquina.descriptions import description_of
+from coquina.hdf5 import File
+from coquina.hdf5.scales import add_attributes, add_axes
 
 if TYPE_CHECKING:
     import argparse
@@ -173,9 +175,6 @@ def add_dataset(
     target: hdf5_paths.Place, source: Any, encoding: dict[str, Any], options: argparse.Namespace
 ) -> None:
     """Write an array as a dataset of an HDF5 file, which is made if there is none."""
-    from coquina.hdf5 import File
-    from coquina.hdf5.scales import add_attributes, add_axes
-
     hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
         # Under another name first, so that what is there is lost only once this is complete.

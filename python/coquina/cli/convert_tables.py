@@ -18,6 +18,7 @@ import numpy as np
 import coquina
 from coquina.cli import hdf5_paths, tables, tuning_options
 from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS, new_file
+from coquina.hdf5 import File
 
 if TYPE_CHECKING:
     import argparse
@@ -98,8 +99,6 @@ def _storing(options: argparse.Namespace) -> dict[str, Any]:
 
 def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace) -> dict[str, Any]:
     """Write a table in an HDF5 file, which is made if there is none."""
-    from coquina.hdf5 import File
-
     hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
         # Under another name first, so that what is there is lost only once this is complete.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
@@ -108,8 +109,6 @@ def load(path: str, stack: ExitStack) -> Any:
 
 def _only(path: str) -> Frame:
     """Return the one image of a file."""
-    from contextlib import ExitStack
-
     with ExitStack() as stack:
         found = opened(path, stack)
         if isinstance(found, Pages):

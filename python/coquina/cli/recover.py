@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import coquina
 from coquina.cli import arguments, inputs
+from coquina.hdf5.recovery import recover
 from coquina.opening import is_hdf5
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Recover the file. Raises CorruptError if something of it is lost."""
-    from coquina.hdf5.recovery import recover
-
     if not is_hdf5(options.file):
         raise inputs.unknown(options.file, "HDF5 files; `coquina repair` is for arrays of Blosc2")
 

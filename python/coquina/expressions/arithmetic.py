@@ -1,4 +1,4 @@
-"""What the operators of arrays, views and expressions do: `a + b`, `a @ b`, `a += b`.
+"""What the operators of arrays, views and expressions do: `a + b`, `a @ b`.
 
 In: the name of a function of items, and operands. Out: an array or an expression, or NotImplemented where the
     other operand is to be asked first.
@@ -13,7 +13,6 @@ import numpy as np
 from coquina.arrays.methods import namespace
 from coquina.arrays.operands import SCALAR_TYPES
 from coquina.arrays.operators import Operators
-from coquina.expressions.assignment import assign_same, update
 from coquina.expressions.evaluation import evaluate
 from coquina.expressions.functions import FUNCTIONS, power_function
 
@@ -25,21 +24,14 @@ def unary(name: str, x: Any) -> Any:
 
 def binary(name: str, x: Any, y: Any) -> Any:
     """Return the function of an array of ours and of what was given."""
-    if type(y) not in SCALAR_TYPES and _is_foreign(y):
+    if type(y) not in SCALAR_TYPES and is_foreign(y):
         return NotImplemented
     return evaluate(FUNCTIONS[name], x, y)
 
 
 def reflected(name: str, x: Any, y: Any) -> Any:
     """Return the function of what was given and of an array of ours."""
-    return NotImplemented if _is_foreign(x) else evaluate(FUNCTIONS[name], x, y)
-
-
-def in_place(name: str, x: Any, y: Any) -> Any:
-    """Do what `x = function(x, y)` means where `x` is changed."""
-    if _is_foreign(y):
-        return NotImplemented
-    return update(FUNCTIONS[name], x, y)
+    return NotImplemented if is_foreign(x) else evaluate(FUNCTIONS[name], x, y)
 
 
 def power(x: Any, y: Any) -> Any:
@@ -51,21 +43,15 @@ def power(x: Any, y: Any) -> Any:
 
 def matmul(x: Any, y: Any) -> Any:
     """Return `x @ y` for an array of ours and what was given."""
-    return NotImplemented if _is_foreign(y) else namespace().matmul(x, y)
+    return NotImplemented if is_foreign(y) else namespace().matmul(x, y)
 
 
 def reflected_matmul(x: Any, y: Any) -> Any:
     """Return `x @ y` for what was given and an array of ours."""
-    return NotImplemented if _is_foreign(x) else namespace().matmul(x, y)
+    return NotImplemented if is_foreign(x) else namespace().matmul(x, y)
 
 
-def matmul_in_place(x: Any, y: Any) -> Any:
-    """Put `x @ y` in the place of the items."""
-    product = matmul(x, y)
-    return product if product is NotImplemented else assign_same(x, product, "matmul")
-
-
-def _is_foreign(x: Any) -> bool:
+def is_foreign(x: Any) -> bool:
     """Whether `x` wants to be asked first: it has operators for arrays of its own."""
     if type(x) in SCALAR_TYPES or isinstance(x, (Operators, np.ndarray, np.generic)):
         return False

@@ -13,11 +13,11 @@ import numpy as np
 
 from coquina import results
 from coquina.arrays.operands import SCALAR_TYPES, nbytes_of, source_of
-from coquina.expressions.expression import Expr
 from coquina.expressions.functions import STRUCTURED, broadcast_shapes, call, quietly
 
 if TYPE_CHECKING:
     from coquina.array import Array
+    from coquina.expressions.expression import Expr
     from coquina.expressions.functions import Function
 
 _BOOL = np.dtype(np.bool_)
@@ -39,6 +39,8 @@ def evaluate(function: Function, *operands: Any) -> Array | Expr:
             shape = x.shape
         values.append(x)
     if nbytes > results.EAGER_BYTES or (is_mixed and _is_large(values)):
+        from coquina.expressions.expression import Expr
+
         return Expr(call(function, *values))
     if function.name in STRUCTURED and any(getattr(x, "dtype", _BOOL).kind == "V" for x in values):
         function = STRUCTURED[function.name]

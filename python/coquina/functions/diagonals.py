@@ -11,6 +11,9 @@ import numpy as np
 
 from coquina.arrays.new_arrays import Access, Chunks, options_of
 from coquina.arrays.operands import source_of
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
+from coquina.expressions.nodes import Boxes
 from coquina.results import is_tiny, stored
 from coquina.sequences import made, new_from
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
@@ -102,9 +105,6 @@ def _triangle(name: str, cut: Callable[[Any, int], npt.NDArray[Any]], x: Any, k:
         raise ValueError(f"{name}: an array of shape {source.shape}, where two axes or more are needed")
     if is_tiny(source):
         return stored(cut(np.asarray(source), k))
-    from coquina.expressions.expression import Expr
-    from coquina.expressions.functions import as_node
-    from coquina.expressions.nodes import Boxes
 
     def read(region: Region) -> npt.NDArray[Any]:
         rows, columns = region[-2:]

@@ -15,7 +15,9 @@ import numpy as np
 
 from coquina.array_regions import boxes
 from coquina.arrays.operands import as_numpy, source_of
+from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
+from coquina.expressions.nodes import Boxes
 from coquina.functions import lines
 from coquina.functions.lines import chunks_of, nbytes_of
 from coquina.functions.quantiles import Quantiles
@@ -107,8 +109,6 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array | Expr:
     np.digitize(_nothing(source.dtype), edges, right)
     if is_tiny(source) or not source.shape:
         return stored(np.asarray(np.digitize(as_numpy(source), edges, right), np.int64))
-    from coquina.expressions.expression import Expr
-    from coquina.expressions.nodes import Boxes
 
     def read(region: Region) -> npt.NDArray[Any]:
         return np.asarray(np.digitize(np.asarray(source[region]), edges, right), np.int64)

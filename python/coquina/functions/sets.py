@@ -18,7 +18,9 @@ from coquina.array_regions import boxes
 from coquina.arrays.new_arrays import written
 from coquina.arrays.operands import as_numpy, source_of
 from coquina.creation import new_array
+from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
+from coquina.expressions.nodes import Boxes, Region
 from coquina.functions import lines
 from coquina.functions.lines import Column, growing, nbytes_of, new_at, put, result, row_regions
 from coquina.functions.runs import piece_items, sorted_blocks
@@ -150,8 +152,6 @@ def isin(
     known = as_numpy(among)
     if is_tiny(source) or not source.shape:
         return result(np.isin(as_numpy(source), known, invert=invert))
-    from coquina.expressions.expression import Expr
-    from coquina.expressions.nodes import Boxes, Region
 
     def read(region: Region) -> npt.NDArray[Any]:
         return np.isin(source[region], known, invert=invert)

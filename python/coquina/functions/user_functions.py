@@ -15,6 +15,7 @@ import numpy as np
 
 from coquina.arrays.operands import SCALAR_TYPES
 from coquina.expressions import reference
+from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node, broadcast_shapes
 from coquina.expressions.nodes import Blockwise, Node
 from coquina.functions.tracing import is_traced, lifted
@@ -119,8 +120,6 @@ def _called(
         dtype = _found_dtype(name, on_blocks, nodes, len(shape))
     node = Blockwise(on_blocks, nodes, shape, dtype, name=name, is_ordered=is_ordered)
     if not is_tiny(*nodes, node):
-        from coquina.expressions.expression import Expr
-
         return Expr(node)
     if 0 in shape:
         return stored(np.empty(shape, dtype))

@@ -16,10 +16,7 @@ from coquina.hdf5.groups import Group
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
 from coquina.remote import RangeReader
-from coquina.tables.columns_layout import ColumnsLayout
 from coquina.tables.columns_names import is_columns
-from coquina.tables.directories import open_directory
-from coquina.tables.rows import RowsLayout
 from coquina.tables.table import Table
 
 if TYPE_CHECKING:
@@ -60,6 +57,8 @@ def open_table(
     table.
     """
     if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
+        from coquina.tables.directories import open_directory
+
         return open_directory(path, mode, wait=wait, durable=durable)
     file = File(path, mode, wait=wait, durable=durable, allow_external=allow_external)
     try:
@@ -96,7 +95,11 @@ def layout_of(node: Any) -> Layout:
     """Return the layout of a group or a dataset. Raises UnsupportedError if it is no table."""
     with told(inside(node)):
         if isinstance(node, Group):
+            from coquina.tables.columns_layout import ColumnsLayout
+
             return ColumnsLayout.open(node)
+        from coquina.tables.rows import RowsLayout
+
         return RowsLayout.open(node)
 
 

@@ -16,9 +16,7 @@ from coquina.quoting import quoted
 from coquina.tables import aggregates, arrow, files_out, gathering
 from coquina.tables.access import chosen
 from coquina.tables.deleting import delete_plan
-from coquina.tables.grouping import Groups
 from coquina.tables.plan import Condition, Plan
-from coquina.tables.query_explanation import explained
 from coquina.tables.reading import narrowed, plain, records, row_dtype
 from coquina.tables.table_html import selection_html
 from coquina.tables.writing import append_plan, modify_plan
@@ -90,6 +88,8 @@ class Queries:
 
     def group_by(self, keys: str | Sequence[str]) -> Groups:
         """Return the rows grouped by the values of columns; `agg` says what is wanted of each group."""
+        from coquina.tables.grouping import Groups
+
         return Groups(self._query(), keys)
 
     def count(self) -> int:
@@ -225,6 +225,8 @@ class Queries:
 
     def explain(self) -> QueryExplanation:
         """Return how the query runs: its condition, indexes or why none, blocks skipped, what matched."""
+        from coquina.tables.query_explanation import explained
+
         return explained(self._query())
 
 

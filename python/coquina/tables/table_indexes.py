@@ -14,13 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import CorruptError
 from coquina.hdf5.sessions import GROUP, HIDDEN
-from coquina.indexes.store import IndexStore
-from coquina.tables.frames_home import FramesHome
 from coquina.tables.homes import Hdf5Home
-from coquina.tables.index_sources import index_source
 from coquina.tables.manifest import FOLDER, is_directory
-from coquina.tables.pytables_index_writing import drop_index, write_index
-from coquina.tables.pytables_indexes import indexes_of
 from coquina.tables.selection import Queries
 
 if TYPE_CHECKING:
@@ -48,6 +43,8 @@ class TableIndexes(Queries):
     def index_store(self) -> IndexStore:
         """The store of this table's indexes; for those who change and query it."""
         if self._index_store is None:
+            from coquina.indexes.store import IndexStore
+
             # What the store holds is the layout: it must not hold the table.
             self._index_store = store = IndexStore(
                 partial(place_of, self._layout), partial(_source_of, self._layout)
@@ -91,6 +88,8 @@ class TableIndexes(Queries):
             if not self._layout.is_writable:
                 raise ValueError(f"create_index: {self._layout.name} is open for reading only")
             if kind == "pytables":
+                from coquina.tables.pytables_index_writing import write_index
+
                 return write_index(self._table, column, memory_limit=memory_limit, progress=progress)
             store = self.index_store
             source = _source_of(self._layout, store.author, column)
@@ -103,6 +102,8 @@ class TableIndexes(Queries):
             if not self._layout.is_writable:
                 raise ValueError(f"drop_index: {self._layout.name} is open for reading only")
             if name not in self.index_store.indexes and name in _theirs(self._table):
+                from coquina.tables.pytables_index_writing import drop_index
+
                 drop_index(self._table, name)
             else:
                 self.index_store.drop(name)
@@ -150,6 +151,8 @@ def place_of(layout: Layout, is_made: bool) -> Place | None:
 
 
 def _folder_of(layout: Any, is_made: bool) -> Place | None:
+    from coquina.tables.frames_home import FramesHome
+
     path = os.path.join(layout.home.path, FOLDER)
     if is_directory(path):
         try:
@@ -184,8 +187,12 @@ def _group_of(layout: Layout) -> str:
 
 
 def _source_of(layout: Layout, author: int, text: str) -> IndexSource:
+    from coquina.tables.index_sources import index_source
+
     return index_source(layout, text, author)
 
 
 def _theirs(table: Table) -> dict[str, Any]:
+    from coquina.tables.pytables_indexes import indexes_of
+
     return dict(indexes_of(table))
