@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import results
-from coquina.array import Array
+from coquina.arrays import results
+from coquina.arrays.array import Array
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
 from tests.array_cases import assert_same_array, random_partition

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina import CorruptError, results
+from coquina import CorruptError
+from coquina.arrays import results
 from coquina.expressions import reference
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node

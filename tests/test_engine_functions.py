@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.expressions import engine, reference
 from coquina.expressions.functions import FUNCTIONS, as_node
 from coquina.expressions.nodes import Call

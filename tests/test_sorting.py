@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
 from coquina.functions import lines, sorting

@@ -24,27 +24,27 @@ from coquina._core import (
     num_threads,
     set_num_threads,
 )
-from coquina.array import Array
-from coquina.array_info import ArrayInfo, Damage
-from coquina.bloscpack import PackFile, append, dumps, loads, pack, unpack
+from coquina.arrays.array import Array
+from coquina.arrays.bloscpack import PackFile, append, dumps, loads, pack, unpack
+from coquina.arrays.constants import empty, full, nans, ones, zeros
+from coquina.arrays.constants_like import empty_like, full_like, ones_like, zeros_like
+from coquina.arrays.creation import asarray, from_slabs
+from coquina.arrays.frames import Frame
+from coquina.arrays.info import ArrayInfo, Damage
+from coquina.arrays.opening import from_bytes, open
+from coquina.arrays.progress import set_progress
+from coquina.arrays.sequences import arange, frombuffer, fromiter, linspace
+from coquina.arrays.views import View
 from coquina.chunks import ChunkInfo, chunk_info, compress
-from coquina.constants import empty, full, nans, ones, zeros
-from coquina.constants_like import empty_like, full_like, ones_like, zeros_like
-from coquina.creation import asarray, from_slabs
-from coquina.frames import Frame
 from coquina.names import MODULES, PROVIDERS, SUBMODULES
-from coquina.opening import from_bytes, open
-from coquina.progress import set_progress
 from coquina.providers import provide
-from coquina.sequences import arange, frombuffer, fromiter, linspace
-from coquina.views import View
 
 if TYPE_CHECKING:
     # What `__getattr__` finds, for type checkers.
     from . import codec_plugins, fft, hdf5, linalg, namespace_info, strings
     from .adapters.dask_storing import from_dask
+    from .arrays.comparison import Quality, quality
     from .codec_plugins import *  # noqa: F403
-    from .comparison import Quality, quality
     from .expressions.expression import Expr
     from .expressions.text import ExpressionError, expr
     from .functions import (

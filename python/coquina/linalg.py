@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import stored
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
 from coquina.functions import traces
@@ -22,7 +23,6 @@ from coquina.functions.layouts import nbytes_of
 from coquina.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from coquina.functions.linear_algebra import outer as _outer
 from coquina.functions.slabs import along_axis
-from coquina.results import stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt

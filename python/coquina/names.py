@@ -8,7 +8,7 @@ from __future__ import annotations
 _NAMES = {
     "adapters.dask_storing": "from_dask",
     "codec_plugins": "BlockInfo Plugin list_plugins register_codec register_filter",
-    "comparison": "Quality quality",
+    "arrays.comparison": "Quality quality",
     "expressions.expression": "Expr",
     "expressions.text": "ExpressionError expr",
     "functions.composed": "allclose angle array_equal isclose iscomplex isreal nan_to_num",
@@ -84,7 +84,7 @@ PROVIDERS: dict[str, str] = {
     "hdf5_files": "coquina.hdf5.files",
     "netcdf_groups": "coquina.hdf5.netcdf_groups",
     "numpy_protocols": "coquina.expressions.protocols",
-    "opening": "coquina.opening",
+    "opening": "coquina.arrays.opening",
     "polars_scan": "coquina.adapters.polars_scan",
     "table_making": "coquina.tables.making",
     "table_opening": "coquina.tables.opening",

@@ -15,7 +15,7 @@ from coquina.expressions.functions import FUNCTIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array import Array
-from coquina.array_writes import changes_of
+from coquina.arrays.array import Array
+from coquina.arrays.opening import open as open_file
+from coquina.arrays.opening import restore
+from coquina.arrays.writes import changes_of
 from coquina.hdf5.files import File
-from coquina.opening import open as open_file
-from coquina.opening import restore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

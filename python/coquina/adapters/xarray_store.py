@@ -17,10 +17,10 @@ from xarray.backends import AbstractDataStore, CachingFileManager, DummyFileMana
 from xarray.coding import strings
 from xarray.core import indexing
 
-from coquina import opening
 from coquina.adapters.xarray_arrays import BoxItems, LazyItems, Opened, Place, reading
-from coquina.array import Array
-from coquina.descriptions import AXES_NAMES, description_of
+from coquina.arrays import opening
+from coquina.arrays.array import Array
+from coquina.arrays.descriptions import AXES_NAMES, description_of
 from coquina.hdf5 import File
 from coquina.hdf5.netcdf_groups import attributes, group_of, groups_below
 from coquina.hdf5.places import inside

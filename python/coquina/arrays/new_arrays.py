@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from coquina import _core
-from coquina.array_regions import boxes
+from coquina.arrays.regions import boxes
 from coquina.dtypes import dtype_text
 from coquina.indexing import lower
 from coquina.remote import new_path
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
-    from coquina.array import Array
-    from coquina.array_regions import Region
+    from coquina.arrays.array import Array
+    from coquina.arrays.regions import Region
     from coquina.lossy import LossyOption
 
 A = TypeVar("A", bound="Array")

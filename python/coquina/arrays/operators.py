@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.adapters import dask_arrays as dask
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions import arithmetic, assignment
     from coquina.expressions import protocols as numpy_protocols
     from coquina.expressions.expression import Expr

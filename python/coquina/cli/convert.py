@@ -35,8 +35,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 import coquina
-from coquina.array_info import human
-from coquina.array_regions import boxes
+from coquina.arrays.descriptions import description_of
+from coquina.arrays.info import human
+from coquina.arrays.regions import boxes
 from coquina.cli import (
     arguments,
     convert_tables,
@@ -48,7 +49,6 @@ from coquina.cli import (
     tuning_options,
 )
 from coquina.cli.outputs import new_file
-from coquina.descriptions import description_of
 from coquina.hdf5 import File
 from coquina.hdf5.scales import add_attributes, add_axes
 

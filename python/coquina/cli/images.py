@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
+from coquina.arrays.regions import boxes
 from coquina.cli.image_files import EXTENSIONS, TIFF, Pages, is_colour, opened, write
 
 if TYPE_CHECKING:

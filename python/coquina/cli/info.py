@@ -18,7 +18,7 @@ import coquina
 if TYPE_CHECKING:
     import argparse
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, inputs, ls, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5.dataset_info import dtype_name

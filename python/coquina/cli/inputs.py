@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from typing import Any
 
 import coquina
-from coquina.foreign import what_is_at
-from coquina.opening import is_hdf5
+from coquina.arrays.foreign import what_is_at
+from coquina.arrays.opening import is_hdf5
 
 #: What `coquina.open` opens.
 FORMATS = (

@@ -15,7 +15,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from coquina import CoquinaError
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5 import tuned_writes

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
+from coquina.arrays.opening import is_hdf5
 from coquina.cli import arguments, inputs
 from coquina.hdf5.recovery import recover
-from coquina.opening import is_hdf5
 
 if TYPE_CHECKING:
     import argparse

@@ -22,7 +22,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, lossy_options, repack_others, tuning_options
 from coquina.hdf5.copying import repack, work_bytes
 from coquina.tuning_options import AUTO

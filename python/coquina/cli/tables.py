@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import hdf5_paths, inputs
 from coquina.cli.terminal import cell
 from coquina.hdf5.attributes import attributes

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina import results
+from coquina.arrays import results
 from coquina.arrays.operands import SCALAR_TYPES, nbytes_of, source_of
 from coquina.expressions.functions import STRUCTURED, broadcast_shapes, call, quietly
 
 if TYPE_CHECKING:
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.functions import Function
 

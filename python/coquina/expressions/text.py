@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.arrays.methods import namespace
+from coquina.arrays.views import View, view_of
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, Function, as_node, call, power_function
 from coquina.expressions.grammar import (
@@ -33,7 +34,6 @@ from coquina.expressions.grammar import (
     is_number,
 )
 from coquina.expressions.nodes import Leaf, Node
-from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from coquina.expressions.evaluation import evaluate
 from coquina.expressions.functions import FUNCTIONS, Function
 
 if TYPE_CHECKING:
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 

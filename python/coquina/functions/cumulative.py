@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.arrays.creation import new_array
 from coquina.arrays.new_arrays import written
 from coquina.arrays.operands import as_numpy, source_of
-from coquina.creation import new_array
 from coquina.functions import lines
 from coquina.functions.lines import (
     axis_of,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
 

@@ -18,7 +18,7 @@ from coquina.expressions.protocols import array_ufunc
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 

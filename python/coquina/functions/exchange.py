@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array import Array
+from coquina.arrays.array import Array
+from coquina.arrays.creation import asarray
 from coquina.arrays.new_arrays import check_device
 from coquina.arrays.operands import as_numpy, source_of
-from coquina.creation import asarray
+from coquina.arrays.results import is_tiny, stored
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node, cast_items, cast_node
-from coquina.results import is_tiny, stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
+from coquina.arrays.regions import boxes
 from coquina.expressions import engine
 from coquina.expressions.nodes import Boxes, Leaf
 from coquina.expressions.reference import postorder

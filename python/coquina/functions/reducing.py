@@ -17,11 +17,11 @@ import numpy as np
 
 from coquina import _core
 from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import EAGER_BYTES, stored
 from coquina.expressions import engine
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.functions.numpy_folds import fold_boxes
 from coquina.memory import check_memory
-from coquina.results import EAGER_BYTES, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina import results
+from coquina.arrays import results
 from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import is_tiny, stored
+from coquina.arrays.views import View
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
 from coquina.expressions.gathering import read_key
 from coquina.expressions.nodes import Boxes
 from coquina.functions import lines
 from coquina.functions.lines import axis_of, chunks_of, growing, nbytes_of, row_regions
-from coquina.results import is_tiny, stored
-from coquina.views import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region, Shape
 

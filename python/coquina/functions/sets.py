@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
+from coquina.arrays.creation import new_array
 from coquina.arrays.new_arrays import written
 from coquina.arrays.operands import as_numpy, source_of
-from coquina.creation import new_array
+from coquina.arrays.regions import boxes
+from coquina.arrays.results import is_tiny, stored
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
 from coquina.expressions.nodes import Boxes, Region
@@ -25,14 +26,13 @@ from coquina.functions import lines
 from coquina.functions.lines import Column, growing, nbytes_of, new_at, put, result, row_regions
 from coquina.functions.runs import piece_items, sorted_blocks
 from coquina.functions.sorting import search
-from coquina.results import is_tiny, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 __all__ = [

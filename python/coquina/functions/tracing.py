@@ -18,12 +18,12 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from coquina._core import CoquinaError
 from coquina.arrays.methods import Methods
 from coquina.arrays.operators import Operators
+from coquina.arrays.results import is_tiny, stored
+from coquina.arrays.views import View, view_of
 from coquina.expressions.evaluation import evaluate
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node, power_function
 from coquina.expressions.protocols import NUMPY_FUNCTIONS, array_ufunc
-from coquina.results import is_tiny, stored
-from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

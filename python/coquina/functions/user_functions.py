@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 from coquina.arrays.operands import SCALAR_TYPES
+from coquina.arrays.results import is_tiny, stored
 from coquina.expressions import reference
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node, broadcast_shapes
 from coquina.expressions.nodes import Blockwise, Node
 from coquina.functions.tracing import is_traced, lifted
-from coquina.results import is_tiny, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
     Order = Literal["threads", "order"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina import _core
 from coquina._core import CorruptError, UnsupportedError
-from coquina.array_regions import boxes
+from coquina.arrays.regions import boxes
 from coquina.hdf5 import checksums
 from coquina.hdf5.describing import missing_filters
 from coquina.hdf5.filters import FLETCHER32

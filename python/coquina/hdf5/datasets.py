@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.array import Array
-from coquina.array_copies import encoding_of_copy
-from coquina.array_fields import field_names, write_fields
-from coquina.descriptions import add_layers, layers_of
+from coquina.arrays.array import Array
+from coquina.arrays.copies import encoding_of_copy
+from coquina.arrays.descriptions import add_layers, layers_of
+from coquina.arrays.fields import field_names, write_fields
 from coquina.hdf5 import checksums
 from coquina.hdf5.appending import AppendSession
 from coquina.hdf5.bounded_writes import BoundedWrites

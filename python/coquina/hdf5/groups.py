@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from coquina.array_writes import wrote
 from coquina.arrays.new_arrays import fill_boxes
+from coquina.arrays.writes import wrote
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, link, missing
 from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_views import GroupItems, GroupValues

@@ -25,7 +25,7 @@ from coquina.tables.time_columns import DatetimeColumn
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.indexes.places import Place
     from coquina.tables.columns import Column
     from coquina.tables.layout import Batch

@@ -18,7 +18,7 @@ from coquina.tables.stored_columns import FixedColumn, StoredColumn
 from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.arrays.cuts import Cut
     from coquina.tables.homes import Home
 

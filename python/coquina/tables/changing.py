@@ -15,7 +15,7 @@ from weakref import WeakSet
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.array_fields import field_names
+from coquina.arrays.fields import field_names
 from coquina.changes import written_by
 from coquina.tables import deleting, writing
 from coquina.tables.access import KnownTerms

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.array_writes import changes_of
+from coquina.arrays.writes import changes_of
 from coquina.hdf5 import fixed_attributes
 from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.datasets import Dataset

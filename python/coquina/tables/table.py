@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.array_fields import field_names
+from coquina.arrays.fields import field_names
 from coquina.changes import written_by
 from coquina.hdf5.places import inside
 from coquina.providers import Provider
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array_info import Damage
+    from coquina.arrays.info import Damage
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.remote import RangeReader

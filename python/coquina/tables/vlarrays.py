@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from coquina._core import CorruptError, UnsupportedError
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.hdf5.describing import describe_bytes
 from coquina.hdf5.fixed_attributes import text_of
 from coquina.hdf5.heaps import SEQUENCE, Heap

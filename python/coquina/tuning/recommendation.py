@@ -9,8 +9,8 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coquina.array import Array
-from coquina.creation import asarray
+from coquina.arrays.array import Array
+from coquina.arrays.creation import asarray
 from coquina.hdf5_names import is_hdf5_name
 from coquina.tuning.report import explained, reason
 from coquina.tuning.sources import is_dataset

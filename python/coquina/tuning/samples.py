@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import asarray
+from coquina.arrays.creation import asarray
 from coquina.lossy import Lossy
 
 if TYPE_CHECKING:

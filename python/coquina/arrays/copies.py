@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from coquina._core import ArrayHandle, Codec, Filters, Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.arrays.new_arrays import Access, Chunks
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Base

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
 from coquina.arrays.operands import source_of
+from coquina.arrays.regions import boxes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from coquina.array_regions import Region
+    from coquina.arrays.regions import Region
 
 #: Boxes in which arrays are compared.
 _BOX_BYTES = 8 << 20

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import CoquinaError
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.msgpack_values import pack
 from coquina.providers import Provider
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
-from coquina.array import Array
+from coquina.arrays.array import Array
+from coquina.arrays.creation import new_array
 from coquina.arrays.new_arrays import TEXTS, fill_boxes, usual_options, written
 from coquina.arrays.operands import nbytes_of
-from coquina.creation import new_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable

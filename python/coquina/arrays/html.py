@@ -14,7 +14,7 @@ from coquina.html import caption_html, escaped, facts_html
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 _SHEET = 160.0  # pixels of the longest axis
 _THIN = 10.0  # of an axis that is much shorter

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.indexing import Selection
 
 

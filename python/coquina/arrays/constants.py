@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array import Array
+from coquina.arrays.array import Array
+from coquina.arrays.creation import filled, new_array
 from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
-from coquina.creation import filled, new_array
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array import Array
-from coquina.constants import Shape, empty, full, ones, zeros
+from coquina.arrays.array import Array
+from coquina.arrays.constants import Shape, empty, full, ones, zeros
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array import Array
-from coquina.array_regions import BOX_BYTES
+from coquina.arrays.array import Array
+from coquina.arrays.descriptions import add_layers, as_stored, layers_of
 from coquina.arrays.new_arrays import DEFAULTS, Access, Chunks, Options, fill_boxes, make, options_of, written
 from coquina.arrays.operators import Operators
-from coquina.descriptions import add_layers, as_stored, layers_of
+from coquina.arrays.regions import BOX_BYTES
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:

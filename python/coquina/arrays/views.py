@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.arrays.operators import Operators
 from coquina.html import caption_html, facts_html
 from coquina.index_maps import AxisMap, Shape, as_map, compose, joint_dims, layout

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from coquina import _core
-from coquina.array_info import human
+from coquina.arrays.info import human
 
 if TYPE_CHECKING:
     from collections.abc import Callable

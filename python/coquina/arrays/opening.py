@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from coquina import _core
 from coquina._core import UnsupportedError
-from coquina.array import Array
-from coquina.array_copies import copy_of, encoding_of_copy
-from coquina.bloscpack import PackFile
+from coquina.arrays.array import Array
+from coquina.arrays.bloscpack import PackFile
+from coquina.arrays.copies import copy_of, encoding_of_copy
+from coquina.arrays.foreign import what_is, what_is_at
+from coquina.arrays.frames import Frame
 from coquina.dtypes import parse_dtype
-from coquina.foreign import what_is, what_is_at
-from coquina.frames import Frame
 from coquina.providers import Provider
 from coquina.remote import RangeReader, local_path, new_path, reader_for
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coquina._core import Buffer, Path
-    from coquina.foreign import Foreign
+    from coquina.arrays.foreign import Foreign
     from coquina.hdf5 import files as hdf5_files
 else:
     hdf5_files = Provider("hdf5_files")

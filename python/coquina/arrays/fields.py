@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.arrays.views import View, view_of
 from coquina.indexing import lower, uniform_value
 from coquina.memory import check_memory
 from coquina.quoting import quoted
-from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.indexing import Selection
 
 

@@ -12,7 +12,7 @@ from coquina.tuning_options import TuningInfo, tuning_facts, tuning_text
 if TYPE_CHECKING:
     import numpy as np
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.lossy import LossyInfo
 
 

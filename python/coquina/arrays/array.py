@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from coquina import _core
-from coquina.array_copies import copy_of, encoding_of_copy
-from coquina.array_fields import Fields, field_names, read_field, write_fields
-from coquina.array_html import array_html
-from coquina.array_indexer import Indexer
-from coquina.array_info import ArrayInfo, Damage, ratio
-from coquina.array_regions import boxes, chunk_regions
-from coquina.array_writes import CountedWrites
+from coquina.arrays.copies import copy_of, encoding_of_copy
+from coquina.arrays.fields import Fields, field_names, read_field, write_fields
+from coquina.arrays.html import array_html
+from coquina.arrays.indexer import Indexer
+from coquina.arrays.info import ArrayInfo, Damage, ratio
 from coquina.arrays.operators import Operators
+from coquina.arrays.regions import boxes, chunk_regions
+from coquina.arrays.views import View, view_of
+from coquina.arrays.writes import CountedWrites
 from coquina.attrs import Attrs, Meta
 from coquina.indexing import (
     Selection,
@@ -33,7 +34,6 @@ from coquina.memory import check_memory
 from coquina.providers import Provider
 from coquina.remote import RangeReader, new_path
 from coquina.tuning_options import info_of
-from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina import opening
     from coquina._core import Codec, Filters, Path
+    from coquina.arrays import opening
     from coquina.lossy import LossyInfo, LossyOption
     from coquina.tuning_options import Tuning, TuningInfo
 else:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array_regions import BOX_BYTES
+from coquina.arrays.creation import asarray, from_slabs, new_array
 from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
-from coquina.creation import asarray, from_slabs, new_array
+from coquina.arrays.regions import BOX_BYTES
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Buffer, Codec, Filters, Path
-    from coquina.array import Array
-    from coquina.array_regions import Region
+    from coquina.arrays.array import Array
     from coquina.arrays.new_arrays import Options
+    from coquina.arrays.regions import Region
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Tuning
 
