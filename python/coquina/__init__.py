@@ -96,7 +96,8 @@ if TYPE_CHECKING:
     from .namespace_info import *  # noqa: F403
     from .tables.array_layout import as_table
     from .tables.files import read_csv, read_parquet
-    from .tables.opening import create_table, open_table
+    from .tables.making import create_table
+    from .tables.opening import open_table
     from .tables.selection import Selection
     from .tables.table import Table
     from .tuning.advising import tune
