@@ -17,7 +17,7 @@ import hdf5plugin
 import pytest
 from hypothesis import settings
 
-from coquina import results
+from coquina.arrays import results
 
 hdf5plugin.register()
 

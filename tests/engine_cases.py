@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import hdf5, results
+from coquina import hdf5
 from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
 from tests.array_cases import random_partition
 
 #: Types that the engine has kernels for.
@@ -135,7 +136,7 @@ def operand(rng: Random, items: np.ndarray, folder: Any) -> Any:
             records["x"] = items
             return stored(rng, records).fields["x"]
         case "lazy":
-            return Expr(results.as_node(stored(rng, items)))
+            return Expr(as_node(stored(rng, items)))
         case _:
             return dataset(rng, items, folder)
 

@@ -8,9 +8,9 @@ from random import Random
 import numpy as np
 
 import coquina as cq
+from coquina.expressions.evaluation import evaluate
 from coquina.expressions.expression import Expr
-from coquina.expressions.functions import FUNCTIONS, evaluate
-from coquina.results import as_node
+from coquina.expressions.functions import FUNCTIONS, as_node
 from tests.test_indexing_keys import random_key
 
 NUMBERS = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "F", "D", ">i4", ">f8")

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import results
-from coquina.array import Array
+from coquina.arrays import results
+from coquina.arrays.array import Array
 from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
 from tests.array_cases import assert_same_array, random_partition
 
 #: Fewer bytes are worked on by NumPy at once: as it is, and never.
@@ -57,7 +58,7 @@ def operand(rng: Random, items: np.ndarray) -> Any:
 
 def Lazy(array: Any) -> Expr:
     """Return an expression that is this array."""
-    return Expr(results.as_node(array))
+    return Expr(as_node(array))
 
 
 def check_result(rng: Random, ours: Any, theirs: Any) -> None:

@@ -341,8 +341,8 @@ def test_asarray_takes_what_numpy_takes(path):
 
 
 def test_array_likes_are_read_in_boxes_of_whole_chunks(monkeypatch):
-    monkeypatch.setattr("coquina.array_regions.BOX_BYTES", 1 << 12)
-    monkeypatch.setattr("coquina.array_regions.boxes.__defaults__", (1 << 12,))
+    monkeypatch.setattr("coquina.arrays.regions.BOX_BYTES", 1 << 12)
+    monkeypatch.setattr("coquina.arrays.regions.boxes.__defaults__", (1 << 12,))
     read = []
 
     class Dataset:
@@ -436,8 +436,8 @@ ARANGES = [
 
 @pytest.mark.parametrize("at_once", [1 << 23, 2], ids=["at once", "in boxes"])
 def test_ranges_are_numpys_bit_for_bit(at_once, monkeypatch):
-    monkeypatch.setattr("coquina.sequences._AT_ONCE", at_once)
-    monkeypatch.setattr("coquina.array_regions.boxes.__defaults__", (1 << 10,))
+    monkeypatch.setattr("coquina.arrays.sequences._AT_ONCE", at_once)
+    monkeypatch.setattr("coquina.arrays.regions.boxes.__defaults__", (1 << 10,))
     for arguments in ARANGES:
         ours, theirs = cq.arange(*arguments, chunks=50), np.arange(*arguments)
         assert ours.dtype == theirs.dtype, arguments

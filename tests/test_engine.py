@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina import CorruptError, results
+from coquina import CorruptError
+from coquina.arrays import results
 from coquina.expressions import reference
 from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
 from tests.array_cases import random_items, random_lengths, random_partition, same_items
 from tests.engine_cases import (
     INEXACT,
@@ -207,7 +209,7 @@ def test_operands_that_change_are_followed_or_refused():
     for shape in ((50,), (1,), (120,)):
         for is_lowered in (False, True):
             x = cq.asarray(items)
-            changed = [x + y, x.astype("f2") + y, Expr(results.as_node(x))]
+            changed = [x + y, x.astype("f2") + y, Expr(as_node(x))]
             for e in changed:
                 if is_lowered:
                     e[...]

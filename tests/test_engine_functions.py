@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.expressions import engine, reference
-from coquina.expressions.functions import FUNCTIONS
+from coquina.expressions.functions import FUNCTIONS, as_node
 from coquina.expressions.nodes import Call
 from tests.engine_cases import (
     INEXACT,
@@ -89,7 +89,7 @@ def operands_of(function, dtypes, rng):
 
 def both(function, operands):
     """Return what the engine and what NumPy make of operands."""
-    nodes = tuple(map(results.as_node, operands))
+    nodes = tuple(map(as_node, operands))
     node = Call(function, nodes, nodes[0].shape, function.resolve(tuple([one.dtype for one in nodes]))[-1])
     region = (slice(0, len(operands[0])),)
     return engine.read(node, region), reference.read(node, region)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina import results
-from coquina.expressions.operators import Operators
+from coquina.arrays import results
+from coquina.arrays.operators import Operators
 from coquina.functions import reducing
 from tests.array_cases import random_lengths
 from tests.engine_cases import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.expressions import reference
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, call

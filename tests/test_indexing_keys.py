@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coquina.arrays.views import view_of
 from coquina.indexing import (
     Selection,
     broadcast_values,
@@ -21,7 +22,6 @@ from coquina.indexing import (
     lower_vector,
     uniform_value,
 )
-from coquina.views import view_of
 
 WHOLE = slice(None)
 many = settings(max_examples=1000, deadline=None)

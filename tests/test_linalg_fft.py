@@ -13,7 +13,7 @@ import pytest
 
 import coquina as cq
 from coquina import fft, linalg
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.functions import joining, linear_algebra, manipulation, slabs
 from tests.layout_cases import check_result, law, operand, outcome, same_refusal
 

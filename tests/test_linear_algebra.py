@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.expressions.expression import Expr
 from coquina.functions import contraction, linear_algebra
 from coquina.functions.einstein import einsum

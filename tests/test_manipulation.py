@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.expressions.expression import Expr
 from coquina.functions import joining, manipulation, reshaping, traces
 from tests.array_cases import DTYPES, random_items, random_lengths

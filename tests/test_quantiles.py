@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.functions import lines, quantiles, selection
 from tests.array_cases import DTYPES
 from tests.test_sorting import (

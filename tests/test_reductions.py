@@ -12,7 +12,7 @@ import coquina as cq
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.functions import nan_reductions, reducing, reductions
-from coquina.functions.reductions_reference import fold_plain
+from tests.reference.reductions import fold_plain
 
 DTYPES = [
     "?",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.functions import lines
 from tests.test_sorting import (
     EXACT,

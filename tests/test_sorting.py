@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
 from coquina.functions import lines, sorting
 from tests.array_cases import DTYPES, random_items, same_items
 
@@ -64,7 +65,7 @@ def random_source(rng, items):
     chunks = tuple(rng.randint(1, max(size, 1)) for size in items.shape)
     array = cq.asarray(items, chunks=chunks) if items.ndim else cq.asarray(items)
     if kind == "expression":
-        return Expr(results.as_node(array))
+        return Expr(as_node(array))
     return array.view(...) if kind == "view" else array
 
 

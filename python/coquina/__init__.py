@@ -6,6 +6,7 @@
 (32, True)
 """
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from coquina._core import (
@@ -23,26 +24,27 @@ from coquina._core import (
     num_threads,
     set_num_threads,
 )
-from coquina.array import Array
-from coquina.array_info import ArrayInfo, Damage
-from coquina.bloscpack import PackFile, append, dumps, loads, pack, unpack
+from coquina.arrays.array import Array
+from coquina.arrays.bloscpack import PackFile, append, dumps, loads, pack, unpack
+from coquina.arrays.constants import empty, full, nans, ones, zeros
+from coquina.arrays.constants_like import empty_like, full_like, ones_like, zeros_like
+from coquina.arrays.creation import asarray, from_slabs
+from coquina.arrays.frames import Frame
+from coquina.arrays.info import ArrayInfo, Damage
+from coquina.arrays.opening import from_bytes, open
+from coquina.arrays.progress import set_progress
+from coquina.arrays.sequences import arange, frombuffer, fromiter, linspace
+from coquina.arrays.views import View
 from coquina.chunks import ChunkInfo, chunk_info, compress
-from coquina.constants import empty, full, nans, ones, zeros
-from coquina.constants_like import empty_like, full_like, ones_like, zeros_like
-from coquina.creation import asarray, from_slabs
-from coquina.frames import Frame
-from coquina.names import MODULES, SUBMODULES
-from coquina.opening import from_bytes, open
-from coquina.progress import set_progress
-from coquina.sequences import arange, frombuffer, fromiter, linspace
-from coquina.views import View
+from coquina.names import MODULES, PROVIDERS, SUBMODULES
+from coquina.providers import provide
 
 if TYPE_CHECKING:
     # What `__getattr__` finds, for type checkers.
     from . import codec_plugins, fft, hdf5, linalg, namespace_info, strings
     from .adapters.dask_storing import from_dask
+    from .arrays.comparison import Quality, quality
     from .codec_plugins import *  # noqa: F403
-    from .comparison import Quality, quality
     from .expressions.expression import Expr
     from .expressions.text import ExpressionError, expr
     from .functions import (
@@ -94,7 +96,8 @@ if TYPE_CHECKING:
     from .namespace_info import *  # noqa: F403
     from .tables.array_layout import as_table
     from .tables.files import read_csv, read_parquet
-    from .tables.opening import create_table, open_table
+    from .tables.making import create_table
+    from .tables.opening import open_table
     from .tables.selection import Selection
     from .tables.table import Table
     from .tuning.advising import tune
@@ -102,20 +105,20 @@ if TYPE_CHECKING:
     from .tuning.recommendation import Recommendation
     from .tuning_options import Tuning, TuningInfo
 
+provide(PROVIDERS)
+
 #: The newest version of the Array API standard that all of is there.
 __array_api_version__ = "2024.12"
 
 
 def __getattr__(name: str) -> object:
     """Import what `names` lists when it is asked for: most functions, and `hdf5`, which needs h5py."""
-    from importlib import import_module
-
     if name in SUBMODULES:
-        return import_module(f"coquina.{name}")
+        return _import_module(f"coquina.{name}")
     module = MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'coquina' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(module), name)
+    found = globals()[name] = getattr(_import_module(module), name)
     return found
 
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from coquina.creation import asarray, check_device
+from coquina.arrays.creation import asarray
+from coquina.arrays.new_arrays import check_device
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import stored
 from coquina.functions.manipulation import roll
 from coquina.functions.slabs import along_axis, is_slab
-from coquina.results import as_numpy, source_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 Norm = Literal["backward", "ortho", "forward"]

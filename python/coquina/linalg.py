@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from coquina.array import Array
+from coquina.arrays.array import Array
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import stored
 from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
 from coquina.functions import traces
 from coquina.functions.exchange import astype
 from coquina.functions.layouts import nbytes_of
 from coquina.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from coquina.functions.linear_algebra import outer as _outer
 from coquina.functions.slabs import along_axis
-from coquina.results import as_node, as_numpy, source_of, stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -8,7 +8,7 @@ from __future__ import annotations
 _NAMES = {
     "adapters.dask_storing": "from_dask",
     "codec_plugins": "BlockInfo Plugin list_plugins register_codec register_filter",
-    "comparison": "Quality quality",
+    "arrays.comparison": "Quality quality",
     "expressions.expression": "Expr",
     "expressions.text": "ExpressionError expr",
     "functions.composed": "allclose angle array_equal isclose iscomplex isreal nan_to_num",
@@ -58,7 +58,8 @@ _NAMES = {
     "lossy": "Lossy LossyInfo",
     "tables.array_layout": "as_table",
     "tables.files": "read_csv read_parquet",
-    "tables.opening": "create_table open_table",
+    "tables.making": "create_table",
+    "tables.opening": "open_table",
     "tables.selection": "Selection",
     "tables.table": "Table",
     "tuning.advising": "tune",
@@ -71,6 +72,23 @@ _NAMES = {
 #: The module of each name.
 MODULES: dict[str, str] = {
     name: f"coquina.{module}" for module, names in _NAMES.items() for name in names.split()
+}
+
+#: Which module serves what a lower part asks of a higher one; see `providers`.
+PROVIDERS: dict[str, str] = {
+    "arithmetic": "coquina.expressions.arithmetic",
+    "assignment": "coquina.expressions.assignment",
+    "dask": "coquina.adapters.dask_arrays",
+    "dask_storing": "coquina.adapters.dask_storing",
+    "functions": "coquina",
+    "hdf5_files": "coquina.hdf5.files",
+    "netcdf_groups": "coquina.hdf5.netcdf_groups",
+    "numpy_protocols": "coquina.expressions.protocols",
+    "opening": "coquina.arrays.opening",
+    "polars_scan": "coquina.adapters.polars_scan",
+    "table_making": "coquina.tables.making",
+    "table_opening": "coquina.tables.opening",
+    "variable_arrays": "coquina.tables.vlarrays",
 }
 
 #: Modules that are used by their own name, and imported when they are.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coquina.creation import check_device
+from coquina.arrays.new_arrays import check_device
 from coquina.functions import data_types
 
 #: The most axes that an array has.

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.expressions.functions import FUNCTIONS, evaluate
+from coquina.expressions.evaluation import evaluate
+from coquina.expressions.functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from coquina._core import Codec, Filters
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 #: How chunks are encoded where nobody says how: those of arrays, frames and HDF5's Blosc2.
 DEFAULT_CODEC = "zstd"

@@ -1,22 +1,16 @@
-"""The parts of the Python package import downwards, and its modules stand in no circle.
+"""The parts of the Python package import downwards, and its modules stand in no circle."""
 
-The exceptions are in `upward_imports.txt` and `circles.txt`, which say exactly what is so today: a row that
-is no longer so fails, and so the lists only get shorter.
-"""
-
-import re
 from pathlib import Path
 
-from .imports import arrows_of, circles_of
+from .imports import arrows_of, by_name, circles_of, late_imports_of
 from .pages import table, ticked
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "coquina"
-
-
-def rows_of(name):
-    return [row for row in (HERE / name).read_text().splitlines() if not row.startswith("#")]
+LATE = Path(__file__).with_name("late_imports.txt")
+#: What an import in a function is good for; it is at the top of its module else.
+REASONS = ("an optional library", "start-up")
+LATE_MAX = 40
 
 
 class Parts:
@@ -46,38 +40,16 @@ class Parts:
         }
 
 
-def complaints(what, listed, found):
-    stale = [
-        f"{what}: is listed, and is not so; take it from the list: {row}" for row in sorted(listed - found)
-    ]
-    return stale + [f"{what}: is new: {row}" for row in sorted(found - listed)]
-
-
-def circle_complaints(listed, found):
-    """What is other in the circles than in the listed ones, module by module."""
-    said = []
-    for circle in found - listed:
-        nearest = max(listed, key=lambda other: len(other & circle), default=frozenset())
-        where = f"the circle of {min(circle)}"
-        said += [f"{where}: is new in it: {module}" for module in sorted(circle - nearest)]
-        said += [
-            f"{where}: has left it; take it from the list: {module}" for module in sorted(nearest - circle)
-        ]
-    gone = [circle for circle in listed - found if not any(circle & other for other in found)]
-    return said + [f"the circle of {min(circle)} is gone; take it from the list" for circle in gone]
-
-
-def circles_in(text):
-    groups = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip().split("\n\n")
-    return {frozenset(group.split()) for group in groups if group}
-
-
 def test_parts_import_only_what_the_table_allows():
     parts = Parts((ROOT / "ARCHITECTURE.md").read_text())
-    found = parts.wrong(arrows_of(PACKAGE))
-    assert not (said := complaints("an upward import", set(rows_of("upward_imports.txt")), found)), "\n".join(
-        said
-    )
+    assert not parts.wrong(arrows_of(PACKAGE))
+
+
+def test_parts_use_parts_above_them_in_the_table_only():
+    parts = Parts((ROOT / "ARCHITECTURE.md").read_text())
+    names = list(parts.may_use)
+    for at, name in enumerate(names):
+        assert parts.may_use[name] <= {*names[: at + 1]}, name
 
 
 def test_every_module_is_in_one_part():
@@ -89,10 +61,49 @@ def test_every_module_is_in_one_part():
     assert set(parts.of_module) == tops
 
 
-def test_modules_stand_in_no_circle_but_the_listed_ones():
-    listed = circles_in((HERE / "circles.txt").read_text())
-    found = circles_of(arrows_of(PACKAGE))
-    assert not (said := circle_complaints(listed, found)), "\n".join(said)
+def test_modules_stand_in_no_circle():
+    assert not circles_of(arrows_of(PACKAGE))
+
+
+def late_imports(text):
+    """The rows of a list: what a module imports in functions, below why."""
+    rows, reason = {}, None
+    for line in text.splitlines():
+        if line.startswith("#") or not line:
+            continue
+        if line.endswith(":"):
+            reason = line
+            assert reason.startswith(REASONS), line
+        else:
+            module, _, used = line.strip().partition(" -> ")
+            assert (module, used) not in rows, line
+            rows[module, used] = reason
+    assert None not in rows.values()
+    return rows
+
+
+def test_imports_in_functions_are_those_of_the_list():
+    """Each costs a reader, who does not see it at the top, and may hide a circle."""
+    listed = set(late_imports(LATE.read_text()))
+    found = late_imports_of(PACKAGE)
+    assert found - listed == set(), "new; is it for start-up time, or an optional library?"
+    assert listed - found == set(), "no longer so; take them from the list"
+    assert len(listed) < LATE_MAX
+
+
+def test_an_import_in_a_function_is_found(tmp_path):
+    text = "import json\ndef f():\n    import os.path as p\n    def g(): from .tables import rows"
+    package = world(tmp_path, array=text)
+    assert late_imports_of(package) == {
+        ("coquina.array", "os.path"),
+        ("coquina.array", "coquina.tables.rows"),
+    }
+    assert late_imports("# said\n\nstart-up, x:\n  a -> b\n") == {("a", "b"): "start-up, x:"}
+
+
+def test_modules_are_imported_by_name_where_names_are_given_only():
+    """Who hides an import from these tests does so by a name; `remote_sources` imports what a user names."""
+    assert by_name(PACKAGE) == {"coquina", "coquina.providers", "coquina.remote_sources"}
 
 
 PAGE = """
@@ -136,10 +147,18 @@ def test_an_upward_import_is_found_wherever_it_stands(tmp_path):
     only_checked = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .tables import rows\n"
     assert wrong("f", only_checked) == set()
     assert wrong("g", f"{only_checked}else:\n    import coquina\n") == {"coquina.array -> coquina"}
-    assert complaints("x", {"old"}, {"new"}) == [
-        "x: is listed, and is not so; take it from the list: old",
-        "x: is new: new",
-    ]
+
+
+def test_what_the_table_of_names_names_is_an_arrow_of_the_package(tmp_path):
+    package = world(tmp_path)
+    (package / "names.py").write_text('TABLE = {"dask": "coquina.tables.rows", "tables.sorting": "f"}\n')
+    assert arrows_of(package)["coquina"] == {"coquina.tables.rows", "coquina.tables.sorting"}
+    assert by_name(package) == set()
+    (package / "array.py").write_text('x = [import_module(f"polars.{y}"), importlib.import_module("dask")]\n')
+    assert by_name(package) == set()
+    for hidden in ('import_module("coquina.array")', "import_module(name)", 'import_module(f".{x}", y)'):
+        (package / "array.py").write_text(f"def f(): return {hidden}\n")
+        assert by_name(package) == {"coquina.array"}
 
 
 def test_a_circle_is_found_through_imports_inside_of_functions(tmp_path):
@@ -152,15 +171,3 @@ def test_a_circle_is_found_through_imports_inside_of_functions(tmp_path):
     )
     circle = frozenset({"coquina.tables.rows", "coquina.tables.sorting"})
     assert circles_of(arrows_of(package)) == {circle}
-    assert circle_complaints({circle}, {circle}) == []
-    assert circle_complaints(set(), {circle}) == [
-        "the circle of coquina.tables.rows: is new in it: coquina.tables.rows",
-        "the circle of coquina.tables.rows: is new in it: coquina.tables.sorting",
-    ]
-    assert circle_complaints({circle | {"a"}}, {circle}) == [
-        "the circle of coquina.tables.rows: has left it; take it from the list: a"
-    ]
-    assert circle_complaints({circle}, set()) == [
-        "the circle of coquina.tables.rows is gone; take it from the list"
-    ]
-    assert circles_in("# said\na\nb\n\nc\nd\n") == {frozenset("ab"), frozenset("cd")}

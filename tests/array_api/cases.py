@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import coquina as cq
-from coquina import results
+from coquina.arrays import results
 from coquina.expressions import assignment
 from coquina.functions import reducing
 

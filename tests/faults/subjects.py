@@ -182,8 +182,8 @@ def _more_records(table: Any) -> None:
 
 
 def _made_directory(path: str) -> None:
+    from coquina.arrays.cuts import Cut
     from coquina.tables.columns_layout import ColumnsLayout
-    from coquina.tables.cuts import Cut
     from coquina.tables.frames_home import FramesHome
 
     layout = ColumnsLayout.create(FramesHome.make(path), SPECS, Cut(chunk_rows=64, block_rows=32))

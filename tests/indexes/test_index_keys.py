@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coquina import _core
-from coquina.indexes import reference
 from coquina.indexes.keys import key_max, key_of, keys_of, kind_of, values_of
+from tests.reference import indexes as reference
 
 _NUMBERS = [*"bhiqBHIQfd", "?", "M8[us]", "m8[s]"]
 

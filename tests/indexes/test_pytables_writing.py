@@ -14,6 +14,7 @@ import tables
 
 from coquina._core import UnsupportedError
 from coquina.hdf5 import File
+from coquina.tables import pytables_index_making as making
 from coquina.tables import pytables_index_sorting as sorting
 from coquina.tables import pytables_index_writing as writing
 from coquina.tables.layout import ColumnSpec
@@ -43,8 +44,8 @@ def strict() -> Iterator[None]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slices, windows and memory that few rows are too many for."""
-    monkeypatch.setattr(writing, "cut_for", lambda rows, size: Cut(4096, 2048, 512, 64, 1, 9))
-    monkeypatch.setattr(writing, "_WINDOW_ROWS", 200)
+    monkeypatch.setattr(making, "cut_for", lambda rows, size: Cut(4096, 2048, 512, 64, 1, 9))
+    monkeypatch.setattr(making, "_WINDOW_ROWS", 200)
     monkeypatch.setattr(sorting, "_WINDOW_ROWS", 300)
     monkeypatch.setattr(sorting, "_SAMPLE_ROWS", 10)
 

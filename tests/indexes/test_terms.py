@@ -301,7 +301,7 @@ def test_these_are_scanned(table: cq.Table, fakes: list[FakeIndex], text: str) -
 @pytest.fixture
 def lazy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small arrays are computed with at once; not here."""
-    monkeypatch.setattr("coquina.results.EAGER_BYTES", -1)
+    monkeypatch.setattr("coquina.arrays.results.EAGER_BYTES", -1)
 
 
 @pytest.mark.usefixtures("lazy")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import coquina as cq
-from coquina.array_statistics import chunk_statistics
+from coquina.arrays.statistics import chunk_statistics
 
 DTYPES = ["?", "i1", "u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"]
 places = pytest.mark.parametrize("contiguous", [True, False], ids=["file", "directory"])

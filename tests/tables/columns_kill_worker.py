@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import coquina as cq
+from coquina.arrays.cuts import Cut
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
-from coquina.tables.cuts import Cut
 from coquina.tables.frames_home import FramesHome
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT

@@ -11,8 +11,8 @@ import pytest
 
 import coquina as cq
 from coquina._core import CorruptError
+from coquina.arrays.cuts import Cut
 from coquina.tables.columns_layout import ColumnsLayout
-from coquina.tables.cuts import Cut
 from coquina.tables.frames_home import JSON, FramesHome
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT

@@ -8,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina.tables import grouping_reference, scanning_reference
+from coquina.tables import grouping_reference
 from coquina.tables.grouping import AGGREGATES
 from coquina.tables.plan import Plan
+from tests.reference import scanning as scanning_reference
 from tests.tables.table_cases import LAYOUTS, both_layouts, make, records, same
 
 COUNT = 3000

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.adapters.shared_handles import Shared
-from coquina.array import Array
-from coquina.array_fields import FieldSource
-from coquina.creation import new_array
-from coquina.views import View
+from coquina.arrays.array import Array
+from coquina.arrays.creation import new_array
+from coquina.arrays.fields import FieldSource
+from coquina.arrays.views import View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from coquina import _core
-from coquina.array_regions import chunk_regions
-from coquina.array_writes import wrote
-from coquina.creation import new_array
-from coquina.opening import from_bytes
+from coquina.arrays.creation import new_array
+from coquina.arrays.opening import from_bytes
+from coquina.arrays.regions import chunk_regions
+from coquina.arrays.writes import wrote
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     import numpy.typing as npt
 
-    from coquina.array import Array
-    from coquina.creation import Options
+    from coquina.arrays.array import Array
+    from coquina.arrays.new_arrays import Options
     from coquina.tuning_options import Terms
 
 Shape = tuple[int, ...]

@@ -17,7 +17,8 @@ import numpy as np
 from coquina import _core
 from coquina.adapters.dask_arrays import dask
 from coquina.adapters.dask_parts import ArrayRecipe, DatasetRecipe, Delivery, delivery_to
-from coquina.creation import new_array, options_of, written
+from coquina.arrays.creation import new_array
+from coquina.arrays.new_arrays import options_of, written
 from coquina.hdf5.places import inside
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from coquina._core import Codec, Filters, Path
     from coquina.adapters.dask_parts import Parcel, Recipe
-    from coquina.array import Array
-    from coquina.creation import Access, Chunks, Options
+    from coquina.arrays.array import Array
+    from coquina.arrays.new_arrays import Access, Chunks, Options
     from coquina.hdf5.datasets import Dataset
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Tuning

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array import Array
-from coquina.array_writes import changes_of
-from coquina.opening import open as open_file
-from coquina.opening import restore
+from coquina.arrays.array import Array
+from coquina.arrays.opening import open as open_file
+from coquina.arrays.opening import restore
+from coquina.arrays.writes import changes_of
+from coquina.hdf5.files import File
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,8 +126,6 @@ def close_files() -> None:
 
 def _opened_hdf5(path: str) -> Any:
     """Return a file open for reading, without a lock that would keep others from writing to it later on."""
-    from coquina.hdf5.files import File
-
     # Where somebody writes now, this one fails.
     File(path).close()
     try:

@@ -16,7 +16,7 @@ import numpy as np
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.hdf5.variable_items import read_items
 
 if TYPE_CHECKING:

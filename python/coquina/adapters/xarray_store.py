@@ -17,18 +17,18 @@ from xarray.backends import AbstractDataStore, CachingFileManager, DummyFileMana
 from xarray.coding import strings
 from xarray.core import indexing
 
-import coquina
-from coquina.adapters.netcdf_groups import attributes, group_of, groups_below
 from coquina.adapters.xarray_arrays import BoxItems, LazyItems, Opened, Place, reading
-from coquina.array import Array
-from coquina.descriptions import AXES_NAMES, description_of
+from coquina.arrays import opening
+from coquina.arrays.array import Array
+from coquina.arrays.descriptions import AXES_NAMES, description_of
 from coquina.hdf5 import File
+from coquina.hdf5.netcdf_groups import attributes, group_of, groups_below
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
-    from coquina.adapters.netcdf_groups import NetcdfGroup, NetcdfVariable
+    from coquina.hdf5.netcdf_groups import NetcdfGroup, NetcdfVariable
 
 _CONTENT = (bytes, bytearray, memoryview)
 #: What xarray has for text of any length.
@@ -52,7 +52,7 @@ class Store(AbstractDataStore):
         """Open a file. Raises KeyError for a group that is not there, TypeError for what is no array."""
         path = _path(source)
         if path is None:
-            opener: Any = coquina.from_bytes if isinstance(source, _CONTENT) else coquina.open
+            opener: Any = opening.from_bytes if isinstance(source, _CONTENT) else opening.open
             manager: Any = DummyFileManager(_checked(opener(source), "what was given"))
         else:
             manager = CachingFileManager(_open, path, mode="r")
@@ -184,7 +184,7 @@ class Store(AbstractDataStore):
 
 
 def _open(source: str, mode: Any = "r") -> Opened:
-    return _checked(coquina.open(source, mode), source)
+    return _checked(opening.open(source, mode), source)
 
 
 def _checked(opened: Any, place: str) -> Opened:

@@ -20,11 +20,11 @@ import numpy as np
 
 from coquina import _core
 from coquina._core import CorruptError
-from coquina.array import Array
-from coquina.creation import asarray
+from coquina.arrays.array import Array
+from coquina.arrays.creation import asarray
+from coquina.arrays.opening import from_bytes
+from coquina.arrays.opening import open as open_frame
 from coquina.dtypes import dtype_text
-from coquina.opening import from_bytes
-from coquina.opening import open as open_frame
 from coquina.remote import RangeReader
 from coquina.tuning_options import AUTO, DATASETS, DEFAULT_CODEC, DEFAULT_LEVEL, tuned, words_of
 

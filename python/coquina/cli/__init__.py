@@ -39,6 +39,7 @@ from coquina.cli import (
 )
 from coquina.cli.arguments import threads_of
 from coquina.cli.parsing import Parser, UsageError, actions_of
+from coquina.hdf5.external import allowing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +113,7 @@ def parser() -> Parser:
             sub.add_argument(
                 "--allow-external", action="store_true", help="HDF5: read other files that it names, anywhere"
             )
-        sub.set_defaults(run=command.run, parser=sub)
+        sub.set_defaults(run=command.run, parser=sub, top=top)
     return top
 
 
@@ -151,11 +152,9 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _allowing(options: argparse.Namespace) -> contextlib.AbstractContextManager[None]:
-    """Have HDF5 files follow others, where that was asked for; h5py is not imported else."""
+    """Have HDF5 files follow others, where that was asked for."""
     if not getattr(options, "allow_external", False):
         return contextlib.nullcontext()
-    from coquina.hdf5.external import allowing
-
     return allowing(is_allowed=True)
 
 

@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING
 
 import coquina
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, inputs, tuning_options
 from coquina.tuning_options import PACK_CODEC, PACK_LEVEL
 

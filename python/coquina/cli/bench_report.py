@@ -10,8 +10,8 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from coquina.aligning import aligned
-from coquina.array_info import human
+from coquina.arrays.aligning import aligned
+from coquina.arrays.info import human
 from coquina.cli.bench_codecs import GOALS
 from coquina.cli.colours import painted
 from coquina.cli.terminal import cell

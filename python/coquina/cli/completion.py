@@ -27,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the script."""
-    from coquina.cli import parser
-
-    words = {name: shells.Command.of(sub) for name, sub in subparsers_of(parser()).items()}
+    words = {name: shells.Command.of(sub) for name, sub in subparsers_of(options.top).items()}
     script = shells.SCRIPTS[options.shell](words)
     show(json_text({"shell": options.shell, "script": script}) if options.json else script, end="")
     if options.json:

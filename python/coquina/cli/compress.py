@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, lossy_options, tuning_options
 from coquina.tuning_options import PACK_CODEC, PACK_LEVEL
 

@@ -28,16 +28,16 @@ from __future__ import annotations
 import math
 import os
 import secrets
-import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
 import coquina
-from coquina.array_info import human
-from coquina.array_regions import boxes
+from coquina.arrays.descriptions import description_of
+from coquina.arrays.info import human
+from coquina.arrays.regions import boxes
 from coquina.cli import (
     arguments,
     convert_tables,
@@ -48,12 +48,12 @@ from coquina.cli import (
     sources,
     tuning_options,
 )
-from coquina.descriptions import description_of
-from coquina.remote import new_path
+from coquina.cli.outputs import new_file
+from coquina.hdf5 import File
+from coquina.hdf5.scales import add_attributes, add_axes
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -175,9 +175,6 @@ def add_dataset(
     target: hdf5_paths.Place, source: Any, encoding: dict[str, Any], options: argparse.Namespace
 ) -> None:
     """Write an array as a dataset of an HDF5 file, which is made if there is none."""
-    from coquina.hdf5 import File
-    from coquina.hdf5.scales import add_attributes, add_axes
-
     hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
         # Under another name first, so that what is there is lost only once this is complete.
@@ -196,21 +193,6 @@ def add_dataset(
             del file[target.path]
         file.move(name, target.path)
         add_axes(file.h5[target.path], names, coordinates)
-
-
-@contextmanager
-def new_file(path: str) -> Generator[BinaryIO]:
-    """Open a file that gets its name when it is complete."""
-    path = new_path(path)
-    folder = os.path.dirname(path)
-    number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
-    try:
-        with os.fdopen(number, "w+b") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def write(file: BinaryIO, source: Any, extension: str) -> None:

@@ -17,7 +17,8 @@ import numpy as np
 
 import coquina
 from coquina.cli import hdf5_paths, tables, tuning_options
-from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS
+from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS, new_file
+from coquina.hdf5 import File
 
 if TYPE_CHECKING:
     import argparse
@@ -98,8 +99,6 @@ def _storing(options: argparse.Namespace) -> dict[str, Any]:
 
 def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace) -> dict[str, Any]:
     """Write a table in an HDF5 file, which is made if there is none."""
-    from coquina.hdf5 import File
-
     hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
         # Under another name first, so that what is there is lost only once this is complete.
@@ -113,7 +112,7 @@ def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace)
 
 
 def _write_rows(table: Table, output: str) -> int:
-    from coquina.tables.files import to_feather, to_json_lines
+    from coquina.tables.files_out import to_feather, to_json_lines
 
     if output.lower().endswith(PARQUET):
         return table.to_parquet(output)
@@ -136,8 +135,6 @@ def _as_table(rows: Any, options: argparse.Namespace) -> Generator[Table]:
 
 def _into_npy(table: Table, options: argparse.Namespace) -> dict[str, Any]:
     """Write the rows as records, some at a time."""
-    from coquina.cli.convert import new_file
-
     _check_columns(table, options)
     with new_file(options.output) as file:
         _write_npy(file, table)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coquina import bloscpack
-from coquina.array_info import human
+from coquina.arrays import bloscpack
+from coquina.arrays.info import human
 from coquina.cli import arguments, inputs
 
 if TYPE_CHECKING:

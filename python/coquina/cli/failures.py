@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coquina import CoquinaError, CorruptError, LimitError, TruncatedError, UnsupportedError
 from coquina.cli.colours import painted
+from coquina.cli.hdf5_paths import place
 from coquina.cli.terminal import json_text
 from coquina.quoting import quoted
 
@@ -94,8 +95,6 @@ def _advice(kind: str, message: str, options: argparse.Namespace | None) -> str 
     if kind in ("corrupt", "truncated") and file and command not in ("verify", "repair", "recover"):
         return f"`coquina verify {file}` says what is damaged"
     if kind in ("corrupt", "truncated") and file and command == "verify":
-        from coquina.cli.hdf5_paths import place
-
         if place(file) is not None:
             return f"`coquina recover {file} OUTPUT` saves the rest"
         if kind == "truncated":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import coquina
 from coquina.cli.inputs import is_url
 from coquina.cli.keys import key
+from coquina.hdf5 import File
 from coquina.hdf5_names import HDF5_SUFFIXES, Place, place
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ def _opened(file: str) -> Any:
     """Open an HDF5 file to read, also one behind a URL."""
     if is_url(file):
         return coquina.open(file)
-    from coquina.hdf5 import File
-
     return File(file)
 
 

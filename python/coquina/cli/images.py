@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
+from coquina.arrays.regions import boxes
 from coquina.cli.image_files import EXTENSIONS, TIFF, Pages, is_colour, opened, write
 
 if TYPE_CHECKING:
@@ -108,8 +109,6 @@ def load(path: str, stack: ExitStack) -> Any:
 
 def _only(path: str) -> Frame:
     """Return the one image of a file."""
-    from contextlib import ExitStack
-
     with ExitStack() as stack:
         found = opened(path, stack)
         if isinstance(found, Pages):

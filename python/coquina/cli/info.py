@@ -18,9 +18,10 @@ import coquina
 if TYPE_CHECKING:
     import argparse
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, inputs, ls, tables
 from coquina.cli.terminal import cell, show, show_json
+from coquina.hdf5.dataset_info import dtype_name
 from coquina.tuning_options import encodings_text
 
 _MAGIC = b"blpk"
@@ -115,8 +116,6 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
             within = {"tables": names} if (names := tables.of_file(top)) else {}
             return {**where, "format": f"HDF5 {kind}", **totals(top), **within, "attrs": attrs}
         if not hasattr(found, "shape"):
-            from coquina.hdf5.dataset_info import dtype_name
-
             return {**where, "format": "HDF5 datatype", "dtype": dtype_name(found), "attrs": attrs}
         return {**where, "format": "HDF5 dataset", **ls.stored(top), "attrs": attrs}
 

@@ -11,7 +11,8 @@ from difflib import get_close_matches
 from typing import Any
 
 import coquina
-from coquina.foreign import what_is_at
+from coquina.arrays.foreign import what_is_at
+from coquina.arrays.opening import is_hdf5
 
 #: What `coquina.open` opens.
 FORMATS = (
@@ -72,8 +73,6 @@ def opened(path: str, *, damaged: bool = False) -> Any:
 
 def is_known(path: str) -> bool:
     """Whether a file begins as those do that `coquina.open` opens."""
-    from coquina.opening import is_hdf5
-
     if os.path.isdir(path):
         return any(os.path.isfile(os.path.join(path, name)) for name in ("chunks.b2frame", "table.json"))
     with open(path, "rb") as file:

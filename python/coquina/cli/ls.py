@@ -15,9 +15,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from coquina import CoquinaError
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, tables
 from coquina.cli.terminal import cell, show, show_json
+from coquina.hdf5 import tuned_writes
+from coquina.hdf5.dataset_info import described, dtype_name
+from coquina.hdf5.describing import filters_of
+from coquina.hdf5.trees import Walk
 from coquina.tuning_options import info_of
 
 if TYPE_CHECKING:
@@ -59,8 +63,6 @@ def shown(top: Any, is_all: bool) -> list[dict[str, Any]]:
 
     is_all: also what tables are made of, and what PyTables hides.
     """
-    from coquina.hdf5.trees import Walk
-
     rows: list[dict[str, Any]] = []
     inside: list[str] = []  # the columns tables that were met: what is below them
     h5: Any = getattr(top, "h5", top)
@@ -95,8 +97,6 @@ def _table_facts(table: Any, path: str, h5: Any) -> dict[str, Any]:
 
 def listed(top: Any) -> list[dict[str, Any]]:
     """Return a row of facts for each object and link below `top`, a group or dataset of h5py."""
-    from coquina.hdf5.trees import Walk
-
     return [_facts(entry) for entry in Walk(top)]
 
 
@@ -112,17 +112,12 @@ def _facts(entry: Any) -> dict[str, Any]:
     if entry.kind == "group":
         return {**facts, "members": len(entry.object)}
     if entry.kind == "type":
-        from coquina.hdf5.dataset_info import dtype_name
-
         return {**facts, "dtype": dtype_name(entry.object)}
     return facts | stored(entry.object)
 
 
 def stored(dataset: Any) -> dict[str, Any]:
     """Return how a dataset of h5py is stored."""
-    from coquina.hdf5.dataset_info import described, dtype_name
-    from coquina.hdf5.describing import filters_of
-
     shape = dataset.shape
     nbytes = 0 if shape is None else prod(shape) * dataset.id.get_type().get_size()
     cbytes = dataset.id.get_storage_size()
@@ -142,8 +137,6 @@ def stored(dataset: Any) -> dict[str, Any]:
 
 def _tuning(dataset: Any, rows: list[tuple[int, str, bool, tuple[int, ...]]]) -> str | None:
     """Return what the chunks of a dataset of h5py are tuned for; None if they are all encoded alike."""
-    from coquina.hdf5 import tuned_writes
-
     try:
         terms = tuned_writes.read(dataset) if tuned_writes.is_tunable(row[0] for row in rows) else None
     except CoquinaError as error:

@@ -7,6 +7,9 @@ Invariant: an output whose name says nothing is refused before anything is read.
 
 from __future__ import annotations
 
+import os
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +17,12 @@ from coquina.cli import hdf5_paths
 from coquina.cli.image_files import EXTENSIONS as IMAGES
 from coquina.cli.inputs import PLAIN, is_url
 from coquina.hdf5_names import HDF5_SUFFIXES
+from coquina.remote import new_path
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+    from typing import BinaryIO
+
     import numpy as np
 
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".tsv.bz2")
@@ -25,6 +32,21 @@ JSON_LINES = (".jsonl", ".ndjson")
 #: Files of rows that others read and write.
 ROWS = (*CSV, *PARQUET, *FEATHER, *JSON_LINES)
 ARRAYS = (".b2nd", ".blp", ".npy", ".npz")
+
+
+@contextmanager
+def new_file(path: str) -> Generator[BinaryIO]:
+    """Open a file that gets its name when it is complete."""
+    path = new_path(path)
+    folder = os.path.dirname(path)
+    number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    try:
+        with os.fdopen(number, "w+b") as file:
+            yield file
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def check(output: str) -> None:
@@ -56,4 +78,4 @@ def check_items(dtype: np.dtype[Any], output: str) -> None:
         )
 
 
-__all__ = ["CSV", "FEATHER", "JSON_LINES", "PARQUET", "ROWS", "check", "check_items", "kinds"]
+__all__ = ["CSV", "FEATHER", "JSON_LINES", "PARQUET", "ROWS", "check", "check_items", "kinds", "new_file"]

@@ -18,13 +18,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.aligning import aligned
+from coquina.arrays.aligning import aligned
 from coquina.cli import arguments, sources
 from coquina.cli.lossy_options import positive
 from coquina.cli.terminal import cell, show, show_json
 
 if TYPE_CHECKING:
-    from coquina.comparison import Quality
+    from coquina.arrays.comparison import Quality
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

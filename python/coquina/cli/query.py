@@ -201,7 +201,7 @@ def _json_document(rows: Any, options: argparse.Namespace) -> None:
 
 
 def _write(rows: Any, options: argparse.Namespace) -> None:
-    from coquina.tables import files
+    from coquina.tables import files_out
     from coquina.tables.arrow import reader
     from coquina.tables.arrow_in import pyarrow
 
@@ -212,7 +212,7 @@ def _write(rows: Any, options: argparse.Namespace) -> None:
         )
     target: Any = io.BytesIO() if is_shown else options.output or sys.stdout.buffer
     if options.format == "csv":
-        files.to_csv(rows, target)
+        files_out.to_csv(rows, target)
         if is_shown:
             show(target.getvalue().decode("utf-8", "backslashreplace"), end="")
         return

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
+from coquina.arrays.opening import is_hdf5
 from coquina.cli import arguments, inputs
-from coquina.opening import is_hdf5
+from coquina.hdf5.recovery import recover
 
 if TYPE_CHECKING:
     import argparse
@@ -33,8 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Recover the file. Raises CorruptError if something of it is lost."""
-    from coquina.hdf5.recovery import recover
-
     if not is_hdf5(options.file):
         raise inputs.unknown(options.file, "HDF5 files; `coquina repair` is for arrays of Blosc2")
 

@@ -22,8 +22,9 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, lossy_options, repack_others, tuning_options
+from coquina.hdf5.copying import repack, work_bytes
 from coquina.tuning_options import AUTO
 
 if TYPE_CHECKING:
@@ -89,8 +90,6 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.in_place and place.path != "/":
         raise ValueError(f"{options.file}: only whole files are replaced by their copies")
-    from coquina.hdf5.copying import repack, work_bytes
-
     with hdf5_paths.opened(place):
         pass  # Says what is there, if the path is not.
     verify = not options.no_compare

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.array_info import human
-from coquina.array_regions import boxes
+from coquina.arrays.info import human
+from coquina.arrays.regions import boxes
 from coquina.cli import arguments, inputs, lossy_options, tables
 from coquina.tuning_options import AUTO, DATASETS
 

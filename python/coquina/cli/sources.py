@@ -17,6 +17,8 @@ import numpy as np
 import coquina
 from coquina.cli import hdf5_paths, images, inputs, tables
 from coquina.cli.image_files import EXTENSIONS
+from coquina.hdf5.netcdf_groups import is_bare_dimension
+from coquina.hdf5.quantization import is_container
 
 if TYPE_CHECKING:
     import argparse
@@ -89,9 +91,6 @@ def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
 
 def datasets_of(top: Any) -> list[str]:
     """Return the names of the datasets in a file of h5py: not hidden ones, nor what only tells of others."""
-    from coquina.adapters.netcdf_groups import is_bare_dimension
-    from coquina.hdf5.quantization import is_container
-
     found: list[str] = []
 
     def look(name: str, h5: Any) -> None:

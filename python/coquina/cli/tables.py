@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from coquina.arrays.info import human
 from coquina.cli import hdf5_paths, inputs
 from coquina.cli.terminal import cell
 from coquina.hdf5.attributes import attributes
@@ -113,8 +114,6 @@ def bound_text(lossy: dict[str, Any]) -> str:
 
 def columns_text(columns: dict[str, Any]) -> str:
     """Return columns as lines that line up: name, kind, dtype, sizes."""
-    from coquina.array_info import human
-
     lines: list[list[str]] = []
     for name, about in columns.items():
         dtype = about["dtype"] + str(about.get("shape", "")) + "?" * about.get("nullable", False)

@@ -22,6 +22,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from coquina.cli import (
     bench_report,
     convert_tables,
     hdf5_paths,
+    inputs,
     lossy_options,
     sources,
     tables,
@@ -125,12 +127,8 @@ def _source(options: argparse.Namespace, stack: ExitStack) -> Any:
 
 def _check_output(options: argparse.Namespace) -> None:
     """Raise FileExistsError before anything is read, if there is something that is not to be replaced."""
-    import os
-
     if options.apply is None:
         return
-    from coquina.cli import inputs
-
     inputs.check_output(options.apply)
     if os.path.lexists(options.apply) and not options.force:
         raise FileExistsError(f"{options.apply} exists; --force replaces it")

@@ -22,6 +22,7 @@ import coquina
 from coquina.cli import arguments, hdf5_paths, inputs, tables
 from coquina.cli.failures import UncheckedError
 from coquina.cli.terminal import cell
+from coquina.hdf5.checking import check
 
 if TYPE_CHECKING:
     import argparse
@@ -83,8 +84,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
-    from coquina.hdf5.checking import check
-
     with hdf5_paths.opened(place) as found:
         checked = check(getattr(found, "h5", found), options.threads)
     bad, unchecked = ([_bad_facts(one) for one in some] for some in (checked.bad, checked.unchecked))

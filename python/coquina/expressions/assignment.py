@@ -14,15 +14,30 @@ from typing import Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.array import Array
-from coquina.array_regions import boxes
+from coquina.arrays.array import Array
+from coquina.arrays.operands import as_numpy
+from coquina.arrays.regions import boxes
+from coquina.arrays.results import EAGER_BYTES
+from coquina.arrays.views import View
 from coquina.expressions import engine
+from coquina.expressions.arithmetic import is_foreign, matmul
 from coquina.expressions.expression import Expr
-from coquina.expressions.functions import Function, as_node, call, cast_items, cast_node
+from coquina.expressions.functions import FUNCTIONS, Function, as_node, call, cast_items, cast_node
 from coquina.expressions.nodes import Leaf, Node
 from coquina.expressions.reference import postorder
-from coquina.results import EAGER_BYTES, as_numpy
-from coquina.views import View
+
+
+def in_place(name: str, x: Any, y: Any) -> Any:
+    """Do what `x = function(x, y)` means where `x` is changed."""
+    if is_foreign(y):
+        return NotImplemented
+    return update(FUNCTIONS[name], x, y)
+
+
+def matmul_in_place(x: Any, y: Any) -> Any:
+    """Put `x @ y` in the place of the items."""
+    product = matmul(x, y)
+    return product if product is NotImplemented else assign_same(x, product, "matmul")
 
 
 def update(function: Function, x: Any, y: Any) -> Any:

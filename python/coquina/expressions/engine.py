@@ -16,13 +16,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from coquina import _core
-from coquina.array import Array
-from coquina.array_fields import FieldSource
-from coquina.array_writes import wrote
+from coquina.arrays.array import Array
+from coquina.arrays.fields import FieldSource
+from coquina.arrays.views import View
+from coquina.arrays.writes import wrote
 from coquina.expressions.functions import cast_items, quietly
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Engine, Leaf
 from coquina.expressions.reference import block_items, postorder, region_of
-from coquina.views import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

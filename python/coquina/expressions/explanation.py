@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.expressions import engine
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Leaf, Node
 from coquina.expressions.reference import postorder

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.array import Array
-from coquina.creation import new_array, options_of, written
+from coquina.arrays.array import Array
+from coquina.arrays.creation import new_array
+from coquina.arrays.new_arrays import options_of, written
+from coquina.arrays.operators import Operators
+from coquina.arrays.views import View, view_of
 from coquina.expressions import engine
 from coquina.expressions.explanation import Explanation, explanation_of, summary_html
 from coquina.expressions.gathering import read_key, read_selection, rows
 from coquina.expressions.nodes import Boxes, Leaf, Node
-from coquina.expressions.operators import Operators
 from coquina.expressions.reference import postorder
 from coquina.quoting import quoted
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
-from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
-    from coquina.creation import Access, Chunks
+    from coquina.arrays.new_arrays import Access, Chunks
     from coquina.indexing import Selection
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Tuning

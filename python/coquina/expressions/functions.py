@@ -1,7 +1,7 @@
-"""Calls of functions of items: nodes, or results at once where all is small.
+"""Calls of functions of items, as nodes.
 
 In: a function and operands: arrays, expressions, views, datasets, Python and NumPy scalars, lists. Out: a
-    node with the shape and the dtype of NumPy's result, or the result where it is small.
+    node with the shape and the dtype of NumPy's result.
 Source: NumPy's promotion (NEP 50) and broadcasting, with its errors.
 Invariant: the arguments of a call have exactly the dtypes that its loop takes; casts are nodes of their own.
 """
@@ -14,20 +14,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.arrays.operands import source_of
 from coquina.expressions.nodes import Call, Cast, Constant, Leaf, Node, Shape
-from coquina.expressions.table import FUNCTIONS, SCALAR_TYPES, WEAK_TYPES, Function
+from coquina.expressions.table import FUNCTIONS, WEAK_TYPES, Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import numpy.typing as npt
 
-    from coquina.array import Array
-    from coquina.expressions.expression import Expr
     from coquina.expressions.table import Operand
 
-_BOOL = np.dtype(np.bool_)
-_AS_THEY_ARE = SCALAR_TYPES | {np.ndarray, np.str_, np.bytes_}
 _POWER, _WHERE = FUNCTIONS["power"], FUNCTIONS["where"]
 # A negative exponent of integers is an error, which loops of the engine do not find.
 _CHECKED_POWER = Function("power", np.power, None, 2, _POWER.resolve)
@@ -73,8 +70,6 @@ def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
 
 def as_node(x: Any) -> Node:
     """Return the node of an operand. What has no axes and is in memory becomes a constant, copied now."""
-    from coquina.results import source_of
-
     if isinstance(x, Node):
         return x
     node = getattr(x, "node", None)
@@ -116,8 +111,12 @@ def call(function: Function, *operands: Any) -> Node:
     """Return the node of `function` of the operands. Raises what NumPy raises."""
     nodes = [x if isinstance(x, Node) else None if type(x) in WEAK_TYPES else as_node(x) for x in operands]
     types = types_of(operands, nodes)
-    if types[0] not in WEAK_TYPES and cast("np.dtype[Any]", types[0]).kind == "V" and function.name in _EQUAL:
-        function = _EQUAL[function.name]
+    if (
+        types[0] not in WEAK_TYPES
+        and cast("np.dtype[Any]", types[0]).kind == "V"
+        and function.name in STRUCTURED
+    ):
+        function = STRUCTURED[function.name]
     loop = function.resolve(types)
     if any(dtype.hasobject for dtype in loop):
         raise TypeError(f"{function.name}: objects are not computed with")
@@ -179,7 +178,8 @@ def _resolve_equal(types: tuple[Operand, ...]) -> tuple[np.dtype[Any], ...]:
     return (*dtypes, np.dtype(np.bool_))
 
 
-_EQUAL = {
+#: What `==` and `!=` mean for structured items.
+STRUCTURED = {
     "equal": Function("equal", operator.eq, None, 2, _resolve_equal),
     "not_equal": Function("not_equal", operator.ne, None, 2, _resolve_equal),
 }
@@ -195,46 +195,18 @@ def quietly(apply: Callable[..., Any], *values: Any) -> Any:
     return _QUIET.copy().run(apply, *values)
 
 
-def evaluate(function: Function, *operands: Any) -> Array | Expr:
-    """Return `function` of the operands: an array in memory if they are small, else an expression."""
-    from coquina import results
-
-    nbytes = 0
-    shape = None
-    is_mixed = False
-    values: list[Any] = []
-    for x in operands:
-        if type(x) not in SCALAR_TYPES:
-            if not hasattr(x, "nbytes"):
-                x = results.source_of(x)
-            nbytes += results.nbytes_of(x)
-            is_mixed |= shape is not None and x.shape != shape
-            shape = x.shape
-        values.append(x)
-    if nbytes > results.EAGER_BYTES or (is_mixed and _is_large(values)):
-        from coquina.expressions.expression import Expr
-
-        return Expr(call(function, *values))
-    if function.name in _EQUAL and any(getattr(x, "dtype", _BOOL).kind == "V" for x in values):
-        function = _EQUAL[function.name]
-    values = [x if type(x) in _AS_THEY_ARE else x[...] for x in values]
-    return results.stored(np.asarray(quietly(function.apply, *values)))
+_WITH_POWERS = {2: FUNCTIONS["square"], 0.5: FUNCTIONS["sqrt"], -1: FUNCTIONS["reciprocal"]}
 
 
-def _is_large(values: list[Any]) -> bool:
-    """Whether operands of several shapes broadcast to more than is computed at once."""
-    from coquina.results import EAGER_BYTES
-
-    arrays = [x for x in values if type(x) not in SCALAR_TYPES]
-    size = 1
-    for length in broadcast_shapes([x.shape for x in arrays]):
-        size *= length
-    return size * max([x.dtype.itemsize for x in arrays]) > EAGER_BYTES
+def power_function(dtype: np.dtype[Any], exponent: float) -> Function | None:
+    """Return what NumPy computes instead of a power of arrays of `dtype`, None if it does not."""
+    function = _WITH_POWERS.get(exponent)
+    is_square = exponent == 2 and type(exponent) is int
+    return function if dtype.kind in "fc" or (dtype.kind in "biu" and is_square) else None
 
 
 __all__ = [
     "FUNCTIONS",
-    "SCALAR_TYPES",
     "WEAK_TYPES",
     "Function",
     "as_node",
@@ -242,7 +214,7 @@ __all__ = [
     "call",
     "cast_items",
     "cast_node",
-    "evaluate",
+    "power_function",
     "quietly",
     "types_of",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
+from coquina.arrays.regions import boxes
 from coquina.indexing import ResolvedKey, Selection, lower, resolve
 from coquina.memory import check_memory
 

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.expressions.functions import FUNCTIONS, WEAK_TYPES, as_node, evaluate, types_of
-from coquina.expressions.methods import namespace
+from coquina.arrays.methods import namespace
+from coquina.arrays.operands import as_numpy
+from coquina.expressions.assignment import assign_same
+from coquina.expressions.evaluation import evaluate
+from coquina.expressions.functions import FUNCTIONS, WEAK_TYPES, as_node, types_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -131,14 +134,10 @@ def _put(target: Any, value: Any, name: str) -> Any:
     if target is None:
         return value
     if isinstance(target, np.ndarray):
-        from coquina.results import as_numpy
-
         items = as_numpy(value)
         array = cast("npt.NDArray[Any]", target)
         np.copyto(array, items, casting="same_kind")
         return array
-    from coquina.expressions.assignment import assign_same
-
     if assign_same(target, value, name) is not target:
         raise TypeError("out: an expression cannot be written to")
     return target

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Resolve = Callable[[tuple[Operand, ...]], tuple[np.dtype[Any], ...]]
 
 WEAK_TYPES = frozenset((int, float, complex))
-SCALAR_TYPES = frozenset((bool, int, float, complex, str, bytes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array import Array
+from coquina.arrays.array import Array
+from coquina.arrays.methods import namespace
+from coquina.arrays.views import View, view_of
 from coquina.expressions.expression import Expr
-from coquina.expressions.functions import FUNCTIONS, Function, as_node, call
+from coquina.expressions.functions import FUNCTIONS, Function, as_node, call, power_function
 from coquina.expressions.grammar import (
     BINARY,
     BITS_MAX,
@@ -31,9 +33,7 @@ from coquina.expressions.grammar import (
     either,
     is_number,
 )
-from coquina.expressions.methods import namespace
 from coquina.expressions.nodes import Leaf, Node
-from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,8 +211,6 @@ class Reader:
     def call_node(self, function: Function, values: tuple[Any, ...]) -> Node:
         """Call a function of items."""
         if function is FUNCTIONS["power"] and type(values[1]) in (int, float) and isinstance(values[0], Node):
-            from coquina.expressions.operators import power_function
-
             short = power_function(values[0].dtype, values[1])
             if short is not None:
                 return call(short, values[0])

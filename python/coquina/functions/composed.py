@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.expressions.functions import FUNCTIONS, Function, evaluate
-from coquina.expressions.methods import namespace
-from coquina.results import source_of
+from coquina.arrays.methods import namespace
+from coquina.arrays.operands import source_of
+from coquina.expressions.evaluation import evaluate
+from coquina.expressions.functions import FUNCTIONS, Function
 
 if TYPE_CHECKING:
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array_regions import chunk_regions
-from coquina.creation import asarray, new_array, usual_options, written
+from coquina.arrays.creation import asarray, new_array
+from coquina.arrays.new_arrays import usual_options, written
+from coquina.arrays.operands import as_numpy
+from coquina.arrays.regions import chunk_regions
+from coquina.arrays.results import stored
 from coquina.functions.layouts import chunks_of, is_eager, nbytes_of, read_from
-from coquina.results import as_numpy, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
-    from coquina.array_regions import Region
+    from coquina.arrays.array import Array
+    from coquina.arrays.regions import Region
 
     Values = npt.NDArray[Any]
     Extents = dict[int, int]

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import new_array, written
+from coquina.arrays.creation import new_array
+from coquina.arrays.new_arrays import written
+from coquina.arrays.operands import as_numpy, source_of
 from coquina.functions import lines
 from coquina.functions.lines import (
     axis_of,
@@ -27,7 +29,6 @@ from coquina.functions.lines import (
     result,
     row_regions,
 )
-from coquina.results import as_numpy, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
 

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import Access, Chunks, options_of
-from coquina.results import is_tiny, source_of, stored
-from coquina.sequences import made, new_from
+from coquina.arrays.new_arrays import Access, Chunks, options_of
+from coquina.arrays.operands import source_of
+from coquina.arrays.results import is_tiny, stored
+from coquina.arrays.sequences import made, new_from
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
+from coquina.expressions.nodes import Boxes
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
@@ -21,8 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Codec, Filters, Path
-    from coquina.array import Array
-    from coquina.array_regions import Region
+    from coquina.arrays.array import Array
+    from coquina.arrays.regions import Region
     from coquina.expressions.expression import Expr
     from coquina.lossy import LossyOption
     from coquina.tuning_options import Tuning
@@ -101,9 +105,6 @@ def _triangle(name: str, cut: Callable[[Any, int], npt.NDArray[Any]], x: Any, k:
         raise ValueError(f"{name}: an array of shape {source.shape}, where two axes or more are needed")
     if is_tiny(source):
         return stored(cut(np.asarray(source), k))
-    from coquina.expressions.expression import Expr
-    from coquina.expressions.nodes import Boxes
-    from coquina.results import as_node
 
     def read(region: Region) -> npt.NDArray[Any]:
         rows, columns = region[-2:]

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coquina.expressions.methods import namespace
+from coquina.arrays.methods import namespace
+from coquina.arrays.operands import source_of
 from coquina.functions.contraction import Contraction, contracted
-from coquina.results import source_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 _LETTERS = ascii_uppercase + ascii_lowercase
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.expressions.functions import FUNCTIONS, Function, evaluate
+from coquina.expressions.evaluation import evaluate
+from coquina.expressions.functions import FUNCTIONS, Function
+from coquina.expressions.protocols import array_ufunc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 
@@ -59,8 +61,6 @@ def _as_ufunc(function: Function, operands: tuple[Any, ...], options: dict[str, 
     """Return a function with what NumPy's ufuncs take by name."""
     if not isinstance(cast("Any", function.apply), np.ufunc):
         raise TypeError(f"{function.name}: no ufunc of NumPy, so it takes no 'out', 'where' and 'dtype'")
-    from coquina.expressions.protocols import array_ufunc
-
     out = options.pop("out")
     given: dict[str, Any] = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
     return array_ufunc(cast("Any", function.apply), "__call__", operands, {**options, **given})

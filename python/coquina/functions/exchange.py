@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array import Array
-from coquina.creation import asarray, check_device
-from coquina.results import as_numpy, is_tiny, source_of, stored
+from coquina.arrays.array import Array
+from coquina.arrays.creation import asarray
+from coquina.arrays.new_arrays import check_device
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import is_tiny, stored
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node, cast_items, cast_node
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -43,13 +47,9 @@ def astype(x: Any, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | 
     source = source_of(x)
     if not copy and source.dtype == kind and not isinstance(source, np.ndarray):
         return source
-    from coquina.expressions.functions import as_node, cast_items, cast_node
-
     if is_tiny(source):
         with np.errstate(all="ignore"):
             return stored(cast_items(as_numpy(source), kind))
-    from coquina.expressions.expression import Expr
-
     return Expr(cast_node(as_node(source), kind))
 
 

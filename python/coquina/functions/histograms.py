@@ -13,19 +13,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.regions import boxes
+from coquina.arrays.results import is_tiny, stored
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
+from coquina.expressions.nodes import Boxes
 from coquina.functions import lines
 from coquina.functions.lines import chunks_of, nbytes_of
 from coquina.functions.quantiles import Quantiles
-from coquina.results import as_node, as_numpy, is_tiny, source_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from coquina.array import Array
-    from coquina.array_regions import Region
+    from coquina.arrays.array import Array
+    from coquina.arrays.regions import Region
     from coquina.expressions.expression import Expr
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
@@ -105,8 +109,6 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array | Expr:
     np.digitize(_nothing(source.dtype), edges, right)
     if is_tiny(source) or not source.shape:
         return stored(np.asarray(np.digitize(as_numpy(source), edges, right), np.int64))
-    from coquina.expressions.expression import Expr
-    from coquina.expressions.nodes import Boxes
 
     def read(region: Region) -> npt.NDArray[Any]:
         return np.asarray(np.digitize(np.asarray(source[region]), edges, right), np.int64)

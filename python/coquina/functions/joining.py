@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import stored
 from coquina.functions.layouts import (
     chunks_of,
     gathered,
@@ -28,14 +30,13 @@ from coquina.functions.layouts import (
 )
 from coquina.functions.manipulation import atleast_1d, atleast_2d, atleast_3d, broadcast_to, expand_dims
 from coquina.functions.reshaping import ravel, reshape
-from coquina.results import as_numpy, source_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region, Shape
     from coquina.functions.layouts import Indices, Places

@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import is_tiny, stored
 from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
 from coquina.expressions.nodes import Boxes
-from coquina.results import as_node, as_numpy, is_tiny, source_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.nodes import Region, Shape
 
     Values = npt.NDArray[Any]

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array_regions import Region, boxes
-from coquina.creation import asarray, new_array, usual_options, written
+from coquina.arrays.creation import asarray, new_array
+from coquina.arrays.new_arrays import usual_options, written
+from coquina.arrays.regions import Region, boxes
+from coquina.arrays.results import stored
 from coquina.indexing import lower
-from coquina.results import stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
-    from coquina.creation import Options
+    from coquina.arrays.array import Array
+    from coquina.arrays.new_arrays import Options
 
 #: Of items that are worked on at once; sorting takes some four times as much in all.
 WORK_BYTES = 64 << 20

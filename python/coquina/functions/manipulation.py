@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from coquina.arrays.operands import source_of
 from coquina.functions.layouts import gathered, rearranged, repeated
 from coquina.functions.reshaping import ravel, reshape
-from coquina.results import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region
     from coquina.functions.layouts import Indices, Places

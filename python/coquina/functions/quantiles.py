@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from coquina.array_regions import boxes
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.regions import boxes
 from coquina.functions import lines
 from coquina.functions.lines import chunks_of, line_regions, nbytes_of
 from coquina.functions.selection import select
 from coquina.memory import check_memory
-from coquina.results import as_numpy, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
-    from coquina.array_regions import Region
+    from coquina.arrays.regions import Region
     from coquina.functions.selection import Pieces, Ranks
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]

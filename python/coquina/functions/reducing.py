@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina import _core
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import EAGER_BYTES, stored
 from coquina.expressions import engine
-from coquina.expressions.functions import FUNCTIONS, call, cast_node
+from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
+from coquina.functions.numpy_folds import fold_boxes
 from coquina.memory import check_memory
-from coquina.results import EAGER_BYTES, as_node, as_numpy, source_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,8 +126,6 @@ class Reduction:
             return [column.astype(_FLOAT16) if column.dtype == _FLOAT32 else column for column in found]
         node = cast_node(node, node.dtype.newbyteorder("="))
         if node.dtype not in _KERNEL_TYPES:
-            from coquina.functions.reductions_reference import fold_boxes
-
             return [fold_boxes(node, name, self.is_reduced)]
         dtypes = columns_of(name, node.dtype)
         check_memory(prod(self.kept) * sum([dtype.itemsize for dtype in dtypes]), "the result")

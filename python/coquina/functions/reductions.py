@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.expressions.functions import FUNCTIONS, call, cast_node
-from coquina.expressions.methods import given
+from coquina.arrays.methods import given
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.functions.reducing import Reduction, by_numpy, is_kernel_type, is_small
-from coquina.results import as_node, as_numpy, source_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import stored
 from coquina.functions.layouts import chunks_of, is_few, lazy, lengths, nbytes_of, read_from, rearranged
-from coquina.results import as_numpy, source_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region, Shape
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import asarray
+from coquina.arrays.creation import asarray
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 #: Bytes that a row number takes, and the order of a piece besides.
 _NUMBER_BYTES = 16

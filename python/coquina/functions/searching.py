@@ -15,18 +15,23 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina import results
+from coquina.arrays import results
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import is_tiny, stored
+from coquina.arrays.views import View
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
+from coquina.expressions.gathering import read_key
+from coquina.expressions.nodes import Boxes
 from coquina.functions import lines
 from coquina.functions.lines import axis_of, chunks_of, growing, nbytes_of, row_regions
-from coquina.results import as_node, as_numpy, is_tiny, source_of, stored
-from coquina.views import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region, Shape
 
@@ -198,8 +203,6 @@ def _picked(source: Any, key: Any) -> npt.NDArray[Any]:
     if isinstance(source, (np.ndarray, View)) or hasattr(source, "get_selection"):
         # Single items are NumPy's scalars, which have no byte order, and strings as long as they need to be.
         return np.asarray(cast("Any", source)[key], dtype)
-    from coquina.expressions.gathering import read_key
-
     found = read_key(source.__getitem__, key, source.shape, dtype, chunks_of(source))
     return np.asarray(found, dtype)
 
@@ -210,7 +213,4 @@ def _lazy(
     """Return what `read` gives: items that are read now if there are few, else an expression."""
     if is_tiny(source, *operands) and prod(shape) * source.dtype.itemsize <= results.EAGER_BYTES:
         return stored(read(tuple([slice(0, size) for size in shape])))
-    from coquina.expressions.expression import Expr
-    from coquina.expressions.nodes import Boxes
-
     return Expr(Boxes(name, read, shape, source.dtype, args=tuple([as_node(x) for x in operands])))

@@ -14,20 +14,25 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from coquina.array_regions import boxes
-from coquina.creation import new_array, written
+from coquina.arrays.creation import new_array
+from coquina.arrays.new_arrays import written
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.regions import boxes
+from coquina.arrays.results import is_tiny, stored
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node
+from coquina.expressions.nodes import Boxes, Region
 from coquina.functions import lines
 from coquina.functions.lines import Column, growing, nbytes_of, new_at, put, result, row_regions
 from coquina.functions.runs import piece_items, sorted_blocks
 from coquina.functions.sorting import search
-from coquina.results import as_node, as_numpy, is_tiny, source_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
 __all__ = [
@@ -147,8 +152,6 @@ def isin(
     known = as_numpy(among)
     if is_tiny(source) or not source.shape:
         return result(np.isin(as_numpy(source), known, invert=invert))
-    from coquina.expressions.expression import Expr
-    from coquina.expressions.nodes import Boxes, Region
 
     def read(region: Region) -> npt.NDArray[Any]:
         return np.isin(source[region], known, invert=invert)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.array_regions import chunk_regions
-from coquina.creation import asarray, new_array, usual_options, written
+from coquina.arrays.creation import asarray, new_array
+from coquina.arrays.new_arrays import usual_options, written
+from coquina.arrays.operands import as_numpy
+from coquina.arrays.regions import chunk_regions
+from coquina.arrays.results import stored
 from coquina.functions.layouts import chunks_of, is_eager, nbytes_of, read_from
-from coquina.results import as_numpy, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 #: Slabs of the arrays and of the result together.
 SLAB_BYTES = 64 << 20

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coquina.creation import new_array, written
+from coquina.arrays.creation import new_array
+from coquina.arrays.new_arrays import written
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import from_parts
 from coquina.functions import lines
 from coquina.functions.lines import (
     Line,
@@ -30,7 +33,6 @@ from coquina.functions.lines import (
     row_regions,
 )
 from coquina.functions.runs import piece_items, sorted_blocks
-from coquina.results import as_numpy, from_parts, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 __all__ = ["argsort", "searchsorted", "sort"]
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from coquina.arrays.operands import as_numpy, source_of
+from coquina.arrays.results import stored
 from coquina.functions.layouts import is_few, lazy, lengths, nbytes_of, read_from
-from coquina.results import as_numpy, source_of, stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region
 

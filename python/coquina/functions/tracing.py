@@ -16,12 +16,14 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from coquina._core import CoquinaError
-from coquina.expressions.functions import evaluate
-from coquina.expressions.methods import Methods
-from coquina.expressions.operators import Operators, power_function
+from coquina.arrays.methods import Methods
+from coquina.arrays.operators import Operators
+from coquina.arrays.results import is_tiny, stored
+from coquina.arrays.views import View, view_of
+from coquina.expressions.evaluation import evaluate
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node, power_function
 from coquina.expressions.protocols import NUMPY_FUNCTIONS, array_ufunc
-from coquina.results import as_node, is_tiny, stored
-from coquina.views import View, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -279,8 +281,6 @@ def _entering(x: Any) -> Any:
         return Traced(x)
     if isinstance(x, np.generic) or not all(hasattr(x, name) for name in ("shape", "dtype", "__getitem__")):
         return cast("Any", x)
-    from coquina.expressions.expression import Expr
-
     return Traced(Expr(as_node(x)))
 
 
@@ -289,8 +289,6 @@ def _leaving(x: Any) -> Any:
     array: Any = _unwrapped(x)
     if not (is_traced(x) and isinstance(array, View)):
         return array
-    from coquina.expressions.expression import Expr
-
     return stored(np.asarray(array)) if is_tiny(array) else Expr(as_node(array))
 
 

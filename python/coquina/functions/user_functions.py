@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
+from coquina.arrays.operands import SCALAR_TYPES
+from coquina.arrays.results import is_tiny, stored
 from coquina.expressions import reference
-from coquina.expressions.functions import SCALAR_TYPES, broadcast_shapes
+from coquina.expressions.expression import Expr
+from coquina.expressions.functions import as_node, broadcast_shapes
 from coquina.expressions.nodes import Blockwise, Node
 from coquina.functions.tracing import is_traced, lifted
-from coquina.results import as_node, is_tiny, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
 
     Order = Literal["threads", "order"]
@@ -118,8 +120,6 @@ def _called(
         dtype = _found_dtype(name, on_blocks, nodes, len(shape))
     node = Blockwise(on_blocks, nodes, shape, dtype, name=name, is_ordered=is_ordered)
     if not is_tiny(*nodes, node):
-        from coquina.expressions.expression import Expr
-
         return Expr(node)
     if 0 in shape:
         return stored(np.empty(shape, dtype))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import asarray
+from coquina.arrays.creation import asarray
 from coquina.hdf5 import quantization
 from coquina.hdf5.tuned_writes import TunedWrites
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import CorruptError, UnsupportedError
-from coquina.array_regions import boxes
+from coquina.arrays.regions import boxes
 from coquina.hdf5.describing import missing_filters
 from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.protection import is_protected

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina.creation import is_sliced
+from coquina.arrays.creation import is_sliced
 from coquina.hdf5 import checksums
 from coquina.hdf5.describing import default_cut
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline

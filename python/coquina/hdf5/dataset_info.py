@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coquina.array_info import ArrayInfo, asked
+from coquina.arrays.info import ArrayInfo, asked
+from coquina.hdf5.untyped import h5py
 from coquina.quoting import quoted
 from coquina.tuning_options import tuning_facts
 
 if TYPE_CHECKING:
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.hdf5.datasets import Dataset
 
 _COUNTERS = ("chunks_direct", "chunks_fetched", "boxes_whole", "table_rows", "fallbacks")
@@ -93,8 +94,6 @@ def described(name: str, values: tuple[int, ...]) -> str:
 
 def dtype_name(found: Any) -> str:
     """Return the dtype of a dataset or named datatype, for people."""
-    from coquina.hdf5.untyped import h5py
-
     try:
         dtype = found.dtype
     except (TypeError, ValueError):

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.array import Array
-from coquina.array_copies import encoding_of_copy
-from coquina.array_fields import field_names, write_fields
+from coquina.arrays.array import Array
+from coquina.arrays.copies import encoding_of_copy
+from coquina.arrays.descriptions import add_layers, layers_of
+from coquina.arrays.fields import field_names, write_fields
 from coquina.hdf5 import checksums
+from coquina.hdf5.appending import AppendSession
 from coquina.hdf5.bounded_writes import BoundedWrites
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
+from coquina.hdf5.fixed_attributes import mark_indexes_stale
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
 from coquina.tuning_options import DATASETS
@@ -33,8 +36,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Buffer, Codec, Filters, Hdf5Library, Path
+    from coquina.arrays.new_arrays import Chunks
     from coquina.changes import Changes
-    from coquina.creation import Chunks
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
@@ -227,8 +230,6 @@ class Dataset(Placed, BoundedWrites):
         changes = self._shared_changes()
         changes.happened()
         if not changes.is_told and self.dtype.names is not None and self.handle.is_writable:
-            from coquina.tables.rows_attributes import mark_indexes_stale
-
             # Tables tell before they change rows; this is for who writes to their records.
             mark_indexes_stale(self._h5)
             changes.is_told = True
@@ -257,8 +258,6 @@ class Dataset(Placed, BoundedWrites):
 
         flush_every: flush whenever so many rows have gathered. durable: a flush waits for the disk.
         """
-        from coquina.hdf5.appending import AppendSession
-
         return AppendSession(self, flush_every, durable)
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
@@ -362,8 +361,6 @@ class Dataset(Placed, BoundedWrites):
         chunks: those of the dataset by default, if it has some. Attributes and the names of the axes are
         copied, as `asarray` does; references, and what tells HDF5 and NetCDF of the file, are not.
         """
-        from coquina.descriptions import add_layers, layers_of
-
         layers = layers_of(self)
         if chunks is None and blocks is None and access == "any" and self.layout == "chunked":
             chunks = self.chunks
@@ -397,9 +394,4 @@ class Dataset(Placed, BoundedWrites):
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
-        from coquina.hdf5.files import reopen
-
-        where = self._nodes.where_of(self._h5)
-        if where is None or self.name is None:
-            raise TypeError("a dataset without a file or a name cannot be pickled; pickle a copy()")
-        return reopen, (where, self.name)
+        return self._nodes.pickled(self, "; pickle a copy()")

@@ -416,8 +416,3 @@ def path_name(path: object) -> str | None:
     if isinstance(path, str):
         return os.path.abspath(path)
     return os.path.abspath(os.fspath(cast("Path", path))) if isinstance(path, os.PathLike) else None
-
-
-def reopen(path: str | RangeReader, name: str) -> Any:
-    """Open what a pickle refers to, for reading."""
-    return File(path)[name]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.hdf5.dataset_info import dtype_name
 from coquina.hdf5.places import inside
 from coquina.hdf5.trees import Walk

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from coquina.array_writes import wrote
-from coquina.creation import fill_boxes
+from coquina.arrays.new_arrays import fill_boxes
+from coquina.arrays.writes import wrote
 from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, link, missing
+from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_views import GroupItems, GroupValues
 from coquina.hdf5.open_files import link_access
 from coquina.hdf5.places import Placed, inside
@@ -19,6 +20,7 @@ from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5g, h5py
 from coquina.lossy import lossy_of
+from coquina.providers import Provider
 from coquina.tuning_options import DATASETS, tuned
 
 if TYPE_CHECKING:
@@ -28,12 +30,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Filters
+    from coquina.adapters import dask_storing
     from coquina.hdf5.describing import Zones
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import LossyOption
+    from coquina.tables import making as table_making
+    from coquina.tables import opening as table_opening
     from coquina.tables.column_bounds import Bounds
     from coquina.tables.table import Table
     from coquina.tuning_options import Tuning
+else:
+    dask_storing = Provider("dask_storing")
+    table_making, table_opening = map(Provider, ("table_making", "table_opening"))
 
 
 class Group(Placed, MutableMapping[str, Any]):
@@ -276,9 +284,7 @@ class Group(Placed, MutableMapping[str, Any]):
         **tuning: Unpack[Tuning],
     ) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
-        from coquina.tables.making import Storing, create_in
-
-        storing = Storing(
+        storing = table_making.Storing(
             layout,
             title,
             expected_rows,
@@ -293,16 +299,14 @@ class Group(Placed, MutableMapping[str, Any]):
             tuning=tuning,
             checksums=checksums,
         )
-        return create_in(self, name, data, storing)
+        return table_making.create_in(self, name, data, storing)
 
     def table(self, name: str) -> Table:
         """Return a table: a group or dataset that says so, or any dataset that is one axis of records.
 
         Raises UnsupportedError, which says why, if it is none.
         """
-        from coquina.tables.opening import open_in
-
-        return open_in(self, name)
+        return table_opening.open_in(self, name)
 
     def dataset(self, name: str) -> Any:
         """Return a dataset as an array, also where it is a table; h5py's own where no array can have it."""
@@ -373,27 +377,17 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def _repr_html_(self) -> str:
         """Return what is in it, for notebooks."""
-        from coquina.hdf5.group_html import group_html
-
         return group_html(self)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
-        from coquina.hdf5.files import reopen
-
-        where = self._nodes.where_of(self._h5)
-        if where is None or self.name is None:
-            raise TypeError("what is only in memory, or has no name, cannot be pickled")
-        return reopen, (where, self.name)
+        return self._nodes.pickled(self)
 
 
 def _fill(dataset: Any, values: Any, threads: int | None) -> None:
     """Write all items of a new dataset: those of a Dask array by Dask's tasks, others in boxes."""
-    if hasattr(values, "__dask_graph__"):
-        from coquina.adapters.dask_storing import fill_dataset
-
-        if fill_dataset(dataset, values):
-            return
+    if hasattr(values, "__dask_graph__") and dask_storing.fill_dataset(dataset, values):
+        return
     fill_boxes(dataset, values.__getitem__, threads)
 
 

@@ -18,9 +18,11 @@ from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, place_of
 from coquina.hdf5.external import ExternalDataset, check_dataset, check_linked
 from coquina.hdf5.file_facts import FileFacts
+from coquina.hdf5.groups import Group
 from coquina.hdf5.open_files import OpenFile, link_access
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5o, h5py, h5t
+from coquina.providers import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +31,11 @@ if TYPE_CHECKING:
     from coquina.hdf5.files import File
     from coquina.hdf5.sessions import Session
     from coquina.remote import RangeReader
+    from coquina.tables import opening as table_opening
+    from coquina.tables import vlarrays as variable_arrays
     from coquina.tables.table import Table
+else:
+    table_opening, variable_arrays = map(Provider, ("table_opening", "variable_arrays"))
 
 NODES_MAX = 256
 
@@ -140,9 +146,7 @@ class Nodes:
 
     def file_of(self, h5: Any) -> File:
         """Return the file that an object of h5py is in: another one, if an external link led there."""
-        from coquina.hdf5.files import File
-
-        return self.file if h5.file == inside(self.file) else File.of(h5.file)
+        return self.file if h5.file == inside(self.file) else self.file.of(h5.file)
 
     def path_of(self, h5: Any) -> str | None:
         """Return the path of that file, None if it is only in memory."""
@@ -152,6 +156,16 @@ class Nodes:
         """Return where the file is, for whoever opens it anew; None if it is only in memory."""
         file = self.file_of(h5)
         return file.path or file.remote
+
+    def pickled(self, node: Any, advice: str = "") -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return what a pickle of a node is: where it is, by path and name, so that it reopens for reading.
+
+        advice: what the error says to do instead, if there is no such place.
+        """
+        where = self.where_of(inside(node))
+        if where is None or node.name is None:
+            raise TypeError(f"what is only in memory, or has no name, cannot be pickled{advice}")
+        return reopen, (type(self.file), where, node.name)
 
     def flush(self) -> None:
         """Hand rows that wait in memory over to the file."""
@@ -199,11 +213,8 @@ class Nodes:
         self._keep(place_of(found.id), node)
 
     def _layout(self, h5: Any) -> Any:
-        from coquina.hdf5.groups import Group
-        from coquina.tables.opening import layout_of
-
         try:
-            return layout_of(Group(h5, self) if isinstance(h5, h5py.Group) else self.array(h5))
+            return table_opening.layout_of(Group(h5, self) if isinstance(h5, h5py.Group) else self.array(h5))
         except UnsupportedError:
             return None
 
@@ -225,14 +236,10 @@ class Nodes:
                 node.close()
 
     def _made(self, h5: Any, place: tuple[int, int], blocks: tuple[int, ...] | None, zones: Zones) -> Any:
-        from coquina.hdf5.groups import Group
-
         found = Group(h5, self) if isinstance(h5, h5py.Group) else self._array(h5, place, blocks, zones)
         if found is h5 or not _may_be_table(found, h5):
             return found
-        from coquina.tables.opening import table_at
-
-        return table_at(found) or found
+        return table_opening.table_at(found) or found
 
     def _array(
         self, h5: Any, place: tuple[int, int] | None, blocks: tuple[int, ...] | None, zones: Zones
@@ -264,9 +271,7 @@ class Nodes:
     def _variable(self, h5: Any) -> Any:
         if not isinstance(h5.id.get_type(), h5t.TypeVlenID):
             return None
-        from coquina.tables.vlarrays import vlarray
-
-        return vlarray(h5, self)
+        return variable_arrays.vlarray(h5, self)
 
 
 def _may_be_table(found: Any, h5: Any) -> bool:
@@ -295,6 +300,11 @@ def _is_current(node: Any, oid: Any) -> bool:
         return False
     shape = oid.shape
     return node.shape[: len(shape)] == shape
+
+
+def reopen(file: type[File], where: str | RangeReader, name: str) -> Any:
+    """Open what a pickle refers to, for reading."""
+    return file(where)[name]
 
 
 def path_of_file(file: Any) -> str | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import __version__
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.untyped import h5a, h5py
 from coquina.lossy import Lossy, LossyInfo, info_of, lossy_of, reached_of
@@ -134,8 +135,6 @@ def is_container(h5: Any) -> bool:
 
 def _container(group: Any) -> str:
     """Return the name of the variable in a group that says which algorithm rounded; it is made if need be."""
-    from coquina import __version__
-
     facts = {"algorithm": _BITROUND, "implementation": f"coquina version {__version__}"}
     base = name = f"quantization_{_BITROUND}"
     count = 1

@@ -1,6 +1,6 @@
 """Says of a dataset what was said of its source: attributes, the names of its axes, coordinates.
 
-In: a dataset of h5py, and a description as `coquina.descriptions` gives it. Out: attributes, and dimension
+In: a dataset of h5py, and a description as `arrays.descriptions` gives it. Out: attributes, and dimension
 scales as NetCDF-4 has them, so that xarray finds dimensions and coordinates.
 Invariant: nothing that is there is changed: an axis whose name is taken for something else gets a label.
 """

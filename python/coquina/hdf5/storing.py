@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
-from coquina.array import Array
-from coquina.array_regions import boxes
+from coquina.arrays.array import Array
+from coquina.arrays.regions import boxes
 from coquina.hdf5 import filters as slots
 from coquina.hdf5.describing import describe, describe_bytes, filters_of
 from coquina.hdf5.untyped import h5d, h5z

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
-from coquina.array_regions import chunk_regions
-from coquina.array_writes import changes_of, wrote
+from coquina.arrays.regions import chunk_regions
+from coquina.arrays.writes import changes_of, wrote
 from coquina.hdf5.meanings import is_time64
 from coquina.hdf5.places import inside
 from coquina.hdf5.times import check_seconds

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina import _core
 from coquina._core import CorruptError
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.filters import BLOSC2
 from coquina.hdf5.untyped import h5a

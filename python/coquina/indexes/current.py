@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coquina import _core
 from coquina._core import CorruptError
-from coquina.indexes.reference import engine_of
 from coquina.indexes.rowsets import RowSet
 from coquina.indexes.spans import SPAN_BITS, SPAN_ROWS, merged
 from coquina.indexes.zones import ZONE_ROWS, zone_ranges
@@ -74,7 +74,7 @@ class Current:
                 sure.append(self._checked(run, run.missing_rows()))
         known, maybe = _joined(sure), _joined(unsure)
         # At the end of a range a row may be found twice, once because of what is within.
-        return known, engine_of().rows_minus(maybe, known) if edges is not None and len(maybe) else maybe
+        return known, _core.rows_minus(maybe, known) if edges is not None and len(maybe) else maybe
 
     def _checked(self, run: Run, rows: Rows) -> Rows:
         """Return the rows that a run owns, of some in order."""

@@ -14,14 +14,14 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from coquina.array_writes import changes_of
+from coquina.arrays.writes import changes_of
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.hdf5.sessions import Session
     from coquina.indexes.source import Freshness
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina import _core
 from coquina._core import CoquinaError
 from coquina.indexes.current import Current
-from coquina.indexes.reference import engine_of
 from coquina.indexes.rowsets import RowSet
 from coquina.indexes.runs import Sorting
 from coquina.indexes.spans import OPEN
@@ -171,7 +171,7 @@ class Index:
         if not len(unsure):
             return RowSet(sure, now.open, True)
         kept = unsure if check is None else unsure[check(unsure)]
-        return RowSet(engine_of().rows_or(sure, kept), now.open, check is not None)
+        return RowSet(_core.rows_or(sure, kept), now.open, check is not None)
 
     def estimate(self, low: Keys, high: Keys, *, missing: bool = False) -> int:
         """Return how many rows `lookup` gives at most, without those of open ranges; from memory alone.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_masked, mask_of
 from coquina.expressions.engine import type_name
-from coquina.tables.casting import is_masked, mask_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -142,3 +142,17 @@ def prefix_of(text: str | bytes) -> bytes:
     """Return the bytes of a text that its key is made of, without padding."""
     raw = text if isinstance(text, bytes) else text[:PREFIX_BYTES].encode("utf-8", "surrogatepass")
     return raw[:PREFIX_BYTES]
+
+
+def values_of_part(part: Any, kind: str, count: int) -> Any:
+    """Return gathered bytes, or offsets and bytes of text, as values that `keys_of` takes."""
+    if isinstance(part, tuple):
+        offsets, data = cast("tuple[Any, Any]", part)
+        ends: list[int] = np.asarray(offsets).view(np.int64).tolist()
+        raw = np.asarray(data).tobytes()
+        return [raw[ends[at] : ends[at + 1]] for at in range(count)]
+    items: Any = np.asarray(part)
+    if kind in ("S", "U"):
+        width = len(items) // max(count, 1) // (4 if kind == "U" else 1)
+        return items.view(f"{kind}{width}") if width else np.zeros(count, f"{kind}1")
+    return items.view(np.int64 if kind == "time" else kind)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.creation import new_array
+from coquina.arrays.creation import new_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, MutableMapping, Sequence
 
     import numpy.typing as npt
 
-    from coquina.array import Array
-    from coquina.tables.cuts import Cut
+    from coquina.arrays.array import Array
+    from coquina.arrays.cuts import Cut
     from coquina.tables.homes import Appender
 
 

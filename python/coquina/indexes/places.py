@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.array import Array
-    from coquina.tables.cuts import Cut
+    from coquina.arrays.array import Array
+    from coquina.arrays.cuts import Cut
     from coquina.tables.homes import Appender
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.indexes.reference import engine_of
+from coquina import _core
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -46,25 +46,24 @@ class RowSet:
 
     def __and__(self, other: RowSet) -> RowSet:
         """Return the rows that may be in both."""
-        engine = engine_of()
         is_exact = self.is_exact and other.is_exact
         if not len(self.open) and not len(other.open):
-            return RowSet(engine.rows_and(self.rows, other.rows), self.open, is_exact)
+            return RowSet(_core.rows_and(self.rows, other.rows), self.open, is_exact)
         # A row of one set that is open in the other may be in both, which is all that is known of it.
-        mine = engine.rows_within(self.rows, other.open) if len(other.open) else self.rows[:0]
-        theirs = engine.rows_within(other.rows, self.open) if len(self.open) else self.rows[:0]
-        rows = engine.rows_and(self.rows, other.rows)
-        unsure = engine.rows_or(mine, theirs)
+        mine = _core.rows_within(self.rows, other.open) if len(other.open) else self.rows[:0]
+        theirs = _core.rows_within(other.rows, self.open) if len(self.open) else self.rows[:0]
+        rows = _core.rows_and(self.rows, other.rows)
+        unsure = _core.rows_or(mine, theirs)
         # In both as rows, though open in one: not known either.
         return RowSet(
-            engine.rows_or(rows, unsure),
+            _core.rows_or(rows, unsure),
             intersected(self.open, other.open),
-            is_exact and not len(engine.rows_minus(unsure, _within(unsure, self.open, other.open))),
+            is_exact and not len(_core.rows_minus(unsure, _within(unsure, self.open, other.open))),
         )
 
     def __or__(self, other: RowSet) -> RowSet:
         """Return the rows that may be in any of both."""
-        rows = engine_of().rows_or(self.rows, other.rows)
+        rows = _core.rows_or(self.rows, other.rows)
         return RowSet(rows, united(self.open, other.open), self.is_exact and other.is_exact)
 
     def clip(self, start: int, stop: int) -> RowSet:
@@ -87,14 +86,13 @@ class RowSet:
         """Return the rows that are in no open range: of an exact set they belong to the answer."""
         if not len(self.open) or not len(self.rows):
             return self.rows
-        engine = engine_of()
-        return engine.rows_minus(self.rows, engine.rows_within(self.rows, self.open))
+        return _core.rows_minus(self.rows, _core.rows_within(self.rows, self.open))
 
 
 def _within(rows: Rows, one: Rows, other: Rows) -> Rows:
     """Return those of `rows` that are in an open range of both."""
     both = intersected(one, other)
-    return engine_of().rows_within(rows, both) if len(both) else rows[:0]
+    return _core.rows_within(rows, both) if len(both) else rows[:0]
 
 
 def intersected(one: Rows, other: Rows) -> Rows:

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
-from coquina.indexes.reference import engine_of
-from coquina.tables.cuts import Cut
+from coquina.arrays.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.indexes.places import Place
     from coquina.indexes.source import IndexSource
 
@@ -90,7 +89,7 @@ def write_run(
     with tempfile.TemporaryDirectory(
         prefix=".coquina-sort-", dir=sorting.folder if is_large else None
     ) as folder:
-        sort = engine_of().IndexSort(
+        sort = _core.IndexSort(
             source.lazies(),
             source.kind,
             source.missing(),
@@ -150,7 +149,7 @@ def open_run(place: Place, path: str, described: list[int], block_entries: int) 
     rows = arrays["rows"]
     if rows.dtype.itemsize not in (4, 8):
         raise _core.CorruptError(f"{where}/rows: numbers of {rows.dtype.itemsize} bytes")
-    core = engine_of().IndexRun(
+    core = _core.IndexRun(
         _core.lazy_array(arrays["offsets"], 0, 2),
         _core.lazy_array(rows, 0, rows.dtype.itemsize),
         np.ascontiguousarray(arrays["first"][...], np.uint64),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina import _core
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
     Source = _core.Lazy | tuple[_core.Lazy, _core.Lazy]
 

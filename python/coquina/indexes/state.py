@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina import _core
 from coquina._core import CorruptError
+from coquina.arrays.cuts import Cut
 from coquina.indexes.metadata import PREFIX, Metadata
-from coquina.indexes.reference import engine_of
 from coquina.indexes.runs import Sorting, open_run, write_run
 from coquina.indexes.spans import SPAN_DTYPE, SPAN_ROWS, Spans, ranges_of
 from coquina.indexes.zones import ZONE_DTYPE, Zones
-from coquina.tables.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ class IndexState:
         if not len(starts):
             return np.empty(0, np.uint64)
         sources = self.source.fingerprinted()
-        found = engine_of().row_fingerprints(sources, starts.astype(np.int64), stops.astype(np.int64))
+        found = _core.row_fingerprints(sources, starts.astype(np.int64), stops.astype(np.int64))
         return np.asarray(found)
 
     def extend(self, nrows: int, sorting: Sorting, *, whole: bool = False) -> bool:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
-from coquina.indexes.keys import keys_of
-from coquina.indexes.reference import values_of_part
+from coquina.indexes.keys import keys_of, values_of_part
 from coquina.indexes.spans import SPAN_ROWS
 
 if TYPE_CHECKING:

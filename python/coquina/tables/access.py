@@ -16,16 +16,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from coquina import _core
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.expressions.nodes import Engine
 from coquina.indexes.access import is_disabled
-from coquina.indexes.reference import engine_of
 from coquina.indexes.rowsets import RowSet
 from coquina.tables.condition_terms import terms_of
 from coquina.tables.index_choice import Choice, Pricing, boxes_of, counted, indexes_of, looked_up
 from coquina.tables.index_operands import Operands
 from coquina.tables.predicates import BOOL
 from coquina.tables.scanning import Found, scan
+from coquina.tables.taking import taken
 from coquina.tables.term_trees import Term
 
 if TYPE_CHECKING:
@@ -33,11 +34,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina import _core
     from coquina.expressions.nodes import Node, Region
     from coquina.indexes.index import Index
     from coquina.tables.columns import Column
-    from coquina.tables.layout import Batch
     from coquina.tables.plan import Plan
     from coquina.tables.table import Table
     from coquina.tables.term_trees import Terms, Tree
@@ -124,7 +123,7 @@ def chosen(table: Table, condition: Node) -> Choice:
         return Choice(None, False, (), "indexes are not to be used")
     if table.index_store.is_empty and not table.indexes:
         return _NOTHING_KNOWN
-    terms = table.conditions.terms.terms(table, condition)
+    terms = table.known_terms.terms(table, condition)
     if terms is None:
         # Of a file that is far away all of a column may have to be read to know the reason.
         indexes = () if table.remote is not None else tuple(table.indexes.values())
@@ -147,7 +146,7 @@ def rows_node(rows: RowSet, table: Table) -> Node:
     chunk_rows, block_rows = boxes_of(table)
 
     def lazy() -> _core.Lazy:
-        return engine_of().lazy_rows(rows.rows, rows.open, count, chunk_rows, block_rows)
+        return _core.lazy_rows(rows.rows, rows.open, count, chunk_rows, block_rows)
 
     return Engine("rows of indexes", lazy, partial(_read, rows), (count,), BOOL)
 
@@ -233,7 +232,7 @@ def sure_rows(plan: Plan, condition: Node, access: Access) -> Rows | None:
 
 
 def _or(rows: Rows, more: Rows) -> Rows:
-    return engine_of().rows_or(rows, more)
+    return _core.rows_or(rows, more)
 
 
 def _count(plan: Plan, choice: Choice) -> int | None:
@@ -243,16 +242,6 @@ def _count(plan: Plan, choice: Choice) -> int | None:
         return None
     count = counted(tree, choice.found)
     return count if count is None or plan.limit is None else min(plan.limit, count)
-
-
-def taken(table: Table, columns: dict[str, Column], rows: Rows) -> Batch:
-    """Return the values of a few rows."""
-    from coquina.tables.gathering import take
-    from coquina.tables.rows_by_key import take_rows
-
-    if len(columns) > 1 and len(rows):
-        return take_rows(table, columns, rows)
-    return take(columns, rows)
 
 
 def boxes_with(rows: RowSet, table: Table) -> tuple[int, int]:
@@ -275,6 +264,5 @@ __all__ = [
     "found_of",
     "node_of",
     "rows_or_node",
-    "taken",
     "with_rows",
 ]

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.functions.reducing import columns_of, is_kernel_type
+from coquina.tables.conditions import expression
 from coquina.tables.gathering import pieces
 from coquina.tables.index_order import extreme
 from coquina.tables.null_columns import NullableColumn
@@ -71,8 +73,6 @@ def operand(plan: Plan, what: Any) -> tuple[Column | None, Node | None]:
 
 
 def _expression(text: str, columns: dict[str, Column]) -> Node:
-    from coquina.tables.conditions import expression
-
     return expression(text, columns, None)
 
 
@@ -163,8 +163,6 @@ def _values(plan: Plan, column: Column | None, node: Node | None) -> Iterator[np
             if len(values):
                 yield values
         return
-    from coquina.expressions.expression import Expr
-
     computed = Expr(cast("Any", node))
     for found in pieces(plan, {}, numbers=True):
         if found.matched:

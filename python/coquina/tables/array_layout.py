@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.tables.casting import is_masked
+from coquina.casting import is_masked
+from coquina.indexes.memory_home import MemoryHome
 from coquina.tables.columns import NumberColumn
+from coquina.tables.frames_home import FramesHome, is_directory
 from coquina.tables.layout import ColumnSpec, Layout
 from coquina.tables.stored import Stored
 from coquina.tables.table import Table
@@ -23,7 +25,7 @@ from coquina.tables.time_columns import DatetimeColumn
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.indexes.places import Place
     from coquina.tables.columns import Column
     from coquina.tables.layout import Batch
@@ -147,12 +149,8 @@ class ArrayLayout(Layout):
 
     def index_place(self, is_made: bool) -> Place | None:
         """Return where the indexes of an array are that is in no HDF5 file; None if there are none."""
-        from coquina.tables.frames_home import FramesHome, is_directory
-
         if self.array.path is None:
             if self._memory is None and is_made:
-                from coquina.indexes.memory_home import MemoryHome
-
                 self._memory = MemoryHome()
             return self._memory
         path = os.fspath(self.array.path) + INDEX_SUFFIX

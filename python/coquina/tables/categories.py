@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.tables.casting import is_missing
+from coquina.casting import is_missing
 from coquina.tables.column_encodings import codes_dtype, make_codes, put_categories
 from coquina.tables.columns import CategoricalColumn, Column, Stored
 from coquina.tables.stored_columns import FixedColumn, StoredColumn
 from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
-    from coquina.array import Array
-    from coquina.tables.cuts import Cut
+    from coquina.arrays.array import Array
+    from coquina.arrays.cuts import Cut
     from coquina.tables.homes import Home
 
 _ROWS = 1 << 20

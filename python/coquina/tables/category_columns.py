@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import cast_values, is_array, is_masked, is_missing, mask_of
 from coquina.expressions.nodes import Node
-from coquina.tables.casting import cast_values, is_array, is_masked, is_missing, mask_of
 from coquina.tables.column import Column, items_of
 from coquina.tables.number_columns import OnePart, compared_numbers, representable
 from coquina.tables.predicates import MATCHES, among_numbers, looked_up, plain_text, where_valid

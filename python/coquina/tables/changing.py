@@ -15,9 +15,11 @@ from weakref import WeakSet
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.array_fields import field_names
+from coquina.arrays.fields import field_names
 from coquina.changes import written_by
 from coquina.tables import deleting, writing
+from coquina.tables.access import KnownTerms
+from coquina.tables.conditions import KnownConditions
 from coquina.tables.layout import RecordBatch
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.hdf5.files import File
-    from coquina.tables.conditions import KnownConditions
     from coquina.tables.layout import Batch, ColumnSpec, Layout, Schema
     from coquina.tables.record_columns import RecordColumn
     from coquina.tables.table import Table
@@ -66,7 +67,9 @@ class Changes(TableIndexes):
         self._waiting: list[Values] = []
         self._waiting_rows = 0
         self._row: np.dtype[Any] | Literal[False] | None = False
-        self._conditions: KnownConditions | None = None
+        #: Texts of conditions that were read, and what conditions ask of indexes; for queries.
+        self.conditions = KnownConditions()
+        self.known_terms = KnownTerms()
         self._shape: tuple[object, RowShape] | None = None
         self._records: RecordColumn | Literal[False] | None = False
 
@@ -97,15 +100,6 @@ class Changes(TableIndexes):
     def dtype(self) -> np.dtype[Any]:
         """The dtype of a row."""
         return self.row_shape.dtype
-
-    @property
-    def conditions(self) -> KnownConditions:
-        """Texts of conditions that were read; for queries."""
-        if self._conditions is None:
-            from coquina.tables.conditions import KnownConditions
-
-            self._conditions = KnownConditions()
-        return self._conditions
 
     @property
     def row_shape(self) -> RowShape:

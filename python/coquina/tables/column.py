@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.casting import is_array
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Node
-from coquina.tables.casting import is_array
+from coquina.tables.column_arrays import array_of
 from coquina.tables.predicates import MATCHES, SIGNS, compared_values, filled, read_rows, where_valid
 
 if TYPE_CHECKING:
@@ -96,8 +97,6 @@ class Column(ABC):
 
     def array(self) -> Any:
         """Return what `table[name]` is: an array with keys, operators and functions."""
-        from coquina.tables.column_arrays import array_of
-
         return array_of(self)
 
     def nulls(self) -> Node | None:

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_array, is_listed, is_masked, mask_of
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Constant, Node
-from coquina.tables.casting import is_array, is_listed, is_masked, mask_of
-from coquina.tables.column import Column
 from coquina.tables.predicates import no
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
+
+    from coquina.tables.column import Column
 
 _ROWS = 1 << 16  # read at a time by iteration
 

@@ -26,6 +26,7 @@ from coquina.tables.columns import (
     StringColumn,
 )
 from coquina.tables.layout import ColumnSpec
+from coquina.tables.loaded_text import LoadedStringColumn
 from coquina.tables.stored_columns import FixedColumn, LoadedColumn, StoredColumn, TextColumn
 from coquina.tables.time_columns import known_zone
 from coquina.tables.values import TEXT
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.array import Array
-    from coquina.tables.cuts import Cut
+    from coquina.arrays.array import Array
+    from coquina.arrays.cuts import Cut
     from coquina.tables.homes import Home
 
 _ARRAY = {"encoding-type": "array", "encoding-version": "0.2.0"}
@@ -299,8 +300,6 @@ def _open_nullable_texts(home: Home, path: str) -> StoredColumn:
 
 
 def _open_loaded(home: Home, path: str, texts: str, mask: Array | None) -> StoredColumn:
-    from coquina.tables.loaded_text import LoadedStringColumn
-
     rows = home.texts_count(texts)
     rows = rows if home.rows_max is None else min(rows, home.rows_max)
     column = LoadedStringColumn(path, rows, partial(home.texts, texts), mask)

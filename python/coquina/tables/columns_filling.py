@@ -16,7 +16,7 @@ from coquina.tables.column_encodings import make_column, open_column
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coquina.tables.cuts import Cut
+    from coquina.arrays.cuts import Cut
     from coquina.tables.homes import Home
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.stored_columns import Items, StoredColumn

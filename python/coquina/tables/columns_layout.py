@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.arrays.cuts import Cut
 from coquina.tables import columns_names as names
 from coquina.tables.column_encodings import make_column
 from coquina.tables.columns_filling import fill, missing_values, set_length, written_anew
 from coquina.tables.columns_growing import GrowingColumns
-from coquina.tables.cuts import Cut
 from coquina.tables.homes import Hdf5Home, Home
 from coquina.tuning_options import DEFAULT_LEVEL
 

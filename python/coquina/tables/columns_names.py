@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.tables.cuts import Cut
+from coquina.arrays.cuts import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_array, is_listed, is_of_pandas
 from coquina.expressions import engine
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Boxes, Constant, Node
 from coquina.expressions.table import Function
-from coquina.tables.casting import is_array, is_listed, is_of_pandas
 from coquina.tables.column import Column
 from coquina.tables.column_arrays import operand_of
 from coquina.tables.listed_values import types_in

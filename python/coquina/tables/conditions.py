@@ -23,7 +23,6 @@ from coquina.tables.predicates import filled
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coquina.tables.access import KnownTerms
 
 _F8 = np.dtype(np.float64)
 #: Parameters that are what they are.
@@ -34,22 +33,12 @@ _KNOWN_MAX = 64
 class KnownConditions:
     """The nodes of texts that were read: the same until the table has other columns, or other rows."""
 
-    __slots__ = ("_known", "_templates", "_terms")
+    __slots__ = ("_known", "_templates")
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
         self._templates = Templates({})
-        self._terms: KnownTerms | None = None
-
-    @property
-    def terms(self) -> KnownTerms:
-        """What they ask of indexes."""
-        if self._terms is None:
-            from coquina.tables.access import KnownTerms
-
-            self._terms = KnownTerms()
-        return self._terms
 
     def node(self, text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None) -> Node:
         """Return `condition` of these."""

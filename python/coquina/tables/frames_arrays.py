@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
 from coquina._core import CoquinaError, UnsupportedError, open_content
-from coquina.array import Array
+from coquina.arrays.array import Array
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable

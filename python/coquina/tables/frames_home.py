@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina.creation import asarray, new_array, options_of
+from coquina.arrays.creation import asarray, new_array
+from coquina.arrays.cuts import Cut
+from coquina.arrays.new_arrays import options_of
 from coquina.hdf5.untyped import h5py
-from coquina.tables.cuts import Cut
 from coquina.tables.directory import Directory
 from coquina.tables.homes import Appender, Home
 from coquina.tables.manifest import NAME as JSON
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.tables.manifest import Node
 
 #: Rows that wait are written when they are more than this, flushed or not.

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.indexing import lower
 from coquina.memory import check_memory
-from coquina.tables.access import rows_or_node, taken
+from coquina.tables.access import rows_or_node
 from coquina.tables.index_order import ordered_rows
-from coquina.tables.reading import Rows, records, row_bytes, row_dtype
+from coquina.tables.reading import Rows, joined, records, row_bytes, row_dtype
 from coquina.tables.scanning import Found, scan, windows
 from coquina.tables.sorting import sorted_pieces
+from coquina.tables.taking import take, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from coquina.indexing import Selection
     from coquina.tables.columns import Column
     from coquina.tables.layout import Batch
     from coquina.tables.plan import Plan
@@ -32,26 +31,6 @@ if TYPE_CHECKING:
 
 #: What is scanned at a time to fill a structured array: threads have enough of it, and caches not too much.
 _FILLED_BYTES = 8 << 20
-_COLUMNS_LOWERED = 2
-
-
-def take(columns: dict[str, Column], rows: npt.NDArray[Any] | slice) -> Batch:
-    """Return the values of rows by their numbers, in any order, also repeated; or by a slice."""
-    if isinstance(rows, slice) or len(columns) < _COLUMNS_LOWERED:
-        return {path: column.read(rows) for path, column in columns.items()}
-    # What the numbers name is found out once; text looks at them in its own way.
-    lowered: dict[int, Selection] = {}
-    values: Batch = {}
-    for path, column in columns.items():
-        key: Any = rows
-        # Columns of others read as ours do, but know no keys that are lowered.
-        if getattr(column, "kind", "string") != "string":
-            length = len(column)
-            if length not in lowered:
-                lowered[length] = lower(rows, (length,))
-            key = lowered[length]
-        values[path] = column.read(key)
-    return values
 
 
 def whole(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Found:
@@ -129,8 +108,6 @@ def cut(plan: Plan, columns: dict[str, Column], rows: int | None) -> Iterator[tu
         return
     if rows < 1:
         raise ValueError(f"{rows} is not a number of rows")
-    from coquina.tables.reading import joined
-
     waiting: list[Batch] = []
     count = 0
     for found in pieces(plan, columns):

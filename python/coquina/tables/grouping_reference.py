@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.expressions.expression import Expr
 from coquina.tables.gathering import pieces
 from coquina.tables.grouping_states import state_of
 from coquina.tables.ordering import split_missing
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 def group_by_windows(plan: Plan, keys: Sequence[Column], wanted: Sequence[Wanted]) -> list[Any]:
     """Return the values of the keys of each group, then those of each aggregate."""
-    from coquina.expressions.expression import Expr
-
     computed = {one.name: Expr(one.node) for one in wanted if one.node is not None and one.column is None}
     columns = {one.name: one for one in [*keys, *[one.column for one in wanted if one.column is not None]]}
     numbers: dict[Any, int] = {}

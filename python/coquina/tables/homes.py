@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import numpy as np
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.sessions import ROWS
 from coquina.hdf5.untyped import h5py
+from coquina.hdf5.variable_items import read_items, row_regions
 from coquina.tables.marks import in_header
 from coquina.tuning_options import AUTO, words_of
 
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
+    from coquina.arrays.cuts import Cut
     from coquina.hdf5.groups import Group
-    from coquina.tables.cuts import Cut
 
 _TEXT_WIDTH_MIN = 16
 
@@ -322,8 +324,6 @@ class Hdf5Home(Home):
 
     def texts(self, path: str) -> npt.NDArray[Any]:
         """Return strings that h5py reads. Raises UnicodeDecodeError for bytes that are not UTF-8."""
-        from coquina.hdf5.variable_items import read_items, row_regions
-
         h5: Any = self._node(path)
         items: Any = np.empty(h5.shape, object)
         for region in row_regions(h5):
@@ -369,8 +369,6 @@ class Hdf5Home(Home):
 
     def appender(self, arrays: Sequence[Array]) -> Appender:
         """Return an `AppendGroup`, which flushes where it is told."""
-        from coquina.hdf5.appending import AppendGroup
-
         datasets = cast("Sequence[Dataset]", arrays)
         fixed = [dataset.name for dataset in datasets if not self.can_grow(dataset)]
         if fixed:

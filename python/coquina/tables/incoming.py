@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_array, is_masked
+from coquina.tables.arrow_in import array_column, arrow_batches
 from coquina.tables.layout import ColumnSpec, RecordBatch, leaves_of
+from coquina.tables.pandas_frames import frame_batches, series_column
+from coquina.tables.specs import column_spec, schema_of, spec_of
 from coquina.tables.values import TEXT
 
 if TYPE_CHECKING:
@@ -48,19 +52,15 @@ def _dispatch(data: Any, schema: Schema | None, rows: int | None) -> tuple[Schem
     described = _described(data)
     if described is not None:
         return described, iter(())
-    if _is_array(data) or isinstance(data, np.void):
+    if is_array(data) or isinstance(data, np.void):
         return _records(np.asanyarray(data), rows)
     some = _BATCH_ROWS if rows is None else rows
     if hasattr(data, "layout") and hasattr(data, "batches"):
         parts = data.batches(some)
         return data.schema, (_of_records(part) for part in parts)
     if _is_frame(data):
-        from coquina.tables.pandas_frames import frame_batches
-
         return frame_batches(data, some)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        from coquina.tables.arrow_in import arrow_batches
-
         return arrow_batches(data, some)
     if isinstance(data, Mapping):
         return _columns(cast("Mapping[str, Any]", data), rows)
@@ -97,65 +97,9 @@ def _as_dtype(one: Any) -> np.dtype[Any]:
     return TEXT if one is str else np.dtype(one)
 
 
-def _is_array(values: Any) -> bool:
-    """Whether these are NumPy's (and the checker need not know of what)."""
-    return isinstance(values, np.ndarray)
-
-
-def _is_masked(values: Any) -> bool:
-    return isinstance(values, np.ma.MaskedArray)
-
-
 def _is_frame(data: Any) -> bool:
     module = type(data).__module__.partition(".")[0]
     return module == "pandas" and hasattr(data, "columns") and hasattr(data, "dtypes")
-
-
-def schema_of(dtype: np.dtype[Any]) -> Schema:
-    """Return the columns that the fields of a dtype are. Raises TypeError for one without fields."""
-    if dtype.names is None:
-        raise TypeError(f"dtype {dtype}: a table needs one with fields")
-    return tuple(spec_of(name, dtype[name]) for name in dtype.names)
-
-
-def spec_of(name: str, dtype: np.dtype[Any]) -> ColumnSpec:
-    """Return the column that items of a dtype make; objects are taken for text."""
-    base, shape = dtype.subdtype or (dtype, ())
-    if base.names is not None:
-        if shape:
-            raise TypeError(f"column {name!r}: records with axes ({dtype}) are not stored in tables")
-        return ColumnSpec(name, base, children=schema_of(base))
-    if base.kind == "O":
-        return ColumnSpec(name, TEXT, shape, nullable=True)
-    if base.kind == "V":
-        raise TypeError(f"column {name!r}: bytes without meaning ({dtype}) are not stored in tables")
-    return ColumnSpec(name, base, shape)
-
-
-def column_spec(name: str, values: Any) -> ColumnSpec:
-    """Return the column that values make, by what they are: objects are looked at one by one."""
-    is_masked = _is_masked(values)
-    array: Any = values if is_masked else np.asarray(values)
-    dtype = cast("np.dtype[Any]", array.dtype)
-    if array.ndim > 1:
-        dtype = np.dtype((dtype, array.shape[1:]))
-    if dtype.kind == "T":
-        has_null = hasattr(dtype, "na_object")
-        return ColumnSpec(name, TEXT, nullable=has_null or is_masked)
-    if dtype.kind != "O":
-        spec = spec_of(name, dtype)
-        return ColumnSpec(name, spec.dtype, spec.shape, nullable=True) if is_masked else spec
-    has_null = any(one is None for one in array)
-    kinds: set[type] = {type(one) for one in array if one is not None}
-    if kinds <= {str, np.str_}:
-        return ColumnSpec(name, TEXT, nullable=has_null)
-    found = np.asarray([one for one in array if one is not None])
-    if found.dtype.kind in "biufcSM":
-        return ColumnSpec(name, found.dtype, nullable=has_null and found.dtype.kind not in "fcM")
-    names = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise TypeError(
-        f"column {name!r}: objects ({names}) are not stored in tables; numbers, times and text are"
-    )
 
 
 def without_objects(values: Any, spec: ColumnSpec) -> Any:
@@ -163,7 +107,7 @@ def without_objects(values: Any, spec: ColumnSpec) -> Any:
 
     Where None stood they are masked; numbers with a fraction and times have NaN and NaT for that.
     """
-    if _is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T":
+    if is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T":
         mask = np.array([one is None for one in values], bool)
         if not mask.any():
             return values.astype(spec.dtype)
@@ -197,7 +141,7 @@ def _records(records: Any, rows: int | None) -> tuple[Schema, _Batches]:
 def _field_spec(name: str, values: Any) -> ColumnSpec:
     if values.dtype.names is not None:
         return spec_of(name, np.dtype((values.dtype, values.shape[1:])))
-    if not _is_masked(values) or values.mask.any():
+    if not is_masked(values) or values.mask.any():
         return column_spec(name, values)
     return column_spec(name, values.data)
 
@@ -250,17 +194,13 @@ def _columns(columns: Mapping[str, Any], rows: int | None) -> tuple[Schema, _Bat
 
 def _foreign(name: str, values: Any) -> tuple[ColumnSpec, Any] | None:
     """Return column and values of what pandas or Arrow have of one column, with nulls; else None."""
-    if _is_array(values) or isinstance(values, list | tuple):
+    if is_array(values) or isinstance(values, list | tuple):
         return None
     if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "dtype"):
-        from coquina.tables.pandas_frames import series_column
-
         return series_column(name, values)
     if hasattr(values, "__arrow_c_array__") or (
         hasattr(values, "__arrow_c_stream__") and not hasattr(values, "columns")
     ):
-        from coquina.tables.arrow_in import array_column
-
         return array_column(name, values)
     return None
 
@@ -286,7 +226,7 @@ def _listed(values: Any) -> Any:
 
 def _sliced_spec(name: str, values: Any) -> ColumnSpec:
     """Return the column of values, which may be an array of ours, that need not be read for it."""
-    if _is_array(values):
+    if is_array(values):
         return spec_of(name, values.dtype) if values.dtype.names is not None else column_spec(name, values)
     dtype: np.dtype[Any] = values.dtype
     axes = tuple(values.shape[1:])

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coquina import _core
-from coquina.array import Array
-from coquina.array_fields import FieldSource
+from coquina.arrays.array import Array
+from coquina.arrays.fields import FieldSource
+from coquina.arrays.views import View
 from coquina.expressions import engine
 from coquina.expressions.nodes import Engine, Leaf
 from coquina.expressions.reference import postorder
@@ -29,7 +30,6 @@ from coquina.indexes.rowsets import RowSet
 from coquina.indexes.zones import ZONE_ROWS
 from coquina.tables.reading import TEXT_BYTES
 from coquina.tables.term_trees import Both, Either, Term
-from coquina.views import View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coquina.array import Array
-from coquina.array_fields import FieldSource
+from coquina.arrays.array import Array
+from coquina.arrays.fields import FieldSource
+from coquina.arrays.views import View
 from coquina.expressions.nodes import Call, Cast, Constant, Leaf
 from coquina.expressions.reference import postorder
 from coquina.tables.category_columns import CategoricalColumn
@@ -23,7 +24,6 @@ from coquina.tables.conditions import expression
 from coquina.tables.null_columns import NullableColumn
 from coquina.tables.string_columns import StringColumn
 from coquina.tables.time_columns import DatetimeColumn
-from coquina.views import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

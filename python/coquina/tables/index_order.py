@@ -217,7 +217,7 @@ def _accepting(plan: Plan, condition: Node | None) -> Callable[[Rows], npt.NDArr
 
 def _keys(table: Table, condition: Node, index: Index) -> tuple[int, int] | None:
     """Return the least and the greatest key that rows of a condition have, if it asks for a range of them."""
-    terms = table.conditions.terms.terms(table, condition)
+    terms = table.known_terms.terms(table, condition)
     tree = None if terms is None else terms.tree
     for part in tree.parts if isinstance(tree, Both) else [tree]:
         if isinstance(part, Term) and part.operand.index is index and part.missing is False:

@@ -26,7 +26,7 @@ from coquina.tables.null_columns import NullableColumn
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.nodes import Node
     from coquina.indexes.source import Source
     from coquina.tables.layout import Layout

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.tables.casting import is_array
+from coquina.casting import is_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.creation import asarray
+from coquina.arrays.creation import asarray
 from coquina.tables.columns import Column, Stored, StringColumn
 from coquina.tables.values import TEXT, TEXT_OR_NONE, Utf8
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 
 class LoadedStringColumn(StringColumn):

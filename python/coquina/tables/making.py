@@ -11,16 +11,25 @@ import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from coquina.arrays.cuts import Cut
+from coquina.hdf5.files import File
 from coquina.hdf5.filters import usual_level
 from coquina.remote import new_path
 from coquina.tables.column_bounds import bounds_of
+from coquina.tables.columns_layout import ColumnsLayout, create_columns
+from coquina.tables.directories import open_directory
+from coquina.tables.directory_replacing import check_is_replaceable, put_in_place
+from coquina.tables.frames_home import FramesHome
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
+from coquina.tables.manifest import absolute
+from coquina.tables.opening import is_file_name, open_in, owned
 from coquina.tables.reading import narrowed
+from coquina.tables.rows import create_rows
 from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
 from coquina.tables.table import Table
 from coquina.tables.table_indexes import forget_indexes
@@ -28,7 +37,8 @@ from coquina.tables.user_attributes import attributes_of, put_attributes, title_
 from coquina.tuning_options import DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
     from coquina._core import Filters, Path
     from coquina.hdf5.files import File
@@ -38,7 +48,9 @@ if TYPE_CHECKING:
     from coquina.tables.plan import Plan
     from coquina.tuning.ways import Way
 
-SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
+Kind = Literal["columns", "rows"]
+Mode = Literal["w", "x", "a", "r+"]
+
 LAYOUTS = ("columns", "rows")
 
 
@@ -84,21 +96,13 @@ class Storing:
             **self._encoding(),
         }
         if self.layout == "columns":
-            from coquina.tables.columns_layout import create_columns
-
             bounds = bounds_of(self.lossy, schema)
             return create_columns(group, name, schema, lossy=bounds, ways=self.ways, **options)
-        from coquina.tables.rows import create_rows
-
         del options["expected_rows"]
         return create_rows(group, name, schema, **options)
 
     def create_directory(self, path: Path, schema: Schema) -> Layout:
         """Return the layout of a new table without rows that is a directory."""
-        from coquina.tables.columns_layout import ColumnsLayout
-        from coquina.tables.cuts import Cut
-        from coquina.tables.frames_home import FramesHome
-
         if self.layout != "columns":
             raise ValueError(f"{os.fspath(path)}: a directory has the layout 'columns', not {self.layout!r}")
         lossy = bounds_of(self.lossy, schema)
@@ -110,6 +114,71 @@ class Storing:
         except BaseException:
             shutil.rmtree(home.path)
             raise
+
+
+def create_table(
+    path: Path,
+    data: Any,
+    *,
+    name: str = "/table",
+    layout: Kind = "columns",
+    mode: Mode = "a",
+    overwrite: bool = False,
+    title: str = "",
+    expected_rows: int | None = None,
+    chunk_rows: int | None = None,
+    filter: str = "blosc2",
+    codec: str | None = None,
+    level: int | None = None,
+    filters: Filters = "shuffle",
+    fletcher32: bool = False,
+    index: Sequence[str] = (),
+    lossy: Bounds = None,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Table:
+    """Return a new table in a file, open for writing; closing it closes the file.
+
+    path: of an HDF5 file (`.h5`, `.hdf5` and the like); any other makes a directory of frames.
+    data: what it begins with (records, a mapping of columns, a DataFrame, Arrow data, a table or a
+        selection), or a description without rows: a dtype with fields, or a mapping of names to dtypes
+        (`str` for text).
+    name: of the table in the file.
+    layout: "columns", each an array of its own, or "rows", as PyTables has them.
+    mode: "a" puts the table into a file that is there, or makes one; "r+" and "x" do one of these. "w" makes
+        a new file in place of one that is there, and of all that is in it.
+    overwrite: replace a table of this name, in the file or as a directory, once the new one is complete.
+    title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell.
+    chunk_rows: rows of a chunk; by default what suits the layout.
+    filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`. The codec "auto"
+        gives each chunk of each column what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+    fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
+        Those of frames always have one.
+    checksums: whether each block of chunks in HDF5 files whose only filter is Blosc2 gets a checksum, which
+        is verified when the block is read.
+    index: columns, and expressions of them, that get an index; see `Table.create_index`.
+    lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
+        be from what was given, now and in all rows to come. Layout "columns" only.
+
+    Raises ValueError if there is something of this name that is not to be replaced, or is no table,
+    FileExistsError for a directory, TypeError for data that tables do not take.
+    """
+    storing = Storing(
+        layout,
+        title,
+        expected_rows,
+        chunk_rows,
+        filter,
+        codec,
+        level,
+        filters,
+        fletcher32,
+        tuple(index),
+        lossy,
+        tuning=tuning,
+        checksums=checksums,
+    )
+    return create_at(path, mode, name, batches(data), expecting(storing, data), overwrite=overwrite)
 
 
 def create_in(group: Group, name: str, data: Any, storing: Storing) -> Table:
@@ -145,8 +214,6 @@ def create_at(
 
     overwrite: a table of this name is replaced, once the new one is complete.
     """
-    from coquina.hdf5.files import File
-
     schema, parts = made
     path = new_path(path)
     if not is_file_name(path):
@@ -177,8 +244,6 @@ def _replaced(file: File, name: str, made: tuple[Schema, Iterator[Batch]], stori
 
     Raises ValueError if what is there is no table.
     """
-    from coquina.tables.opening import open_in
-
     if not isinstance(file[name], Table):
         place = f"{file.filename}:{name}"
         raise ValueError(f"{place} is no table, and only tables are replaced; delete it first")
@@ -193,10 +258,6 @@ def _create_directory(
     path: Path, mode: str, made: tuple[Schema, Iterator[Batch]], storing: Storing, *, overwrite: bool
 ) -> Table:
     """Return a new table as a directory, which gets its name when the table is complete."""
-    from coquina.tables.directories import open_directory
-    from coquina.tables.directory_replacing import check_is_replaceable, put_in_place
-    from coquina.tables.manifest import absolute
-
     if mode not in ("a", "w", "x"):
         raise ValueError(
             f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'a', 'w' and 'x'"
@@ -226,20 +287,6 @@ def _fill(table: Table, parts: Iterator[Batch], storing: Storing) -> None:
     table.flush()
     for column in storing.index:
         table.create_index(column)
-
-
-def is_file_name(path: Path) -> bool:
-    """Whether a table of this path is in an HDF5 file; else it is a directory of frames."""
-    return str(os.fspath(path)).lower().endswith(SUFFIXES)
-
-
-def owned(table: Table, file: File) -> Table:
-    """Return a table that closes its file when it is closed."""
-    if file.is_shared:
-        # Whoever has the table already goes on when this one is closed.
-        return table.shared(file)
-    table.own(file)
-    return table
 
 
 def expecting(storing: Storing, data: Any) -> Storing:
@@ -292,3 +339,6 @@ def _folder_of(target: Any) -> str | None:
     """Return the folder that a copy goes to; None if it stays in memory."""
     path: Any = cast("Any", target) if isinstance(target, str | os.PathLike) else target.file.path
     return None if path is None else os.path.dirname(os.path.abspath(os.fsdecode(path)))
+
+
+__all__ = ["create_table"]

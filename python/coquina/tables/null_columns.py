@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.casting import cast_values, is_array, without_missing
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
 from coquina.expressions.nodes import Node
-from coquina.tables.casting import cast_values, is_array, without_missing
 from coquina.tables.column import Column
 from coquina.tables.number_columns import BitsColumn, NumberColumn
 from coquina.tables.predicates import either, where_valid

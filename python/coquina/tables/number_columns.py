@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import cast_values, is_array, is_listed
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.expressions.nodes import Node
-from coquina.tables.casting import cast_values, is_array, is_listed
 from coquina.tables.column import Column, items_of
 from coquina.tables.listed_values import listed, texts_in, types_in, uniform
 from coquina.tables.predicates import (

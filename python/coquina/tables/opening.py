@@ -1,6 +1,6 @@
-"""Tables that are made and opened: in files of their own, and in groups.
+"""Tables that are opened: in files of their own, as directories, and in groups.
 
-In: paths or groups, and data or a description of columns. Out: tables.
+In: paths or groups, and names. Out: tables.
 """
 
 from __future__ import annotations
@@ -11,96 +11,27 @@ from typing import TYPE_CHECKING, Any, Literal
 from coquina._core import UnsupportedError
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.damage import told
+from coquina.hdf5.files import File
+from coquina.hdf5.groups import Group
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
 from coquina.remote import RangeReader
 from coquina.tables.columns_names import is_columns
-from coquina.tables.incoming import batches
-from coquina.tables.making import Storing, create_at, expecting, is_file_name, owned
 from coquina.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Unpack
+    from collections.abc import Iterator
 
-    from coquina._core import Filters, Path
+    from coquina._core import Path
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
-    from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Layout
-    from coquina.tuning_options import Tuning
 
-Kind = Literal["columns", "rows"]
-Mode = Literal["w", "x", "a", "r+"]
-
+#: How files are called that HDF5 tables are in.
+SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 #: What tables say of themselves, by attribute; and how names of what is not shown begin.
 _MARKS = {"CLASS": ("TABLE", b"TABLE"), "encoding-type": ("dataframe", b"dataframe")}
 _HIDDEN = (b"_i_", b"_p_")
-
-
-def create_table(
-    path: Path,
-    data: Any,
-    *,
-    name: str = "/table",
-    layout: Kind = "columns",
-    mode: Mode = "a",
-    overwrite: bool = False,
-    title: str = "",
-    expected_rows: int | None = None,
-    chunk_rows: int | None = None,
-    filter: str = "blosc2",
-    codec: str | None = None,
-    level: int | None = None,
-    filters: Filters = "shuffle",
-    fletcher32: bool = False,
-    index: Sequence[str] = (),
-    lossy: Bounds = None,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
-) -> Table:
-    """Return a new table in a file, open for writing; closing it closes the file.
-
-    path: of an HDF5 file (`.h5`, `.hdf5` and the like); any other makes a directory of frames.
-    data: what it begins with (records, a mapping of columns, a DataFrame, Arrow data, a table or a
-        selection), or a description without rows: a dtype with fields, or a mapping of names to dtypes
-        (`str` for text).
-    name: of the table in the file.
-    layout: "columns", each an array of its own, or "rows", as PyTables has them.
-    mode: "a" puts the table into a file that is there, or makes one; "r+" and "x" do one of these. "w" makes
-        a new file in place of one that is there, and of all that is in it.
-    overwrite: replace a table of this name, in the file or as a directory, once the new one is complete.
-    title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell.
-    chunk_rows: rows of a chunk; by default what suits the layout.
-    filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`. The codec "auto"
-        gives each chunk of each column what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
-    fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
-        Those of frames always have one.
-    checksums: whether each block of chunks in HDF5 files whose only filter is Blosc2 gets a checksum, which
-        is verified when the block is read.
-    index: columns, and expressions of them, that get an index; see `Table.create_index`.
-    lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
-        be from what was given, now and in all rows to come. Layout "columns" only.
-
-    Raises ValueError if there is something of this name that is not to be replaced, or is no table,
-    FileExistsError for a directory, TypeError for data that tables do not take.
-    """
-    storing = Storing(
-        layout,
-        title,
-        expected_rows,
-        chunk_rows,
-        filter,
-        codec,
-        level,
-        filters,
-        fletcher32,
-        tuple(index),
-        lossy,
-        tuning=tuning,
-        checksums=checksums,
-    )
-    return create_at(path, mode, name, batches(data), expecting(storing, data), overwrite=overwrite)
 
 
 def open_table(
@@ -125,8 +56,6 @@ def open_table(
     Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
     table.
     """
-    from coquina.hdf5.files import File
-
     if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
         from coquina.tables.directories import open_directory
 
@@ -140,6 +69,20 @@ def open_table(
         raise
 
 
+def is_file_name(path: Path) -> bool:
+    """Whether a table of this path is in an HDF5 file; else it is a directory of frames."""
+    return str(os.fspath(path)).lower().endswith(SUFFIXES)
+
+
+def owned(table: Table, file: File) -> Table:
+    """Return a table that closes its file when it is closed."""
+    if file.is_shared:
+        # Whoever has the table already goes on when this one is closed.
+        return table.shared(file)
+    table.own(file)
+    return table
+
+
 def open_in(group: Group, name: str) -> Table:
     """Return the table of this name, also of records that are not marked as a table."""
     found = group[name]
@@ -150,8 +93,6 @@ def open_in(group: Group, name: str) -> Table:
 
 def layout_of(node: Any) -> Layout:
     """Return the layout of a group or a dataset. Raises UnsupportedError if it is no table."""
-    from coquina.hdf5.groups import Group
-
     with told(inside(node)):
         if isinstance(node, Group):
             from coquina.tables.columns_layout import ColumnsLayout
@@ -231,4 +172,4 @@ def reopen(path: str | RangeReader, name: str) -> Table:
     return open_table(path, name)
 
 
-__all__ = ["create_table", "open_table"]
+__all__ = ["open_table"]

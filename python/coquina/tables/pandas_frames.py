@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.tables.layout import ColumnSpec
+from coquina.tables.specs import column_spec
 from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ def series_column(name: str, values: Any) -> tuple[ColumnSpec, Any]:
 
 
 def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:
-    from coquina.tables.incoming import column_spec
-
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         categories = dtype.categories.to_numpy()

@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+from coquina.expressions.explanation import explanation_of
+from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.tables.access import found_of, node_of
+from coquina.tables.conditions import as_condition
 from coquina.tables.reading import columns_of, pick, refuse_mapping
 
 if TYPE_CHECKING:
@@ -37,8 +40,6 @@ class Condition:
         """Return it as a node of the table's columns, as these are now."""
         if isinstance(self.given, str):
             return table.conditions.node(self.given, table.layout.columns, self.params)
-        from coquina.tables.conditions import as_condition
-
         node = as_node(self.given)
         if len(node.shape) == 1 and node.shape != (table.nrows,):
             raise ValueError(
@@ -51,9 +52,6 @@ class Condition:
         """The text, or what the expression shows."""
         if isinstance(self.given, str):
             return self.given
-        from coquina.expressions.explanation import explanation_of
-        from coquina.expressions.expression import Expr
-
         return explanation_of(self.given.node).formula if isinstance(self.given, Expr) else repr(self.given)
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
+from coquina.casting import is_masked, mask_of
 from coquina.expressions import engine
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.expressions.nodes import Asked, Boxes, Engine, Leaf
-from coquina.tables.casting import is_masked, mask_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

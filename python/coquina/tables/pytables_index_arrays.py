@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.hdf5 import fixed_attributes
 from coquina.hdf5.filters import DEFLATE, SHUFFLE
 from coquina.hdf5.untyped import h5d, h5p, h5py, h5s, h5t, h5z
-from coquina.tables import rows_attributes as attributes
 from coquina.tables.pytables_index_shape import ARRAYS, VERSION
 
 if TYPE_CHECKING:
@@ -62,21 +62,21 @@ def make_arrays(group: Any, plan: Plan) -> None:
         tid = rows if name.startswith("indices") else values
         made = _dataset(group, tid, (shapes[name], chunks[name]), is_fixed=kind == "LASTROWARRAY")
         group[name] = made
-        attributes.put_text(made, "CLASS", kind.encode())
-        attributes.put_text(made, "TITLE", title.encode())
-        attributes.put_text(made, "VERSION", b"1.1")
+        fixed_attributes.put_text(made, "CLASS", kind.encode())
+        fixed_attributes.put_text(made, "TITLE", title.encode())
+        fixed_attributes.put_text(made, "VERSION", b"1.1")
         if kind == "LASTROWARRAY":
-            attributes.put_number(made, "nelements", plan.rest, h5t.STD_I64LE)
+            fixed_attributes.put_number(made, "nelements", plan.rest, h5t.STD_I64LE)
         else:
-            attributes.put_number(made, "EXTDIM", 0, h5t.STD_I32LE)
+            fixed_attributes.put_number(made, "EXTDIM", 0, h5t.STD_I32LE)
 
 
 def put_attributes(group: Any, plan: Plan) -> None:
     """Say of a group that it is an index, complete and up to date."""
     cut = plan.cut
-    attributes.put_text(group, "CLASS", "INDEX")
-    attributes.put_text(group, "VERSION", VERSION)
-    attributes.put_text(group, "TITLE", plan.title)
+    fixed_attributes.put_text(group, "CLASS", "INDEX")
+    fixed_attributes.put_text(group, "VERSION", VERSION)
+    fixed_attributes.put_text(group, "TITLE", plan.title)
     numbers: list[tuple[str, int, Any]] = [
         ("FILTERS", _FILTERS, h5t.STD_I64LE),
         ("superblocksize", cut.superblock, h5t.STD_U64LE),
@@ -88,15 +88,15 @@ def put_attributes(group: Any, plan: Plan) -> None:
         ("DIRTY", 0, h5t.STD_I32LE),
     ]
     for name, value, tid in numbers:
-        attributes.put_number(group, name, value, tid)
-    attributes.put_raw(group, "is_csi", h5t.STD_B8LE, b"\1")
+        fixed_attributes.put_number(group, name, value, tid)
+    fixed_attributes.put_raw(group, "is_csi", h5t.STD_B8LE, b"\1")
 
 
 def mark_container(group: Any, kind: str, title: str) -> None:
     """Say of a group that it has the indexes of a table, or of the columns below one."""
-    attributes.put_text(group, "CLASS", kind)
-    attributes.put_text(group, "VERSION", "1.0")
-    attributes.put_text(group, "TITLE", title)
+    fixed_attributes.put_text(group, "CLASS", kind)
+    fixed_attributes.put_text(group, "VERSION", "1.0")
+    fixed_attributes.put_text(group, "TITLE", title)
 
 
 def _shapes(plan: Plan) -> Shapes:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.hdf5.fixed_attributes import raw_of, text_of
 from coquina.hdf5.places import inside
-from coquina.tables.rows_attributes import raw_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

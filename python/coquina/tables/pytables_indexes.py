@@ -15,7 +15,7 @@ import numpy as np
 
 from coquina._core import CoquinaError
 from coquina.hdf5.datasets import Dataset
-from coquina.hdf5.places import inside, node_in
+from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
 from coquina.indexes.keys import key_max, kind_of
@@ -23,11 +23,13 @@ from coquina.indexes.rowsets import RowSet
 from coquina.quoting import quoted
 from coquina.tables import pytables_index_rows as stored
 from coquina.tables.index_sources import index_source
+from coquina.tables.pytables_index_groups import arrays_of, below, group_of
+from coquina.tables.pytables_index_making import make_index
 from coquina.tables.pytables_index_reading import LAST, SortedValues, until_nul
 from coquina.tables.pytables_index_shape import READ, UnusableError, check_clean, read_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
@@ -69,7 +71,7 @@ def _found(layout: RowsLayout) -> dict[str, PyTablesIndex]:
     group = group_of(layout)
     found: dict[str, PyTablesIndex] = {}
     for path in layout.columns if group is not None else ():
-        h5 = _below(group, path)
+        h5 = below(group, path)
         if h5 is None:
             continue
         try:
@@ -93,32 +95,6 @@ def _keys_like(dtype: np.dtype[Any], is_bits: bool) -> str:
         return "bool" if is_bits else kind_of(dtype)
     except TypeError:
         return ""
-
-
-def arrays_of(layout: RowsLayout, h5: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Return datasets of h5py's group as arrays; h5py's own where there is none of ours."""
-    parent = layout.dataset.parent
-    return {name: node_in(parent, f"{h5.name}/{name}") for name in names}
-
-
-def group_of(layout: RowsLayout) -> Any:
-    """Return h5py's group of all indexes of a table; None if there is none."""
-    h5 = inside(layout.dataset)
-    above, _, name = (h5.name or "").rpartition("/")
-    return _below(h5.file["/"], f"{above}/_i_{name}") if name else None
-
-
-def _below(group: Any, path: str) -> Any:
-    """Return the group at a path, through links within the file only; None if there is none."""
-    for part in path.split("/"):
-        if not part:
-            continue
-        if not isinstance(group.get(part, getlink=True), h5py.HardLink):
-            return None
-        group = group[part]
-        if not isinstance(group, h5py.Group):
-            return None
-    return group
 
 
 class PyTablesIndex:
@@ -283,10 +259,8 @@ class PyTablesIndex:
 
     def refresh(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
         """Make it anew if it is out of date: a complete one, of whichever level it was."""
-        from coquina.tables.pytables_index_writing import write_of
-
         if not self.is_usable:
-            write_of(self._layout, self.column, memory_limit=memory_limit, progress=progress)
+            make_index(self._layout, self.column, memory_limit=memory_limit, progress=progress)
 
     def open_ranges(self) -> Rows:
         """Return the ranges of rows that it knows nothing of: none, or all."""

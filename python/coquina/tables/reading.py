@@ -9,11 +9,12 @@ Invariant: fields stand in the order in which they were asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from coquina.tables.casting import is_masked
+from coquina.casting import is_masked
 from coquina.tables.layout import leaves_of
 
 if TYPE_CHECKING:
@@ -87,8 +88,6 @@ def columns_of(layout: Layout, picked: Sequence[Picked]) -> dict[str, Column]:
 
 def narrowed(schema: Schema, picked: Sequence[Picked]) -> Schema:
     """Return the schema of some columns; one within a nest gets its path as its name."""
-    from dataclasses import replace
-
     return tuple([replace(one.spec, name=one.name) for one in picked])
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.array_writes import changes_of
+from coquina.arrays.writes import changes_of
+from coquina.hdf5 import fixed_attributes
 from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
@@ -22,7 +23,9 @@ from coquina.hdf5.zones import zone_fields
 from coquina.indexing import lower
 from coquina.tables import rows_attributes as attributes
 from coquina.tables.layout import Layout, RecordBatch
+from coquina.tables.record_columns import record_column
 from coquina.tables.rows_creation import RowStorage, make_dataset
+from coquina.tables.rows_datatypes import default_row
 from coquina.tables.rows_types import read_schema, unreadable, with_defaults
 from coquina.tuning_options import DEFAULT_LEVEL, tuning_facts_of
 
@@ -149,7 +152,7 @@ class RowsLayout(Layout):
     @property
     def title(self) -> str:
         """What the table is about; empty if nothing says it."""
-        return attributes.text_of(inside(self._dataset), "TITLE") or ""
+        return fixed_attributes.text_of(inside(self._dataset), "TITLE") or ""
 
     @property
     def dataset(self) -> Dataset:
@@ -285,8 +288,6 @@ class RowsLayout(Layout):
     @cached_property
     def _shown(self) -> np.dtype[Any] | None:
         """The dtype of rows as users see them, if their bytes are those of the records."""
-        from coquina.tables.record_columns import record_column
-
         column = record_column(self)
         return None if column is None else column.dtype
 
@@ -328,8 +329,6 @@ class RowsLayout(Layout):
 
     def _fill(self, start: int, stop: int) -> None:
         """Give new rows the defaults, where the dataset's own fill value is another."""
-        from coquina.tables.rows_datatypes import default_row
-
         fields = list(self._fields.values())
         row = default_row(self.schema, fields, self._dataset.dtype)
         if row.tobytes() != np.asarray(self._dataset.fillvalue).tobytes():
@@ -348,7 +347,7 @@ class RowsLayout(Layout):
         self._check_writable()
         changes = changes_of(self._dataset)
         if not changes.is_told:
-            attributes.mark_indexes_stale(inside(self._dataset))
+            fixed_attributes.mark_indexes_stale(inside(self._dataset))
             changes.is_told = True
 
     def _check_writable(self) -> None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from coquina.indexing import lower
-from coquina.tables.gathering import all_records, take
+from coquina.tables.gathering import all_records
 from coquina.tables.plan import Plan
-from coquina.tables.reading import records, row_bytes
+from coquina.tables.reading import records
 from coquina.tables.scanning import scan
+from coquina.tables.taking import take_rows
 
 if TYPE_CHECKING:
     from coquina.tables.columns import Column
@@ -66,31 +65,3 @@ def _by_range(table: Table, columns: dict[str, Column], start: int, step: int, c
     if count <= _FEW_ROWS:
         return take_rows(table, columns, slice(start, start + step * count, step))
     return scan(None, columns, range(start, start + step * count, step)).values
-
-
-def take_rows(table: Table, columns: dict[str, Column], rows: Any) -> Batch:
-    """Return the values of rows by their numbers, or by a slice."""
-    dataset = getattr(table.layout, "dataset", None)
-    if dataset is None or 2 * row_bytes(list(columns.values())) < dataset.typesize:
-        return take(columns, rows)
-    # All columns of a record lie in one place: read it once.
-    found = dataset[rows]
-    if not len(found):
-        return take(columns, rows)
-    values: Batch = {}
-    for path, column in columns.items():
-        (stored,) = column.stored
-        part: Any = np.ndarray(
-            (len(found), *stored.dtype.shape),
-            stored.dtype.base,
-            found,
-            stored.place[1],
-            _strides(found, stored),
-        )
-        values[path] = column.values([part.astype(stored.dtype_out.base)])
-    return values
-
-
-def _strides(found: Any, stored: Any) -> tuple[int, ...]:
-    inner = np.empty(1, stored.dtype).strides[1:]
-    return (found.dtype.itemsize, *inner)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.hdf5 import checksums, tuned_writes
+from coquina.hdf5 import checksums, fixed_attributes, tuned_writes
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
 from coquina.hdf5.item_types import stored_dtype
@@ -156,11 +156,11 @@ def _set_fill(plist: Any, schema: Schema, fields: list[Field], defaults: Any) ->
 
 
 def _put_attributes(dataset: Any, schema: Schema, title: str, filled: tuple[list[Field], Any]) -> None:
-    attributes.put_text(dataset, "CLASS", "TABLE")
-    attributes.put_text(dataset, "VERSION", attributes.TABLE_VERSION)
-    attributes.put_text(dataset, "TITLE", title)
+    fixed_attributes.put_text(dataset, "CLASS", "TABLE")
+    fixed_attributes.put_text(dataset, "VERSION", attributes.TABLE_VERSION)
+    fixed_attributes.put_text(dataset, "TITLE", title)
     for at, spec in enumerate(schema):
-        attributes.put_text(dataset, f"FIELD_{at}_NAME", spec.name)
+        fixed_attributes.put_text(dataset, f"FIELD_{at}_NAME", spec.name)
     fields = {field.path: field for field in filled[0]}
     for at, path in enumerate(breadth_first(schema)):
         _put_default(dataset, f"FIELD_{at}_FILL", fields[path], filled[1])
@@ -177,10 +177,10 @@ def _put_default(dataset: Any, name: str, field: Field, row: Any) -> None:
         micros = ((raw & 0xFFFF_FFFF) ^ 0x8000_0000) - 0x8000_0000
         single = np.array([(raw >> 32) + micros / 1e6])
     if dtype.kind == "S":
-        attributes.put_text(dataset, name, bytes(single[0]))
+        fixed_attributes.put_text(dataset, name, bytes(single[0]))
         return
     tid = h5t.STD_B8LE if field.is_bits else h5t.py_create(single.dtype)
-    attributes.put_raw(dataset, name, tid, single.tobytes())
+    fixed_attributes.put_raw(dataset, name, tid, single.tobytes())
 
 
 def _link(h5: Any, name: str, dataset: Any) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
+from coquina.casting import cast_values
 from coquina.hdf5.untyped import h5py, h5t
-from coquina.tables.casting import cast_values
 from coquina.tables.layout import leaves_of
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from coquina.tables.layout import ColumnSpec
 from coquina.tables.stored import Stored
 
 if TYPE_CHECKING:
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.tables.columns import Column
     from coquina.tables.layout import Schema
 

@@ -3,7 +3,7 @@
 In: a condition as a node, columns, a range of rows. Out: `Found`; a window of rows at a time where a result
 would be large. The engine computes the condition block by block on all threads, skips blocks that cannot
 match, and decodes the columns only where rows matched.
-Invariant: results are those of `scanning_reference`, for any number of threads.
+Invariant: results are those of a plain loop over all rows, for any number of threads.
 """
 
 from __future__ import annotations

@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.providers import Provider
 from coquina.quoting import quoted
-from coquina.tables import aggregates, gathering
+from coquina.tables import aggregates, arrow, files_out, gathering
+from coquina.tables.access import chosen
+from coquina.tables.deleting import delete_plan
 from coquina.tables.plan import Condition, Plan
-from coquina.tables.reading import narrowed, plain, records
+from coquina.tables.reading import narrowed, plain, records, row_dtype
+from coquina.tables.table_html import selection_html
+from coquina.tables.writing import append_plan, modify_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
+    from coquina.adapters import polars_scan
     from coquina.tables.grouping import Groups
     from coquina.tables.layout import Layout, Schema
     from coquina.tables.query_explanation import QueryExplanation
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 
     Values = npt.NDArray[Any]
+else:
+    polars_scan = Provider("polars_scan")
 
 
 class Queries:
@@ -163,20 +171,14 @@ class Queries:
 
     def to_arrow(self, columns: Names = None) -> Any:
         """Return the rows as a `pyarrow.Table`."""
-        from coquina.tables import arrow
-
         return arrow.to_arrow(self, columns)
 
     def to_pandas(self, columns: Names = None) -> Any:
         """Return the rows as a `pandas.DataFrame`."""
-        from coquina.tables import arrow
-
         return arrow.to_pandas(self, columns)
 
     def to_polars(self, columns: Names = None) -> Any:
         """Return the rows as a `polars.DataFrame`."""
-        from coquina.tables import arrow
-
         return arrow.to_polars(self, columns)
 
     def scan_polars(self) -> Any:
@@ -188,8 +190,6 @@ class Queries:
 
         Raises ImportError where Polars is not installed, TypeError for columns that Arrow has no type for.
         """
-        from coquina.adapters import polars_scan
-
         return polars_scan.scan(Selection(self._query()))
 
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
@@ -197,26 +197,18 @@ class Queries:
 
         path: of the file, or a binary file. It appears when it is complete.
         """
-        from coquina.tables import files
-
-        return files.to_csv(self, path, columns, delimiter=delimiter)
+        return files_out.to_csv(self, path, columns, delimiter=delimiter)
 
     def to_parquet(self, path: Any, columns: Names = None, *, compression: str = "zstd") -> int:
         """Write the rows as a Parquet file; return how many they were."""
-        from coquina.tables import files
-
-        return files.to_parquet(self, path, columns, compression=compression)
+        return files_out.to_parquet(self, path, columns, compression=compression)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Hand the rows over by Arrow's C stream interface, a window of them at a time."""
-        from coquina.tables import arrow
-
         return arrow.stream(self, requested_schema)
 
     def append_to(self, table: Table) -> int:
         """Append the rows to another table that has these columns; return how many they were."""
-        from coquina.tables.writing import append_plan
-
         return append_plan(self._query(), table)
 
     def will_use_index(
@@ -225,8 +217,6 @@ class Queries:
         """Return the names of the indexes that the query would use, with one more condition if that is given;
         none where it scans. `explain` says why.
         """
-        from coquina.tables.access import chosen
-
         plan = self._query()
         if condition is not None:
             plan = plan.where(Condition(condition, params), None, None, None)
@@ -279,8 +269,6 @@ class Selection(Queries):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of a row."""
-        from coquina.tables.reading import row_dtype
-
         picked, read = self._plan.picked(None)
         return row_dtype(read, picked)
 
@@ -290,8 +278,6 @@ class Selection(Queries):
 
     def delete(self) -> int:
         """Delete the rows from the table; return how many they were. See `Table.delete`."""
-        from coquina.tables.deleting import delete_plan
-
         return delete_plan(self._query())
 
     def modify(self, values: Mapping[str, Any]) -> int:
@@ -300,8 +286,6 @@ class Selection(Queries):
         values: by column, one for all rows, one for each of these, or an expression with one for each row of
         the table, such as `{"x": t["x"] * 2}`.
         """
-        from coquina.tables.writing import modify_plan
-
         return modify_plan(self._query(), values)
 
     @property
@@ -326,8 +310,6 @@ class Selection(Queries):
 
     def _repr_html_(self) -> str:
         """Return the first rows, for notebooks."""
-        from coquina.tables.table_html import selection_html
-
         return selection_html(self)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.tables.gathering import take
 from coquina.tables.index_order import index_of_order, ordered_rows, rows_at
 from coquina.tables.reading import records
 from coquina.tables.scanning import Found, windows
 from coquina.tables.sorting import sorted_pieces
+from coquina.tables.taking import take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
-from coquina.array_fields import FieldSource
+from coquina.arrays.fields import FieldSource
+from coquina.arrays.views import view_of
 from coquina.expressions.nodes import Leaf
 from coquina.indexing import Selection, lower
-from coquina.views import view_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
 
 #: Kinds of dtypes whose items are numbers that have a byte order; U has one for each character.
 _ORDERED_KINDS = "iufcmMU"

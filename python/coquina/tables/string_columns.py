@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.tables.casting import is_array
+from coquina.casting import is_array
 from coquina.tables.column import Column
 from coquina.tables.listed_values import texts_in
 from coquina.tables.number_columns import BitsColumn
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.array import Array
+    from coquina.arrays.array import Array
     from coquina.expressions.nodes import Node
     from coquina.tables.column import Part, Source
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.array_fields import field_names
+from coquina.arrays.fields import field_names
 from coquina.changes import written_by
 from coquina.hdf5.places import inside
+from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.tables.changing import Changes
 from coquina.tables.nests import Nest
@@ -19,6 +20,8 @@ from coquina.tables.reading import spec_of
 from coquina.tables.record_columns import RecordColumn, record_column
 from coquina.tables.rows_by_key import read_key
 from coquina.tables.selection import Selection
+from coquina.tables.sorted_reading import iterate_sorted, read_sorted
+from coquina.tables.table_html import table_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,17 +30,21 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.array_info import Damage
+    from coquina.arrays.info import Damage
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.remote import RangeReader
+    from coquina.tables import making as table_making
+    from coquina.tables import opening as table_opening
     from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import ColumnSpec
-    from coquina.tables.opening import Kind
+    from coquina.tables.making import Kind
     from coquina.tables.reading import Names
     from coquina.tuning_options import Tuning
 
     Values = npt.NDArray[Any]
+else:
+    table_making, table_opening = map(Provider, ("table_making", "table_opening"))
 
 
 class Table(Changes):
@@ -181,8 +188,6 @@ class Table(Changes):
         all behind, `step=-1` goes backwards. An index of the column (of kind "full" or "partial") gives few
         rows without reading others; without one the column is read and sorted in memory.
         """
-        from coquina.tables.sorted_reading import read_sorted
-
         return read_sorted(self._query().ordered(column, descending), columns, slice(start, stop, step))
 
     def itersorted(
@@ -198,8 +203,6 @@ class Table(Changes):
         The first rows come at once if there is an index of the column. For many rows all are sorted, as
         `copy(sort_by=)` does it: in memory, or if they take more than 1 GiB by a temporary file.
         """
-        from coquina.tables.sorted_reading import iterate_sorted
-
         return iterate_sorted(self._query().ordered(column, descending), slice(start, stop, step))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Values:
@@ -238,8 +241,6 @@ class Table(Changes):
         is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
         and read again: its size is theirs without compression. Each row is decoded once, whatever the limit.
         """
-        from coquina.tables.making import Storing, copy_plan
-
         plan = self._query()
         if condition is not None:
             plan = plan.where(Condition(condition), None, None, None)
@@ -248,8 +249,8 @@ class Table(Changes):
         if sort_by is not None:
             plan = plan.ordered(sort_by, False)
         kind = self._layout.kind if layout is None else layout
-        storing = Storing(kind, codec=codec, level=level, lossy=lossy, tuning=tuning)
-        return copy_plan(plan, target, name, storing, overwrite, memory_limit)
+        storing = table_making.Storing(kind, codec=codec, level=level, lossy=lossy, tuning=tuning)
+        return table_making.copy_plan(plan, target, name, storing, overwrite, memory_limit)
 
     # The life of a table
 
@@ -355,19 +356,15 @@ class Table(Changes):
 
     def _repr_html_(self) -> str:
         """Return columns and some rows, for notebooks."""
-        from coquina.tables.table_html import table_html
-
         return table_html(self)
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
-        from coquina.tables.opening import reopen
-
         self.ready()
         where = self.path or self.remote
         if where is None or self.name is None:
             raise TypeError("a table that is only in memory cannot be pickled; pickle to_numpy()")
-        return reopen, (where, self.name)
+        return table_opening.reopen, (where, self.name)
 
 
 def _shown(spec: ColumnSpec) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.array_info import human
+from coquina.arrays.info import human
 from coquina.quoting import quoted, quoted_lines
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from coquina._core import CorruptError
 from coquina.hdf5.sessions import GROUP, HIDDEN
 from coquina.tables.homes import Hdf5Home
+from coquina.tables.manifest import FOLDER, is_directory
 from coquina.tables.selection import Queries
 
 if TYPE_CHECKING:
@@ -151,7 +152,6 @@ def place_of(layout: Layout, is_made: bool) -> Place | None:
 
 def _folder_of(layout: Any, is_made: bool) -> Place | None:
     from coquina.tables.frames_home import FramesHome
-    from coquina.tables.manifest import FOLDER, is_directory
 
     path = os.path.join(layout.home.path, FOLDER)
     if is_directory(path):

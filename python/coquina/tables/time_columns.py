@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.casting import cast_values, is_array, is_listed, is_masked, is_of_pandas
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
 from coquina.expressions.nodes import Node
 from coquina.hdf5.times import shown_seconds, stored_seconds
-from coquina.tables.casting import cast_values, is_array, is_listed, is_masked, is_of_pandas
 from coquina.tables.column import Column
 from coquina.tables.listed_values import listed, uniform
 from coquina.tables.number_columns import OnePart, compared_numbers, representable

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from coquina._core import CorruptError, UnsupportedError
-from coquina.array import Array
+from coquina.arrays.array import Array
 from coquina.hdf5.describing import describe_bytes
+from coquina.hdf5.fixed_attributes import text_of
 from coquina.hdf5.heaps import SEQUENCE, Heap
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.places import Placed
 from coquina.hdf5.times import shown_seconds
 from coquina.hdf5.untyped import h5t
-from coquina.tables.rows_attributes import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,12 +108,7 @@ class VLArray(Placed):
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
-        from coquina.hdf5.files import reopen
-
-        where = self._nodes.where_of(self._h5)
-        if where is None or self.name is None:
-            raise TypeError("what is only in memory, or has no name, cannot be pickled")
-        return reopen, (where, self.name)
+        return self._nodes.pickled(self)
 
     def _where(self) -> Array:
         """Return where the sequences are: an array of what the dataset has of each."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_masked, mask_of
 from coquina.indexing import lower
-from coquina.tables.casting import is_masked, mask_of
 from coquina.tables.gathering import cut, row_numbers
 from coquina.tables.incoming import batches
 from coquina.tables.layout import leaves_of

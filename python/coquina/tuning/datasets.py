@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5 import File
 from coquina.hdf5.attributes import attributes
-from coquina.hdf5.copying import repack_by, target_of
 from coquina.hdf5.filters import BLOSC2
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.planning import Wish, plan
 from coquina.hdf5.trees import Walk
-from coquina.tuning.advising import of_array, refuse_cut
+from coquina.tuning.arrays import of_array, refuse_cut
+from coquina.tuning.dataset_copies import copied, wish_of
 from coquina.tuning.files import FileRecommendation
 from coquina.tuning.patterns import uses
 from coquina.tuning.sources import is_table
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from coquina._core import Path
-    from coquina.tuning.advising import Request
+    from coquina.tuning.arrays import Request
     from coquina.tuning.recommendation import Recommendation
-    from coquina.tuning.ways import Way
 
 #: What a choice for each chunk must save, so that a dataset is stored by it, and how large that must be.
 _WORTH = 0.05
@@ -67,10 +66,10 @@ def of_group(group: Any, request: Request) -> FileRecommendation:
 
     def applied(advice: FileRecommendation, path: Path, overwrite: bool) -> Any:
         each = {
-            name: _wish(one, None if name in advice.automatic else one.best.way, found.axes[name])
+            name: wish_of(one, None if name in advice.automatic else one.best.way, found.axes[name])
             for name, one in advice.parts.items()
         }
-        return _copied(where, each, path, overwrite, request.threads)
+        return copied(where, each, path, overwrite, request.threads)
 
     return FileRecommendation(
         name=file.path if top == "/" else f"{file.path}:{top}",
@@ -149,31 +148,3 @@ def _open_dataset(path: str, name: str) -> Generator[Any]:
     with File(path) as file:
         found: Any = file[name]
         yield found.dataset if is_table(found) else found
-
-
-def copy_dataset(advice: Recommendation, dataset: Any, path: Path, overwrite: bool) -> Any:
-    """Copy a dataset of an HDF5 file to a new one, stored as it is advised, or nearly, if HDF5 cannot.
-
-    Raises ValueError where no way was tried that HDF5 can be told of.
-    """
-    where = dataset.file.path, dataset.name
-    way = next((one.way for one in advice.tried if one.way.is_plain), None)
-    if where[0] is None or way is None:
-        raise ValueError("apply: no way that HDF5 can be told of was tried; tune the file, or store a .b2nd")
-    wish = _wish(advice, way, len(inside(dataset).shape))
-    return _copied(where, {f"/{dataset.name.rpartition('/')[2]}": wish}, path, overwrite, advice.threads)
-
-
-def _wish(advice: Recommendation, way: Way | None, axes: int) -> Wish:
-    """Return how a dataset is to be stored: in a way, or each of its chunks as it suits that."""
-    chunks, blocks = advice.chunks[:axes], advice.blocks[:axes]
-    if way is None:
-        return Wish("blosc2", blocks=blocks, chunks=chunks, tuning=advice.wanted.terms)
-    return Wish("blosc2", way.codec, way.level, way.filters, blocks=blocks, chunks=chunks, lossy=advice.lossy)
-
-
-def _copied(
-    where: tuple[str, str], each: dict[str, Wish], path: Path, overwrite: bool, threads: int | None
-) -> Any:
-    out = target_of(where[0], path, overwrite=overwrite)
-    return repack_by(Wish(each=each), where[0], out, group=where[1], overwrite=overwrite, threads=threads)

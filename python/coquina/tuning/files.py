@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coquina.tuning.report import explained_file
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -55,8 +57,6 @@ class FileRecommendation:
 
     def explain(self) -> str:
         """Return what is advised for each array, as lines of text; that of one array says more."""
-        from coquina.tuning.report import explained_file
-
         return explained_file(self)
 
     def apply(self, path: Path | None = None, *, overwrite: bool = False) -> Any:

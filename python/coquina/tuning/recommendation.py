@@ -9,8 +9,10 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coquina.array import Array
+from coquina.arrays.array import Array
+from coquina.arrays.creation import asarray
 from coquina.hdf5_names import is_hdf5_name
+from coquina.tuning.report import explained, reason
 from coquina.tuning.sources import is_dataset
 
 if TYPE_CHECKING:
@@ -121,8 +123,6 @@ class Recommendation:
     @property
     def why(self) -> str:
         """Why this way to encode is advised, in a sentence."""
-        from coquina.tuning.report import reason
-
         return reason(self)
 
     @property
@@ -142,8 +142,6 @@ class Recommendation:
 
     def explain(self) -> str:
         """Return what was tried, what it came to, and why one was taken, as lines of text."""
-        from coquina.tuning.report import explained
-
         return explained(self)
 
     def apply(self, path: Path | None = None, *, overwrite: bool = False) -> Any:
@@ -154,13 +152,11 @@ class Recommendation:
         Raises ValueError for the name of another kind of file, what `asarray` raises, and FileExistsError if
         there is something and it is not to be replaced.
         """
-        from coquina.creation import asarray
-
         check_name(path)
         given: dict[str, Any] = {"path": path, "overwrite": overwrite, "threads": self.threads}
         with self.source() as x:
             if path is not None and is_dataset(x) and is_hdf5_name(path):
-                from coquina.tuning.datasets import copy_dataset
+                from coquina.tuning.dataset_copies import copy_dataset
 
                 return copy_dataset(self, x, path, overwrite)
             if type(x) is Array:

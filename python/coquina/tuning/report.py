@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.aligning import aligned
-from coquina.array_info import human
+from coquina.arrays.aligning import aligned
+from coquina.arrays.info import human
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.arrays.creation import asarray
+from coquina.lossy import Lossy
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -121,9 +124,6 @@ def _place(
 
 def _rounded(items: npt.NDArray[Any], lossy: Lossy) -> npt.NDArray[Any]:
     """Return numbers as near as a bound asks for."""
-    from coquina.creation import asarray
-    from coquina.lossy import Lossy
-
     bound: dict[str, Any] = {lossy.bound: lossy.value}
     near = Lossy(**bound, means="round")
     return asarray(np.ascontiguousarray(items), codec="lz4", level=1, lossy=near)[...]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from coquina.constants import zeros
+from coquina.arrays.constants import zeros
 from coquina.tuning.counting import blocks_touched, chunks_touched
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.bloscpack import PackFile
-from coquina.creation import is_sliced
-from coquina.frames import Frame
+from coquina.arrays.bloscpack import PackFile
+from coquina.arrays.creation import is_sliced
+from coquina.arrays.frames import Frame
+from coquina.arrays.opening import open as open_file
 from coquina.hdf5_names import place
-from coquina.opening import open as open_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator

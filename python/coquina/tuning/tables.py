@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coquina.tuning.advising import kept_cut, of_array, refuse_cut
+from coquina.tables.making import Storing, copy_plan
+from coquina.tables.opening import is_file_name
+from coquina.tuning.arrays import kept_cut, of_array, refuse_cut
 from coquina.tuning.files import FileRecommendation
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from coquina._core import Path
-    from coquina.tuning.advising import Request
+    from coquina.tuning.arrays import Request
     from coquina.tuning.recommendation import Recommendation
     from coquina.tuning.ways import Way
 
@@ -80,8 +82,6 @@ def _arrays(table: Any) -> Iterator[tuple[str, Any]]:
 
 def _copy(advice: FileRecommendation, table: Any, path: Path, overwrite: bool) -> Any:
     """Return a copy of a table, its arrays stored as it is advised."""
-    from coquina.tables.making import Storing, copy_plan, is_file_name
-
     ways = {name: _way(one, is_plain=is_file_name(path)) for name, one in advice.parts.items()}
     kind = table.layout.kind
     storing = Storing("rows" if kind == "rows" else "columns")

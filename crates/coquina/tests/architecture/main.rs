@@ -20,8 +20,6 @@ const LONG_FILES: &[(&str, &str)] = &[
     ("crates/coquina/src/store/hdf5/view.rs", "the ways to the chunks of a view, and what is known of them"),
     ("crates/coquina-py/src/h5py/session.rs", "the calls of libhdf5, which share their unsafe border"),
     ("crates/coquina-py/src/hdf5/journaled.rs", "one class: what h5py calls, and its commits"),
-    ("python/coquina/creation.py", "makers of arrays, half of it docstrings"),
-    ("python/coquina/hdf5/datasets.py", "one class, h5py's vocabulary, half of it docstrings"),
     (
         "crates/coquina/src/hdf5/journal/writer.rs",
         "one state: what is written, committed, applied and given up",

@@ -1,0 +1,1 @@
+"""Arrays, and what they have in common with views and expressions: operators, methods, operands."""

@@ -1,0 +1,381 @@
+"""`Array`: a compressed n-dimensional array that is indexed as NumPy's are.
+
+In: keys and values as NumPy takes them. Out: NumPy arrays and scalars. What is not touched is neither read
+nor decoded. Arrays are made by the functions of `creation` and `sequences`, and opened by `opening`.
+Invariant: a handle has no state of its own in Python, so threads may share it.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from coquina import _core
+from coquina.arrays.copies import copy_of, encoding_of_copy
+from coquina.arrays.fields import Fields, field_names, read_field, write_fields
+from coquina.arrays.html import array_html
+from coquina.arrays.indexer import Indexer
+from coquina.arrays.info import ArrayInfo, Damage, ratio
+from coquina.arrays.operators import Operators
+from coquina.arrays.regions import boxes, chunk_regions
+from coquina.arrays.views import View, view_of
+from coquina.arrays.writes import CountedWrites
+from coquina.attrs import Attrs, Meta
+from coquina.indexing import (
+    Selection,
+    lower,
+    lower_outer,
+    lower_vector,
+)
+from coquina.memory import check_memory
+from coquina.providers import Provider
+from coquina.remote import RangeReader, new_path
+from coquina.tuning_options import info_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from typing import Unpack
+
+    import numpy.typing as npt
+
+    from coquina._core import Codec, Filters, Path
+    from coquina.arrays import opening
+    from coquina.lossy import LossyInfo, LossyOption
+    from coquina.tuning_options import Tuning, TuningInfo
+else:
+    opening = Provider("opening")
+
+_ROWS_BYTES = 4 << 20  # read at a time by iteration
+
+
+class Array(Operators, CountedWrites):
+    """A compressed n-dimensional array, in memory or in a file.
+
+    `a[key]` reads and `a[key] = values` writes, for every key that NumPy takes; results are NumPy arrays and
+    scalars. `a.oindex[...]` and `a.vindex[...]` index orthogonally and by points; `a.view(key)` is lazy.
+
+    shape: items along each axis. dtype: their NumPy dtype. chunks, blocks: items along each axis of a
+    chunk, the unit that is stored, and of a block, the unit that is decoded.
+
+    Handles may be shared by threads. A write is one commit: readers see all of it or nothing.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    itemsize = _core.ArrayBase.typesize
+
+    @property
+    def cbytes(self) -> int:
+        """Bytes of the chunks as stored."""
+        return int(self.handle.stats()["cbytes"])
+
+    @property
+    def cratio(self) -> float:
+        """Decoded bytes for each stored one; infinite where nothing needs to be stored."""
+        return ratio(int(self.handle.stats()["nbytes"]), self.cbytes)
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file or directory; None in memory."""
+        return self.handle.path
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, so that it can no longer be read; what is only in memory never is."""
+        return self.handle.is_closed
+
+    @property
+    def remote(self) -> RangeReader | None:
+        """What reads an array that is far away, with counts of `requests` and `bytes_read`; else None."""
+        return self.handle.remote
+
+    @property
+    def mode(self) -> Literal["r", "a"]:
+        """Whether it can be read ("r") or also changed ("a")."""
+        return "a" if self.handle.is_writable else "r"
+
+    @property
+    def info(self) -> ArrayInfo:
+        """How it is stored."""
+        return ArrayInfo.of(self)
+
+    @property
+    def lossy(self) -> LossyInfo | None:
+        """What may be lost of the items, and what was; None where they are kept exactly.
+
+        Raises CorruptError where the file says something of it that is damaged; it can be read, not written.
+        """
+        from coquina.lossy import lossy_info
+
+        return lossy_info(self.handle)
+
+    @property
+    def tuning(self) -> TuningInfo | None:
+        """What chunks are tuned for; None where all are encoded in the same way.
+
+        Raises CorruptError where the file says something of it that is damaged; it can be read, not written.
+        """
+        return info_of(self.handle.tuning())
+
+    def encodings(self) -> dict[str, int]:
+        """Return how many chunks are encoded how, as in {"lz4 + bitshuffle": 12, "special": 1}.
+
+        Special chunks are of one value, and have no bytes of their own. The headers of all chunks are read.
+        """
+        return self.handle.encodings()
+
+    @property
+    def attrs(self) -> Attrs:
+        """Metadata by name, a mapping that can be changed; python-blosc2 calls it `vlmeta`."""
+        return Attrs(self.handle)
+
+    @property
+    def meta(self) -> Meta:
+        """The fixed metadata that the array was made with, by name; a mapping that cannot be changed."""
+        return Meta(self.handle)
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of a structured dtype: a mapping from names to lazy views. Empty for other dtypes."""
+        return Fields(self)
+
+    @property
+    def durable(self) -> bool:
+        """Whether a commit waits until the disk has it, so that not even a power cut can take it back."""
+        return self.handle.durable
+
+    @durable.setter
+    def durable(self, durable: bool) -> None:
+        self.handle.set_durable(durable)
+
+    @property
+    def cache_bytes(self) -> int:
+        """How many bytes of decoded blocks are kept for reads to come; 0 for none."""
+        return self.handle.cache_bytes
+
+    @cache_bytes.setter
+    def cache_bytes(self, cache_bytes: int) -> None:
+        self.handle.set_cache_bytes(cache_bytes)
+
+    def _getitem_general(self, key: Any) -> Any:
+        """Read what the compiled `__getitem__` leaves to Python: arrays, names, and large results."""
+        if self.dtype.names is not None and (names := field_names(key)) is not None:
+            return read_field(self, names) if isinstance(names, str) else self[...][names]
+        selection = lower(key, self.shape)
+        items = self.get_selection(selection)
+        return items[()] if selection.is_scalar else items
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        """Assign as NumPy does; one commit. Raises what NumPy raises, ValueError if open for reading only."""
+        if self.dtype.names is not None and (names := field_names(key)) is not None:
+            write_fields(self, names, value)
+            return
+        self.assign(lower, key, value)
+
+    def get_selection(self, selection: Selection) -> npt.NDArray[Any]:
+        """Return the items of a lowered key, in its shape."""
+        check_memory(selection.size * self.typesize, "the selection")
+        out: npt.NDArray[Any] = np.empty(selection.raw_shape, self.dtype)
+        if out.size:
+            self.read_selection(list(selection.axes), selection.points, selection.points_at, out)
+        return out.reshape(selection.shape)
+
+    def view(self, key: Any) -> View:
+        """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field."""
+        if isinstance(key, str) and self.dtype.names is not None:
+            return self.fields[key]
+        return view_of(self, key)
+
+    @property
+    def oindex(self) -> Indexer:
+        """Orthogonal indexing: `a.oindex[rows, columns]`, an index, list or mask for each axis on its own."""
+        return Indexer(self, lower_outer)
+
+    @property
+    def vindex(self) -> Indexer:
+        """Point-wise indexing: `a.vindex[rows, columns]` takes one item for each pair."""
+        return Indexer(self, lower_vector)
+
+    def blocks_touched(self, key: Any) -> int:
+        """Return how many blocks `a[key]` reads (whether they are cached or not)."""
+        if self.dtype.names is not None and field_names(key) is not None:
+            key = ...
+        selection = lower(key, self.shape)
+        if not selection.size:
+            return 0
+        return self.blocks_of_selection(list(selection.axes), selection.points, selection.points_at)
+
+    def iterchunks(self) -> Iterator[tuple[tuple[slice, ...], npt.NDArray[Any]]]:
+        """Iterate over the chunks in C order: pairs of a region (a tuple of slices) and its items."""
+        for region in chunk_regions(self.shape, self.chunks):
+            yield region, self[region]
+
+    def resize(self, shape: int | tuple[int, ...], *, threads: int | None = None) -> None:
+        """Give the array another shape, in one commit. New items are zeros; the number of axes stays.
+
+        Raises ValueError for another number of axes, LimitError for more than can be counted.
+        """
+        new = (shape,) if isinstance(shape, int) else tuple(shape)
+        if len(new) != self.ndim or any(length < 0 for length in new):
+            raise ValueError(f"resize: shape {new} of an array of {self.ndim} axes")
+        self.resize_axes(list(new), threads)
+
+    def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
+        """Make the array longer along `axis` by the items of `y`, in one commit.
+
+        y: as many axes as the array, and all lengths but that of `axis` equal; its items must be castable by
+        the rule "same_kind". Raises ValueError or TypeError for one that does not fit, IndexError for `axis`.
+        """
+        values: npt.NDArray[Any] = np.asarray(y)
+        if not -self.ndim <= axis < self.ndim:
+            raise IndexError(f"append: axis {axis} of an array of {self.ndim} axes")
+        axis %= self.ndim
+        wanted = list(self.shape)
+        if values.ndim == self.ndim:
+            wanted[axis] = values.shape[axis]
+        if values.shape != tuple(wanted):
+            raise ValueError(f"append: shape {values.shape} to {self.shape} along axis {axis}")
+        if values.size and not np.can_cast(values.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"append: items of {values.dtype} to an array of {self.dtype}")
+        values = np.asarray(values, self.dtype, order="C")
+        self.append_items(axis, values.shape[axis], values, threads)
+
+    @contextmanager
+    def transaction(self) -> Generator[Array]:
+        """Make all changes within one commit: `with a.transaction(): ...`. An exception undoes them all."""
+        self.handle.begin()
+        try:
+            yield self
+        except BaseException:
+            self.handle.rollback()
+            self._wrote()
+            raise
+        try:
+            self.handle.commit()
+        finally:
+            self._wrote()
+
+    def compact(self) -> None:
+        """Give back the space that old versions of chunks take in the file (`info.dead_bytes`)."""
+        self.handle.compact()
+        self._wrote()
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of whoever writes the file; return whether there was one."""
+        is_newer = self.handle.refresh()
+        if is_newer:
+            self._wrote()
+        return is_newer
+
+    def close(self) -> None:
+        """Let go of the file. Reading and writing fail from then on."""
+        self.handle.close()
+
+    def verify(self, *, threads: int | None = None) -> list[Damage]:
+        """Read and check every chunk, and return those that are damaged, with their regions."""
+        return [Damage.of(*damage) for damage in self.handle.verify(threads=threads)]
+
+    def repair(self, path: Path, *, overwrite: bool = False, threads: int | None = None) -> list[Damage]:
+        """Write what is good to a new file and return what is not, which is NaN there, or zeros."""
+        nans = self.dtype in ("<f4", "<f8")
+        lost = self.handle.repair(path, overwrite=overwrite, nans=nans, threads=threads)
+        return [Damage.of(*damage) for damage in lost]
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Write the array to a new file, chunks as they are stored. It appears when it is complete."""
+        self.handle.save(new_path(path), overwrite=overwrite)
+
+    def to_bytes(self) -> bytes:
+        """Return the array as the bytes of a file, its chunks as they are stored."""
+        return self.handle.to_bytes()
+
+    def copy(
+        self,
+        *,
+        chunks: tuple[int, ...] | int | bool | Literal["auto"] | None = None,
+        blocks: tuple[int, ...] | None = None,
+        access: str | tuple[int, ...] = "any",
+        codec: Codec | None = None,
+        level: int | None = None,
+        filters: Filters | None = None,
+        lossy: LossyOption = None,
+        path: Path | None = None,
+        contiguous: bool = True,
+        overwrite: bool = False,
+        checksums: bool = True,
+        threads: int | None = None,
+        **tuning: Unpack[Tuning],
+    ) -> Array:
+        """Return a copy, in memory or in a file, cut and encoded as the options say; else as this one is.
+
+        chunks: "auto" cuts anew by the default rule. codec: "auto" with the options of `Tuning`; copies of
+            what is tuned are tuned too, if codec, level and filters are left out. lossy: what may be lost of
+            the copy; one without it holds the items as they are now, and keeps what is written to it exactly,
+            unless its codec or filters lose something themselves. Chunks of a codec with a parameter, which
+            may do that, are taken over as they are stored, if the options do not ask for others. attrs are
+            copied too. Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
+        """
+        if chunks is None and blocks is None and access == "any":
+            chunks, blocks = self.chunks, self.blocks
+        encoding, keeps_chunks = encoding_of_copy(self, codec, level, filters, tuning)
+        is_cut_alike = (chunks, blocks) == (self.chunks, self.blocks)
+        return copy_of(
+            Array,
+            self,
+            encoding,
+            chunks=chunks,
+            blocks=blocks,
+            access=access,
+            lossy=lossy,
+            path=path,
+            contiguous=contiguous,
+            overwrite=overwrite,
+            checksums=checksums,
+            threads=threads,
+            # What its codec has lost it would lose once more.
+            keeps_chunks=keeps_chunks and is_cut_alike and lossy is None,
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the first axis; some rows are read at a time."""
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        row_bytes = prod(self.shape[1:]) * self.typesize
+        steps = boxes(self.shape[:1], self.chunks[:1], row_bytes, _ROWS_BYTES)
+        return (row for box in steps for row in self[box])
+
+    def __repr__(self) -> str:
+        """Say shape, dtype, how it is cut, and where it is."""
+        if self.is_closed:
+            return f"<{type(self).__name__}, closed>"
+        place = "in memory" if self.path is None else repr(self.path)
+        if (remote := self.remote) is not None:
+            place = f"{remote.url!r}, {remote.requests} requests, {remote.bytes_read} bytes"
+        return f"<Array {self.shape} {self.dtype}, chunks {self.chunks}, blocks {self.blocks}, {place}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts and a picture of the chunks and blocks, for notebooks."""
+        return array_html(self)
+
+    def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
+        """Pickle: an array in a file by its path (it reopens for reading), one in memory by its content."""
+        if self.path is not None or self.remote is not None:
+            return opening.reopen, (self.path or self.remote, self.handle.offset)
+        return opening.restore, (self.to_bytes(), self.mode)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        """Return a copy in memory."""
+        return self.copy()
+
+    def __enter__(self) -> Array:
+        """Return the array; it is closed at the end of the `with` block."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+        self.close()

@@ -1,0 +1,358 @@
+"""Bloscpack files: arrays and bytes as small files of compressed chunks.
+
+`pack` and `unpack` are for files, `dumps` and `loads` for bytes in memory, `append` adds to a file, and
+`open` gives a `PackFile` that reads only the chunks that a slice needs.
+
+Source: the Bloscpack format, version 3. The `bloscpack` package reads the files, and coquina reads its.
+"""
+
+from __future__ import annotations
+
+import os
+from operator import index
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina import _core
+from coquina.html import facts_html
+from coquina.packed_arrays import PackedArray, packed_array, parse_metadata
+from coquina.remote import new_path
+from coquina.tuning_options import PACK_CODEC, PACK_LEVEL, PACKS, tuned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO, Unpack
+
+    import numpy.typing as npt
+
+    from coquina._core import Buffer, Codec, Filters, Path
+    from coquina.remote import RangeReader
+    from coquina.tuning_options import Tuning
+
+CHUNK_SIZE = 1 << 20
+_ITEM_BYTES = 8  # of plain bytes: what the Bloscpack package takes too
+
+
+def pack(
+    x: Buffer | Path,
+    target: Path | BinaryIO,
+    *,
+    codec: Codec = PACK_CODEC,
+    level: int = PACK_LEVEL,
+    filters: Filters = "shuffle",
+    typesize: int | None = None,
+    chunk_size: int = CHUNK_SIZE,
+    checksum: str = "adler32",
+    offsets: bool = True,
+    metadata: bytes | None = None,
+    overwrite: bool = True,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    **tuning: Unpack[Tuning],
+) -> int:
+    """Pack `x` to a Bloscpack file and return its size in bytes.
+
+    x: an array of any dtype without objects, any bytes-like object, or the path of a file: `.npy` files are
+        packed as the array that they hold, others as their bytes.
+    target: a path, or a file object opened for writing in binary mode that can seek.
+    codec, level, filters: see `compress`; a Bloscpack file takes "shuffle", "bitshuffle" or "nofilter". The
+        codec "auto" gives each chunk what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+    typesize: bytes of an item; that of the array, or 8 for bytes.
+    chunk_size: bytes of a chunk before compression, rounded down to whole items.
+    checksum: "none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384" or "sha512".
+    offsets: list where the chunks are, so that partial reads need not walk over all chunks before.
+    metadata: a JSON text to keep with plain bytes; arrays write their own.
+    overwrite: replace a file that is there; False raises FileExistsError. The file at a path appears when it
+        is complete: a kill or a full disk leaves the old one.
+    progress: called with the bytes done so far, some 20 times a second and at the end.
+
+    Raises ValueError for options out of range, OSError. Memory: a few chunks beyond `x`.
+    """
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
+    data, metadata, item_bytes = _describe(x, metadata)
+    typesize = item_bytes if typesize is None else typesize
+    return cast(
+        "int",
+        _core.pack(
+            data,
+            new_path(target) if isinstance(target, str) else target,
+            typesize=typesize,
+            codec=codec,
+            level=level,
+            filters=filters,
+            chunk_size=_whole_items(chunk_size, item_bytes),
+            checksum=checksum,
+            offsets=offsets,
+            metadata=metadata,
+            overwrite=overwrite,
+            threads=threads,
+            progress=progress,
+            tuning=terms,
+        ),
+    )
+
+
+def dumps(
+    x: Buffer,
+    *,
+    codec: Codec = PACK_CODEC,
+    level: int = PACK_LEVEL,
+    filters: Filters = "shuffle",
+    typesize: int | None = None,
+    chunk_size: int = CHUNK_SIZE,
+    checksum: str = "adler32",
+    offsets: bool = True,
+    threads: int | None = None,
+    **tuning: Unpack[Tuning],
+) -> bytes:
+    """Return what `pack` would write to a file; see there for the options."""
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
+    data, metadata, item_bytes = _describe(x, None)
+    return cast(
+        "bytes",
+        _core.pack(
+            data,
+            typesize=item_bytes if typesize is None else typesize,
+            codec=codec,
+            level=level,
+            filters=filters,
+            chunk_size=_whole_items(chunk_size, item_bytes),
+            checksum=checksum,
+            offsets=offsets,
+            metadata=metadata,
+            threads=threads,
+            tuning=terms,
+        ),
+    )
+
+
+def unpack(
+    source: Path | BinaryIO,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> npt.NDArray[Any] | bytes:
+    """Return what a Bloscpack file holds: an array if one was packed, else bytes.
+
+    source: a path, or a file object opened for reading in binary mode that can seek.
+    Raises CorruptError (or its child TruncatedError) for a damaged file, UnsupportedError, OSError.
+    """
+    return open(source).read(threads=threads, progress=progress)
+
+
+def loads(packed: Buffer, *, threads: int | None = None) -> npt.NDArray[Any] | bytes:
+    """Return what `dumps` packed, or what the bytes of any Bloscpack file hold."""
+    return PackFile(_core.PackReader(packed)).read(threads=threads)
+
+
+def append(
+    path: Path,
+    x: Buffer | Path,
+    *,
+    codec: Codec = PACK_CODEC,
+    level: int = PACK_LEVEL,
+    filters: Filters = "shuffle",
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    **tuning: Unpack[Tuning],
+) -> int:
+    """Add `x` to what a Bloscpack file holds and return its new size in bytes.
+
+    x: if the file holds an array, one of the same dtype; it is added along the first axis (the last one if
+        the file's lies in Fortran order), and the other axes must be equal. Else bytes, or the path of a
+        file.
+    codec, level, filters: as `pack` takes them; files do not keep for what they were tuned.
+    Chunk size, typesize, checksum and offsets stay those of the file (a file of one small chunk gets chunks
+    of 1 MiB). The new file takes the old one's place
+    when it is complete, so the old one survives a kill or a full disk. Full chunks are copied, not decoded.
+
+    Raises ValueError for an array that does not fit, CorruptError for a damaged file, OSError.
+    """
+    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
+    array = open(path).array
+    data, metadata, _ = _describe(x, None)
+    if array is None:
+        metadata = None
+    elif isinstance(data, np.ndarray):
+        grown, data = array.appended(cast("npt.NDArray[Any]", data))
+        metadata = grown.to_json()
+    else:
+        raise ValueError(f"append: {os.fspath(path)} holds an array, so only an array can be added")
+    return _core.pack_append(
+        path,
+        data,
+        codec=codec,
+        level=level,
+        filters=filters,
+        metadata=metadata,
+        threads=threads,
+        progress=progress,
+        tuning=terms,
+    )
+
+
+def open(source: Path | BinaryIO) -> PackFile:
+    """Open a Bloscpack file to read parts of it.
+
+    Reads the header, the metadata and the places of the chunks, but no data.
+    Raises CorruptError, TruncatedError, UnsupportedError, OSError.
+    """
+    return PackFile(_core.PackReader(source))
+
+
+class PackFile:
+    """An open Bloscpack file. `f[a:b]` reads only the chunks that hold the slice.
+
+    array: dtype, shape and order of the array in the file; None if it holds plain bytes.
+    metadata: what the file says about its content (parsed JSON), or None.
+    """
+
+    def __init__(self, reader: _core.PackReader) -> None:
+        """Wrap an open reader; users call `coquina.open`."""
+        self._reader = reader
+        #: What reads a file that is far away, with counts of `requests` and `bytes_read`; else None.
+        self.remote: RangeReader | None = None
+        self.metadata: Any = None if reader.metadata is None else parse_metadata(reader.metadata)
+        self.array: PackedArray | None = packed_array(self.metadata, reader.nbytes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the data."""
+        return self._reader.nbytes
+
+    @property
+    def cbytes(self) -> int:
+        """Bytes of the chunks as stored."""
+        return self._reader.cbytes
+
+    @property
+    def chunks_read(self) -> int:
+        """How many chunks have been read so far."""
+        return self._reader.chunks_read
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The array's dtype, None for plain bytes."""
+        return self.array and self.array.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The array's shape, None for plain bytes."""
+        return self.array and self.array.shape
+
+    def info(self) -> dict[str, Any]:
+        """Return how the file is stored, as plain values."""
+        reader, array = self._reader, self.array
+        return {
+            "nbytes": reader.nbytes,
+            "cbytes": reader.cbytes,
+            "cratio": reader.nbytes / reader.cbytes,
+            "nchunks": reader.nchunks,
+            "chunk_size": reader.chunk_size,
+            "typesize": reader.typesize,
+            "checksum": reader.checksum,
+            "offsets": reader.has_offsets,
+            "spare_chunks": reader.spare_chunks,
+            "dtype": array and str(array.dtype),
+            "shape": array and array.shape,
+            "order": array and array.order,
+            "metadata": self.metadata,
+        }
+
+    def offsets(self) -> list[int]:
+        """Return where each chunk stands in the file."""
+        return self._reader.offsets
+
+    def read(
+        self, *, threads: int | None = None, progress: Callable[[int], object] | None = None
+    ) -> npt.NDArray[Any] | bytes:
+        """Return all of it: the array, or the bytes. Memory: the result and a few chunks."""
+        if self.array is None:
+            return self._reader.read(0, self.nbytes, threads=threads, progress=progress)
+        data = np.empty(self.nbytes, np.uint8)
+        self._reader.read_into(0, data, threads=threads, progress=progress)
+        return self.array.from_bytes(data, self.array.shape)
+
+    def save(
+        self,
+        path: Path,
+        *,
+        header: bytes = b"",
+        overwrite: bool = True,
+        threads: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
+        """Write `header` and the unpacked bytes to a file, with a few chunks in memory."""
+        self._reader.write_to(path, header, overwrite=overwrite, threads=threads, progress=progress)
+
+    def __len__(self) -> int:
+        """Return the length of the first axis, or the number of bytes."""
+        if self.array is None:
+            return self.nbytes
+        if not self.array.shape:
+            raise TypeError("len() of an array without axes")
+        return self.array.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return what NumPy (or `bytes`) returns for the same key.
+
+        An integer or a slice of the first axis reads only the chunks that hold those rows. Other keys, and
+        arrays in Fortran order, whose rows lie scattered over the file, read all of it.
+        """
+        keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
+        rows = self._rows_of(keys[0]) if keys else None
+        if rows is None:
+            return cast("Any", self.read())[key]
+        start, stop, local = rows
+        if self.array is None:
+            return cast("Any", self._reader.read(start, stop))[local]
+        data = np.empty((stop - start) * self.array.row_bytes, np.uint8)
+        self._reader.read_into(start * self.array.row_bytes, data)
+        return self.array.from_bytes(data, (stop - start, *self.array.shape[1:]))[(local, *keys[1:])]
+
+    def _rows_of(self, key: Any) -> tuple[int, int, Any] | None:
+        """Return the rows that a key needs, and the key into them; None if it may need all."""
+        if self.array is not None and (self.array.order != "C" or not self.array.shape):
+            return None
+        if isinstance(key, slice):
+            wanted = range(*key.indices(len(self)))
+            if not wanted:
+                return 0, 0, slice(None)
+            ends = sorted((wanted[0], wanted[-1]))
+            return ends[0], ends[1] + 1, slice(None, None, wanted.step)
+        if not hasattr(key, "__index__") or isinstance(key, bool | np.bool | np.ndarray):
+            return None
+        row = index(key)
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"index {row} is out of bounds for {len(self)} rows")
+        return row % len(self), row % len(self) + 1, 0
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts, for notebooks."""
+        return facts_html(self.info().items())
+
+    def __repr__(self) -> str:
+        """Say what it holds and how small it is."""
+        what = f"{self.array.dtype} {self.array.shape}" if self.array else f"{self.nbytes} bytes"
+        return f"<PackFile {what}, {self.cbytes} bytes packed, {self.nbytes / self.cbytes:.2f}x>"
+
+
+def _whole_items(chunk_size: int, item_bytes: int) -> int:
+    """Round down to whole items, but not to none."""
+    return max(chunk_size // item_bytes, 1) * item_bytes if chunk_size > 0 else chunk_size
+
+
+def _describe(x: Buffer | Path, metadata: bytes | None) -> tuple[Any, bytes | None, int]:
+    """Return what to pack (an array, a buffer, or a path), its metadata, and the bytes of an item."""
+    if isinstance(x, str | os.PathLike):
+        path = os.fspath(x)
+        if not path.endswith(".npy"):
+            return path, metadata, _ITEM_BYTES
+        x = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(x, np.ndarray):
+        return x, metadata, _ITEM_BYTES
+    array: npt.NDArray[Any] = x
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+    return array, PackedArray.of(array).to_json(), max(array.dtype.itemsize, 1)

@@ -1,0 +1,241 @@
+"""New arrays of one value: `zeros`, `ones`, `full`, `empty`, `nans`.
+
+In: a shape, the dtype (float64 if none is given), and the options of `asarray`. Out:
+    an `Array` that takes next to no space: zeros, NaNs and "empty" are marks in the index, and of any other
+    value each chunk stores one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.arrays.array import Array
+from coquina.arrays.creation import filled, new_array
+from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import numpy.typing as npt
+
+    from coquina._core import Codec, Filters, Path
+    from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
+
+Shape = int | tuple[int, ...]
+
+
+def zeros(
+    shape: Shape,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of zeros. See `asarray` for the options."""
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    return filled(shape, np.dtype(dtype), options, "zeros")
+
+
+def empty(
+    shape: Shape,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array without values in particular; they read as zeros until they are written.
+
+    See `asarray` for the options.
+    """
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    return filled(shape, np.dtype(dtype), options, "uninit")
+
+
+def ones(
+    shape: Shape,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of ones. See `asarray` for the options."""
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
+
+
+def nans(
+    shape: Shape,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    kind: np.dtype[Any] = np.dtype(dtype)
+    if kind.kind not in "fc":
+        raise TypeError(f"nans: dtype {kind} has no NaN")
+    is_native = kind.str in ("<f4", "<f8")
+    return filled(shape, kind, options, "nans" if is_native else _item(np.nan, kind))
+
+
+def full(
+    shape: Shape,
+    fill_value: npt.ArrayLike,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array full of a value.
+
+    fill_value: one item, or an array that broadcasts to `shape`. dtype: that of the value by default.
+    See `asarray` for the options.
+    """
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    value: npt.NDArray[Any] = np.asarray(fill_value)
+    kind = value.dtype if dtype is None else np.dtype(dtype)
+    if not value.ndim:
+        return filled(shape, kind, options, _item(fill_value, kind))
+    array = new_array((shape,) if isinstance(shape, int) else tuple(shape), kind, options)
+    everything = np.broadcast_to(value, array.shape)
+    with written(array):
+        fill_boxes(array, lambda region: everything[region])
+    return array
+
+
+def _item(value: Any, dtype: np.dtype[Any]) -> str | bytes:
+    """Return the bytes of an item, or the name of the value that takes no space."""
+    item: npt.NDArray[Any] = np.empty((), dtype)
+    item[()] = value
+    stored = item.tobytes()
+    return stored if any(stored) else "zeros"

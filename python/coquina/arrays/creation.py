@@ -1,0 +1,245 @@
+"""New arrays from data: `asarray`, copies, iterators of slabs, and what all of them are made with.
+
+In: anything that NumPy makes an array of, anything array-like that gives slices, or slabs one after
+another. Out: an `Array` in memory or in a file. A file appears under its name when it is complete; what
+failed leaves nothing.
+Memory: sources in memory are not copied where their bytes lie as ours; others are read in boxes of some 64
+    MiB.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.arrays.array import Array
+from coquina.arrays.descriptions import add_layers, as_stored, layers_of
+from coquina.arrays.new_arrays import DEFAULTS, Access, Chunks, Options, fill_boxes, make, options_of, written
+from coquina.arrays.operators import Operators
+from coquina.arrays.regions import BOX_BYTES
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Unpack
+
+    import numpy.typing as npt
+
+    from coquina._core import Codec, Filters, Path
+    from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
+
+#: Make an `Array` as `make` does.
+new_array = partial(make, Array)
+
+
+def asarray(
+    obj: Any,
+    /,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    threads: int | None = None,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a compressed array with the items of `obj`: a new one, unless it is that very array already.
+
+    obj: an array or anything that NumPy makes one of (scalars, lists, buffers, what has `__array__` or
+        DLPack); an expression, which is computed; or what has `shape`, `dtype` and gives NumPy arrays for
+        slices, such as datasets of h5py and Zarr, which are read in boxes of some 64 MiB.
+    dtype: that of `obj` by default; byte order is kept. Objects raise TypeError.
+    device: "cpu", the only one.
+    copy: None: an `Array` is returned as it is where neither dtype nor options ask for another. True: never.
+        False: always; ValueError where a new one is needed.
+    chunks, blocks: items along each axis of a chunk, the unit that is stored, and of a block, the unit
+        that is decoded; by the default rule if None or "auto", which looks at `access`: "any", "rows"
+        (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
+    codec, level, filters: see `compress`; a codec may come with its parameter, as ("zfp_accuracy", -3). The
+        codec "auto" gives each chunk what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+    lossy: None to keep all items as they are; a `Lossy`, or a mapping of its keywords, for what may be lost
+        of those that are written, now and later: {"max_error": 0.01}.
+    path: the file to write; in memory if None. contiguous: one file; False makes a directory with a file
+        per chunk.
+    overwrite: replace what is there; else that raises FileExistsError.
+    checksums: of every chunk in a file, so that flipped bits are found.
+
+    What a source says of its items goes along, into `attrs`: attributes, the names of the axes, and the
+    coordinates of DataArrays; of packed variables (`scale_factor`) the items stay as they are stored.
+
+    Raises ValueError for options out of range and for attributes that cannot be stored, LimitError for more
+    than the format can count.
+    """
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    if not isinstance(obj, np.ndarray):
+        if isinstance(obj, Array):
+            is_same = dtype is None or obj.dtype == dtype
+            if is_same and not copy and chunks is None and options == DEFAULTS:
+                return obj
+        if copy is False:
+            raise ValueError(f"copy=False: the items of {type(obj).__name__} are copied into new chunks")
+        if is_sliced(obj):
+            wanted: Any = obj.dtype if dtype is None else dtype
+            with as_stored(obj):
+                return _from_boxes(obj, np.dtype(wanted), options, threads, layers_of(obj))
+        if not hasattr(obj, "__array__") and hasattr(obj, "__dlpack__"):
+            obj = np.from_dlpack(cast("Any", obj))
+    elif copy is False:
+        raise ValueError("copy=False: the items of a NumPy array are copied into new chunks")
+    layers = {} if isinstance(obj, np.ndarray) else layers_of(obj)
+    with as_stored(obj):
+        array: npt.NDArray[Any] = (
+            np.asarray(obj, dtype) if isinstance(obj, np.ndarray) else np.asarray(obj, dtype, order="C")
+        )
+    if layers or (array.nbytes > BOX_BYTES and not array.flags.c_contiguous):
+        return _from_boxes(array, array.dtype, options, threads, layers)
+    array = np.asarray(array, order="C")
+    return new_array(array.shape, array.dtype, options, array, threads=threads)
+
+
+def is_sliced(x: Any) -> bool:
+    """Whether `x` is read in slices: it has a shape and a dtype, and its items are not in memory."""
+    if isinstance(x, Operators):  # arrays, views, expressions
+        return len(x.shape) > 0
+    return (
+        isinstance(getattr(x, "dtype", None), np.dtype)
+        and isinstance(getattr(x, "shape", None), tuple)
+        and len(x.shape) > 0
+        and hasattr(x, "__getitem__")
+        and not any(hasattr(x, name) for name in ("__array_interface__", "__dlpack__", "iloc"))
+    )
+
+
+def _from_boxes(
+    x: Any, dtype: np.dtype[Any], options: Options, threads: int | None, layers: Mapping[str, bytes]
+) -> Array:
+    """Copy `x` box by box. layers: what is said of it."""
+    array = new_array(tuple(int(size) for size in x.shape), dtype, options)
+    with written(array):
+        fill_boxes(array, lambda region: x[region], threads)
+        add_layers(array, layers)
+    return array
+
+
+def from_slabs(
+    slabs: Iterable[npt.ArrayLike],
+    dtype: npt.DTypeLike | None = None,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    threads: int | None = None,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of slabs that follow each other along the first axis; how many is not known before.
+
+    slabs: arrays of one shape but for the first axis, at least one (it may be of length 0). Later ones
+        must be castable to the dtype of the first by the rule "same_kind". The other options are those of
+        `asarray`.
+
+    Memory: a row of chunks, and a slab. A file is committed once, at the end. Raises ValueError or
+    TypeError for a slab that does not fit; there is no file then.
+    """
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    arrays = (np.asarray(slab) for slab in slabs)
+    first = next(arrays, None)
+    if first is None or not first.ndim:
+        raise ValueError("from_slabs: needs at least one slab, of one axis or more")
+    wanted = np.dtype(first.dtype if dtype is None else dtype)
+    array = new_array((0, *first.shape[1:]), wanted, options)
+    with written(array):
+        for rows in _whole_chunks(_chain(first, arrays), array):
+            array.append(rows, threads=threads)
+    return array
+
+
+def _chain(first: npt.NDArray[Any], rest: Iterator[npt.NDArray[Any]]) -> Iterator[npt.NDArray[Any]]:
+    yield first
+    yield from rest
+
+
+def _whole_chunks(slabs: Iterator[npt.NDArray[Any]], array: Array) -> Iterator[npt.NDArray[Any]]:
+    """Yield the rows of the slabs in pieces that end where chunks do, so that no chunk is written twice."""
+    unit = max(array.chunks[0], 1)
+    row_bytes = max(array.itemsize * int(np.prod(array.shape[1:], dtype=object)), 1)
+    # Chunks of few bytes are worked on together, so that there is something to do for all threads.
+    unit *= max(1, min(BOX_BYTES, 1 << 40) // (unit * row_bytes))
+    # A copy, for whoever makes the slabs may make them all in one place.
+    gathered = np.empty((unit, *array.shape[1:]), array.dtype)
+    rows = 0
+    for slab in slabs:
+        if slab.ndim != array.ndim or slab.shape[1:] != array.shape[1:]:
+            raise ValueError(f"from_slabs: a slab of shape {slab.shape} after ones of (n, {array.shape[1:]})")
+        at = 0
+        while at < len(slab):
+            count = min(unit - rows, len(slab) - at)
+            np.copyto(gathered[rows : rows + count], slab[at : at + count], casting="same_kind")
+            rows, at = rows + count, at + count
+            if rows == unit:
+                yield gathered
+                rows = 0
+    if rows:
+        yield gathered[:rows]
+
+
+def filled(
+    shape: Any,
+    dtype: np.dtype[Any],
+    options: Options,
+    fill: str | bytes,
+) -> Array:
+    """Return an array of one value, under its name."""
+    lengths = (int(shape),) if hasattr(shape, "__index__") else tuple(int(size) for size in shape)
+    if any(size < 0 for size in lengths):
+        raise ValueError("negative dimensions are not allowed")
+    array = new_array(lengths, dtype, options, fill=fill)
+    array.handle.publish()
+    return array

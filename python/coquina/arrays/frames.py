@@ -1,0 +1,218 @@
+"""`Frame`: a file or directory of plain chunks, chunk by chunk; what python-blosc2 calls an SChunk.
+
+In: bytes of chunks. Out: chunks by number, decoded or as they are stored, and metadata. Arrays are frames
+too, and are better used as `Array`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from coquina import _core
+from coquina._core import CoquinaError
+from coquina.attrs import Attrs, Meta
+from coquina.html import caption_html, facts_html
+from coquina.msgpack_values import pack
+from coquina.remote import new_path
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL, info_of, tuned
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+    from typing import Unpack
+
+    from coquina._core import Buffer, Codec, Filters, Path
+    from coquina.remote import RangeReader
+    from coquina.tuning_options import Tuning, TuningInfo
+
+
+class Frame:
+    """An open frame: `frame[n]` is what chunk `n` decodes to, as bytes. Each change is one commit.
+
+    attrs: metadata that can be changed. meta: the fixed ones.
+    """
+
+    def __init__(self, handle: _core.FrameHandle) -> None:
+        """Wrap an open handle; users call `coquina.open` or `Frame.create`."""
+        self._handle = handle
+        #: What reads a frame that is far away, with counts of `requests` and `bytes_read`; else None.
+        self.remote: RangeReader | None = None
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        *,
+        typesize: int = 1,
+        chunk_size: int = 0,
+        codec: Codec = DEFAULT_CODEC,
+        level: int = DEFAULT_LEVEL,
+        filters: Filters | None = None,
+        contiguous: bool = True,
+        overwrite: bool = False,
+        checksums: bool = True,
+        meta: Mapping[str, Any] | None = None,
+        **tuning: Unpack[Tuning],
+    ) -> Frame:
+        """Return a new frame without chunks.
+
+        chunk_size: bytes of each chunk but the last, before compression; 0 lets each have its own size.
+        typesize, codec, level, filters: how chunks are encoded; the codec "auto" gives each what suits it, by
+            goal, for_, bandwidth and calibrate of `Tuning`. The other options are those of `asarray`.
+        meta: metadata that stay as they are as long as the frame lives.
+        """
+        codec, level, filters, terms = tuned(codec, level, filters, tuning)
+        handle = _core.create_frame(
+            new_path(path),
+            typesize=typesize,
+            chunk_size=chunk_size,
+            codec=codec,
+            level=level,
+            filters=filters,
+            contiguous=contiguous,
+            overwrite=overwrite,
+            checksums=checksums,
+            metalayers=[(name, pack(value)) for name, value in (meta or {}).items()],
+            tuning=terms,
+        )
+        handle.publish()
+        return cls(handle)
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file or directory; None for bytes and file objects."""
+        return self._handle.path
+
+    @property
+    def attrs(self) -> Attrs:
+        """Metadata by name, a mapping that can be changed."""
+        return Attrs(self._handle)
+
+    @property
+    def meta(self) -> Meta:
+        """The fixed metadata by name."""
+        return Meta(self._handle)
+
+    @property
+    def tuning(self) -> TuningInfo | None:
+        """What chunks are tuned for; None where all are encoded in the same way. Raises CorruptError."""
+        return info_of(self._handle.tuning())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all chunks decode to."""
+        return self._handle.stats()["nbytes"]
+
+    @property
+    def cbytes(self) -> int:
+        """Bytes of the chunks as stored."""
+        return self._handle.stats()["cbytes"]
+
+    def info(self) -> dict[str, Any]:
+        """Return how the frame is stored, as plain values; `tuning` is there only where chunks are tuned."""
+        stats = self._handle.stats()
+        try:
+            found = self.tuning
+        except CoquinaError as error:
+            return {**stats, "tuning": str(error)}
+        return stats if found is None else {**stats, "tuning": str(found)}
+
+    def __len__(self) -> int:
+        """Return how many chunks there are."""
+        return self._handle.stats()["nchunks"]
+
+    def __getitem__(self, number: int) -> bytes:
+        """Return what a chunk decodes to. Raises IndexError, CorruptError."""
+        return self._handle.chunk(self._number(number))
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Iterate over what the chunks decode to."""
+        return (self[number] for number in range(len(self)))
+
+    def stored(self, number: int) -> bytes:
+        """Return a chunk as it is stored: what `decompress` takes."""
+        return self._handle.stored_chunk(self._number(number))
+
+    def append(self, data: Buffer) -> None:
+        """Add a chunk of `data` at the end."""
+        self.insert(len(self), data)
+
+    def insert(self, number: int, data: Buffer) -> None:
+        """Add a chunk of `data` before chunk `number`, or at the end for `len(frame)`."""
+        number = number if number == len(self) else self._number(number)
+        self._handle.put_chunk(number, self._encode(data), insert=True)
+
+    def __setitem__(self, number: int, data: Buffer) -> None:
+        """Put a chunk of `data` in place of chunk `number`."""
+        self._handle.put_chunk(self._number(number), self._encode(data))
+
+    def __delitem__(self, number: int) -> None:
+        """Remove a chunk; the ones behind it move up."""
+        self._handle.remove_chunk(self._number(number))
+
+    def _encode(self, data: Buffer) -> bytes:
+        if (made := self._handle.tuned_chunk(data)) is not None:
+            return made
+        info = self._handle.stats()
+        parameter = info["codec_parameter"]
+        codec = info["codec"] if parameter is None else (info["codec"], parameter)
+        return _core.compress(
+            data,
+            typesize=info["typesize"],
+            codec=codec,
+            level=info["level"],
+            filters=info["filters"],
+        )
+
+    def _number(self, number: int) -> int:
+        count = len(self)
+        if not -count <= number < count:
+            raise IndexError(f"chunk {number} of a frame of {count}")
+        return number % count
+
+    @contextmanager
+    def transaction(self) -> Generator[Frame]:
+        """Make all changes within one commit. An exception undoes them all."""
+        self._handle.begin()
+        try:
+            yield self
+        except BaseException:
+            self._handle.rollback()
+            raise
+        self._handle.commit()
+
+    def compact(self) -> None:
+        """Give back the space that old versions of chunks take in the file."""
+        self._handle.compact()
+
+    def refresh(self) -> bool:
+        """Go to the newest commit of whoever writes the file; return whether there was one."""
+        return self._handle.refresh()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, so that it can no longer be read."""
+        return self._handle.is_closed
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._handle.close()
+
+    def __enter__(self) -> Frame:
+        """Return the frame; it is closed at the end of the `with` block."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+        self.close()
+
+    def _repr_html_(self) -> str:
+        """Return a table of facts, for notebooks."""
+        return caption_html(self) if self.is_closed else facts_html(self.info().items())
+
+    def __repr__(self) -> str:
+        """Say how many chunks there are and how small they are."""
+        if self.is_closed:
+            return "<Frame, closed>"
+        info = self.info()
+        return f"<Frame of {info['nchunks']} chunks, {info['nbytes']} bytes in {info['cbytes']}>"

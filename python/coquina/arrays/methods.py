@@ -1,0 +1,361 @@
+"""NumPy's methods and attributes of arrays, for all that is array-like here.
+
+In: what has a shape, a dtype and items for keys. Out: what coquina's function of the same name gives.
+Invariant: a method does nothing itself that a function does.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from coquina.providers import serving
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Axis = int | tuple[int, ...] | None
+    DType = npt.DTypeLike | None
+
+_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
+
+def namespace() -> Any:
+    """Return `coquina`, whose functions are imported when they are asked for."""
+    return serving("functions")
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that are not None: those of functions, whose own defaults stand for the others."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+class Methods:
+    """Attributes and methods of NumPy's arrays."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """Items along each axis."""
+            ...
+
+        @property
+        def dtype(self) -> np.dtype[Any]:
+            """Of the items."""
+            ...
+
+        def __getitem__(self, key: Any, /) -> Any:
+            """Return items."""
+            ...
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many items."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the items, decoded."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def T(self) -> Any:
+        """The array with its axes in the reverse order; of two axes for the array API standard."""
+        return namespace().permute_dims(self, tuple(range(self.ndim))[::-1])
+
+    @property
+    def mT(self) -> Any:
+        """The array with its last two axes exchanged."""
+        return namespace().matrix_transpose(self)
+
+    @property
+    def real(self) -> Any:
+        """The real parts."""
+        return namespace().real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts."""
+        return namespace().imag(self)
+
+    @property
+    def device(self) -> Literal["cpu"]:
+        """Where the items are."""
+        return "cpu"
+
+    def to_device(self, device: str, /, stream: object = None) -> Any:
+        """Return the array: there is one device, "cpu". Raises ValueError for others."""
+        if device != "cpu" or stream is not None:
+            raise ValueError(f"to_device: {device!r}: arrays are on 'cpu', without streams")
+        return self
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """Return the module whose functions follow the Python array API standard: `coquina`."""
+        if api_version is not None and api_version not in _API_VERSIONS:
+            raise ValueError(f"api_version {api_version!r}: one of {', '.join(_API_VERSIONS)} is followed")
+        return namespace()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the device as DLPack names it: memory of the processor."""
+        return (1, 0)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Lend all items, decoded, by the protocol DLPack. Raises BufferError for `copy=False`."""
+        if copy is False:
+            raise BufferError("copy=False: the items are decoded into new memory")
+        items: Any = np.array(self[...], copy=None)
+        return items.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
+
+    def item(self, *args: Any) -> Any:
+        """Return one item as a Python object: the only one, or that of an index."""
+        if not args and self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        if len(args) == 1 and isinstance(args[0], tuple):
+            args = cast("tuple[Any, ...]", args[0])
+        if len(args) > 1:
+            return np.asarray(self[args]).item()
+        if not args:
+            return np.asarray(self[(0,) * self.ndim]).item()
+        number = args[0] + self.size if args[0] < 0 else args[0]
+        if not 0 <= number < self.size:
+            raise IndexError(f"index {args[0]} is out of bounds for size {self.size}")
+        index: list[int] = []
+        for size in reversed(self.shape):
+            number, at = divmod(number, size)
+            index.append(at)
+        return np.asarray(self[tuple(reversed(index))]).item()
+
+    def tolist(self) -> Any:
+        """Return all items as nested lists of Python objects."""
+        return np.asarray(self).tolist()
+
+    def astype(self, dtype: npt.DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> Any:
+        """Return the items as another dtype. Raises TypeError if the rule `casting` does not allow it."""
+        if not np.can_cast(self.dtype, np.dtype(dtype), casting):
+            raise TypeError(
+                f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule "
+                f"{casting!r}"
+            )
+        return namespace().astype(self, dtype, copy=copy)
+
+    def compute(self, path: Any = None, **options: Any) -> Any:
+        """Return the items as an `Array`, as `Expr.compute` does: small results have been computed already.
+
+        path, options: as of `asarray`; without any an array is returned as it is.
+        """
+        return namespace().asarray(self, path=path, **options)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+        """Return the items in another shape, in C order or Fortran's; see `coquina.reshape`."""
+        wanted = shape[0] if len(shape) == 1 else shape
+        return namespace().reshape(self, wanted, order=order, **given(copy=copy))
+
+    def ravel(self, order: str = "C") -> Any:
+        """Return the items along one axis, in C order or Fortran's."""
+        return namespace().reshape(self, (-1,), order=order)
+
+    def flatten(self, order: str = "C") -> Any:
+        """Return the items along one axis, in C order or Fortran's."""
+        return namespace().reshape(self, (-1,), order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Return the array with its axes in another order, the reverse one if none is said."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        return namespace().permute_dims(self, tuple(order or range(self.ndim - 1, -1, -1)))
+
+    def squeeze(self, axis: Axis = None) -> Any:
+        """Return the array without axes of length 1: all of these, or some."""
+        if axis is None:
+            axis = tuple([at for at, size in enumerate(self.shape) if size == 1])
+        return namespace().squeeze(self, axis)
+
+    def clip(self, min: Any = None, max: Any = None) -> Any:
+        """Return the items, those below `min` or above `max` replaced by these."""
+        return namespace().clip(self, min, max)
+
+    def round(self, decimals: int = 0) -> Any:
+        """Return the items rounded to decimals, halves to even."""
+        return namespace().round(self, decimals)
+
+    def conj(self) -> Any:
+        """Return the complex conjugates."""
+        return namespace().conj(self)
+
+    conjugate = conj
+
+    def all(self, axis: Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = True) -> Any:
+        """Return whether all items are true."""
+        return namespace().all(self, axis=axis, out=out, keepdims=keepdims, where=where)
+
+    def any(self, axis: Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = True) -> Any:
+        """Return whether any item is true."""
+        return namespace().any(self, axis=axis, out=out, keepdims=keepdims, where=where)
+
+    def max(
+        self,
+        axis: Axis = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Return the largest item."""
+        return namespace().max(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def min(
+        self,
+        axis: Axis = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Return the smallest item."""
+        return namespace().min(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Return the sum."""
+        return namespace().sum(
+            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Return the product."""
+        return namespace().prod(
+            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+
+    def mean(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+        where: Any = True,
+    ) -> Any:
+        """Return the mean."""
+        return namespace().mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = True,
+    ) -> Any:
+        """Return the standard deviation; `ddof` is what the count is reduced by."""
+        return namespace().std(
+            self, axis=axis, dtype=dtype, out=out, correction=ddof, keepdims=keepdims, where=where
+        )
+
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = True,
+    ) -> Any:
+        """Return the variance; `ddof` is what the count is reduced by."""
+        return namespace().var(
+            self, axis=axis, dtype=dtype, out=out, correction=ddof, keepdims=keepdims, where=where
+        )
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Any:
+        """Return the first index of the largest item."""
+        return namespace().argmax(self, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Any:
+        """Return the first index of the smallest item."""
+        return namespace().argmin(self, axis=axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None, dtype: npt.DTypeLike | None = None) -> Any:
+        """Return the sums of the items up to each, along an axis or in C order."""
+        return namespace().cumsum(self, axis=axis, **given(dtype=dtype))
+
+    def cumprod(self, axis: int | None = None, dtype: npt.DTypeLike | None = None) -> Any:
+        """Return the products of the items up to each, along an axis or in C order."""
+        return namespace().cumprod(self, axis=axis, **given(dtype=dtype))
+
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Return the array with two axes exchanged."""
+        return namespace().swapaxes(self, axis1, axis2)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+        """Return the array with items repeated along an axis, or flat."""
+        return namespace().repeat(self, repeats, axis=axis)
+
+    def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Any:
+        """Return the items at indices along an axis, or of the flat array; see `coquina.take`."""
+        return namespace().take(self, indices, axis=axis, mode=mode)
+
+    def sorted(self, axis: int = -1) -> Any:
+        """Return the items sorted along an axis; NumPy's `sort` would change the array."""
+        return namespace().sort(self, axis=axis)
+
+    def argsort(self, axis: int = -1) -> Any:
+        """Return the indices that sort along an axis."""
+        return namespace().argsort(self, axis=axis)
+
+    def searchsorted(self, v: Any, side: Literal["left", "right"] = "left") -> Any:
+        """Return where the items of `v` belong in this sorted array."""
+        return namespace().searchsorted(self, v, side=side)
+
+    def nonzero(self) -> Any:
+        """Return the indices of the items that are not zero, an array for each axis."""
+        return namespace().nonzero(self)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """Return the diagonal of two axes."""
+        return namespace().diagonal(self, offset=offset, axis1=axis1, axis2=axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """Return the sum of the diagonal of two axes."""
+        return namespace().trace(self, offset=offset, axis1=axis1, axis2=axis2)
+
+    def dot(self, b: Any) -> Any:
+        """Return the dot product, as `numpy.dot` has it."""
+        return namespace().dot(self, b)

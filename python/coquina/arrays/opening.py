@@ -1,0 +1,258 @@
+"""`open`: looks at what a file holds, and gives an `Array`, a `Frame`, a `PackFile` or an `hdf5.File`.
+
+In: a path, a file object or, for `from_bytes`, a buffer. Out: an open handle that reads what it is asked for.
+Frames that stand for data elsewhere, or hold code, are refused: nothing that is opened is run or followed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+
+from coquina import _core
+from coquina._core import UnsupportedError
+from coquina.arrays.array import Array
+from coquina.arrays.bloscpack import PackFile
+from coquina.arrays.copies import copy_of, encoding_of_copy
+from coquina.arrays.foreign import what_is, what_is_at
+from coquina.arrays.frames import Frame
+from coquina.dtypes import parse_dtype
+from coquina.providers import Provider
+from coquina.remote import RangeReader, local_path, new_path, reader_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coquina._core import Buffer, Path
+    from coquina.arrays.foreign import Foreign
+    from coquina.hdf5 import files as hdf5_files
+else:
+    hdf5_files = Provider("hdf5_files")
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
+#: The names of files that are ours if anything is: what is wrong with them, the engine says.
+_OWN_SUFFIXES = (".b2nd", ".b2frame", ".blp")
+_WRITABLE = {"r": False, "r+": True, "a": True}
+
+
+def open(
+    source: Path | BinaryIO,
+    mode: Literal["r", "r+", "a", "w", "x"] = "r",
+    *,
+    offset: int = 0,
+    verify: bool = True,
+    damaged: bool = False,
+    wait: float | None = None,
+    durable: bool = False,
+    store: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    allow_external: bool | None = None,
+) -> Any:
+    """Open a file by its content, and read only what is asked for.
+
+    Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), a `Frame`
+    for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an `hdf5.File` for HDF5.
+
+    source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
+        `store`, or a file object opened for reading in binary mode that can seek. What is far away is read by
+        ranges of bytes, of which `remote` of what is returned keeps count.
+    mode: "r" to read; "r+" or "a" to change too, which one process at a time can. "w" and "x" make a new
+        HDF5 file, as does "a" where there is none of a name that HDF5 files have; see `hdf5.File`.
+    offset: where in the file the frame begins.
+    verify: look at the checksums of what is read, where the file has them.
+    damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
+        an error else. Checksums tell which chunks are good: see `verify` and `repair`. That a chunk is all
+        zeros, all NaN or not written yet has none, and is believed.
+    wait: for so many seconds, if another process writes to what is to be changed; BlockingIOError is raised
+        then. Waits for HDF5 files. durable: commits of an HDF5 file wait for the disk; see `Array.durable`.
+    allow_external: have an HDF5 file read other files that it names (external storage and links, virtual
+        datasets), wherever they lie. By default only those in its own folder or below are read.
+    store: an object store of obstore. storage_options: what fsspec takes for the file system of a URL.
+
+    Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
+    UnsupportedError, which says what it is, for files of other formats.
+    """
+    if mode != "r" and store is None and isinstance(source, str):
+        source = new_path(source)
+    reader = reader_for(source, store=store, storage_options=storage_options)
+    if reader is not None:
+        return _open_remote(reader, mode, offset, verify, damaged)
+    target: Path | BinaryIO = source
+    if isinstance(source, str | os.PathLike):
+        source = local_path(source) or source
+        target = os.path.abspath(os.fspath(source))
+        if mode in ("w", "x") or (mode == "a" and not os.path.exists(target)):
+            return _new_hdf5(target, mode, wait, durable)
+    if mode not in _WRITABLE:
+        raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
+    if offset == 0 and is_hdf5(target):
+        return _hdf5(target, mode, damaged, wait, durable, allow_external)
+    try:
+        handle = _core.open_content(
+            target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
+        )
+    except (_core.CorruptError, FileNotFoundError) as error:
+        is_other = offset == 0 and not (damaged and not (isinstance(target, str) and os.path.isdir(target)))
+        raise (_foreign(cast("Any", target)) if is_other else None) or error from None
+    return _opened(handle)
+
+
+def _foreign(target: str | BinaryIO) -> Exception | None:
+    """Return the error of what is none of ours: a folder, or a file of another format."""
+    if not isinstance(target, str):
+        return _foreign_file(target, "the file")
+    if os.path.isdir(target):
+        if os.path.isfile(os.path.join(target, "table.json")):
+            return UnsupportedError(f"{target}: a directory with a table, which open_table opens")
+        if os.path.isfile(os.path.join(target, "chunks.b2frame")):
+            return None
+        found = what_is_at(target)
+        if found is not None and found.advice:
+            return _refused(target, found)
+        return FileNotFoundError(f"{target}: a folder without an array in it")
+    if not os.path.isfile(target):
+        return None
+    with builtins.open(target, "rb") as file:
+        return _foreign_file(file, target)
+
+
+def _foreign_file(file: BinaryIO, name: str) -> Exception | None:
+    """Return the error of a file of another format; None for one that is ours, but damaged."""
+    file.seek(0)
+    head = file.read(32)
+    # Of a damaged frame the first bytes may be wrong, and of a cut one missing.
+    if b"b2frame" in head or head.startswith(b"blpk") or name.lower().endswith(_OWN_SUFFIXES):
+        found = what_is(file, name)
+        return None if found is None or not found.advice else _refused(name, found)
+    found = what_is(file, name)
+    if found is None:
+        return UnsupportedError(f"{name}: no format that coquina opens")
+    return _refused(name, found)
+
+
+def _refused(name: str, found: Foreign) -> UnsupportedError:
+    return UnsupportedError(
+        f"{name}: {found.name}, which coquina does not open{found.advice and '; '}{found.advice}"
+    )
+
+
+def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, damaged: bool) -> Any:
+    if mode != "r":
+        raise ValueError(f"{reader.url}: mode {mode!r}: what is far away can only be read")
+    reader.warm()
+    try:
+        file, source = cast("BinaryIO", reader.file()), cast("Any", reader)
+        if offset == 0 and _has_signature(file):
+            return _hdf5(file, "r", damaged)
+        found = _opened(_core.open_content(source, offset=offset, verify=verify, damaged=damaged))
+    except _core.CoquinaError as error:
+        is_other = isinstance(error, _core.CorruptError) and offset == 0 and not damaged
+        if is_other and (other := _foreign_file(cast("BinaryIO", reader.file()), reader.url)) is not None:
+            raise other from None
+        raise error if reader.url in str(error) else type(error)(f"{reader.url}: {error}") from error
+    if not isinstance(found, Array):
+        found.remote = reader
+    return found
+
+
+def from_bytes(buffer: Buffer) -> Any:
+    """Return what the bytes of a file hold, for reading; see `open`."""
+    content = memoryview(cast("Any", buffer))
+    if content.contiguous and bytes(content.cast("B")[:8]) == _SIGNATURE:
+        return _hdf5(BytesIO(content), "r", damaged=False)
+    try:
+        return _opened(_core.open_content(buffer))
+    except _core.CorruptError as error:
+        is_known = content.contiguous and content.nbytes
+        raise (_foreign_file(BytesIO(content), "the buffer") if is_known else None) or error from None
+
+
+def is_hdf5(source: Path | BinaryIO) -> bool:
+    """Return whether a file begins as HDF5 does: at its start, or behind a block for the user's own bytes."""
+    if not isinstance(source, str | os.PathLike):
+        at = source.tell()
+        try:
+            return _has_signature(source)
+        finally:
+            source.seek(at)
+    if not os.path.isfile(source):
+        return False
+    with builtins.open(source, "rb") as file:
+        return _has_signature(file)
+
+
+def _has_signature(file: BinaryIO) -> bool:
+    size = file.seek(0, os.SEEK_END)
+    at = 0
+    while at + len(_SIGNATURE) <= size:
+        file.seek(at)
+        head = file.read(10)
+        if head.startswith(_SIGNATURE):
+            return True
+        if at == 0 and (head.startswith(b"blpk") or head[2:] == b"b2frame\0"):
+            return False
+        at = max(512, 2 * at)
+    return False
+
+
+def _hdf5(
+    source: Path | BinaryIO,
+    mode: Literal["r", "r+", "a", "w", "x"],
+    damaged: bool,
+    wait: float | None = None,
+    durable: bool = False,
+    allow_external: bool | None = None,
+) -> Any:
+    if damaged:
+        raise UnsupportedError("damaged HDF5 files are mended by `coquina recover`, which writes a new one")
+    return hdf5_files.File(source, mode, wait=wait, durable=durable, allow_external=allow_external)
+
+
+def _new_hdf5(path: str, mode: Literal["a", "w", "x"], wait: float | None, durable: bool) -> Any:
+    if not path.lower().endswith(_SUFFIXES):
+        if mode == "a":
+            raise FileNotFoundError(f"{path}: there is no such file")
+        raise ValueError(f"{path}: mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
+    return hdf5_files.File(path, mode, wait=wait, durable=durable)
+
+
+def reopen(path: str | RangeReader, offset: int) -> Array:
+    """Open what a pickle refers to."""
+    array = open(cast("Any", path), offset=offset)
+    if not isinstance(array, Array):
+        raise TypeError(f"{path}: the file that was pickled was an array, and is none now")
+    return array
+
+
+def restore(content: bytes, mode: str) -> Array:
+    """Return the array of a pickle; one that could be changed can be again."""
+    array = from_bytes(content)
+    return _same_as(array) if _WRITABLE[mode] else array
+
+
+def _opened(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader) -> Any:
+    if isinstance(handle, _core.ArrayHandle):
+        return Array(handle, parse_dtype(handle.dtype_text, handle.typesize))
+    if isinstance(handle, _core.PackReader):
+        return PackFile(handle)
+    return Frame(handle)
+
+
+def _same_as(array: Array) -> Array:
+    """Return an array in memory with the chunks of another one as they are stored, and its bound.
+
+    Codecs that lose something would lose it again if the items were encoded anew.
+    """
+    known = array.lossy
+    return copy_of(
+        Array,
+        array,
+        encoding_of_copy(array, None, None, None, {})[0],
+        chunks=array.chunks,
+        blocks=array.blocks,
+        lossy=known and known.promised,
+        keeps_chunks=True,
+    )

@@ -1,0 +1,284 @@
+"""New arrays of numbers in a row, `arange` and `linspace`, and of any items, `fromiter` and `frombuffer`.
+
+In: as NumPy's functions of these names, and the options of `asarray`. Out: an `Array` with exactly NumPy's
+values, made box by box, so that it may be larger than memory.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import ceil
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.arrays.creation import asarray, from_slabs, new_array
+from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
+from coquina.arrays.regions import BOX_BYTES
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Unpack
+
+    import numpy.typing as npt
+
+    from coquina._core import Buffer, Codec, Filters, Path
+    from coquina.arrays.array import Array
+    from coquina.arrays.new_arrays import Options
+    from coquina.arrays.regions import Region
+    from coquina.lossy import LossyOption
+    from coquina.tuning_options import Tuning
+
+#: Fewer items are made by NumPy at once.
+_AT_ONCE = BOX_BYTES // 8
+
+
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of the numbers from `start` (0 if it is left out) up to, without, `stop`, by `step`.
+
+    Numbers, dates (datetime64) or durations, as `numpy.arange`. See `asarray` for the options.
+    """
+    if stop is None:
+        start, stop = start * 0 + 0, start  # 0, not -0.0
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    length = _length(start, stop, step)
+    if length <= _AT_ONCE:
+        return new_from(np.arange(start, stop, step, dtype=dtype), options)
+    # The first two items say all, as in NumPy: item i is the first one and i times their difference.
+    kind: np.dtype[Any] = np.result_type(start, stop, step) if dtype is None else np.dtype(dtype)
+    wide: np.dtype[Any] = np.dtype("f4") if kind == np.float16 else kind
+    two: npt.NDArray[Any] = (
+        np.arange(start, start + 2 * step, step, dtype=dtype)[:2].astype(kind).astype(wide)
+    )
+    first, difference = two[0], two[1] - two[0]
+    steps: npt.DTypeLike = np.int64 if kind.kind in "mM" else wide
+
+    def part(region: Region) -> npt.NDArray[Any]:
+        return cast("npt.NDArray[Any]", first + _places(region, steps) * difference).astype(kind)
+
+    return made((length,), kind, options, part)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: str | None = None,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of `num` numbers at equal distances from `start` to `stop`, with it if `endpoint`.
+
+    As `numpy.linspace` for numbers. See `asarray` for the options.
+    """
+    options = options_of(
+        chunks,
+        blocks,
+        access,
+        codec,
+        level,
+        filters,
+        path,
+        contiguous,
+        overwrite,
+        checksums,
+        device,
+        lossy=lossy,
+        tuning=tuning,
+    )
+    if num <= _AT_ONCE:
+        return new_from(np.linspace(start, stop, num, endpoint, dtype=dtype), options)
+    wide: np.dtype[Any] = np.result_type(start, stop, float(num))
+    kind: np.dtype[Any] = wide if dtype is None else np.dtype(dtype)
+    first: Any = wide.type(start)
+    width: Any = wide.type(stop) - first
+    divisions = num - 1 if endpoint else num
+    step = width / divisions
+
+    def part(region: Region) -> npt.NDArray[Any]:
+        places = _places(region, wide)
+        items: Any = (places * step if step != 0 else places / divisions * width) + first
+        if endpoint and region[0].stop == num:
+            items[-1] = stop
+        if kind.kind in "iu":
+            items = np.floor(items)
+        return items.astype(kind)
+
+    return made((num,), kind, options, part)
+
+
+def fromiter(
+    iterable: Iterable[Any],
+    dtype: npt.DTypeLike,
+    count: int = -1,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    threads: int | None = None,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of one axis with the items of `iterable`, or the first `count` of them.
+
+    Raises ValueError if there are fewer. See `asarray` for the options. Memory: a row of chunks.
+    """
+    kind = np.dtype(dtype)
+    return from_slabs(
+        _pieces(iter(iterable), kind, count),
+        kind,
+        chunks=chunks,
+        blocks=blocks,
+        access=access,
+        codec=codec,
+        level=level,
+        filters=filters,
+        lossy=lossy,
+        path=path,
+        contiguous=contiguous,
+        overwrite=overwrite,
+        checksums=checksums,
+        threads=threads,
+        **tuning,
+    )
+
+
+def frombuffer(
+    buffer: Buffer,
+    dtype: npt.DTypeLike = float,
+    count: int = -1,
+    offset: int = 0,
+    *,
+    chunks: Chunks = None,
+    blocks: tuple[int, ...] | None = None,
+    access: Access = "any",
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
+    lossy: LossyOption = None,
+    path: Path | None = None,
+    contiguous: bool = True,
+    overwrite: bool = False,
+    checksums: bool = True,
+    threads: int | None = None,
+    **tuning: Unpack[Tuning],
+) -> Array:
+    """Return a new array of one axis with the items of a buffer, from byte `offset` on.
+
+    See `asarray` for the options.
+    """
+    return asarray(
+        np.frombuffer(cast("Any", buffer), dtype, count, offset),
+        chunks=chunks,
+        blocks=blocks,
+        access=access,
+        codec=codec,
+        level=level,
+        filters=filters,
+        lossy=lossy,
+        path=path,
+        contiguous=contiguous,
+        overwrite=overwrite,
+        checksums=checksums,
+        threads=threads,
+        **tuning,
+    )
+
+
+def new_from(items: npt.NDArray[Any], options: Options) -> Array:
+    """Return an array of a NumPy array that is in C order."""
+    return new_array(items.shape, items.dtype, options, items)
+
+
+def made(
+    shape: tuple[int, ...], dtype: np.dtype[Any], options: Options, part: Callable[[Region], Any]
+) -> Array:
+    """Return an array of what `part` gives for each region."""
+    array = new_array(shape, dtype, options)
+    with written(array):
+        fill_boxes(array, part)
+    return array
+
+
+def _places(region: Region, dtype: npt.DTypeLike) -> Any:
+    """Return the numbers of the items of a region."""
+    return cast("Any", np.arange(region[0].start, region[0].stop)).astype(dtype)
+
+
+def _length(start: Any, stop: Any, step: Any) -> int:
+    """Return how many items `numpy.arange` makes."""
+    if isinstance(start, str | np.datetime64) or isinstance(stop, np.timedelta64):
+        return 0  # Dates have rules of their own; that many days no computer has memory for.
+    return max(0, ceil((stop - start) / step)) if step else 0
+
+
+def _pieces(items: Iterator[Any], dtype: np.dtype[Any], count: int) -> Iterator[npt.NDArray[Any]]:
+    unit = max(1, (1 << 20) // max(dtype.itemsize, 1))
+    left = count
+    yield np.empty(0, dtype)
+    while left:
+        wanted = unit if left < 0 else min(unit, left)
+        piece = np.fromiter(islice(items, wanted), dtype)
+        if left > 0:
+            left -= len(piece)
+            if len(piece) < wanted:
+                raise ValueError(f"fromiter: {count} items wanted, {left} are missing")
+        yield piece
+        if len(piece) < wanted:
+            return

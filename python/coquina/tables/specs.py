@@ -1,0 +1,64 @@
+"""How columns are to be stored, by the dtypes and values that they are given.
+
+In: dtypes and values of NumPy. Out: descriptions of columns, objects taken for what they are one by one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.casting import is_masked
+from coquina.tables.layout import ColumnSpec
+from coquina.tables.values import TEXT
+
+if TYPE_CHECKING:
+    from coquina.tables.layout import Schema
+
+
+def schema_of(dtype: np.dtype[Any]) -> Schema:
+    """Return the columns that the fields of a dtype are. Raises TypeError for one without fields."""
+    if dtype.names is None:
+        raise TypeError(f"dtype {dtype}: a table needs one with fields")
+    return tuple(spec_of(name, dtype[name]) for name in dtype.names)
+
+
+def spec_of(name: str, dtype: np.dtype[Any]) -> ColumnSpec:
+    """Return the column that items of a dtype make; objects are taken for text."""
+    base, shape = dtype.subdtype or (dtype, ())
+    if base.names is not None:
+        if shape:
+            raise TypeError(f"column {name!r}: records with axes ({dtype}) are not stored in tables")
+        return ColumnSpec(name, base, children=schema_of(base))
+    if base.kind == "O":
+        return ColumnSpec(name, TEXT, shape, nullable=True)
+    if base.kind == "V":
+        raise TypeError(f"column {name!r}: bytes without meaning ({dtype}) are not stored in tables")
+    return ColumnSpec(name, base, shape)
+
+
+def column_spec(name: str, values: Any) -> ColumnSpec:
+    """Return the column that values make, by what they are: objects are looked at one by one."""
+    has_mask = is_masked(values)
+    array: Any = values if has_mask else np.asarray(values)
+    dtype = cast("np.dtype[Any]", array.dtype)
+    if array.ndim > 1:
+        dtype = np.dtype((dtype, array.shape[1:]))
+    if dtype.kind == "T":
+        has_null = hasattr(dtype, "na_object")
+        return ColumnSpec(name, TEXT, nullable=has_null or has_mask)
+    if dtype.kind != "O":
+        spec = spec_of(name, dtype)
+        return ColumnSpec(name, spec.dtype, spec.shape, nullable=True) if has_mask else spec
+    has_null = any(one is None for one in array)
+    kinds: set[type] = {type(one) for one in array if one is not None}
+    if kinds <= {str, np.str_}:
+        return ColumnSpec(name, TEXT, nullable=has_null)
+    found = np.asarray([one for one in array if one is not None])
+    if found.dtype.kind in "biufcSM":
+        return ColumnSpec(name, found.dtype, nullable=has_null and found.dtype.kind not in "fcM")
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise TypeError(
+        f"column {name!r}: objects ({names}) are not stored in tables; numbers, times and text are"
+    )
