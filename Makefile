@@ -45,7 +45,7 @@ test-long: export COQUINA_FUZZ_SEED = $(SEED)
 test-long: lint rust-tests $(VENV)/.built
 	@echo "make test-long: SEED=$(SEED)"
 	COQUINA_FUZZ_MUTATIONS=50000000 cargo test -q --release -p coquina-fuzz
-	$(BIN)/python -m pytest -m "long or not long" --hypothesis-profile=fresh --hypothesis-seed=$(SEED) \
+	$(PYTEST) -m "long or not long" --hypothesis-profile=fresh --hypothesis-seed=$(SEED) \
 	    -o faulthandler_timeout=4000
 
 # Every figure, the summary, the gallery: under an hour on two cores. A bench that fails does not stop the others.
@@ -74,8 +74,11 @@ lint: $(VENV)/.built
 rust-tests: tools
 	cargo test -q
 
+# As many processes as CPUs: a test takes one core, mostly, and waits for others as seldom as can be.
+PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
+
 python-tests: $(VENV)/.built
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # Says what is missing, before a long build fails for want of it.
 tools:
