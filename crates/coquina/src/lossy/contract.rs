@@ -3,8 +3,8 @@
 //! In: a bound and the dtype of an array. Out: a contract that fits it, or the reason why none can be.
 //! Source: `docs/guide/lossy.md`.
 
-use super::floats::{floor_log2, power_of_two};
-use super::number::Items;
+use super::items::Items;
+use super::lattice::{floor_log2, power_of_two};
 use super::round::Rule;
 use crate::base::error::{Error, Result};
 

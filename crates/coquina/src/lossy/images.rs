@@ -6,8 +6,8 @@
 //! searched for with it, in tenths of a decibel.
 //! Source: `docs/formats/image-codecs.md`, "Options".
 
-use super::choose::{Trial, Work};
 use super::contract::{Bound, Means};
+use super::trial::{Trial, Work};
 use super::{ratio, search};
 use crate::base::error::{ErrorKind, Result};
 use crate::chunk::{Params, Split};

@@ -2,7 +2,7 @@
 //!
 //! Computed in a wider type, where nothing overflows; what is beyond the end of the type becomes its end.
 
-use super::floats::Lattice;
+use super::lattice::Lattice;
 use super::number::{Number, is_within, walks};
 
 macro_rules! integer {

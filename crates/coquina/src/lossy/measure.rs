@@ -7,7 +7,11 @@
 
 use std::ops::Range;
 
-use super::number::{Compared, Items, Number, with_number};
+use super::items::{Items, with_number};
+use super::number::{Compared, Number};
+
+/// What rounding errors of computing a mean may come to.
+const MEAN_SLACK: f64 = 1.0 - 1e-9;
 
 /// The items of a chunk that count.
 #[derive(Clone, Copy)]
@@ -50,6 +54,13 @@ pub(super) struct Measured {
     pub(super) mean_square: f64,
     /// Whether all zeros are zeros of the same sign.
     pub(super) keeps_zeros: bool,
+}
+
+impl Measured {
+    /// Whether there are as many decibels.
+    pub(super) fn holds_psnr(&self, psnr: f64) -> bool {
+        self.mean_square <= 10.0_f64.powf(-psnr / 10.0) * MEAN_SLACK
+    }
 }
 
 impl Counted<'_> {

@@ -11,6 +11,8 @@ mod contract;
 mod floats;
 mod images;
 mod integers;
+mod items;
+mod lattice;
 mod measure;
 mod number;
 mod ratio;
@@ -20,7 +22,9 @@ mod sample;
 mod search;
 #[cfg(test)]
 mod tests;
+mod trial;
 
-pub(crate) use choose::{Coder, Given, encode};
+pub(crate) use choose::encode;
 pub use contract::{Bound, Contract, Means};
 pub use record::{Reached, Record, WAYS};
+pub(crate) use trial::{Coder, Given};

@@ -5,11 +5,11 @@
 //! In: a ratio. Out: a chunk of at most the bytes that it allows, and of not many less; the items as they are where
 //! they are small enough already; nothing where no rounding gets there.
 
-use super::choose::{Hint, How, Trial, Work};
 use super::contract::Means;
-use super::floats::floor_log2;
+use super::lattice::floor_log2;
 use super::round::Rule;
 use super::search::{PRECISION, zfp_params};
+use super::trial::{Hint, How, Trial, Work};
 use crate::base::error::Result;
 
 /// A chunk may be smaller than asked for by this part.
@@ -51,20 +51,28 @@ fn whole(x: f64) -> usize {
     x as usize
 }
 
-/// A chunk whose first `split` items are rounded to multiples of two to the first power, the rest to the second.
+/// Powers of two whose multiples numbers are rounded to: the wider step of the first items, and that of the rest.
+#[derive(Clone, Copy)]
+struct Exponents {
+    first: i32,
+    rest: i32,
+}
+
+/// A chunk that has been rounded and encoded.
 struct Tried {
     bytes: Vec<u8>,
     plain: Vec<u8>,
 }
 
-fn tried(work: &Work<'_>, exponents: (i32, i32), split: f64) -> Result<Tried> {
+/// The chunk whose first items, this part of them, are rounded to the first step, and the rest to the other.
+fn tried(work: &Work<'_>, exponents: Exponents, split: f64) -> Result<Tried> {
     let mut plain = work.room();
     let item = work.contract.items.number_bytes();
     let at = whole(plain.len() as f64 * split) / item * item;
-    work.round(Rule::multiples(exponents.1), &mut plain)?;
+    work.round(Rule::multiples(exponents.rest), &mut plain)?;
     if at > 0 {
         let mut coarse = work.room();
-        work.round(Rule::multiples(exponents.0), &mut coarse)?;
+        work.round(Rule::multiples(exponents.first), &mut coarse)?;
         plain[..at].copy_from_slice(&coarse[..at]);
     }
     Ok(Tried { bytes: work.coder.encode(&plain, None)?, plain })
@@ -99,7 +107,7 @@ fn search(
     let top = floor_log2(greatest) + 2;
     let bits = i32::try_from(work.contract.items.bits()).unwrap_or(64);
     let (mut fine, mut fine_bytes) = (top - bits - 4, exact_bytes);
-    let (mut coarse, mut found) = (top, tried(work, (top, top), 0.0)?);
+    let (mut coarse, mut found) = (top, tried(work, Exponents { first: top, rest: top }, 0.0)?);
     if found.bytes.len() > goal.most {
         return Ok(None);
     }
@@ -114,7 +122,7 @@ fn search(
         let next = if tries < GUESSES { guess } else { fine + (coarse - fine) / 2 };
         let next = next.clamp(fine + 1, coarse - 1);
         tries += 1;
-        let new = tried(work, (next, next), 0.0)?;
+        let new = tried(work, Exponents { first: next, rest: next }, 0.0)?;
         last = (next, new.bytes.len());
         if new.bytes.len() <= goal.most {
             (coarse, found) = (next, new);
@@ -122,7 +130,7 @@ fn search(
             (fine, fine_bytes) = (next, new.bytes.len());
         }
     }
-    let found = split(work, goal, (coarse, fine), (found, fine_bytes))?;
+    let found = split(work, goal, Exponents { first: coarse, rest: fine }, found, fine_bytes)?;
     Ok(Some((found, coarse)))
 }
 
@@ -130,8 +138,9 @@ fn search(
 fn split(
     work: &Work<'_>,
     goal: Goal,
-    exponents: (i32, i32),
-    (mut found, mut fine_bytes): (Tried, usize),
+    exponents: Exponents,
+    mut found: Tried,
+    mut fine_bytes: usize,
 ) -> Result<Tried> {
     let (mut fine, mut coarse) = (0.0_f64, 1.0_f64);
     let aim = usize::midpoint(goal.least, goal.most) as f64;

@@ -7,8 +7,9 @@
 //! all trials. Integers have few bytes: of these the widest step is tried too.
 //! Invariant: to round what is rounded changes nothing.
 
-use super::floats::{Lattice, floor_log2, power_of_two};
-use super::number::{Items, Number, Rounded, with_number};
+use super::items::{Items, with_number};
+use super::lattice::{Lattice, floor_log2, power_of_two};
+use super::number::{Number, Rounded};
 use crate::base::error::Result;
 use crate::base::pool::Job;
 
@@ -58,11 +59,20 @@ fn whole(x: f64) -> i64 {
     x as i64
 }
 
-/// Fills `to` with the items of `from`, rounded. Those that equal the ones in `before`, or `fill`, stay as they are.
+/// Items that are to be rounded.
+pub(super) struct Unrounded<'a> {
+    pub(super) from: &'a [u8],
+    /// What stood in their places, if only some are written: those that equal it stay as they are.
+    pub(super) before: Option<&'a [u8]>,
+    /// The item that stands for what is not there, which stays too.
+    pub(super) fill: Option<&'a [u8]>,
+}
+
+/// Fills `to` with the items, rounded.
 pub(super) fn round(
     rule: Rule,
     items: Items,
-    (from, before, fill): (&[u8], Option<&[u8]>, Option<&[u8]>),
+    &Unrounded { from, before, fill }: &Unrounded<'_>,
     to: &mut [u8],
     job: &Job<'_>,
 ) -> Result<()> {

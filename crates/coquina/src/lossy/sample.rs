@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::choose::Given;
+use super::trial::Given;
 
 /// Chunks of fewer blocks are tried whole.
 const BLOCKS_MIN: usize = 16;

@@ -3,11 +3,11 @@
 //! A first guess comes from what is known of the means, then what was measured says where to go. Few tries, always the
 //! same ones for the same items.
 
-use super::choose::{Hint, How, Trial, Work};
 use super::contract::{Bound, Means};
-use super::floats::floor_log2;
-use super::measure::{Extent, Measured};
+use super::lattice::floor_log2;
+use super::measure::Extent;
 use super::round::Rule;
+use super::trial::{Hint, How, Trial, Work};
 use crate::base::error::Result;
 use crate::chunk::{Params, Split};
 use crate::codec;
@@ -20,14 +20,6 @@ pub(super) const PRECISION: &str = "zfp_precision";
 const FINER: i32 = 3;
 /// How often ZFP is tried with another precision.
 const PRECISIONS: u32 = 4;
-/// What rounding errors of computing a mean may come to.
-const MEAN_SLACK: f64 = 1.0 - 1e-9;
-
-/// Whether there are as many decibels.
-pub(super) fn holds_psnr(measured: &Measured, psnr: f64) -> bool {
-    measured.mean_square <= 10.0_f64.powf(-psnr / 10.0) * MEAN_SLACK
-}
-
 /// The root of the mean square error that so many decibels allow.
 pub(super) fn noise(extent: &Extent, psnr: f64) -> f64 {
     extent.range() * 10.0_f64.powf(-psnr / 20.0)
@@ -42,7 +34,7 @@ pub(super) fn psnr_rounded(work: &Work<'_>, psnr: f64, plain: &mut [u8]) -> Resu
         let (first, last) = (floor_log2(noise * 12.0_f64.sqrt()) + 1, floor_log2(noise) + 1);
         for exponent in (last..=first).rev() {
             work.round(Rule::multiples(exponent), plain)?;
-            if holds_psnr(&work.measured(plain), psnr) {
+            if work.measured(plain).holds_psnr(psnr) {
                 return Ok(());
             }
         }

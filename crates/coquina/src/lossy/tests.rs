@@ -1,16 +1,17 @@
 //! Rounding against its definition: all numbers of 8 and 16 bits, and chosen ones of more.
 
 use super::contract::{Bound, Contract, Means};
-use super::floats::{floor_log2, power_of_two};
+use super::items::Items;
+use super::lattice::{floor_log2, power_of_two};
 use super::measure::Counted;
-use super::number::Items;
-use super::round::{Rule, round};
+use super::round::{Rule, Unrounded, round};
 use crate::base::pool::Job;
 use crate::base::testing::random;
 
 fn rounded(dtype: &str, rule: Rule, from: &[u8], before: Option<&[u8]>) -> Vec<u8> {
     let mut to = vec![0; from.len()];
-    round(rule, Items::of(dtype).unwrap(), (from, before, None), &mut to, &Job::inline()).unwrap();
+    round(rule, Items::of(dtype).unwrap(), &Unrounded { from, before, fill: None }, &mut to, &Job::inline())
+        .unwrap();
     to
 }
 

@@ -8,8 +8,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::math::{exp2, log2};
-use super::times::Times;
-use super::ways::{self, Way};
+use super::ways::{self, Times, Way};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;

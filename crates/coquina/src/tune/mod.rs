@@ -26,5 +26,6 @@ pub use encode::{check, encode_into, one_item, repeated};
 pub use features::Features;
 pub use goal::{Goal, LAYER, Wants};
 pub use report::{Report, Way, explain};
+pub use sample::Sampled;
 pub use sequences::Sequences;
-pub use tuner::{Choice, Counters, Looks, Sampled, Tuner};
+pub use tuner::{Choice, Counters, Looks, Tuner};

@@ -2,8 +2,9 @@
 
 use super::features::Features;
 use super::goal::Goal;
+use super::sample::Sampled;
 use super::trial::Tried;
-use super::tuner::{Looks, Sampled, tried};
+use super::tuner::{Looks, tried};
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::chunk::Params;

@@ -1,8 +1,8 @@
 //! What is looked at of a chunk: some of its blocks, spread evenly.
 
-use super::tuner::Sampled;
 use crate::base::error::Result;
 use crate::base::pool::Job;
+use crate::chunk::BlockSource;
 
 /// At most so many bytes of a block are tried, and about so many of a chunk.
 const PIECE_BYTES_MAX: usize = 512 << 10;
@@ -12,6 +12,17 @@ const TRIED_BLOCKS_MAX: usize = 32;
 const SEEN_BLOCKS: usize = 2;
 const SEEN_RUNS: usize = 2;
 const SEEN_RUN_BYTES: usize = 2 << 10;
+
+/// Blocks of a chunk that is to be encoded.
+#[derive(Clone, Copy)]
+pub struct Sampled<'s> {
+    /// Makes them.
+    pub source: &'s dyn BlockSource,
+    /// Those that may be looked at, each in the place of its number.
+    pub numbers: &'s [usize],
+    /// Bytes of a block.
+    pub block_bytes: usize,
+}
 
 /// Bytes of a block that are tried: whole items.
 fn piece_bytes(block_bytes: usize, typesize: usize) -> usize {
@@ -112,7 +123,6 @@ pub(super) fn various(sampled: &Sampled<'_>, typesize: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chunk::BlockSource;
 
     struct Numbered;
 

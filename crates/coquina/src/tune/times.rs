@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use super::calibrate::{self, Factors};
 use super::math::exp2;
 use super::sequences::Sequences;
-use super::ways::Way;
+use super::ways::{Times, Way};
 use crate::base::error::{Error, Result};
 
 const TABLE: &str = include_str!("times.tsv");
@@ -52,13 +52,6 @@ impl Probes {
             raw,
         ]
     }
-}
-
-/// Nanoseconds of a core per byte.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Times {
-    pub(super) write: f64,
-    pub(super) read: f64,
 }
 
 /// A line of the table.

@@ -7,8 +7,8 @@
 use super::goal::{Goal, Wants};
 use super::sample::Pieces;
 use super::sequences::Sequences;
-use super::times::{LZ4_FORMAT, Model, Probes, Times};
-use super::ways::{self, Filters, Way};
+use super::times::{LZ4_FORMAT, Model, Probes};
+use super::ways::{self, Filters, Times, Way};
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::chunk::{self, Generation, Params};

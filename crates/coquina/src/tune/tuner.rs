@@ -5,24 +5,13 @@ use std::sync::{Mutex, PoisonError};
 use super::features::Features;
 use super::goal::Goal;
 use super::memory::{Memory, Recalled};
-use super::sample::{Pieces, seen, tried_bytes, various};
+use super::sample::{Pieces, Sampled, seen, tried_bytes, various};
 use super::times::Model;
 use super::trial::{Trial, Tried};
 use super::ways::{self, Way};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::chunk::{BlockSource, Params, Plain};
-
-/// Blocks of a chunk that is to be encoded.
-#[derive(Clone, Copy)]
-pub struct Sampled<'s> {
-    /// Makes them.
-    pub source: &'s dyn BlockSource,
-    /// Those that may be looked at, each in the place of its number.
-    pub numbers: &'s [usize],
-    /// Bytes of a block.
-    pub block_bytes: usize,
-}
+use crate::chunk::{Params, Plain};
 
 /// How a chunk is to be encoded.
 #[derive(Clone, Copy)]

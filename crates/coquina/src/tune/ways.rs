@@ -75,6 +75,13 @@ impl Way {
     }
 }
 
+/// Nanoseconds of a core per byte.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Times {
+    pub(super) write: f64,
+    pub(super) read: f64,
+}
+
 /// The way that stores items as they are.
 ///
 /// # Errors
