@@ -17,7 +17,7 @@ use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
 use crate::base::turns::{Turn, Turns};
 use crate::chunk::{Generation, Params, encode_into};
-use crate::tune::{self, Goal, Tuner};
+use crate::policy::tuned::{self, Goal, Tuner};
 
 /// Chunks of this size and more are encoded one after another by all threads, smaller ones one by each thread.
 const BIG_CHUNK_BYTES: usize = 4 << 20;
@@ -97,7 +97,7 @@ impl Options {
         if self.params.generation != Generation::Blosc1 {
             return Err(Error::invalid("format: a Bloscpack file holds Blosc1 chunks"));
         }
-        self.tuning.map_or(Ok(()), |_| tune::check(&self.params))?;
+        self.tuning.map_or(Ok(()), |_| tuned::check(&self.params))?;
         self.params.check()
     }
 

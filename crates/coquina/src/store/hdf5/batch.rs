@@ -9,7 +9,7 @@ use super::stored::StoredBytes;
 use super::view::View;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
-use crate::store::{Chunks, EncodeChunk, OpenChunk, Sizes, Stored};
+use crate::store::{Chunks, OpenChunk, Sizes, Stored};
 
 /// Chunks that were fetched for one read.
 pub(super) struct Batch {
@@ -52,10 +52,6 @@ impl Chunks for Batch {
                 format.open(&self.view.start(number), stored, *mask, limits)
             }
         }
-    }
-
-    fn encoder(&self) -> Option<&dyn EncodeChunk> {
-        Some(&self.view.shared.encoder)
     }
 
     fn fill(&self) -> Option<&[u8]> {

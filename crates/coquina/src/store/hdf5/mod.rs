@@ -33,7 +33,7 @@ use crate::hdf5::{ChunkRow, Slot, ZoneField};
 pub use batch::at_once;
 pub use counters::GearStats;
 pub use seconds::Seconds;
-pub(crate) use store::Hdf5Store;
+pub(crate) use store::{Hdf5Opened, Hdf5Store};
 pub use terminated::TerminatedField;
 
 /// The bytes of a chunk as it is stored, and its filter mask.

@@ -9,11 +9,12 @@ use super::batch::{Batch, kept_or};
 use super::counters::add;
 use super::view::View;
 use crate::base::error::{Error, Result};
-use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
 use crate::hdf5::Inner;
-use crate::store::{Access, Chunks, EncodeChunk, Extent, OpenChunk, Parts, Sizes, Stored};
+use crate::store::{
+    Access, Chunks, Extent, Extents, LibraryAccess, OpenChunk, Parts, Prefetch, Remote, Sizes, Stored,
+};
 
 /// A view whose chunks are got at in a certain way: as this dataset's are, or as fallback.
 pub(super) struct Reader {
@@ -44,7 +45,7 @@ impl Reader {
     }
 }
 
-impl Chunks for Reader {
+impl Prefetch for Reader {
     fn access(&self, chunks: u64) -> Result<Access> {
         let (view, shared) = (&self.view, &self.view.shared);
         if self.gear() == Gear::Direct && !view.is_worth_a_table(chunks) {
@@ -56,7 +57,7 @@ impl Chunks for Reader {
             }
             shared.allow("the table of chunks cannot be read")?;
             add(&shared.counters.fallbacks, 1);
-            self.distrust();
+            self.disable_direct();
         }
         if self.gear() == Gear::Whole {
             shared.allow("libhdf5 is to read items, not chunks")?;
@@ -70,9 +71,68 @@ impl Chunks for Reader {
             _ => Ok(Arc::new(self.fetch_all(numbers)?)),
         }
     }
+}
 
+impl Extents for Reader {
+    fn extent(&self, number: u64) -> Result<Option<Extent>> {
+        let Some((stored, mask)) = self.view.direct(number)? else { return Ok(None) };
+        let format = &self.view.shared.format;
+        let parts = match format.pipeline.inner(mask) {
+            _ if self.view.shared.contiguous.is_some() => Parts::Blocks,
+            Inner::Blosc2 => Parts::EndsFirst,
+            Inner::Blosc if !format.cut.is_tiles() => Parts::EndsFirst,
+            Inner::Stored if !format.cut.is_tiles() => Parts::Blocks,
+            _ => Parts::All,
+        };
+        Ok(Some(Extent { bytes: stored.at..stored.at.saturating_add(stored.len), parts }))
+    }
+}
+
+impl LibraryAccess for Reader {
     fn may_know_items(&self) -> bool {
         self.gear() != Gear::Whole
+    }
+
+    fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Option<Result<()>> {
+        if self.gear() != Gear::Whole {
+            return None;
+        }
+        let shared = &self.view.shared;
+        let allowed = shared.allow("libhdf5 is to read items, not chunks");
+        add(&shared.counters.whole, 1);
+        Some(allowed.and_then(|()| shared.library.read_box(start, shape, out)).map(|()| {
+            if let Some(meaning) = &shared.format.meaning {
+                meaning.show(out);
+            }
+        }))
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Chunks>> {
+        let is_direct = self.gear() == Gear::Direct && self.view.shared.contiguous.is_none();
+        if !is_direct || Settings::is_strict() {
+            return None;
+        }
+        add(&self.view.shared.counters.fallbacks, 1);
+        Some(Arc::new(Self { view: Arc::clone(&self.view), gear: Some(Gear::Fetched) }))
+    }
+
+    fn disable_direct(&self) {
+        self.view.shared.is_distrusted.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Chunks for Reader {
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
+    }
+
+    fn remote(&self) -> Option<Remote<'_>> {
+        let source = self.view.shared.source.as_deref()?;
+        (self.gear() == Gear::Direct && source.is_far()).then_some(Remote { source, extents: self })
+    }
+
+    fn library(&self) -> Option<&dyn LibraryAccess> {
+        Some(self)
     }
 
     fn shape(&self) -> Option<&[u64]> {
@@ -107,24 +167,6 @@ impl Chunks for Reader {
         }
     }
 
-    fn far(&self) -> Option<&dyn ReadAt> {
-        let source = self.view.shared.source.as_deref()?;
-        (self.gear() == Gear::Direct && source.is_far()).then_some(source)
-    }
-
-    fn extent(&self, number: u64) -> Result<Option<Extent>> {
-        let Some((stored, mask)) = self.view.direct(number)? else { return Ok(None) };
-        let format = &self.view.shared.format;
-        let parts = match format.pipeline.inner(mask) {
-            _ if self.view.shared.contiguous.is_some() => Parts::Blocks,
-            Inner::Blosc2 => Parts::EndsFirst,
-            Inner::Blosc if !format.cut.is_tiles() => Parts::EndsFirst,
-            Inner::Stored if !format.cut.is_tiles() => Parts::Blocks,
-            _ => Parts::All,
-        };
-        Ok(Some(Extent { bytes: stored.at..stored.at.saturating_add(stored.len), parts }))
-    }
-
     fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
         if self.gear() != Gear::Direct {
             return self.fetched(number)?.open(number, limits);
@@ -137,37 +179,6 @@ impl Chunks for Reader {
             return Ok(shared.format.plain(stored));
         }
         shared.format.open(&self.view.start(number), stored, mask, limits)
-    }
-
-    fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Option<Result<()>> {
-        if self.gear() != Gear::Whole {
-            return None;
-        }
-        let shared = &self.view.shared;
-        let allowed = shared.allow("libhdf5 is to read items, not chunks");
-        add(&shared.counters.whole, 1);
-        Some(allowed.and_then(|()| shared.library.read_box(start, shape, out)).map(|()| {
-            if let Some(meaning) = &shared.format.meaning {
-                meaning.show(out);
-            }
-        }))
-    }
-
-    fn fallback(&self) -> Option<Arc<dyn Chunks>> {
-        let is_direct = self.gear() == Gear::Direct && self.view.shared.contiguous.is_none();
-        if !is_direct || Settings::is_strict() {
-            return None;
-        }
-        add(&self.view.shared.counters.fallbacks, 1);
-        Some(Arc::new(Self { view: Arc::clone(&self.view), gear: Some(Gear::Fetched) }))
-    }
-
-    fn distrust(&self) {
-        self.view.shared.is_distrusted.store(true, Ordering::Relaxed);
-    }
-
-    fn encoder(&self) -> Option<&dyn EncodeChunk> {
-        Some(&self.view.shared.encoder)
     }
 
     fn fill(&self) -> Option<&[u8]> {

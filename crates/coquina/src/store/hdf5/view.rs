@@ -39,7 +39,7 @@ pub(super) struct Shared {
     pub(super) contiguous: Option<u64>,
     /// How many axes are those of the file's dataset.
     pub(super) rank: usize,
-    pub(super) encoder: Encoder,
+    pub(super) encoder: Arc<Encoder>,
     pub(super) counters: Counters,
     pub(super) limits: Limits,
     /// Whether what we read of the file ourselves was found to be wrong.
