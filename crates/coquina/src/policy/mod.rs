@@ -9,6 +9,8 @@ mod encode_policy;
 mod exact;
 mod new_chunk;
 mod stored;
+#[cfg(test)]
+mod tests;
 pub mod tuned;
 
 pub(crate) use encode_policy::EncodePolicy;

@@ -51,7 +51,7 @@ pub trait OpenChunk: Send + Sync {
     ///
     /// # Errors
     /// As [`OpenChunk::read_block`].
-    fn lend(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>>;
+    fn reuse_encoded(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>>;
 
     /// The item that all of its items are, if that is known without decoding any.
     fn item(&self) -> Option<Vec<u8>> {

@@ -112,8 +112,8 @@ impl OpenChunk for BloscChunk {
         self.chunk.places(start..start + self.block_bytes, places);
     }
 
-    fn lend(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
-        if self.chunk.can_lend(params) { self.chunk.encoded_block(number) } else { Ok(None) }
+    fn reuse_encoded(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
+        if self.chunk.can_reuse(params) { self.chunk.encoded_block(number) } else { Ok(None) }
     }
 
     fn header(&self) -> Option<Header> {

@@ -4,7 +4,7 @@ use crate::array::geometry::Grid;
 use crate::array::read::Source;
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::turns::Turn;
+use crate::base::sequencer::Ticket;
 use crate::policy::{ChunkBlocks, EncodePolicy, KnownItems, NewChunk};
 use crate::store::{ChunkFormat, EncodedChunk, Statistics};
 
@@ -33,12 +33,12 @@ pub(crate) struct Edit {
 }
 
 impl ChunkEncoder<'_> {
-    /// Encodes a chunk of these blocks, one of several of which each has its turn.
+    /// Encodes a chunk of these blocks, one of several of which each has its ticket.
     pub(crate) fn encode(
         &self,
         edit: Edit,
         blocks: &dyn ChunkBlocks,
-        turn: &Turn<'_>,
+        ticket: &Ticket<'_>,
         job: &Job<'_>,
     ) -> Result<EncodedChunk> {
         let inside = self.grid.inside(edit.number);
@@ -52,7 +52,7 @@ impl ChunkEncoder<'_> {
             fill: self.old.chunks.fill(),
             known: self.old.statistics.map(|ty| KnownItems { ty, before: &before }),
         };
-        self.policy.encode(&chunk, turn, job)
+        self.policy.encode(&chunk, ticket, job)
     }
 
     /// Whether a chunk of one item over and over needs no blocks.

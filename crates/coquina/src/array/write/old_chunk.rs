@@ -56,7 +56,7 @@ impl<'w> OldChunk<'w> {
     pub(crate) fn stored(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
         match self {
             Self::Content { content: Content::Blocks(_, chunk), .. } if !self.has_outside(number) => {
-                chunk.lend(number, params)
+                chunk.reuse_encoded(number, params)
             }
             _ => Ok(None),
         }

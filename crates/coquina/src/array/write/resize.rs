@@ -13,7 +13,7 @@ use crate::array::read::Source;
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
 use crate::base::room::with_room;
-use crate::base::turns::Turn;
+use crate::base::sequencer::Ticket;
 use crate::chunk::{BlockSource, Header};
 use crate::policy::ChunkBlocks;
 use crate::store::{EncodedChunk, Entry, Statistics, Store};
@@ -70,7 +70,7 @@ fn rewritten(
     let blocks = KeptBlocks { old, failed: FirstError::default() };
     let keeps_items = encoder.grid.holds_all_of(encoder.old.grid);
     let edit = Edit { number, is_covered: false, keeps_items, may_repeat: false };
-    let made = encoder.encode(edit, &blocks, &Turn::alone(), job);
+    let made = encoder.encode(edit, &blocks, &Ticket::alone(), job);
     blocks.failed.or(made)
 }
 

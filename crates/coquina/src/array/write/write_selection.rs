@@ -17,7 +17,7 @@ use crate::array::read::Source;
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::base::turns::{Turn, Turns};
+use crate::base::sequencer::{Sequencer, Ticket};
 use crate::store::{Access, EncodedChunk, Entry, Store};
 
 /// A write that is going on.
@@ -86,18 +86,18 @@ impl Write<'_> {
         if count < 2 * width {
             for touched in touched {
                 let number = touched.chunk;
-                let chunk = self.make(plan, &touched, &Turn::alone(), job).map_err(place(number))?;
+                let chunk = self.make(plan, &touched, &Ticket::alone(), job).map_err(place(number))?;
                 putter.take(Numbered { number, chunk })?;
             }
             return Ok(putter);
         }
         let putter = Ordered::new(putter, width);
-        let turns = Turns::default();
+        let sequencer = Sequencer::default();
         job.run(total, touched.enumerate(), |(at, touched)| {
             let number = touched.chunk;
             let make = || {
-                let turn = turns.turn(at);
-                let chunk = self.make(plan, &touched, &turn, &Job::inline()).map_err(place(number))?;
+                let ticket = sequencer.ticket(at);
+                let chunk = self.make(plan, &touched, &ticket, &Job::inline()).map_err(place(number))?;
                 Ok(Numbered { number, chunk })
             };
             putter.put(at, make)?;
@@ -123,8 +123,14 @@ impl Write<'_> {
         }
     }
 
-    /// Makes a chunk, one of several of which each has its turn.
-    fn make(&self, plan: &Plan, touched: &Touched, turn: &Turn<'_>, job: &Job<'_>) -> Result<EncodedChunk> {
+    /// Makes a chunk, one of several of which each has its ticket.
+    fn make(
+        &self,
+        plan: &Plan,
+        touched: &Touched,
+        ticket: &Ticket<'_>,
+        job: &Job<'_>,
+    ) -> Result<EncodedChunk> {
         if let Some(item) = self.item(plan, touched) {
             return self.encoder.repeated(&item);
         }
@@ -133,10 +139,10 @@ impl Write<'_> {
             let Some(touched) = plan.chunks().next() else {
                 return Err(Error::invalid("a chunk of no items"));
             };
-            self.patch(request, &plan, &touched, turn, job)
+            self.patch(request, &plan, &touched, ticket, job)
         };
         let gathered = computed::with_gathered(self.request, self.encoder.grid, plan, touched, job, patched);
-        gathered.unwrap_or_else(|| self.patch(self.request, plan, touched, turn, job))
+        gathered.unwrap_or_else(|| self.patch(self.request, plan, touched, ticket, job))
     }
 
     /// Encodes what a chunk held with values over it.
@@ -145,7 +151,7 @@ impl Write<'_> {
         request: &Request<'_>,
         plan: &Plan,
         touched: &Touched,
-        turn: &Turn<'_>,
+        ticket: &Ticket<'_>,
         job: &Job<'_>,
     ) -> Result<EncodedChunk> {
         let ChunkEncoder { old, grid, .. } = self.encoder;
@@ -155,7 +161,7 @@ impl Write<'_> {
         let blocks = PatchedBlocks::new(request, plan, touched, held, grid.blocks_per_chunk());
         let keeps_items = request.keeps_items(old.grid, grid);
         let edit = Edit { number, is_covered, keeps_items, may_repeat: true };
-        let made = self.encoder.encode(edit, &blocks, turn, job);
+        let made = self.encoder.encode(edit, &blocks, ticket, job);
         blocks.failed.or(made)
     }
 }

@@ -6,13 +6,14 @@
 //! What does not lose the same again each time, ZFP and the filters that truncate, is for chunks that are written
 //! whole: the other items of a chunk of which a part is written would lose once more.
 
+use super::coder::ChunkCoder;
 use super::contract::{Bound, Contract, Means, free_bits};
 use super::items::Kind;
 use super::lattice::{floor_log2, power_of_two};
 use super::measure::Counted;
 use super::record::Reached;
 use super::sample::Sample;
-use super::trial::{Coder, Given, Hint, How, Trial, Work};
+use super::trial::{Given, Hint, How, Trial, Work};
 use super::{images, ratio, search};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
@@ -36,7 +37,7 @@ pub(crate) struct Encoded {
 pub(crate) fn encode(
     contract: &Contract,
     given: &Given<'_>,
-    coder: &dyn Coder,
+    coder: &ChunkCoder<'_>,
     job: &Job<'_>,
 ) -> Result<Encoded> {
     let Given { plain, before, inside, .. } = *given;

@@ -7,6 +7,7 @@
 //! Invariant: what is chosen depends on the items, the contract and the parameters only.
 
 mod choose;
+mod coder;
 mod contract;
 mod floats;
 mod images;

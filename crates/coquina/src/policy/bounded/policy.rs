@@ -8,14 +8,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::choose::encode;
+use super::coder::ChunkCoder;
 use super::contract::Contract;
 use super::record::Reached;
-use super::trial::{Coder, Given};
+use super::trial::Given;
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::turns::Turn;
-use crate::chunk::Params;
-use crate::policy::tuned::{self, Choice, Tuned};
+use crate::base::sequencer::Ticket;
+use crate::policy::tuned::Tuned;
 use crate::policy::{EncodePolicy, NewChunk};
 use crate::store::EncodedChunk;
 
@@ -41,7 +41,7 @@ impl<'w> Bounded<'w> {
 }
 
 impl EncodePolicy for Bounded<'_> {
-    fn encode(&self, chunk: &NewChunk<'_>, _turn: &Turn<'_>, job: &Job<'_>) -> Result<EncodedChunk> {
+    fn encode(&self, chunk: &NewChunk<'_>, _ticket: &Ticket<'_>, job: &Job<'_>) -> Result<EncodedChunk> {
         let plain = chunk.plain(job)?;
         let old = kept(chunk.old_plain(job)?, &plain, chunk.fill);
         let inside = chunk.shape.runs();
@@ -54,7 +54,8 @@ impl EncodePolicy for Bounded<'_> {
             // A chunk at the end of the first axis grows when something is appended.
             is_whole: chunk.shape.has_all_rows(),
         };
-        let made = encode(self.contract, &given, &ChunkCoder { chunk, tuned: self.tuned, job }, job)?;
+        let coder = ChunkCoder { chunk, tuned: self.tuned, job };
+        let made = encode(self.contract, &given, &coder, job)?;
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         *lost = lost.and(&made.reached);
         drop(lost);
@@ -78,46 +79,6 @@ fn kept(old: Option<Vec<u8>>, plain: &[u8], fill: Option<&[u8]>) -> Option<Vec<u
     let items = old.chunks_exact_mut(fill.len()).zip(plain.chunks_exact(fill.len()));
     items.filter(|(_, item)| item == &fill).for_each(|(stood, item)| stood.copy_from_slice(item));
     Some(old)
-}
-
-/// Encodes items of one chunk as its store does.
-struct ChunkCoder<'c> {
-    chunk: &'c NewChunk<'c>,
-    tuned: Option<Tuned<'c>>,
-    job: &'c Job<'c>,
-}
-
-impl Coder for ChunkCoder<'_> {
-    fn params(&self) -> Option<&Params> {
-        self.chunk.format.params().filter(|_| self.chunk.format.is_blosc())
-    }
-
-    fn encode(&self, plain: &[u8], params: Option<&Params>) -> Result<Vec<u8>> {
-        let NewChunk { format, shape, .. } = self.chunk;
-        let (None, Some(tuned)) = (params, self.tuned) else {
-            return format.encode_plain(plain, shape, params, self.job);
-        };
-        // What each chunk gets depends on its items alone, as they are after they have been rounded.
-        let Choice { params, is_uniform } = tuned.choose_alone(plain, shape.block_bytes, self.job)?;
-        if is_uniform
-            && format.is_blosc()
-            && let Some(item) = tuned::one_item(plain, params.typesize)
-            && let Some(made) = tuned::repeated(item, plain.len(), &params)?
-        {
-            return Ok(made);
-        }
-        format.encode_plain(plain, shape, Some(&params), self.job)
-    }
-
-    fn is_for_speed(&self) -> bool {
-        let is_blosc = self.chunk.format.is_blosc();
-        is_blosc && self.tuned.is_some_and(|tuned| tuned.tuner.goal().tradeoff() < 0.5)
-    }
-
-    fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<bool> {
-        self.chunk.format.decode(stored, out, self.job)?;
-        Ok(true)
-    }
 }
 
 #[cfg(test)]

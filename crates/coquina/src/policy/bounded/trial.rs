@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::coder::ChunkCoder;
 use super::contract::{Bound, Contract, Means};
 use super::measure::{Counted, Extent, Measured};
 use super::round::{Rule, Unrounded, round};
@@ -12,29 +13,6 @@ use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
 use crate::base::room::with_room;
 use crate::chunk::Params;
-
-/// Encodes chunks of an array, and decodes them again.
-pub(crate) trait Coder {
-    /// How they are encoded without loss, if they are Blosc chunks: then other codecs and filters may be used too.
-    fn params(&self) -> Option<&Params>;
-
-    /// The stored bytes of a chunk; by these parameters, or without loss.
-    ///
-    /// # Errors
-    /// What the codec or the store says.
-    fn encode(&self, plain: &[u8], params: Option<&Params>) -> Result<Vec<u8>>;
-
-    /// Whether time counts for more than bytes, so that slow means do not pay.
-    fn is_for_speed(&self) -> bool {
-        false
-    }
-
-    /// Fills `out` with the items of a chunk; whether this can be done here.
-    ///
-    /// # Errors
-    /// `Corrupt` for what does not decode.
-    fn decode(&self, chunk: &[u8], out: &mut [u8]) -> Result<bool>;
-}
 
 /// The items of a chunk that is to be encoded.
 #[derive(Clone, Copy)]
@@ -88,7 +66,7 @@ pub(super) struct Work<'w> {
     pub(super) given: &'w Given<'w>,
     pub(super) counted: Counted<'w>,
     pub(super) extent: Extent,
-    pub(super) coder: &'w dyn Coder,
+    pub(super) coder: &'w ChunkCoder<'w>,
     pub(super) job: &'w Job<'w>,
 }
 
@@ -127,8 +105,8 @@ impl Work<'_> {
     pub(super) fn checked(&self, bytes: Vec<u8>, plain: Vec<u8>) -> Result<Option<Trial>> {
         let measured = self.measured(&plain);
         let gives_back = with_room(plain.len(), |room| {
-            let is_known = self.coder.decode(&bytes, room)?;
-            Ok::<_, Error>(!is_known || self.are_equal(room, &plain))
+            self.coder.decode(&bytes, room)?;
+            Ok::<_, Error>(self.are_equal(room, &plain))
         })?;
         let means = (measured.max_error > 0.0).then_some(Means::Round);
         let trial = Trial { bytes, plain, measured, means, how: None };
@@ -146,11 +124,11 @@ impl Work<'_> {
     pub(super) fn lost(&self, params: &Params, means: Means) -> Result<(Trial, bool)> {
         let bytes = self.coder.encode(self.given.plain, Some(params))?;
         let mut plain = self.room();
-        let is_known = self.coder.decode(&bytes, &mut plain)?;
+        self.coder.decode(&bytes, &mut plain)?;
         let measured = self.measured(&plain);
         // Who did not ask for it keeps zeros, which may stand for nothing or for what is not there.
         let is_wanted = measured.keeps_zeros || self.contract.means().is_some();
-        let holds = is_known && is_wanted && self.holds(&measured);
+        let holds = is_wanted && self.holds(&measured);
         let means = (measured.max_error > 0.0).then_some(means);
         Ok((Trial { bytes, plain, measured, means, how: None }, holds))
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Choice, Looks, Sampled, Tuner, one_item, repeated};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::turns::Turn;
+use crate::base::sequencer::Ticket;
 use crate::chunk::{BlockSource, ChunkShape, Header, Kind, Params, Plain, Unpadded};
 use crate::policy::{EncodePolicy, NewChunk};
 use crate::store::EncodedChunk;
@@ -27,8 +27,8 @@ pub(crate) struct Tuned<'w> {
 }
 
 impl EncodePolicy for Tuned<'_> {
-    fn encode(&self, chunk: &NewChunk<'_>, turn: &Turn<'_>, job: &Job<'_>) -> Result<EncodedChunk> {
-        let Choice { params, is_uniform } = self.choose(chunk, turn, job)?;
+    fn encode(&self, chunk: &NewChunk<'_>, ticket: &Ticket<'_>, job: &Job<'_>) -> Result<EncodedChunk> {
+        let Choice { params, is_uniform } = self.choose(chunk, ticket, job)?;
         // A chunk of which samples were one item over and over has no blocks if it is that as a whole.
         if is_uniform
             && chunk.may_repeat
@@ -45,7 +45,7 @@ impl EncodePolicy for Tuned<'_> {
 
 impl Tuned<'_> {
     /// How to encode a chunk. It is looked at now, and chosen for in its turn.
-    fn choose(&self, chunk: &NewChunk<'_>, turn: &Turn<'_>, job: &Job<'_>) -> Result<Choice> {
+    fn choose(&self, chunk: &NewChunk<'_>, ticket: &Ticket<'_>, job: &Job<'_>) -> Result<Choice> {
         if let Some(header) = chunk.blocks.old_header().filter(|_| chunk.format.is_blosc())
             && 2 * chunk.blocks.written().len() < chunk.shape.blocks_inside()
             && let Some(params) = self.kept(&header)
@@ -58,7 +58,7 @@ impl Tuned<'_> {
         let numbers = parts.numbers(&chunk.shape.blocks_of_items());
         let sampled = parts.sampled(&numbers);
         let looks = Looks::of(&sampled, self.params);
-        turn.take(|| self.tuner.choose_for(&looks, &sampled, self.params, job))
+        ticket.in_order(|| self.tuner.choose_for(&looks, &sampled, self.params, job))
     }
 
     /// The same for a chunk of these bytes, block behind block, by itself.

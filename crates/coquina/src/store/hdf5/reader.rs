@@ -117,7 +117,7 @@ impl LibraryAccess for Reader {
     }
 
     fn disable_direct(&self) {
-        self.view.shared.is_distrusted.store(true, Ordering::Relaxed);
+        self.view.shared.is_direct_disabled.store(true, Ordering::Relaxed);
     }
 }
 

@@ -101,7 +101,7 @@ impl Hdf5Store {
             encoder: Arc::clone(&encoder),
             counters: Counters::default(),
             limits,
-            is_distrusted: AtomicBool::new(false),
+            is_direct_disabled: AtomicBool::new(false),
         });
         let view = Arc::new(View::new(Arc::clone(&shared), places));
         let store = Self {
@@ -327,7 +327,7 @@ impl Store for Hdf5Store {
 
     fn close(&mut self) -> Result<()> {
         self.is_closed = true;
-        self.shared.is_distrusted.store(true, Ordering::Relaxed);
+        self.shared.is_direct_disabled.store(true, Ordering::Relaxed);
         Ok(())
     }
 }

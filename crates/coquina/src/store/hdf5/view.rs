@@ -43,14 +43,14 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
     pub(super) limits: Limits,
     /// Whether what we read of the file ourselves was found to be wrong.
-    pub(super) is_distrusted: AtomicBool,
+    pub(super) is_direct_disabled: AtomicBool,
 }
 
 impl Shared {
     /// How chunks are got at now.
     pub(super) fn gear(&self) -> Gear {
         match self.gear {
-            Gear::Direct if self.is_distrusted.load(Ordering::Relaxed) => Gear::Fetched,
+            Gear::Direct if self.is_direct_disabled.load(Ordering::Relaxed) => Gear::Fetched,
             gear => gear,
         }
     }

@@ -1,15 +1,15 @@
 //! Lets threads that work on numbered tasks do one step of each in the order of the numbers.
 //!
 //! In: tasks that are handed out in order, as [`super::pool::Job::run`] does. Out: what each does in its turn.
-//! Invariant: a task whose turn has been dropped keeps nobody waiting; so the first of those that are being worked on never
+//! Invariant: a task whose ticket has been dropped keeps nobody waiting; so the first of those that are being worked on never
 //! waits, and no thread does for ever.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// The turns of a job.
+/// Hands out the tickets of a job.
 #[derive(Default)]
-pub(crate) struct Turns {
+pub(crate) struct Sequencer {
     state: Mutex<State>,
     moved: Condvar,
 }
@@ -22,16 +22,16 @@ struct State {
     passed: BTreeSet<usize>,
 }
 
-/// The turn of one task.
-pub(crate) struct Turn<'t> {
-    turns: Option<&'t Turns>,
+/// The ticket of one task: its place in the order.
+pub(crate) struct Ticket<'t> {
+    sequencer: Option<&'t Sequencer>,
     number: usize,
 }
 
-impl Turns {
-    /// The turn of task `number`; of each there must be one, once.
-    pub(crate) fn turn(&self, number: usize) -> Turn<'_> {
-        Turn { turns: Some(self), number }
+impl Sequencer {
+    /// The ticket of task `number`; of each there must be one, once.
+    pub(crate) fn ticket(&self, number: usize) -> Ticket<'_> {
+        Ticket { sequencer: Some(self), number }
     }
 
     fn wait(&self, number: usize) {
@@ -55,16 +55,16 @@ impl Turns {
     }
 }
 
-impl Turn<'_> {
-    /// The turn of a task that has no others beside it.
+impl Ticket<'_> {
+    /// The ticket of a task that has no others beside it.
     pub(crate) fn alone() -> Self {
-        Self { turns: None, number: 0 }
+        Self { sequencer: None, number: 0 }
     }
 
     /// Does something when all tasks before have done theirs.
-    pub(crate) fn take<T>(&self, work: impl FnOnce() -> T) -> T {
-        if let Some(turns) = self.turns {
-            turns.wait(self.number);
+    pub(crate) fn in_order<T>(&self, work: impl FnOnce() -> T) -> T {
+        if let Some(sequencer) = self.sequencer {
+            sequencer.wait(self.number);
         }
         // Passed on also where the work panics.
         let _pass = Pass(self);
@@ -72,20 +72,20 @@ impl Turn<'_> {
     }
 
     fn pass(&self) {
-        if let Some(turns) = self.turns {
-            turns.pass(self.number);
+        if let Some(sequencer) = self.sequencer {
+            sequencer.pass(self.number);
         }
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         self.pass();
     }
 }
 
-/// Passes a turn on when it goes.
-struct Pass<'t>(&'t Turn<'t>);
+/// Passes the turn on when it goes.
+struct Pass<'t>(&'t Ticket<'t>);
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
@@ -101,13 +101,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_takes_a_turn_does_so_in_order() {
+    fn steps_are_done_in_the_order_of_the_tickets() {
         for threads in [1, 2, 8] {
-            let turns = Turns::default();
+            let sequencer = Sequencer::default();
             let taken = Mutex::new(Vec::new());
             let job = Job::default().threads(Some(threads));
             let done = job.run(1 << 30, 0..500_usize, |number| {
-                let turn = turns.turn(number);
+                let ticket = sequencer.ticket(number);
                 let mut next = random(number as u64);
                 std::hint::black_box((0..next(20_000)).sum::<u64>());
                 // Some want none, and some fail before.
@@ -117,7 +117,7 @@ mod tests {
                 if number == 450 {
                     return Err(Error::cancelled());
                 }
-                turn.take(|| taken.lock().unwrap().push(number));
+                ticket.in_order(|| taken.lock().unwrap().push(number));
                 std::hint::black_box((0..next(20_000)).sum::<u64>());
                 Ok(1)
             });
@@ -126,6 +126,6 @@ mod tests {
             assert!(taken.is_sorted() && taken.len() >= 450 * 6 / 7, "{taken:?}");
             assert!(taken.iter().all(|number| number % 7 != 3));
         }
-        assert_eq!(Turn::alone().take(|| 3), 3);
+        assert_eq!(Ticket::alone().in_order(|| 3), 3);
     }
 }
