@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use coquina_kernels::Type;
 
-use super::geometry::{Bounds, BoxAt, BoxSource, Known, Window};
+use super::geometry::{Bounds, BoxAt, Known, Window};
 use super::handle::Array;
 use super::read::{Content, Source, State};
 use crate::store::{Access, OpenChunk, Statistics, Stored};
@@ -136,7 +136,7 @@ impl Array {
                 let region = state.grid.region(number);
                 let (start, shape): (Vec<_>, Vec<_>) =
                     region.iter().map(|range| (range.start, range.end - range.start)).unzip();
-                return self.bounds(&start, &shape);
+                return self.bounds_of_part(&start, &shape, Window { offset: 0, bytes: self.typesize() });
             }
         };
         bounds_of(ty, &statistics?)

@@ -6,6 +6,7 @@
 //! Source: `docs/formats/b2nd.md`, `docs/partition.md`.
 
 mod adopt;
+mod changes;
 mod geometry;
 mod handle;
 mod known_items;
