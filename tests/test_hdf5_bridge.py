@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import h5py
@@ -310,22 +311,24 @@ def test_drivers_in_python_and_their_errors(tmp_path: Path, raw: bool):
     source.file.close()
 
 
-def gear_of(dataset: Any, gear: str, **options: Any) -> _core.ArrayHandle:
+def facts_of(shape: tuple[int, ...], rank: int, dtype: np.dtype[Any], **known: Any) -> Any:
+    """What is known of a dataset without chunks in a file that nobody else has, or what is said instead."""
+    facts = {
+        "shape": shape, "rank": rank, "chunks": (), "filters": [], "terminated": (), "checksums": True,
+        "dtype_text": dtype.str, "itemsize": dtype.itemsize, "fill": bytes(dtype.itemsize), "seconds": None,
+        "is_writable": False, "place": None, "path": None, "device": None, "inode": None, "header": None,
+        "contiguous": None, "remote": None,
+    }  # fmt: skip
+    assert known.keys() <= facts.keys()
+    return SimpleNamespace(**facts | known)
+
+
+def gear_of(dataset: Any, gear: str, memory_type: Any = None, **known: Any) -> _core.ArrayHandle:
     shape = (*dataset.shape, *dataset.dtype.shape)
-    memory_type = options.pop("memory_type", None)
-    base = (memory_type or dataset).dtype.base
-    return _core.open_dataset(
-        Hdf5Library(dataset, memory_type=memory_type),
-        shape=shape,
-        chunks=(*dataset.chunks, *dataset.dtype.shape) if dataset.chunks else (),
-        rank=dataset.ndim,
-        dtype=base.str,
-        typesize=base.itemsize,
-        fill=bytes(base.itemsize),
-        filters=[],
-        gear=gear,
-        **options,
-    )
+    if dataset.chunks:
+        known["chunks"] = (*dataset.chunks, *dataset.dtype.shape)
+    facts = facts_of(shape, dataset.ndim, (memory_type or dataset).dtype.base, **known)
+    return _core.open_dataset(Hdf5Library(dataset, memory_type=memory_type), facts, gear=gear)
 
 
 def test_the_direct_gear_reads_only_the_file_that_hdf5_has_open(tmp_path: Path):
@@ -351,7 +354,7 @@ def test_the_direct_gear_reads_only_the_file_that_hdf5_has_open(tmp_path: Path):
 
 
 def whole(dataset: Any, **options: Any) -> Any:
-    handle = gear_of(dataset, "whole", writable=dataset.file.mode == "r+", **options)
+    handle = gear_of(dataset, "whole", is_writable=dataset.file.mode == "r+", **options)
     return _core.ArrayBase(handle, (options.get("memory_type") or dataset).dtype.base)
 
 
@@ -414,16 +417,6 @@ def test_items_that_libhdf5_converts(file: h5py.File):
 
 def test_addresses_of_items_are_never_given_away(file: h5py.File):
     words = file.create_dataset("words", data=["a", "bc"], dtype=h5py.string_dtype())
-    handle = _core.open_dataset(
-        Hdf5Library(words),
-        shape=(2,),
-        chunks=(),
-        rank=1,
-        dtype="|V16",
-        typesize=16,
-        fill=bytes(16),
-        filters=[],
-        gear="whole",
-    )
+    handle = _core.open_dataset(Hdf5Library(words), facts_of((2,), 1, np.dtype("V16")), gear="whole")
     with pytest.raises(_core.UnsupportedError, match="variable length"):
         _core.ArrayBase(handle, np.dtype("V16"))[:]

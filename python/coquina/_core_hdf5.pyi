@@ -4,7 +4,7 @@ At run time there is `_core` alone.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final
 
 from ._core import ArrayHandle, Buffer, Path
 
@@ -66,31 +66,54 @@ class ChunkTuner:
 
     def __new__(cls, goal: tuple[float, str, float | None, bool], /) -> ChunkTuner: ...
 
+class _Facts(Protocol):
+    """What is known of a dataset that is opened: see `Facts` of `coquina.hdf5.describing`."""
+
+    @property
+    def shape(self) -> Iterable[int]: ...
+    @property
+    def chunks(self) -> Iterable[int]: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def dtype_text(self) -> str: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def fill(self) -> bytes: ...
+    @property
+    def filters(self) -> Sequence[tuple[int, str, bool, tuple[int, ...]]]: ...
+    @property
+    def is_writable(self) -> bool: ...
+    @property
+    def place(self) -> str | None: ...
+    @property
+    def path(self) -> Path | None: ...
+    @property
+    def device(self) -> int | None: ...
+    @property
+    def inode(self) -> int | None: ...
+    @property
+    def header(self) -> int | None: ...
+    @property
+    def contiguous(self) -> int | None: ...
+    @property
+    def remote(self) -> Any: ...
+    @property
+    def checksums(self) -> bool: ...
+    @property
+    def terminated(self) -> Sequence[tuple[int, int, int]]: ...
+    @property
+    def seconds(self) -> str | None: ...
+
 def open_dataset(
     library: Hdf5Library,
+    facts: _Facts,
     /,
     *,
-    shape: Iterable[int],
-    chunks: Iterable[int],
-    rank: int,
-    dtype: str,
-    typesize: int,
-    fill: bytes,
-    filters: _Filters,
     gear: str,
-    writable: bool = False,
     blocks: Iterable[int] | None = None,
-    place: str | None = None,
-    path: Path | None = None,
-    device: int | None = None,
-    inode: int | None = None,
-    header: int | None = None,
-    contiguous: int | None = None,
     zones: Sequence[tuple[int, str]] = ...,
-    checksums: bool = True,
-    terminated: Sequence[tuple[int, int, int]] = ...,
-    seconds: str | None = None,
-    remote: Any = None,
 ) -> ArrayHandle: ...
 def read_index(path: Path, header: int, /) -> tuple[str, _ChunkRows]: ...
 def check_attributes(path: Path, header: int, /) -> bool: ...

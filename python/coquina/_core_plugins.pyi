@@ -33,7 +33,9 @@ def register_codec(
     encode: Callable[[memoryview, BlockInfo], Buffer | None],
     decode: Callable[[memoryview, BlockInfo], Buffer],
     /,
-    kind: tuple[bool, bool],
+    *,
+    lossy: bool,
+    needs_items: bool,
 ) -> None: ...
 def register_filter(
     id: int,

@@ -89,7 +89,7 @@ def register_codec(
     >>> len(chunk) < 200, cq.decompress(chunk) == b"shell " * 1000
     (True, True)
     """
-    _core.register_codec(id, name, encode, decode, (lossy, needs_items))
+    _core.register_codec(id, name, encode, decode, lossy=lossy, needs_items=needs_items)
     _SOURCES["codec", id] = "register_codec"
 
 

@@ -246,6 +246,11 @@ def _replace(path: str) -> None:
         file.create_dataset("grows", data=matrix(0, 60), chunks=(16, 12), maxshape=(None, 12))
 
 
+def _replace_table(path: str) -> None:
+    # One that is at another commit than the table of before, so that no file of it can pass for the other's.
+    cq.create_table(path, column_rows(50, 110), overwrite=True).close()
+
+
 def _repack(path: str) -> None:
     cq.hdf5.repack(path, in_place=True, filter="blosc2", codec="lz4", chunks="auto")
 
@@ -319,13 +324,14 @@ def _rows() -> list[Scenario]:
             (f"tables{suffix}", "rollback", (_rolled_back,) * 2),
         ]
         found += [(f"path{suffix}", name, steps) for name, steps in _PATHS.items()]
+    found += [("directory_path", "replace", (_replace_table,) * 2)]
     found += [("pytables_rows", name, steps) for name, steps in _ROWS.items()]
     found += [("directory", name, steps) for name, steps in _COLUMNS.items()]
     found += [(kind, name, steps) for kind in ("frame", "sparse") for name, steps in _FRAMES.items()]
     rows = []
     for subject, name, steps in found:
         rows.append(Scenario(f"{name}_{subject}", SUBJECTS[subject], steps))
-        if not subject.startswith("path"):
+        if "path" not in subject:
             rows.append(Scenario(f"{name}_{subject}_durable", SUBJECTS[subject], steps, durable=True))
     return rows
 

@@ -290,6 +290,11 @@ def _more_at_path(path: str) -> None:
         _more_in_file(file)
 
 
+def _more_in_table_at(path: str) -> None:
+    with _open_table(path) as table:
+        _more_columns(table)
+
+
 def _tell_with_copy(path: str, telling: states.Telling) -> None:
     """Tell the file, and the one that was recovered from it."""
     states.tell_hdf5(path, telling)
@@ -333,6 +338,16 @@ SUBJECTS["defaults"] = _hdf5("defaults", _default_datasets, _open_file, _more_in
 SUBJECTS["pytables_rows"] = _hdf5("pytables_rows", _pytables_rows, _open_table, _more_records)
 SUBJECTS["directory"] = Subject(
     "directory", "x", _made_directory, _open_table, _more_columns, states.tell_directory
+)
+SUBJECTS["directory_path"] = Subject(
+    "directory_path",
+    "x",
+    _made_directory,
+    lambda path: path,
+    _more_in_table_at,
+    states.tell_directory,
+    (PART,),
+    lambda path: None,
 )
 # A new file that is to take the place of the old one keeps its temporary name: another program may be at it.
 SUBJECTS["frame"] = Subject(

@@ -39,6 +39,7 @@ SHORT = (
     "repack_in_place_path",
     "recover_path",
     "append_directory",
+    "replace_directory_path",
     "modify_text_directory",
     "columns_directory",
     "refresh_index_directory",

@@ -5,13 +5,8 @@
 use core::ffi::{CStr, c_char, c_int, c_uint};
 
 use crate::filter::{Callback, callback};
+use crate::ids::{BITSHUFFLE, BLOSC, BLOSC2, LZ4, ZSTD};
 use crate::setup::{SetLocal, set_local};
-
-pub(crate) const BLOSC: u16 = 32001;
-pub(crate) const LZ4: u16 = 32004;
-pub(crate) const BITSHUFFLE: u16 = 32008;
-pub(crate) const ZSTD: u16 = 32015;
-pub(crate) const BLOSC2: u16 = 32026;
 
 /// `H5Z_class2_t`.
 #[repr(C)]

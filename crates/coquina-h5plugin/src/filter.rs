@@ -110,7 +110,8 @@ unsafe fn slice_of<'a, T>(start: *const T, len: usize) -> &'a [T] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class::{BITSHUFFLE, BLOSC, BLOSC2, FILTERS, LZ4, ZSTD};
+    use crate::class::FILTERS;
+    use crate::ids::{BITSHUFFLE, BLOSC, BLOSC2, LZ4, ZSTD};
 
     /// A block as libhdf5 has it.
     struct Block {

@@ -12,6 +12,7 @@ mod buffer;
 mod class;
 mod engine;
 mod filter;
+mod ids;
 mod libhdf5;
 mod setup;
 mod values;
@@ -20,7 +21,8 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use std::sync::Once;
 
-use class::{BLOSC2, Class};
+use class::Class;
+use ids::BLOSC2;
 
 /// Says that this is a plugin with a filter: `H5PL_TYPE_FILTER`.
 // SAFETY: no other library that a process links to has a function of this name: plugins are looked into one by one.

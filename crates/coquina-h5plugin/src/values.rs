@@ -2,7 +2,7 @@
 //!
 //! Source: `docs/formats/hdf5-filters.md`.
 
-use crate::class::{BITSHUFFLE, BLOSC, BLOSC2};
+use crate::ids::{BITSHUFFLE, BLOSC, BLOSC2};
 
 /// Level, filter and codec that Blosc and Blosc2 take where none is given: 5, shuffle, BloscLZ.
 const BLOSC_CHOICES: [u32; 3] = [5, 1, 0];

@@ -12,7 +12,8 @@ use crate::stream::Head;
 use crate::{ht, openjpeg, quality};
 
 /// The least and the largest ratio that is tried for a PSNR.
-const RATIOS: (f64, f64) = (1.02, 5000.0);
+const RATIO_MIN: f64 = 1.02;
+const RATIO_MAX: f64 = 5000.0;
 
 /// Which coder writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +122,7 @@ fn classic(geometry: &Geometry, planes: &[Vec<i32>], options: &Options) -> Resul
     if judge(&stream)? == Some(true) {
         return Ok(stream);
     }
-    let found = quality::nearest(RATIOS, |ratio| encode(Target::Ratio(ratio)), judge)?;
+    let found = quality::nearest(RATIO_MIN, RATIO_MAX, |ratio| encode(Target::Ratio(ratio)), judge)?;
     found.map_or_else(|| encode(Target::Lossless), Ok)
 }
 
@@ -150,7 +151,7 @@ fn high_throughput(geometry: &Geometry, planes: &[Vec<i32>], options: &Options) 
             }
             let (fine, coarse) = quality::STEPS;
             let judge = |stream: &[u8]| Ok(quality::fits(stream, bytes_max));
-            let found = quality::nearest((coarse, fine), |step| Ok(encode(Some(step))), judge)?;
+            let found = quality::nearest(coarse, fine, |step| Ok(encode(Some(step))), judge)?;
             found.ok_or_else(|| format!("ratio {ratio}: an image of {raw} bytes cannot be made so small"))
         }
     }

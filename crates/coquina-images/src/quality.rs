@@ -55,9 +55,10 @@ pub(crate) fn reach(
 }
 
 /// The code-stream nearest to what is not good any more, or `None` if none was good. Numbers between one that makes good
-/// streams and one that does not are tried; `judge` says whether one is good, and then whether it is good enough to stop.
+/// streams and a bad one that does not are tried; `judge` says whether one is good, and then whether it is good enough to stop.
 pub(crate) fn nearest(
-    (mut good, mut bad): (f64, f64),
+    mut good: f64,
+    mut bad: f64,
     encode: impl Fn(f64) -> Result<Vec<u8>, String>,
     judge: impl Fn(&[u8]) -> Result<Option<bool>, String>,
 ) -> Result<Option<Vec<u8>>, String> {

@@ -7,7 +7,7 @@
 mod segments;
 
 use segments::Cursor;
-pub(crate) use segments::{Coding, Component, Steps};
+pub(crate) use segments::{Coding, Component, Exponents, Steps};
 
 /// The start of a code-stream: SOC and SIZ.
 const START: [u8; 4] = [0xff, 0x4f, 0xff, 0x51];
@@ -177,15 +177,15 @@ impl<'a> Head<'a> {
     /// Adds the precincts that so many components of an image of this size have at most, and the places of packets.
     fn count_precincts(&mut self, coding: &Coding, components: usize) {
         self.layers_max = self.layers_max.max(coding.layers);
-        let whole = vec![(15, 15); coding.levels as usize + 1];
+        let whole = vec![Exponents::WHOLE; coding.levels as usize + 1];
         let sizes = if coding.precincts.is_empty() { &whole } else { &coding.precincts };
         let columns = u64::from(self.columns);
         let rows = u64::from(self.rows);
         let levels = u32::try_from(sizes.len()).unwrap_or(0);
-        for (number, &(across, down)) in (1..).zip(sizes) {
+        for (number, &Exponents { width, height }) in (1..).zip(sizes) {
             let halvings = (levels - number).min(63);
             let parts = |len: u64, bits: u32| (len >> halvings >> bits) + 2;
-            let all = parts(columns, across).saturating_mul(parts(rows, down));
+            let all = parts(columns, width).saturating_mul(parts(rows, height));
             // Tiles cut precincts; each has at least one of every size.
             let all = all.saturating_add(self.tiles.saturating_mul(4));
             let all = all.saturating_mul(components as u64);

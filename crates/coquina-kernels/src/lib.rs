@@ -10,6 +10,7 @@ mod bitshuffle;
 mod bounds;
 pub mod boxes;
 mod bytedelta;
+pub mod checksum;
 pub mod elementwise;
 pub mod items;
 mod level;

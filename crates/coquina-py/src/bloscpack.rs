@@ -10,7 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::{GoalTuple, of_tuple};
+use crate::arrays::{GoalTerms, goal_of};
 use crate::buffers::{NewBytes, Output};
 use crate::errors::Raised;
 use crate::files::{FileObject, Readable};
@@ -64,7 +64,7 @@ fn pack<'py>(
     overwrite: bool,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
-    tuning: Option<GoalTuple>,
+    tuning: Option<GoalTerms>,
 ) -> Result<Bound<'py, PyAny>, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let chunk_bytes = options::number("chunk size", chunk_size, 1)?;
@@ -74,7 +74,7 @@ fn pack<'py>(
         params.pipeline = options::pipeline(filters, typesize)?;
     }
     let checksum = checksum_by_name(checksum)?;
-    let tuning = of_tuple(tuning)?;
+    let tuning = goal_of(tuning)?;
     let options = Options { params, chunk_bytes, checksum, offsets, metadata, tuning };
     let readable = Readable::of(data)?;
     let source = source(&readable);
@@ -117,14 +117,14 @@ fn pack_append(
     metadata: Option<Vec<u8>>,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
-    tuning: Option<GoalTuple>,
+    tuning: Option<GoalTerms>,
 ) -> Result<u64, Raised> {
     let mut params = options::params(&codec, level, 1)?;
     params.generation = Generation::Blosc1;
     if let Some(filters) = filters {
         params.pipeline = options::pipeline(filters, 1)?;
     }
-    let tuning = of_tuple(tuning)?;
+    let tuning = goal_of(tuning)?;
     let options = Options { params, metadata, tuning, ..Options::default() };
     let readable = Readable::of(data)?;
     let source = source(&readable);

@@ -7,7 +7,7 @@ use coquina_kernels::advise_huge_pages;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::{GoalTuple, of_tuple};
+use crate::arrays::{GoalTerms, goal_of};
 use crate::buffers::{Input, NewBytes, Output};
 use crate::errors::Raised;
 use crate::options::CodecOption;
@@ -47,7 +47,7 @@ fn compress<'py>(
     format: &str,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
-    tuning: Option<GoalTuple>,
+    tuning: Option<GoalTerms>,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let input = Input::of(data)?;
     let typesize = typesize.map(|bytes| options::number("typesize", bytes, 1)).transpose()?;
@@ -61,7 +61,7 @@ fn compress<'py>(
     params.dictionary = dictionary;
     params.generation = options::generation(format)?;
     params.check()?;
-    let tuner = of_tuple(tuning)?.map(|goal| Tuner::for_params(goal, &params)).transpose()?;
+    let tuner = goal_of(tuning)?.map(|goal| Tuner::for_params(goal, &params)).transpose()?;
     let bytes = input.bytes();
     let mut chunk = NewBytes::new(py, params.bound(bytes.len()))?;
     // Of this memory only the front will be touched; huge pages would make it faster by a tenth at best, and

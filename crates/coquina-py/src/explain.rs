@@ -6,7 +6,7 @@ use coquina::{BlockLayout, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{GoalTuple, of_tuple};
+use crate::arrays::{GoalTerms, goal_of};
 use crate::buffers::Input;
 use crate::errors::Raised;
 use crate::{options, watch};
@@ -36,7 +36,7 @@ fn explain_tuning<'py>(
     typesize: i64,
     dtype: &str,
     block_shape: Vec<u64>,
-    tuning: GoalTuple,
+    tuning: GoalTerms,
     format: &str,
     threads: Option<i64>,
 ) -> Result<Bound<'py, PyDict>, Raised> {
@@ -47,7 +47,7 @@ fn explain_tuning<'py>(
         let len = bytes.len();
         return Err(Error::invalid(format!("blocks: {len} bytes are no blocks of {block_bytes}")).into());
     }
-    let goal = of_tuple(Some(tuning))?.unwrap_or_default();
+    let goal = goal_of(Some(tuning))?.unwrap_or_default();
     let layout = BlockLayout::new(&block_shape, typesize, dtype);
     let generation = options::generation(format)?;
     let params = Params { typesize, layout, generation, blocksize: Some(block_bytes), ..Params::default() };

@@ -11,7 +11,7 @@ use coquina::{Error, Job, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::{GoalTuple, existing, kind, of_tuple, sums_name, to_tuple};
+use crate::arrays::{GoalTerms, GoalTuple, existing, goal_of, kind, sums_name, to_tuple};
 use crate::buffers::Input;
 use crate::errors::Raised;
 use crate::options::{self, CodecOption};
@@ -40,7 +40,7 @@ fn create_frame(
     overwrite: bool,
     checksums: bool,
     metalayers: Option<Vec<(String, Vec<u8>)>>,
-    tuning: Option<GoalTuple>,
+    tuning: Option<GoalTerms>,
 ) -> Result<FrameHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let mut params = options::params(&codec, level, typesize)?;
@@ -59,7 +59,7 @@ fn create_frame(
         with_sums: checksums,
         ..Spec::default()
     };
-    let goal = of_tuple(tuning)?;
+    let goal = goal_of(tuning)?;
     goal.map_or(Ok(()), |_| tune::check(&params))?;
     let made = || {
         let frame = Frame::create(&path, kind(contiguous), &spec, existing(overwrite))?;
@@ -283,8 +283,8 @@ impl FrameHandle {
     }
 
     #[pyo3(signature = (goal, /))]
-    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTuple>) -> Result<(), Raised> {
-        let goal = of_tuple(goal)?;
+    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTerms>) -> Result<(), Raised> {
+        let goal = goal_of(goal)?;
         self.with(py, |state| state.set_goal(goal))
     }
 

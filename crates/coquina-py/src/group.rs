@@ -12,14 +12,23 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors::Raised;
 use crate::lazy::Lazy;
 use crate::query::{Wanted, report_of};
+use crate::tuples::tuple_struct;
 use crate::watch;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(group_by, module)?)
 }
 
-/// A column, the name of its type, the name of an aggregate, and where values are missing.
-type Given<'py> = (PyRef<'py, Lazy>, String, String, Option<PyRef<'py, Lazy>>);
+tuple_struct! {
+    /// Values that are aggregated.
+    struct Given<'py> {
+        column: PyRef<'py, Lazy>,
+        type_name: String,
+        aggregate: String,
+        /// Where values are missing.
+        mask: Option<PyRef<'py, Lazy>>,
+    }
+}
 
 /// How many groups, the items or the offsets and bytes of each key column, the results of each of the values, and the report.
 type Found<'py> = (usize, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyDict>);
@@ -81,7 +90,8 @@ fn key_of<'k>(key: &'k Wanted<'_>, kind: &str, mask: &'k Option<PyRef<'_, Lazy>>
     Ok(Key { column: key.column(), kind, mask: mask.as_ref().map(source_of) })
 }
 
-fn values_of<'v>((lazy, type_name, name, mask): &'v Given<'_>) -> Result<Values<'v>> {
+fn values_of<'v>(given: &'v Given<'_>) -> Result<Values<'v>> {
+    let Given { column, type_name, aggregate, mask } = given;
     let ty = match type_name.as_str() {
         "bytes" => None,
         name => {
@@ -89,7 +99,7 @@ fn values_of<'v>((lazy, type_name, name, mask): &'v Given<'_>) -> Result<Values<
             Some(ty.ok_or_else(|| Error::invalid(format!("type {name:?}: none of ours")))?)
         }
     };
-    let aggregation = Aggregation::by_name(name)
-        .ok_or_else(|| Error::invalid(format!("aggregate {name:?}: none of ours")))?;
-    Ok(Values { source: source_of(lazy), ty, aggregation, mask: mask.as_ref().map(source_of) })
+    let aggregation = Aggregation::by_name(aggregate)
+        .ok_or_else(|| Error::invalid(format!("aggregate {aggregate:?}: none of ours")))?;
+    Ok(Values { source: source_of(column), ty, aggregation, mask: mask.as_ref().map(source_of) })
 }

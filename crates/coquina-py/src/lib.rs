@@ -25,6 +25,7 @@ mod query;
 mod reduce;
 mod remote;
 mod row_sets;
+mod tuples;
 mod watch;
 
 use pyo3::prelude::*;

@@ -324,18 +324,18 @@ impl Filter for PythonFilter {
     }
 }
 
-/// Adds a codec that is two callables. kind: whether it is lossy, and whether it needs items as they are.
+/// Adds a codec that is two callables. needs_items: whether it takes blocks of items as they are.
 #[pyfunction]
-#[pyo3(signature = (id, name, encode, decode, /, kind))]
+#[pyo3(signature = (id, name, encode, decode, /, *, lossy, needs_items))]
 fn register_codec(
     id: i64,
     name: &str,
     encode: &Bound<'_, PyAny>,
     decode: &Bound<'_, PyAny>,
-    kind: (bool, bool),
+    lossy: bool,
+    needs_items: bool,
 ) -> Result<(), Raised> {
-    let (is_lossy, needs_items) = kind;
-    let callables = Arc::new(Callables::new("codec", id, name, encode, decode, is_lossy)?);
+    let callables = Arc::new(Callables::new("codec", id, name, encode, decode, lossy)?);
     Ok(codec::register(Box::new(PythonCodec { callables, needs_items }))?)
 }
 

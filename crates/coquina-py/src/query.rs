@@ -99,7 +99,7 @@ fn scan_fold<'py>(
     let column = &*column.source;
     let rows = Rows { start, stop, step };
     let folded =
-        watch::run(py, usize::MAX, threads, None, |job| fold_rows(condition, (column, ty), fold, rows, job))?;
+        watch::run(py, usize::MAX, threads, None, |job| fold_rows(condition, column, ty, fold, rows, job))?;
     Ok((PyBytes::new(py, &folded.bytes), folded.matched, report_of(py, folded.report)?))
 }
 

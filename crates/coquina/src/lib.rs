@@ -22,7 +22,8 @@ pub mod query;
 pub mod store;
 
 pub use base::error::{Error, ErrorKind, Result};
-pub use base::far::{Far, Held, Piece, Ranges};
+pub use base::far::{Far, Ranges};
+pub use base::held::{Held, Piece};
 pub use base::io::{Existing, NewFile, ReadAt, WriteAt};
 pub use base::layout::BlockLayout;
 pub use base::limits::Limits;

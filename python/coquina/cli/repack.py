@@ -61,6 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fletcher32", action=argparse.BooleanOptionalAction, help="checksums, or none (default: as it is)"
     )
     parser.add_argument(
+        "--checksums", action=argparse.BooleanOptionalAction,
+        help="of the blocks of arrays, and of datasets with the filter blosc2 alone (default: as it is)",
+    )  # fmt: skip
+    parser.add_argument(
         "--path",
         action="append",
         default=[],
@@ -102,6 +106,7 @@ def run(options: argparse.Namespace) -> None:
             filters=options.filters,
             blocks=None if options.blocks == "auto" else options.blocks,
             fletcher32=options.fletcher32,
+            checksums=options.checksums,
             chunks=options.chunks,
             lossy=lossy_options.bound_of(options),
             only=tuple(options.path),

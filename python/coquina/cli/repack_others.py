@@ -92,7 +92,7 @@ def _array(found: coquina.Array, options: argparse.Namespace, encoding: dict[str
         blocks=blocks,
         lossy=bound,
         overwrite=options.force,
-        checksums=found.info.checksums != "absent",
+        checksums=found.info.checksums != "absent" if options.checksums is None else options.checksums,
         threads=options.threads,
         **encoding,
     )
@@ -105,7 +105,13 @@ def _array(found: coquina.Array, options: argparse.Namespace, encoding: dict[str
             raise coquina.CorruptError(f"{options.output}: other items in the copy, at {region}")
 
 
+def _refuse_checksums(options: argparse.Namespace, why: str) -> None:
+    if options.checksums is not None:
+        raise ValueError(f"--checksums: {why}")
+
+
 def _table(options: argparse.Namespace, encoding: dict[str, Any]) -> None:
+    _refuse_checksums(options, "tables in directories always have some")
     lossy_options.refuse(options, "tables take bounds by column, which `coquina.create_table` knows")
     if encoding.pop("filters", "shuffle") != "shuffle":
         raise ValueError(f"--filters: {options.file} is a table, whose columns are shuffled; or take --auto")
@@ -115,6 +121,7 @@ def _table(options: argparse.Namespace, encoding: dict[str, Any]) -> None:
 
 def _packed(found: coquina.PackFile, options: argparse.Namespace, encoding: dict[str, Any]) -> None:
     lossy_options.refuse(options, "Bloscpack files are repacked as they are; `coquina compress` takes bounds")
+    _refuse_checksums(options, "Bloscpack files keep theirs; `coquina compress --checksum` chooses one")
     about, items = found.info(), found.read(threads=options.threads)
     metadata = None if found.array is not None or found.metadata is None else json.dumps(found.metadata)
     with arguments.progress(found.nbytes, "repack", options) as progress:

@@ -31,6 +31,14 @@ def are_wanted(did: Any) -> bool:
     return not h5a.exists(did, ATTRIBUTE)
 
 
+def put(did: Any, wanted: bool) -> None:
+    """Say whether chunks that are written get checksums."""
+    if wanted and not are_wanted(did):
+        h5a.delete(did, ATTRIBUTE)
+    elif not wanted and are_wanted(did):
+        forgo(did)
+
+
 def forgo(did: Any) -> None:
     """Say that chunks of a new dataset get none."""
     h5a.create(did, ATTRIBUTE, h5t.STD_U8LE, h5s.create(h5s.SCALAR)).write(np.zeros((), np.uint8))

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from coquina.hdf5 import checksums as sums
 from coquina.hdf5 import quantization, tuned_writes
 from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
@@ -66,6 +67,7 @@ def repack(
     filters: Filters = "shuffle",
     blocks: tuple[int, ...] | None = None,
     fletcher32: bool | None = None,
+    checksums: bool | None = None,
     chunks: Chunks = None,
     lossy: LossyOption = None,
     only: tuple[str, ...] = (),
@@ -82,6 +84,8 @@ def repack(
     filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`; for all datasets, or for
         those at or below the paths `only`, which count from `group` on. None keeps what is. The codec "auto"
         gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+    checksums: whether chunks whose only filter is "blosc2" have some; those that are otherwise are encoded
+        anew. None keeps what is.
     chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is. Datasets
         without chunks get some if they are to be compressed and have at least 64 KiB.
     lossy: a bound on what floating-point numbers may lose; see `Group.create_dataset`. Dimension scales and
@@ -103,9 +107,11 @@ def repack(
     if filter is None and codec is not None:
         raise ValueError(f"codec {codec!r}: needs a filter that it is for")
     codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
+    named = tuple(only)
     wish = Wish(
-        filter, codec, level, filters, blocks, fletcher32, chunks, tuple(only), lossy_of(lossy), terms
-    )
+        filter, codec, level, filters, blocks, fletcher32, chunks, named, lossy_of(lossy), terms,
+        checksums=checksums,
+    )  # fmt: skip
     path = os.path.realpath(os.fsdecode(source))
     out = target_of(path, target, in_place=in_place, overwrite=overwrite)
     return repack_by(
@@ -147,13 +153,15 @@ def repack_by(
         if verify:
             with h5py.File(part, "r") as new:
                 there = Walk(new["/"] if isinstance(top, h5py.Group) else _only(new))
-                compare(walk, there, threads, work.done, copy.bounds, copy.goals)
-        if copy.bounds or copy.goals:
+                compare(walk, there, threads, work.done, copy.bounds, {*copy.goals, *copy.sums})
+        if copy.bounds or copy.goals or copy.sums:
             with h5py.File(part, "r+") as new:
                 for name, known in copy.bounds.items():
                     quantization.state_all(new[name], known)
                 for name, goal in copy.goals.items():
                     tuned_writes.put(new[name], goal)
+                for name, wanted in copy.sums.items():
+                    sums.put(new[name].id, wanted)
         shutil.copymode(path, part)
         after = os.path.getsize(part)
     return Repacked(path, out, before, after, verify, copy.datasets)

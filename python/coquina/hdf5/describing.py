@@ -85,6 +85,23 @@ class Facts:
     terminated: Sequence[tuple[int, int, int]]
     is_time: bool = False
 
+    @property
+    def dtype_text(self) -> str:
+        """The text that the engine keeps of the dtype."""
+        return dtype_text(self.dtype)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an item."""
+        return self.dtype.itemsize
+
+    @property
+    def seconds(self) -> str | None:
+        """The byte order of items that are PyTables' times, "little" or "big"; None for others."""
+        if not self.is_time:
+            return None
+        return "big" if self.dtype.str[0] == ">" else "little"
+
     def library_of(self, dataset: Any) -> Hdf5Library:
         """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
         memory_type = None if self.is_exact else h5t.py_create(self.dtype)
@@ -121,32 +138,7 @@ class Facts:
         for zone in zones:
             if tuple(zone) not in numbers:
                 raise ValueError(f"zones: {zone} is no number in items of {self.dtype}")
-        gear = gear or self.gear
-        is_direct = gear == "direct"
-        return _core.open_dataset(
-            library,
-            shape=self.shape,
-            chunks=self.chunks,
-            rank=self.rank,
-            dtype=dtype_text(self.dtype),
-            typesize=self.dtype.itemsize,
-            fill=self.fill,
-            filters=[(code, may_skip, list(values)) for code, _, may_skip, values in self.filters],
-            gear=gear,
-            writable=self.is_writable,
-            blocks=blocks,
-            place=self.place,
-            path=self.path if is_direct else None,
-            device=self.device if is_direct else None,
-            inode=self.inode if is_direct else None,
-            header=self.header if is_direct else None,
-            contiguous=self.contiguous if is_direct else None,
-            zones=zones,
-            checksums=self.checksums,
-            terminated=self.terminated,
-            seconds=_order_of(self.dtype) if self.is_time else None,
-            remote=self.remote if is_direct else None,
-        )
+        return _core.open_dataset(library, self, gear=gear or self.gear, blocks=blocks, zones=zones)
 
 
 def describe(
@@ -173,11 +165,6 @@ def describe(
         fill = shown_seconds(np.frombuffer(facts.fill, facts.dtype)).astype(seconds).tobytes()
         return replace(facts, dtype=np.dtype(seconds), fill=fill, is_time=True)
     return replace(facts, terminated=terminated_in(dataset.id)) if facts.dtype.kind in "SV" else facts
-
-
-def _order_of(dtype: np.dtype[Any]) -> str:
-    """Return the byte order of a dtype of numbers: "little" or "big"."""
-    return "big" if dtype.str[0] == ">" else "little"
 
 
 def describe_bytes(dataset: Any) -> Facts:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina import _core
 from coquina._core import CorruptError
+from coquina.hdf5 import checksums, tuned_writes
 from coquina.hdf5 import filters as slots
-from coquina.hdf5 import tuned_writes
 from coquina.hdf5.describing import default_cut, filters_of, item_dtype
 from coquina.hdf5.item_types import is_fixed
+from coquina.hdf5.protection import is_protected
 from coquina.hdf5.storing import itemsize_of, slots_of, stored_rows
 from coquina.hdf5.tuned_writes import is_tunable
 from coquina.hdf5.untyped import h5d, h5t, h5z
@@ -43,7 +44,8 @@ class Wish:
     along each axis, for datasets with so many. only: paths of datasets and groups that this is for, from the
     top of what is copied on; all if empty. lossy: for floating-point numbers that are no dimension scales,
     and for all numbers that `only` names themselves. tuning: what chunks are tuned for, with the filter
-    "blosc2". each: wishes for single datasets, by their paths, in place of this one.
+    "blosc2". each: wishes for single datasets, by their paths, in place of this one. checksums: of the filter
+    "blosc2", for each block.
     """
 
     filter: str | None = None
@@ -57,6 +59,7 @@ class Wish:
     lossy: Lossy | None = None
     tuning: Terms | None = None
     each: Mapping[str, Wish] | None = None
+    checksums: bool | None = None
 
     def is_for(self, path: str) -> bool:
         """Whether the wish is for what stands at `path`."""
@@ -73,6 +76,10 @@ class Wish:
             one.check()
         if self.tuning is not None and self.filter != "blosc2":
             raise ValueError(f"filter {self.filter!r}: codec='auto' is for the filter 'blosc2'")
+        if self.checksums and self.filter not in (None, "blosc2"):
+            raise ValueError(
+                f"checksums with filter {self.filter!r}: only 'blosc2' has some, or fletcher32=True"
+            )
         if self.filter is not None:
             name = slots.filters_name(self.filters)
             probe = slots.Wanted(self.codec, self.level, name, (1,), 1, 1, 1)
@@ -88,7 +95,7 @@ class Plan:
     how: "copied" whole by libhdf5, chunks as they are stored; "chunks", one by one, since some have filters
     that were skipped; "encoded" anew. reason: why it is not as it was wished. chunks, filters, blocks: the
     new ones. lossy: the bound on what is lost, None for nothing. tuning: what chunks that are encoded anew
-    are tuned for, None for not at all.
+    are tuned for, None for not at all. checksums: whether they get some, None for as the dataset says.
     """
 
     how: Literal["copied", "chunks", "encoded"]
@@ -98,6 +105,7 @@ class Plan:
     blocks: Shape | None = None
     lossy: Lossy | None = None
     tuning: Terms | None = None
+    checksums: bool | None = None
 
 
 class _ImpossibleError(Exception):
@@ -124,7 +132,8 @@ def plan(dataset: Any, path: str, wish: Wish) -> Plan:
 def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
     """Return the plan of storing otherwise; None where all is already as it was wished."""
     lossy = wish.lossy if wish.lossy is not None and _is_rounded(dataset, wish.is_named(path)) else None
-    is_kept = (wish.filter, wish.chunks, wish.fletcher32, lossy) == (None, None, None, None)
+    asked = (wish.filter, wish.chunks, wish.fletcher32, wish.checksums, lossy)
+    is_kept = all(one is None for one in asked)
     if is_kept or not wish.is_for(path):
         return None
     layout = dataset.id.get_create_plist().get_layout()
@@ -147,8 +156,10 @@ def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
     chunks, blocks = _cut(dataset, wish)
     filters = _filters(dataset, wish, chunks, blocks)
     goal = _tuning(dataset, wish, filters)
+    sums = _checksums(dataset, wish, filters)
     if (
         lossy is None
+        and sums is None
         and chunks == dataset.chunks
         and filters == slots_of(dataset)
         and _is_tuned(dataset, goal)
@@ -156,7 +167,9 @@ def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
         return None
     if lossy is not None and not _all_encode(filters):
         raise _ImpossibleError("its filters cannot be run here; ask for another one")
-    return Plan("encoded", None, chunks, filters, blocks, lossy, goal)
+    if sums is not None and not _all_encode(filters):
+        raise _ImpossibleError("its filters cannot be run here; ask for another one")
+    return Plan("encoded", None, chunks, filters, blocks, lossy, goal, sums)
 
 
 def _tuning(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> Terms | None:
@@ -166,6 +179,20 @@ def _tuning(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> Terms | None
             raise _ImpossibleError("it has checksums, and what is tuned has no filter but Blosc2")
         return None
     return wish.tuning if wish.filter is not None else _known_tuning(dataset)
+
+
+def _checksums(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> bool | None:
+    """Return whether chunks are to have checksums; None where they are to stay as they are in this."""
+    if wish.checksums is None:
+        return None
+    if not checksums.can_be(code for code, _, _ in filters):
+        if wish.checksums:
+            raise _ImpossibleError(
+                "only the filter blosc2 has checksums, where it is alone; or ask for fletcher32"
+            )
+        return None
+    are_so = checksums.are_wanted(dataset.id) == wish.checksums == is_protected(dataset)
+    return None if are_so else wish.checksums
 
 
 def _known_tuning(dataset: Any) -> Terms | None:

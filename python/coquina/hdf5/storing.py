@@ -7,6 +7,7 @@ Invariant: chunks that are not stored stay so, unless a new chunk has items of s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from coquina.lossy import lossy_info
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from coquina.hdf5.describing import Facts
     from coquina.hdf5.filters import Slot
     from coquina.hdf5.planning import Plan
     from coquina.lossy import LossyInfo
@@ -80,9 +82,12 @@ def make(place: tuple[Any, bytes | None, Any], dataset: Any, planned: Plan, tid:
     return type(dataset)(made)
 
 
-def bytes_array(dataset: Any, blocks: Shape | None = None) -> Array:
-    """Return the items of a dataset as an array of bytes without meaning. blocks: of chunks to come."""
-    facts = describe_bytes(dataset)
+def bytes_array(dataset: Any, blocks: Shape | None = None, has_sums: bool | None = None) -> Array:
+    """Return the items of a dataset as an array of bytes without meaning.
+
+    blocks, has_sums: of chunks to come; None for as the dataset says.
+    """
+    facts = _with_sums(describe_bytes(dataset), has_sums)
     return Array(facts.open(facts.library_of(dataset), blocks=blocks), facts.dtype)
 
 
@@ -103,11 +108,16 @@ def copy_chunks(source: Any, target: Any, done: Callable[[int], object]) -> None
         done(itemsize * prod(part.stop - part.start for part in _region(start, source.shape, source.chunks)))
 
 
-def numbers_array(dataset: Any, blocks: Shape | None = None) -> Array:
-    """Return the items of a dataset as an array of the numbers that they are. blocks: of chunks to come."""
-    facts = describe(dataset)
-    assert facts is not None
+def numbers_array(dataset: Any, blocks: Shape | None = None, has_sums: bool | None = None) -> Array:
+    """Return the items of a dataset as an array of the numbers that they are; see `bytes_array`."""
+    described = describe(dataset)
+    assert described is not None
+    facts = _with_sums(described, has_sums)
     return Array(facts.open(facts.library_of(dataset), blocks=blocks), facts.dtype)
+
+
+def _with_sums(facts: Facts, has_sums: bool | None) -> Facts:
+    return facts if has_sums is None else replace(facts, checksums=has_sums)
 
 
 def copy_items(
@@ -118,9 +128,9 @@ def copy_items(
     Chunks that are not stored stay so.
     """
     if planned.lossy is None:
-        old, new = bytes_array(source), bytes_array(target, planned.blocks)
+        old, new = bytes_array(source), bytes_array(target, planned.blocks, planned.checksums)
     else:
-        old, new = numbers_array(source), numbers_array(target, planned.blocks)
+        old, new = numbers_array(source), numbers_array(target, planned.blocks, planned.checksums)
         new.handle.set_lossy(planned.lossy.terms)
     if planned.tuning is not None:
         new.handle.set_tuning(planned.tuning)

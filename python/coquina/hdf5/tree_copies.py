@@ -68,6 +68,8 @@ class TreeCopy:
         self.bounds: dict[str, LossyInfo] = {}
         #: Datasets that were encoded anew, with what they are tuned for, which their attributes are to say.
         self.goals: dict[str, Terms | None] = {}
+        #: Datasets whose chunks got checksums, or lost them, which their attributes are to say.
+        self.sums: dict[str, bool] = {}
 
     def make(self) -> None:
         """Copy everything."""
@@ -166,6 +168,8 @@ class TreeCopy:
                 self.bounds[name] = known
             if planned.how == "encoded" and (planned.tuning is not None or is_stated(source)):
                 self.goals[name] = planned.tuning
+            if planned.checksums is not None:
+                self.sums[name] = planned.checksums
 
     def _attributes(self, source: Any, target: Any, path: bytes) -> None:
         if attributes.copy(source, target, self._datatype):

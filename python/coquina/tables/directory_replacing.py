@@ -1,7 +1,8 @@
 """Tables that are directories and give way to new ones.
 
 In: paths of a table that is complete, and of the one whose place it takes. Out: one table, under that name.
-Invariant: only tables are replaced, and nothing that is not theirs is removed.
+Invariant: only tables are replaced, and nothing that is not theirs is removed. Where the system can exchange
+two names (Linux, macOS), one of the tables is there at every moment.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
+from coquina._core import exchange_names
 from coquina.tables.directory import Directory
 from coquina.tables.directory_locks import found_writer, taken
 from coquina.tables.manifest import FOLDER, LOCK, NAME, is_directory
@@ -46,15 +48,20 @@ def put_in_place(new: str, place: str) -> None:
         os.rename(new, place)
         return
     check_is_replaceable(place)
-    old = f"{new}.old"
     with _ending(place):
-        os.rename(place, old)
-        try:
-            os.rename(new, place)
-        except BaseException:
-            os.rename(old, place)
-            raise
-        shutil.rmtree(old)
+        shutil.rmtree(new if exchange_names(new, place) else _moved_away(new, place))
+
+
+def _moved_away(new: str, place: str) -> str:
+    """Give a table its name in two steps; return where the old one is now."""
+    old = f"{new}.old"
+    os.rename(place, old)
+    try:
+        os.rename(new, place)
+    except BaseException:
+        os.rename(old, place)
+        raise
+    return old
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 //! Source: ISO/IEC 15444-1, B.5 to B.7, for an image and a tile that begin at the origin.
 
 use crate::image::Geometry;
+use crate::stream::Exponents;
 
 /// A band within a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub(super) fn resolutions(columns: usize, rows: usize, levels: u32) -> Vec<Vec<B
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
     band: Band,
-    bits: (u32, u32),
+    sides: Exponents,
     pub(super) across: usize,
     pub(super) down: usize,
 }
@@ -68,11 +69,11 @@ pub(super) struct Cell {
 
 impl Band {
     /// The code-blocks, whose sides are powers of two.
-    pub(super) fn blocks(&self, bits: (u32, u32)) -> Blocks {
-        let (across, down) = (halved(self.columns, bits.0), halved(self.rows, bits.1));
+    pub(super) fn blocks(&self, sides: Exponents) -> Blocks {
+        let (across, down) = (halved(self.columns, sides.width), halved(self.rows, sides.height));
         // A band without samples has no code-blocks, whichever side is empty.
         let (across, down) = if across * down == 0 { (0, 0) } else { (across, down) };
-        Blocks { band: *self, bits, across, down }
+        Blocks { band: *self, sides, across, down }
     }
 }
 
@@ -81,12 +82,12 @@ impl Blocks {
     pub(super) fn cells(self) -> impl Iterator<Item = Cell> {
         (0..self.across * self.down).map(move |number| {
             let (row, column) =
-                ((number / self.across) << self.bits.1, (number % self.across) << self.bits.0);
+                ((number / self.across) << self.sides.height, (number % self.across) << self.sides.width);
             Cell {
                 top: self.band.top + row,
                 left: self.band.left + column,
-                columns: (self.band.columns - column).min(1 << self.bits.0),
-                height: (self.band.rows - row).min(1 << self.bits.1),
+                columns: (self.band.columns - column).min(1 << self.sides.width),
+                height: (self.band.rows - row).min(1 << self.sides.height),
             }
         })
     }
@@ -127,7 +128,7 @@ mod tests {
         {
             let mut seen = vec![0; columns * rows];
             for band in resolutions(columns, rows, levels).concat() {
-                for cell in band.blocks((4, 5)).cells() {
+                for cell in band.blocks(Exponents { width: 4, height: 5 }).cells() {
                     assert!(cell.columns > 0 && cell.height > 0);
                     for row in cell.top..cell.top + cell.height {
                         seen[row * columns + cell.left..][..cell.columns].iter_mut().for_each(|n| *n += 1);

@@ -57,9 +57,7 @@ impl BlockDecoder {
         }
         let mut wide = std::mem::take(&mut self.wide);
         for (number, pair) in wide.chunks_exact_mut(2 * stride).enumerate() {
-            let (top, bottom) = pair.split_at_mut(stride);
-            let rows = (top.as_chunks_mut().0, bottom.as_chunks_mut().0);
-            self.row(rows, columns, &mut runs, number == 0)?;
+            self.row(pair, columns, &mut runs, number == 0)?;
             std::mem::swap(&mut self.above, &mut self.below);
         }
         self.wide = wide;
@@ -72,16 +70,18 @@ impl BlockDecoder {
         Ok(&self.values)
     }
 
-    /// Decodes a row of quads, in pairs.
+    /// Decodes a row of quads, in pairs, to two rows of samples that stand one behind the other.
     fn row(
         &mut self,
-        (top, bottom): (&mut [[i32; 4]], &mut [[i32; 4]]),
+        samples: &mut [i32],
         columns: usize,
         runs: &mut Runs<'_>,
         is_first: bool,
     ) -> Result<(), String> {
         let codes: &Codes = if is_first { &FIRST_ROW } else { &OTHER_ROWS };
         let mut left = 0;
+        let (top, bottom) = samples.split_at_mut(samples.len() / 2);
+        let (top, bottom) = (top.as_chunks_mut().0, bottom.as_chunks_mut().0);
         for (pair, (top, bottom)) in top.iter_mut().zip(bottom).enumerate() {
             let at = 4 * pair;
             let above = self.above.get(at..).and_then(|above| above.first_chunk());

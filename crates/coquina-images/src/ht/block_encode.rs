@@ -106,11 +106,11 @@ impl BlockEncoder {
         let mut left = 0;
         while let Some((number, (upper, lower))) = quads.next() {
             let first = Quad::new([upper[0], lower[0], upper[1], lower[1]]);
-            let first_offset = self.quad(codes, &first, (number, left), is_first);
+            let first_offset = self.quad(codes, &first, number, left, is_first);
             let (mut second, mut second_offset) = (Quad::default(), 0);
             if let Some((number, (upper, lower))) = quads.next() {
                 second = Quad::new([upper[0], lower[0], upper[1], lower[1]]);
-                second_offset = self.quad(codes, &second, (number, first.significance), is_first);
+                second_offset = self.quad(codes, &second, number, first.significance, is_first);
             }
             self.offsets(first_offset, second_offset, is_first);
             left = second.significance;
@@ -118,7 +118,7 @@ impl BlockEncoder {
     }
 
     /// Encodes a quad at its place beside one of the significance `left`; returns the offset of its bound.
-    fn quad(&mut self, codes: &Codes, quad: &Quad, (number, left): (usize, usize), is_first: bool) -> u32 {
+    fn quad(&mut self, codes: &Codes, quad: &Quad, number: usize, left: usize, is_first: bool) -> u32 {
         let mut near = [0; 4];
         if let Some(above) = self.above.get(2 * number..2 * number + 4).filter(|_| !is_first) {
             near.copy_from_slice(above);

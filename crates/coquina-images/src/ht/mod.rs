@@ -26,7 +26,7 @@ use packet::{CodedBand, PacketReader};
 use quantise::Quantiser;
 
 use crate::image::Geometry;
-use crate::stream::{HIGH_THROUGHPUT, Head};
+use crate::stream::{Exponents, HIGH_THROUGHPUT, Head};
 
 /// The exponent of the sides of code-blocks that are written: 64 samples.
 const BLOCK_BITS: u32 = 6;
@@ -91,7 +91,7 @@ fn coded_band(
     band: &Band,
     planes: u32,
 ) -> CodedBand {
-    let blocks = band.blocks((BLOCK_BITS, BLOCK_BITS));
+    let blocks = band.blocks(Exponents { width: BLOCK_BITS, height: BLOCK_BITS });
     let coded = blocks.cells().map(|cell| {
         let rows = cell.rows(plane, geometry.columns);
         encoder.encode(rows, cell.columns)
@@ -108,7 +108,7 @@ pub(crate) fn decode(head: &Head<'_>) -> Result<Option<Vec<Vec<i32>>>, String> {
     let is_ordered = coding.is_by_resolution || head.components.len() == 1;
     let is_simple =
         head.is_plain && head.is_one_tile && coding.is_unmarked && coding.layers == 1 && is_ordered;
-    let is_whole = coding.precincts.iter().all(|&precinct| precinct == (15, 15));
+    let is_whole = coding.precincts.iter().all(|&precinct| precinct == Exponents::WHOLE);
     let fits = head.columns.max(head.rows) <= 1 << 15;
     let is_usual = is_simple && is_whole && fits && coding.block_style == HIGH_THROUGHPUT;
     let bits = head.components.first().map_or(0, |component| component.bits);
@@ -127,7 +127,7 @@ pub(crate) fn decode(head: &Head<'_>) -> Result<Option<Vec<Vec<i32>>>, String> {
     for bands in resolutions(columns, rows, coding.levels) {
         for plane in &mut planes {
             let most = |offset: usize| quantiser.planes(number + offset);
-            let Some(pieces) = reader.packet(&bands, coding.block_bits, most)? else { return Ok(None) };
+            let Some(pieces) = reader.packet(&bands, coding.block, most)? else { return Ok(None) };
             for piece in pieces {
                 let values = decoder.decode(piece.bytes, piece.cell.columns, piece.cell.height)?;
                 piece.cell.put(plane, columns, values);

@@ -7,6 +7,7 @@ use super::BLOCK_AREA;
 use super::bands::{Band, Cell};
 use super::bits::{HeaderReader, HeaderWriter};
 use super::tag_tree::TagTree;
+use crate::stream::Exponents;
 
 /// The bits that a length has at first.
 const LENGTH_BITS: u32 = 3;
@@ -75,14 +76,14 @@ impl<'a> PacketReader<'a> {
     pub(super) fn packet(
         &mut self,
         bands: &[Band],
-        block_bits: (u32, u32),
+        block: Exponents,
         planes: impl Fn(usize) -> u32,
     ) -> Result<Option<Vec<Piece<'a>>>, String> {
         let mut header = HeaderReader::new(self.left);
         let mut found = Vec::new();
         if header.take(1)? == 1 {
             for (number, band) in bands.iter().enumerate() {
-                let blocks = band.blocks(block_bits);
+                let blocks = band.blocks(block);
                 let mut inclusion = TagTree::new(blocks.across, blocks.down);
                 let mut missing = TagTree::new(blocks.across, blocks.down);
                 for (leaf, cell) in blocks.cells().enumerate() {

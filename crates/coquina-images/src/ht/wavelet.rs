@@ -4,7 +4,7 @@
 //! Source: ISO/IEC 15444-1, Annex F.
 //! Invariant: `inverse(forward(plane)) == plane` for whole numbers.
 
-use super::bands::resolutions;
+use super::bands::{Band, resolutions};
 use crate::image::Geometry;
 
 /// A transform as steps of lifting: in each, every second item changes by its two neighbours.
@@ -97,10 +97,11 @@ impl Lifting for Real {
 pub(super) fn forward<L: Lifting>(plane: &mut [L::Item], geometry: &Geometry, levels: u32, lifting: L) {
     let mut room = Vec::new();
     let stride = geometry.columns;
-    for (columns, rows) in sides(stride, geometry.rows, levels).into_iter().rev() {
+    for extent in extents(stride, geometry.rows, levels).rev() {
+        let Extent { columns, rows } = extent;
         if rows > 1 {
             (0..L::STEPS).for_each(|step| {
-                lift_rows(plane, (stride, columns, rows), step, |i, l, r| lifting.forward(step, i, l, r))
+                lift_rows(plane, stride, extent, step, |i, l, r| lifting.forward(step, i, l, r))
             });
         }
         room.clear();
@@ -126,7 +127,8 @@ pub(super) fn inverse<L: Lifting>(
     lifting: L,
 ) {
     let (mut room, mut halves) = (Vec::new(), Vec::new());
-    for (columns, rows) in sides(stride, rows, levels) {
+    for extent in extents(stride, rows, levels) {
+        let Extent { columns, rows } = extent;
         room.clear();
         room.resize(columns * rows, L::Item::default());
         for (place, row) in plane.chunks(stride).take(rows).enumerate() {
@@ -140,9 +142,7 @@ pub(super) fn inverse<L: Lifting>(
         }
         if rows > 1 {
             for step in (0..L::STEPS).rev() {
-                lift_rows(&mut room, (columns, columns, rows), step, |i, l, r| {
-                    lifting.inverse(step, i, l, r)
-                });
+                lift_rows(&mut room, columns, extent, step, |i, l, r| lifting.inverse(step, i, l, r));
             }
         }
         if room.len() == plane.len() {
@@ -155,22 +155,31 @@ pub(super) fn inverse<L: Lifting>(
     }
 }
 
-/// Columns and rows that each level transforms, the smallest first.
-fn sides(columns: usize, rows: usize, levels: u32) -> Vec<(usize, usize)> {
-    let resolutions = resolutions(columns, rows, levels);
-    let side = |bands: &Vec<super::bands::Band>| {
-        bands.last().map_or((0, 0), |last| (last.left + last.columns, last.top + last.rows))
+/// The part of a plane that a level transforms, from its corner on.
+#[derive(Clone, Copy)]
+struct Extent {
+    columns: usize,
+    rows: usize,
+}
+
+/// What each level transforms, the smallest first.
+fn extents(columns: usize, rows: usize, levels: u32) -> impl DoubleEndedIterator<Item = Extent> {
+    let extent = |bands: Vec<Band>| {
+        bands.last().map(|last| Extent { columns: last.left + last.columns, rows: last.top + last.rows })
     };
-    resolutions.iter().skip(1).map(side).filter(|&(columns, rows)| columns * rows > 0).collect()
+    let extents = resolutions(columns, rows, levels).into_iter().skip(1).filter_map(extent);
+    extents.filter(|extent| extent.columns * extent.rows > 0)
 }
 
 /// A step of lifting, of rows by the rows above and below.
 fn lift_rows<T: Copy>(
     plane: &mut [T],
-    (stride, columns, rows): (usize, usize, usize),
+    stride: usize,
+    extent: Extent,
     step: usize,
     change: impl Fn(T, T, T) -> T,
 ) {
+    let Extent { columns, rows } = extent;
     let first = 1 - step % 2;
     for row in (first..rows).step_by(2) {
         // At the edges a row has the same neighbour on both sides.

@@ -74,6 +74,18 @@ impl Component {
     }
 }
 
+/// The sides of a code-block or of a precinct, as exponents of two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exponents {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+impl Exponents {
+    /// A precinct that is the whole resolution.
+    pub(crate) const WHOLE: Self = Self { width: 15, height: 15 };
+}
+
 /// The segment COD: how code-blocks are cut and coded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Coding {
@@ -84,12 +96,12 @@ pub(crate) struct Coding {
     pub(crate) layers: u16,
     pub(crate) has_colour_transform: bool,
     pub(crate) levels: u32,
-    /// Exponents of width and height of a code-block.
-    pub(crate) block_bits: (u32, u32),
+    /// The sides of a code-block.
+    pub(crate) block: Exponents,
     pub(crate) block_style: u8,
     pub(crate) is_reversible: bool,
-    /// Exponents of the sides of the precincts, the smallest resolution first, where they are not the whole.
-    pub(crate) precincts: Vec<(u32, u32)>,
+    /// The sides of the precincts, the smallest resolution first, where they are not the whole.
+    pub(crate) precincts: Vec<Exponents>,
 }
 
 impl Coding {
@@ -130,12 +142,12 @@ impl Coding {
         if style & 1 != 0 {
             for _ in 0..=levels {
                 let sides = cursor.u8()?;
-                precincts.push((u32::from(sides & 15), u32::from(sides >> 4)));
+                precincts.push(Exponents { width: u32::from(sides & 15), height: u32::from(sides >> 4) });
             }
         }
         Ok(Self {
             levels: u32::from(levels),
-            block_bits: (u32::from(wide) + 2, u32::from(high) + 2),
+            block: Exponents { width: u32::from(wide) + 2, height: u32::from(high) + 2 },
             block_style,
             is_reversible: transform == 1,
             precincts,

@@ -12,6 +12,7 @@ mod bits;
 mod cast;
 mod choose;
 mod compare;
+mod convert;
 mod division;
 mod item;
 mod logic;

@@ -8,7 +8,7 @@
 
 use std::marker::PhantomData;
 
-use super::cast::To;
+use super::convert::To;
 use super::real::Real;
 use super::table::{self, Entry, Loop};
 use crate::items::{items, items_mut};

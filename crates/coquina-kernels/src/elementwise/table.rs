@@ -157,7 +157,7 @@ macro_rules! entry {
     ($item:ident $part:ident, $width:ident ($($arg:ident: $A:ty),*) $out:ty, $body:block) => {{
         #[allow(unused_imports, reason = "not every row needs all")]
         use $crate::elementwise::{
-            cast::To,
+            convert::To,
             item::{C64, C128, Item, Truth},
             real::Real,
             table,

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::handle::{ArrayHandle, existing, kind};
-use super::tuning::{GoalTuple, of_tuple};
+use super::tuning::{GoalTerms, goal_of};
 use crate::buffers::Items;
 use crate::errors::Raised;
 use crate::options::CodecOption;
@@ -89,7 +89,7 @@ fn create_array<'py>(
     overwrite: bool,
     checksums: bool,
     threads: Option<i64>,
-    tuning: Option<GoalTuple>,
+    tuning: Option<GoalTerms>,
 ) -> Result<ArrayHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let mut params = options::params(&codec, level, typesize)?;
@@ -99,7 +99,7 @@ fn create_array<'py>(
     params.split = options::split(split)?;
     let fill = fill.map_or(Ok(Fill::Special(Special::Zeros)), fill_of)?;
     let access = access.map_or(Ok(Access::Any), access_of)?;
-    let tuning = of_tuple(tuning)?;
+    let tuning = goal_of(tuning)?;
     let statistics = true;
     let spec =
         ArraySpec { shape, chunks, blocks, access, dtype, fill, params, checksums, statistics, tuning };

@@ -12,8 +12,8 @@ use coquina::{Job, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::lossy::{self, LossyTuple, ReachedTuple, Terms};
-use super::tuning::{self, GoalTuple};
+use super::lossy::{self, LossyTuple, ReachedTerms, Terms};
+use super::tuning::{self, GoalTerms, GoalTuple};
 use crate::errors::Raised;
 use crate::{options, watch};
 
@@ -144,7 +144,7 @@ impl ArrayHandle {
 
     /// What the items may have lost: name and value of the bound, the means, and what was reached.
     fn lossy(&self, py: Python<'_>) -> Result<Option<LossyTuple>, Raised> {
-        lossy::get(py, self)
+        lossy::get(py, &self.array)
     }
 
     /// What is written to an HDF5 dataset from now on is kept exactly, until `set_lossy`.
@@ -154,29 +154,29 @@ impl ArrayHandle {
 
     /// From now on what is written may lose so much; `reached` is what it has lost before.
     #[pyo3(signature = (terms, reached=None, /))]
-    fn set_lossy(&self, py: Python<'_>, terms: Terms, reached: Option<ReachedTuple>) -> Result<(), Raised> {
-        lossy::set(py, self, terms, reached)
+    fn set_lossy(&self, py: Python<'_>, terms: Terms, reached: Option<ReachedTerms>) -> Result<(), Raised> {
+        lossy::set(py, &self.array, terms, reached)
     }
 
     /// What chunks are tuned for; `None` if they are all encoded alike.
     fn tuning(&self, py: Python<'_>) -> Result<Option<GoalTuple>, Raised> {
-        tuning::get(py, self)
+        tuning::get(py, &self.array)
     }
 
     /// From now on the codec, level and filters of each chunk that is written are chosen for this goal, or no more.
     #[pyo3(signature = (goal, /))]
-    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTuple>) -> Result<(), Raised> {
-        tuning::set(py, self, goal)
+    fn set_tuning(&self, py: Python<'_>, goal: Option<GoalTerms>) -> Result<(), Raised> {
+        tuning::set(py, &self.array, goal)
     }
 
     /// How many chunks are encoded how, from what their headers say.
     fn encodings(&self, py: Python<'_>) -> Result<BTreeMap<String, u64>, Raised> {
-        tuning::encodings(py, self)
+        tuning::encodings(py, &self.array)
     }
 
     /// What the tuner has done for this handle so far, by name.
     fn tuner_counters<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Raised> {
-        tuning::counters(py, self)
+        tuning::counters(py, &self.array)
     }
 
     /// Takes over the chunks of another array as they are stored; its first item is at `start` here.

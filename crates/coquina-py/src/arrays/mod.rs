@@ -29,7 +29,7 @@ use crate::errors::Raised;
 use crate::watch;
 pub(crate) use handle::{ArrayHandle, existing, kind, sums_name};
 use keys::Basic;
-pub(crate) use tuning::{GoalTuple, of_tuple, to_tuple};
+pub(crate) use tuning::{GoalTerms, GoalTuple, goal_of, to_tuple};
 
 /// Results of more bytes go through Python code, which asks first whether there is memory for them.
 const UNASKED_BYTES_MAX: usize = 1 << 28;

@@ -16,16 +16,15 @@ pub(super) type Id = i64;
 pub(super) type GetVersion = unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int;
 pub(super) type IsValid = unsafe extern "C" fn(Id) -> c_int;
 pub(super) type StoredBytes = unsafe extern "C" fn(Id, *const u64, *mut u64) -> c_int;
-pub(super) type ReadChunk = unsafe extern "C" fn(Id, Id, *const u64, *mut u32, *mut c_void) -> c_int;
-pub(super) type ReadChunkRoom =
-    unsafe extern "C" fn(Id, Id, *const u64, *mut u32, *mut c_void, *mut usize) -> c_int;
+type ReadChunk = unsafe extern "C" fn(Id, Id, *const u64, *mut u32, *mut c_void) -> c_int;
+type ReadChunkRoom = unsafe extern "C" fn(Id, Id, *const u64, *mut u32, *mut c_void, *mut usize) -> c_int;
 pub(super) type WriteChunk = unsafe extern "C" fn(Id, Id, u32, *const u64, usize, *const c_void) -> c_int;
-pub(super) type OnChunk = unsafe extern "C" fn(*const u64, c_uint, u64, u64, *mut c_void) -> c_int;
+type OnChunk = unsafe extern "C" fn(*const u64, c_uint, u64, u64, *mut c_void) -> c_int;
 pub(super) type Iterate = unsafe extern "C" fn(Id, Id, OnChunk, *mut c_void) -> c_int;
 pub(super) type ChunkOptions = unsafe extern "C" fn(Id, *mut c_uint) -> c_int;
-pub(super) type OnError = unsafe extern "C" fn(c_uint, *const ErrorRecord, *mut c_void) -> c_int;
+type OnError = unsafe extern "C" fn(c_uint, *const ErrorRecord, *mut c_void) -> c_int;
 pub(super) type WalkErrors = unsafe extern "C" fn(Id, c_int, OnError, *mut c_void) -> c_int;
-pub(super) type SetPrinter = unsafe extern "C" fn(Id, *mut c_void, *mut c_void) -> c_int;
+type SetPrinter = unsafe extern "C" fn(Id, *mut c_void, *mut c_void) -> c_int;
 
 /// One entry of the error stack (`H5E_error2_t`).
 #[repr(C)]

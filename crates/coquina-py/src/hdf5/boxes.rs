@@ -14,7 +14,11 @@ use crate::errors::UnsupportedError;
 const PART_BYTES: u64 = 32 << 20;
 
 /// First indices and lengths along the axes of a dataset and, behind them, those of items that are arrays.
-type Region<'a> = (&'a [u64], &'a [u64]);
+#[derive(Clone, Copy)]
+pub(super) struct Region<'a> {
+    pub(super) start: &'a [u64],
+    pub(super) shape: &'a [u64],
+}
 
 /// A dataset to be read or written in boxes.
 pub(super) struct Boxes<'a, 'py> {
@@ -85,9 +89,10 @@ impl<'a, 'py> Boxes<'a, 'py> {
     }
 
     /// Visits the parts of a box, which follow each other in C order.
-    fn each_part(&self, (start, shape): Region<'_>, len: usize, visit: &mut Visit<'_, 'py>) -> PyResult<()> {
+    fn each_part(&self, region: Region<'_>, len: usize, visit: &mut Visit<'_, 'py>) -> PyResult<()> {
         let py = self.id.py();
         let rank: usize = self.id.getattr("rank")?.extract()?;
+        let Region { start, shape } = region;
         let (Some(start), Some(shape)) = (start.get(..rank), shape.get(..rank)) else {
             return Err(PyValueError::new_err(format!(
                 "a box of {} axes, the dataset has {rank}",
@@ -104,8 +109,8 @@ impl<'a, 'py> Boxes<'a, 'py> {
         }
         let room = (len as u64).min(PART_BYTES.max(self.item_bytes));
         let array = py.import("numpy")?.call_method1("empty", (room, "u1"))?;
-        self.split((start, shape), &mut |part| {
-            let bytes = self.bytes(part.1).and_then(|bytes| usize::try_from(bytes).ok());
+        self.split(Region { start, shape }, &mut |part| {
+            let bytes = self.bytes(part.shape).and_then(|bytes| usize::try_from(bytes).ok());
             visit(&array, part, bytes.unwrap_or(usize::MAX))
         })
     }
@@ -115,14 +120,11 @@ impl<'a, 'py> Boxes<'a, 'py> {
     }
 
     /// Halves a box along its first axis until it is small enough, at a chunk's border if there is one.
-    fn split(
-        &self,
-        (start, shape): Region<'_>,
-        visit: &mut dyn FnMut(Region<'_>) -> PyResult<()>,
-    ) -> PyResult<()> {
+    fn split(&self, region: Region<'_>, visit: &mut dyn FnMut(Region<'_>) -> PyResult<()>) -> PyResult<()> {
+        let Region { start, shape } = region;
         let axis = shape.iter().position(|&len| len > 1);
         let (Some(axis), false) = (axis, self.bytes(shape).is_some_and(|bytes| bytes <= PART_BYTES)) else {
-            return visit((start, shape));
+            return visit(region);
         };
         let (first, len) = (start[axis], shape[axis]);
         let chunk = self.chunks.get(axis).map_or(1, |&chunk| chunk.max(1));
@@ -130,13 +132,14 @@ impl<'a, 'py> Boxes<'a, 'py> {
         let cut = if border > first { border - first } else { len.div_ceil(2) };
         let (mut starts, mut lens) = (start.to_vec(), shape.to_vec());
         lens[axis] = cut;
-        self.split((&starts, &lens), visit)?;
+        self.split(Region { start: &starts, shape: &lens }, visit)?;
         starts[axis] = first + cut;
         lens[axis] = len - cut;
-        self.split((&starts, &lens), visit)
+        self.split(Region { start: &starts, shape: &lens }, visit)
     }
 
-    fn call(&self, method: &str, array: &Bound<'py, PyAny>, (start, shape): Region<'_>) -> PyResult<()> {
+    fn call(&self, method: &str, array: &Bound<'py, PyAny>, region: Region<'_>) -> PyResult<()> {
+        let Region { start, shape } = region;
         let py = self.id.py();
         let file = self.id.call_method0("get_space")?;
         let memory = if shape.is_empty() {

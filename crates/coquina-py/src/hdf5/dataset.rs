@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
-use super::boxes::Boxes;
+use super::boxes::{Boxes, Region};
 use super::order::Order;
 use crate::h5py::{Failure, Libhdf5, Session, kept};
 
@@ -322,11 +322,11 @@ impl Library for Dataset {
     }
 
     fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
-        self.with_h5py(|id| self.boxes(id)?.read((start, shape), out))
+        self.with_h5py(|id| self.boxes(id)?.read(Region { start, shape }, out))
     }
 
     fn write_box(&self, start: &[u64], shape: &[u64], items: &[u8]) -> Result<()> {
-        self.with_h5py(|id| self.boxes(id)?.write((start, shape), items))
+        self.with_h5py(|id| self.boxes(id)?.write(Region { start, shape }, items))
     }
 
     fn set_shape(&self, shape: &[u64]) -> Result<()> {

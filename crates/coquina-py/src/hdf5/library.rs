@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use coquina::store::hdf5::Library;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 
 use super::Dataset;
+use super::rows::{RowTuple, row_tuples};
 use crate::buffers::{Input, Output};
 use crate::errors::Raised;
 
@@ -15,9 +16,6 @@ use crate::errors::Raised;
 pub(crate) struct Hdf5Library {
     pub(crate) dataset: Arc<Dataset>,
 }
-
-/// A row of the table of chunks: start, address, bytes and filter mask.
-pub(super) type RowTuple<'py> = (Bound<'py, PyTuple>, u64, u64, u32);
 
 #[pymethods]
 impl Hdf5Library {
@@ -105,7 +103,7 @@ impl Hdf5Library {
             }
             Ok(rows)
         })?;
-        super::bytes::row_tuples(py, rows)
+        row_tuples(py, rows)
     }
 
     /// Gives all that was written to the file to the operating system.

@@ -5,12 +5,15 @@
 //! chunk or a file without h5py.
 
 mod boxes;
-mod bytes;
 mod dataset;
+mod filters;
+mod index;
 mod journaled;
 mod library;
 mod opening;
 mod order;
+mod rows;
+mod tuner;
 
 use pyo3::prelude::*;
 
@@ -20,6 +23,8 @@ pub(crate) use library::Hdf5Library;
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Hdf5Library>()?;
     module.add_class::<journaled::JournaledFile>()?;
+    module.add_class::<tuner::ChunkTuner>()?;
     opening::add_to(module)?;
-    bytes::add_to(module)
+    filters::add_to(module)?;
+    index::add_to(module)
 }

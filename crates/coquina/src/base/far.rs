@@ -9,15 +9,13 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use super::error::{Error, Result};
+use super::held::{Held, Piece, Pieces};
 use super::io::{ReadAt, ends_early};
 
 /// Ranges with fewer bytes between them are asked for as one: to wait for an answer takes longer than to get these.
 pub(crate) const GAP_BYTES: u64 = 64 << 10;
 /// Longer requests are cut, so that several may be under way.
 pub(crate) const REQUEST_BYTES_MAX: u64 = 8 << 20;
-
-/// Some bytes that were fetched, whoever owns their memory.
-pub type Piece = Box<dyn AsRef<[u8]> + Send + Sync>;
 
 /// What is far away.
 pub trait Ranges: Send + Sync {
@@ -40,47 +38,6 @@ pub trait Ranges: Send + Sync {
     /// # Errors
     /// What the source says.
     fn read(&self, range: Range<u64>) -> Result<Piece>;
-}
-
-/// Pieces that were fetched at once, by where they start; none overlaps another.
-struct Pieces(Vec<(u64, Piece)>);
-
-impl Pieces {
-    /// The bytes that are here of those from `at` on, up to the end of a piece.
-    fn from(&self, at: u64) -> Option<&[u8]> {
-        let next = self.0.partition_point(|(start, _)| *start <= at);
-        let (start, piece) = self.0.get(next.checked_sub(1)?)?;
-        let bytes = (**piece).as_ref().get(usize::try_from(at - start).ok()?..)?;
-        (!bytes.is_empty()).then_some(bytes)
-    }
-
-    /// Fills `buffer` with the bytes from `at` on, if all are here.
-    fn read(&self, mut buffer: &mut [u8], mut at: u64) -> bool {
-        while !buffer.is_empty() {
-            let Some(bytes) = self.from(at) else { return false };
-            let count = bytes.len().min(buffer.len());
-            let (now, rest) = buffer.split_at_mut(count);
-            now.copy_from_slice(&bytes[..count]);
-            (buffer, at) = (rest, at + count as u64);
-        }
-        true
-    }
-
-    fn holds(&self, range: &Range<u64>) -> bool {
-        let mut at = range.start;
-        while at < range.end {
-            let Some(bytes) = self.from(at) else { return false };
-            at += bytes.len() as u64;
-        }
-        true
-    }
-}
-
-/// Bytes of a source that are at hand as long as this lives.
-#[derive(Default)]
-#[must_use = "dropped, it holds nothing any more"]
-pub struct Held {
-    _pieces: Vec<Arc<Pieces>>,
 }
 
 /// A source that is far away, read at positions.
@@ -133,7 +90,7 @@ impl ReadAt for Far {
         let missing = ranges.into_iter().filter(|range| !held.iter().any(|pieces| pieces.holds(range)));
         let requests = requests(missing.collect(), GAP_BYTES, REQUEST_BYTES_MAX);
         if requests.is_empty() {
-            return Ok(Held { _pieces: held });
+            return Ok(Held::new(held));
         }
         let fetched = self.source.fetch(&requests)?;
         if fetched.len() != requests.len() {
@@ -146,12 +103,12 @@ impl ReadAt for Far {
             checked(&piece, range.start, bytes)?;
             pieces.push((range.start, piece));
         }
-        let pieces = Arc::new(Pieces(pieces));
+        let pieces = Arc::new(Pieces::new(pieces));
         let mut all = self.held.write().unwrap_or_else(PoisonError::into_inner);
         all.retain(|pieces| pieces.strong_count() > 0);
         all.push(Arc::downgrade(&pieces));
         held.push(pieces);
-        Ok(Held { _pieces: held })
+        Ok(Held::new(held))
     }
 
     fn is_far(&self) -> bool {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Error, Result};
-use super::far::Held;
+use super::held::Held;
 
 /// Bytes that can be read at any position, by several threads at once.
 pub trait ReadAt: Send + Sync {

@@ -1,8 +1,10 @@
 //! The words that everything else uses: errors, checked byte reading, limits, settings, the thread pool.
 
 pub(crate) mod bytes;
+pub(crate) mod checksum;
 pub(crate) mod error;
 pub(crate) mod far;
+pub(crate) mod held;
 pub(crate) mod io;
 pub(crate) mod layout;
 pub(crate) mod limits;

@@ -33,7 +33,7 @@ pub(super) const FLAGS_EXTENDED: u8 = FLAG_SHUFFLE | FLAG_BITSHUFFLE;
 /// The stream format that says: see the codec byte.
 pub(super) const FORMAT_SEE_CODEC: u8 = 6;
 
-pub(super) const FLAG2_VARIABLE_BLOCKS: u8 = 0x01;
+const FLAG2_VARIABLE_BLOCKS: u8 = 0x01;
 pub(super) const BLOSC2_DICTIONARY: u8 = 0x01;
 const BLOSC2_LAZY: u8 = 0x08;
 const BLOSC2_INSTRUMENTED: u8 = 0x80;

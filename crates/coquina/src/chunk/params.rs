@@ -203,7 +203,7 @@ impl Params {
     }
 
     /// The typesize as the header can hold it.
-    pub(super) fn header_typesize(&self) -> usize {
+    fn header_typesize(&self) -> usize {
         if self.typesize > usize::from(u8::MAX) { 1 } else { self.typesize }
     }
 

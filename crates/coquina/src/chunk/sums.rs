@@ -10,10 +10,11 @@
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use xxhash_rust::xxh3::Xxh3Default;
 
 use super::header::{Header, Kind};
 use super::spans::{Spans, head_bytes, starts_range};
+use crate::base::checksum::xxh3;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 
@@ -95,7 +96,7 @@ fn sum_of(parts: &[&[u8]]) -> NonZeroU64 {
 }
 
 fn block_sum(block: &[u8]) -> [u8; BLOCK_SUM_BYTES] {
-    let [a, b, c, d, ..] = xxh3_64(block).to_le_bytes();
+    let [a, b, c, d, ..] = xxh3(block).to_le_bytes();
     [a, b, c, d]
 }
 

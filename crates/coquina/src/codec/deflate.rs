@@ -15,23 +15,27 @@ const TAIL: usize = 8;
 /// Every so many bytes without a match, as a power of two, the search takes longer steps.
 const PATIENCE_BITS: usize = 11;
 /// A final block with fixed codes: one bit that it is the last, two for its kind.
-const BLOCK_HEADER: (u64, u32) = (0b011, 3);
+const BLOCK_HEADER: Code = Code { bits: 0b011, len: 3 };
 /// The code for the end of the block.
-const BLOCK_END: (u64, u32) = (0, 7);
+const BLOCK_END: Code = Code { bits: 0, len: 7 };
 
-/// A code as it is written, first bit lowest, and its bits.
-type Code = (u32, u8);
+/// A code as it is written, first bit lowest.
+#[derive(Clone, Copy)]
+struct Code {
+    bits: u32,
+    len: u8,
+}
 
 static LITERALS: [Code; 256] = literal_codes();
 /// The code of each match length with its extra bits, from length 3 on.
 static LENGTHS: [Code; MATCH_MAX - 2] = length_codes();
 
-const fn reversed(code: u32, bits: u8) -> Code {
-    (code.reverse_bits() >> (32 - bits), bits)
+const fn reversed(code: u32, len: u8) -> Code {
+    Code { bits: code.reverse_bits() >> (32 - len), len }
 }
 
 const fn literal_codes() -> [Code; 256] {
-    let mut codes = [(0, 0); 256];
+    let mut codes = [Code { bits: 0, len: 0 }; 256];
     let mut value = 0;
     while value < 256 {
         codes[value as usize] =
@@ -42,7 +46,7 @@ const fn literal_codes() -> [Code; 256] {
 }
 
 const fn length_codes() -> [Code; MATCH_MAX - 2] {
-    let mut codes = [(0, 0); MATCH_MAX - 2];
+    let mut codes = [Code { bits: 0, len: 0 }; MATCH_MAX - 2];
     let mut value = 0_u32;
     while (value as usize) < codes.len() {
         let at = value as usize;
@@ -54,9 +58,9 @@ const fn length_codes() -> [Code; MATCH_MAX - 2] {
             let symbol = 257 + 4 * extra_bits + (value >> extra_bits);
             (symbol, (value & ((1 << extra_bits) - 1), extra_bits))
         };
-        let (code, bits) =
+        let Code { bits, len } =
             if symbol < 280 { reversed(symbol - 256, 7) } else { reversed(0xc0 + symbol - 280, 8) };
-        codes[at] = (code | extra.0 << bits, bits + extra.1.to_le_bytes()[0]);
+        codes[at] = Code { bits: bits | extra.0 << len, len: len + extra.1.to_le_bytes()[0] };
         value += 1;
     }
     codes
@@ -122,9 +126,14 @@ struct Bits<'o> {
 
 impl Bits<'_> {
     #[inline(always)]
-    fn put(&mut self, (code, bits): (u64, u32)) {
-        self.pending |= code << self.count;
-        self.count += bits;
+    fn put(&mut self, code: Code) {
+        self.put_bits(code.bits, code.len.into());
+    }
+
+    #[inline(always)]
+    fn put_bits(&mut self, bits: u32, len: u32) {
+        self.pending |= u64::from(bits) << self.count;
+        self.count += len;
     }
 
     /// Writes all whole bytes that are pending.
@@ -144,22 +153,19 @@ impl Bits<'_> {
         let (groups, rest) = bytes.as_chunks::<5>();
         for group in groups {
             for &byte in group {
-                let (code, bits) = LITERALS[usize::from(byte)];
-                self.put((code.into(), bits.into()));
+                self.put(LITERALS[usize::from(byte)]);
             }
             self.flush()?;
         }
         for &byte in rest {
-            let (code, bits) = LITERALS[usize::from(byte)];
-            self.put((code.into(), bits.into()));
+            self.put(LITERALS[usize::from(byte)]);
         }
         self.flush()
     }
 
     #[inline(always)]
     fn repeat(&mut self, length: usize, distance: usize) -> Option<()> {
-        let (code, bits) = *LENGTHS.get(length - 3)?;
-        self.put((code.into(), bits.into()));
+        self.put(*LENGTHS.get(length - 3)?);
         let value = u32::try_from(distance - 1).ok()?;
         let (symbol, extra_bits) = if value < 4 {
             (value, 0)
@@ -167,8 +173,8 @@ impl Bits<'_> {
             let extra_bits = value.ilog2() - 1;
             (2 * extra_bits + (value >> extra_bits), extra_bits)
         };
-        self.put((u64::from(symbol.reverse_bits() >> 27), 5));
-        self.put((u64::from(value & ((1 << extra_bits) - 1)), extra_bits));
+        self.put(reversed(symbol, 5));
+        self.put_bits(value & ((1 << extra_bits) - 1), extra_bits);
         self.flush()
     }
 

@@ -9,36 +9,15 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use coquina_kernels::Type;
 use coquina_kernels::items::Aligned;
 
-use super::operands::{Look, walk_of};
+use super::operands::{Counters, Input, Look, walk_of};
 use crate::array::{self, Bounds, BoxSource, Known, Walk};
 use crate::base::error::{Error, Result};
 use crate::expr::{Interval, Operand, Program, Spread, SpreadAxis, Workspace};
-
-/// An operand.
-#[derive(Clone)]
-pub struct Input {
-    /// What gives its items. Its axes are the last ones of the result; those of length 1 stand for any length.
-    pub source: Arc<dyn BoxSource>,
-    /// Whether the walk should go along the cut of this one.
-    pub is_stored: bool,
-}
-
-/// What has been done so far.
-#[derive(Debug, Default)]
-pub struct Counters {
-    /// Boxes that were computed item by item.
-    pub computed: AtomicU64,
-    /// Boxes of which nothing was decoded, since one value was known for all of it.
-    pub known: AtomicU64,
-    /// Operands that were not decoded for boxes that were computed, since their bounds decide all that they do.
-    pub skipped: AtomicU64,
-}
 
 /// A program bound to its operands.
 pub struct Bound {
@@ -186,14 +165,14 @@ impl Bound {
         })
     }
 
-    fn compute(
+    /// What each operand is on a box; those that are boxes of items are read into `items`.
+    fn parts(
         &self,
-        (start, shape): (&[u64], &[u64]),
+        start: &[u64],
+        shape: &[u64],
         mut look: Option<Look>,
-        out: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let Scratch { workspace, items } = scratch;
+        items: &mut Vec<Aligned>,
+    ) -> Result<Vec<Part>> {
         if items.len() < self.inputs.len() {
             items.resize_with(self.inputs.len(), Aligned::new);
         }
@@ -214,6 +193,19 @@ impl Bound {
                 None => part(input, &start, shape, room)?,
             });
         }
+        Ok(parts)
+    }
+
+    fn compute(
+        &self,
+        start: &[u64],
+        shape: &[u64],
+        look: Option<Look>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Scratch { workspace, items } = scratch;
+        let parts = self.parts(start, shape, look, items)?;
         let is_one = parts.iter().all(|part| !matches!(part, Part::Box(_)));
         let operands: Vec<Operand<'_>> = parts
             .iter()
@@ -245,7 +237,7 @@ impl Bound {
                 return Ok(Some(item));
             }
         }
-        with_scratch(|scratch| self.compute((start, shape), look, out, scratch)).map(|()| None)
+        with_scratch(|scratch| self.compute(start, shape, look, out, scratch)).map(|()| None)
     }
 
     /// The result of operands that are one item each.

@@ -7,4 +7,5 @@ mod bind;
 mod operands;
 pub mod reduce;
 
-pub use bind::{Bound, Counters, Input};
+pub use bind::Bound;
+pub use operands::{Counters, Input};

@@ -1,14 +1,34 @@
-//! What the operands of a program say without being decoded, and how they are walked over together.
+//! The operands of a program: what they say without being decoded, and how they are walked over together.
 //!
 //! In: operands and what each knows of a box. Out: the items that they are, or may as well be, and one walk for all.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use coquina_kernels::Type;
 
-use super::bind::{Counters, Input};
-use crate::array::{Access, Known, Walk, partition};
+use crate::array::{Access, BoxSource, Known, Walk, partition};
 use crate::base::error::Result;
+
+/// An operand.
+#[derive(Clone)]
+pub struct Input {
+    /// What gives its items. Its axes are the last ones of the result; those of length 1 stand for any length.
+    pub source: Arc<dyn BoxSource>,
+    /// Whether the walk should go along the cut of this one.
+    pub is_stored: bool,
+}
+
+/// What has been done so far.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Boxes that were computed item by item.
+    pub computed: AtomicU64,
+    /// Boxes of which nothing was decoded, since one value was known for all of it.
+    pub known: AtomicU64,
+    /// Operands that were not decoded for boxes that were computed, since their bounds decide all that they do.
+    pub skipped: AtomicU64,
+}
 
 /// What is known of the operands of a condition on a box.
 pub(super) struct Look {

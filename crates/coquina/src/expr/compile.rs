@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use coquina_kernels::items::Aligned;
 use coquina_kernels::{Type, best_level};
 
-use super::interval::Rule;
 use super::program::{Place, Program, Step};
+use super::rule::Rule;
 use super::tree::{Node, Tree};
 use crate::base::error::Result;
 

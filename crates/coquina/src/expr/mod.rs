@@ -3,9 +3,11 @@
 //! In: a [`Tree`] whose types were resolved by whoever made it, and for each operand its items. Out: the items of
 //! the result. Knows slices and number types; no arrays, no shapes but those that items are spread over.
 
+mod bounds;
 mod compile;
 mod interval;
 mod program;
+mod rule;
 mod spread;
 mod tree;
 

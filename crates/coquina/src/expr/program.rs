@@ -8,7 +8,7 @@ use coquina_kernels::elementwise::Run;
 use coquina_kernels::items::Aligned;
 use coquina_kernels::{Level, Type, best_level};
 
-use super::interval::Rule;
+use super::rule::Rule;
 use super::spread::{Spread, repeat};
 use super::tree::Tree;
 

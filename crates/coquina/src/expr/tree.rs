@@ -79,7 +79,7 @@ fn type_of(node: &Node, types: &[Type]) -> Result<Type> {
 }
 
 /// The kernel of a function.
-pub(super) fn kernel_of(name: &str, types: &[Type]) -> Result<Kernel> {
+fn kernel_of(name: &str, types: &[Type]) -> Result<Kernel> {
     kernel(name, types).ok_or_else(|| {
         let names: Vec<_> = types.iter().map(|ty| ty.name()).collect();
         Error::unsupported(format!("{name} of {}: there is no kernel for it", names.join(", ")))

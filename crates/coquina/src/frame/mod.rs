@@ -13,6 +13,7 @@ mod change;
 mod compact;
 mod contiguous;
 mod disk;
+mod exchange;
 #[cfg(test)]
 pub(crate) mod faults;
 mod fields;
@@ -42,6 +43,7 @@ mod write;
 mod writer;
 
 pub use change::{Change, Entry, Put, Remap};
+pub use exchange::exchange;
 pub use handle::{Frame, Mode};
 pub use lock::FolderLock;
 pub use manifest::{Manifest, ManifestText, read_manifest};

@@ -5,11 +5,11 @@
 //! lies in it. Only the block in which the range begins and that in which it ends are decoded, of which one is mostly
 //! that of the range before.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use coquina_kernels::items::items;
 
-use super::run::Stored;
+use super::stored::Stored;
 use crate::base::error::{Error, Result};
 use crate::base::room::with_room;
 
@@ -46,9 +46,9 @@ impl<'r> Cursor<'r> {
     }
 
     /// The entries of a range.
-    pub(super) fn ends(&mut self, (low, high): (u64, u64)) -> Result<Ends> {
-        let (start, sure_start) = self.low(low)?;
-        let (sure_end, end) = self.high(high)?;
+    pub(super) fn ends(&mut self, range: &RangeInclusive<u64>) -> Result<Ends> {
+        let (start, sure_start) = self.low(*range.start())?;
+        let (sure_end, end) = self.high(*range.end())?;
         let all = start..end.max(start);
         let sure_start = sure_start.clamp(all.start, all.end);
         Ok(Ends { sure: sure_start..sure_end.clamp(sure_start, all.end), all })

@@ -18,6 +18,7 @@ mod sort;
 mod sorted;
 mod spill;
 mod splitters;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -25,6 +26,7 @@ mod windows;
 pub use blocks::{Batch, RowNumbers};
 pub use keys::KeyKind;
 pub use read::Keyed;
-pub use run::{Found, KeyRanges, Run, Stored};
+pub use run::{Found, KeyRanges, Run};
 pub use sort::{Sorting, sort};
 pub use sorted::Sorted;
+pub use stored::Stored;

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use super::piece::Piece;
+use super::radix::Bounds;
 use super::spill::{Extent, PAIR_BYTES, Spill};
 use super::splitters::Splitters;
 use crate::base::error::Result;
@@ -34,8 +35,9 @@ pub(super) struct Partition {
 
 impl Partition {
     /// The bounds of the keys, and those of the rows.
-    pub(super) fn bounds(&self) -> Option<((u64, u64), (u64, u64))> {
-        self.keys.zip(self.rows)
+    pub(super) fn bounds(&self) -> Option<Bounds> {
+        let (keys, rows) = self.keys.zip(self.rows)?;
+        Some(Bounds { keys: keys.0..=keys.1, rows: rows.0..=rows.1 })
     }
 }
 

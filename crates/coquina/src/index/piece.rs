@@ -2,7 +2,7 @@
 //!
 //! Invariant: keys stand in the order of their rows, and every row has a key or is missing.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::base::error::{Error, Result};
 
@@ -69,14 +69,16 @@ impl Piece {
     }
 
     /// The least key and the greatest one.
-    pub(super) fn bounds(&self) -> Option<(u64, u64)> {
+    pub(super) fn bounds(&self) -> Option<RangeInclusive<u64>> {
         let first = *self.keys.first()?;
-        Some(self.keys.iter().fold((first, first), |(min, max), &key| (min.min(key), max.max(key))))
+        let widen = |(min, max): (u64, u64), &key: &u64| (min.min(key), max.max(key));
+        let (min, max) = self.keys.iter().fold((first, first), widen);
+        Some(min..=max)
     }
 
     /// The first row and the last one that was taken.
-    pub(super) fn rows(&self) -> Option<(u64, u64)> {
-        (self.len > 0).then(|| (self.start, self.start + u64::from(self.len) - 1))
+    pub(super) fn rows(&self) -> Option<RangeInclusive<u64>> {
+        (self.len > 0).then(|| self.start..=self.start + u64::from(self.len) - 1)
     }
 
     /// The rows without a key; they are given away.

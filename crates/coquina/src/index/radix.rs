@@ -7,6 +7,7 @@
 //! same key are sorted already.
 //! Invariant: the result does not depend on the number of threads, since there is only one.
 
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
 use coquina_kernels::items::{Number, items_mut};
@@ -37,10 +38,18 @@ pub(super) struct Origin {
     row_bits: u32,
 }
 
+/// The least and the greatest key of pairs, and their least and greatest row.
+pub(super) struct Bounds {
+    pub(super) keys: RangeInclusive<u64>,
+    pub(super) rows: RangeInclusive<u64>,
+}
+
 impl Origin {
-    /// For keys and rows within these bounds, both ends included.
-    pub(super) fn new(keys: (u64, u64), rows: (u64, u64)) -> Self {
-        Self { key: keys.0, key_bits: bits(keys.1 - keys.0), row: rows.0, row_bits: bits(rows.1 - rows.0) }
+    /// For keys and rows within these bounds.
+    pub(super) fn new(bounds: &Bounds) -> Self {
+        let Bounds { keys, rows } = bounds;
+        let (key, row) = (*keys.start(), *rows.start());
+        Self { key, key_bits: bits(keys.end() - key), row, row_bits: bits(rows.end() - row) }
     }
 
     /// Whether pairs have room in one number.

@@ -7,14 +7,15 @@
 //! Invariant: no row whose key is in a range is left out, and no row that is sure has a key that is in none. What is
 //! stored may be anything: blocks whose offsets fall, and numbers that no row has, are errors.
 
-use std::sync::Arc;
+use std::ops::RangeInclusive;
 
 use coquina_kernels::items::items;
 
 use super::distinct::distinct;
 use super::ends::{Cursor, Ends};
+use super::stored::Stored;
 use super::windows::{Segment, Window, windows};
-use crate::array::{BoxSource, gather};
+use crate::array::gather;
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
@@ -23,26 +24,8 @@ use crate::base::room::with_room;
 /// So many ranges are looked for by one task.
 const TASK_RANGES: usize = 64;
 
-/// The parts of a run, as they are stored.
-pub struct Stored {
-    /// For each entry its offset: 2 bytes.
-    pub offsets: Arc<dyn BoxSource>,
-    /// For each entry its row, and then the rows without a key: 4 or 8 bytes each.
-    pub rows: Arc<dyn BoxSource>,
-    /// For each block the key of its first entry.
-    pub first: Vec<u64>,
-    /// For each block how many low bits are left out.
-    pub shifts: Vec<u8>,
-    /// How many rows have a key.
-    pub entries: u64,
-    /// How many have none.
-    pub missing: u64,
-    /// Entries of a block.
-    pub block_entries: u64,
-}
-
 /// Ranges of keys, both ends within.
-pub struct KeyRanges(Vec<(u64, u64)>);
+pub struct KeyRanges(Vec<RangeInclusive<u64>>);
 
 impl KeyRanges {
     /// From each of `low` to the one of `high` at the same place.
@@ -50,9 +33,9 @@ impl KeyRanges {
     /// # Errors
     /// `Invalid` if they are not as many, or do not rise.
     pub fn new(low: &[u64], high: &[u64]) -> Result<Self> {
-        let ranges: Vec<_> = low.iter().copied().zip(high.iter().copied()).collect();
-        let is_rising = ranges.iter().all(|(low, high)| low <= high)
-            && ranges.windows(2).all(|pair| pair[0].1 < pair[1].0);
+        let ranges: Vec<_> = low.iter().zip(high).map(|(&low, &high)| low..=high).collect();
+        let is_rising = ranges.iter().all(|range| range.start() <= range.end())
+            && ranges.windows(2).all(|pair| pair[0].end() < pair[1].start());
         if low.len() != high.len() || !is_rising {
             let (low, high) = (low.len(), high.len());
             return Err(Error::invalid(format!("ranges of {low} and {high} keys: must rise, apart")));
@@ -81,36 +64,7 @@ impl Run {
     /// # Errors
     /// `Corrupt` if they do not.
     pub fn open(stored: Stored) -> Result<Self> {
-        let Stored { offsets, rows, first, shifts, entries, missing, block_entries } = &stored;
-        let all = entries.checked_add(*missing).filter(|&all| i64::try_from(all).is_ok());
-        if *block_entries == 0 || all.is_none() {
-            let sentence = format!("{entries} entries in blocks of {block_entries}, {missing} rows without");
-            return Err(Error::corrupt(sentence));
-        }
-        let blocks = entries.div_ceil(*block_entries);
-        if first.len() as u64 != blocks || shifts.len() as u64 != blocks {
-            let (first, shifts) = (first.len(), shifts.len());
-            let sentence = format!("{first} first keys and {shifts} shifts of {blocks} blocks");
-            return Err(Error::corrupt(sentence));
-        }
-        let is_shape = |source: &dyn BoxSource, len: u64| source.shape() == [len];
-        if !is_shape(&**offsets, *entries) || offsets.item_bytes() != size_of::<u16>() {
-            let (bytes, shape) = (offsets.item_bytes(), offsets.shape());
-            let sentence = format!("offsets of {bytes} bytes of shape {shape:?} for {entries} entries");
-            return Err(Error::corrupt(sentence));
-        }
-        if !is_shape(&**rows, entries + missing) || !matches!(rows.item_bytes(), 4 | 8) {
-            let (bytes, shape) = (rows.item_bytes(), rows.shape());
-            let sentence = format!("rows of {bytes} bytes of shape {shape:?} for {}", entries + missing);
-            return Err(Error::corrupt(sentence));
-        }
-        if let Some(block) = first.windows(2).position(|pair| pair[0] > pair[1]) {
-            let (before, key) = (first[block], first[block + 1]);
-            return Err(Error::corrupt(format!("first key {key} of block {}, behind {before}", block + 1)));
-        }
-        if let Some((block, shift)) = shifts.iter().enumerate().find(|&(_, &shift)| shift > 48) {
-            return Err(Error::corrupt(format!("shift {shift} of block {block}: takes 0..=48")));
-        }
+        stored.check()?;
         Ok(Self { stored })
     }
 
@@ -118,9 +72,9 @@ impl Run {
     pub fn estimate(&self, ranges: &KeyRanges) -> u64 {
         let Stored { first, entries, block_entries, .. } = &self.stored;
         let (mut seen, mut count) = (0, 0);
-        for &(low, high) in &ranges.0 {
-            let start = first.partition_point(|&key| key < low).saturating_sub(1) as u64;
-            let stop = first.partition_point(|&key| key <= high) as u64;
+        for range in &ranges.0 {
+            let start = first.partition_point(|key| key < range.start()).saturating_sub(1) as u64;
+            let stop = first.partition_point(|key| key <= range.end()) as u64;
             let start = start.max(seen);
             if start < stop {
                 let end = stop.saturating_mul(*block_entries).min(*entries);
@@ -191,7 +145,7 @@ impl Run {
         let tasks = ranges.0.chunks(TASK_RANGES).zip(ends.chunks_mut(TASK_RANGES));
         job.run(total, tasks, |(ranges, ends)| {
             let mut cursor = Cursor::new(&self.stored);
-            for (&range, ends) in ranges.iter().zip(ends) {
+            for (range, ends) in ranges.iter().zip(ends) {
                 *ends = cursor.ends(range)?;
             }
             Ok(block_bytes.saturating_mul(ranges.len()))

@@ -6,12 +6,13 @@
 //! Source: `docs/formats/indexes.md`.
 //! Invariant: entries are in the order of their keys, and of their rows where these are equal, however it is done.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use super::blocks::Numbered;
 use super::partitions::{Cut, Partitions, Spilling, waiting_bytes};
 use super::piece::Piece;
+use super::radix::Bounds;
 use super::read::Keyed;
 use super::sorted::{BATCH_ENTRIES, Part, Sorted, Spilled, partitions_for};
 use super::spill::Spill;
@@ -88,8 +89,9 @@ pub fn sort(sorting: &Sorting<'_>, job: &Job<'_>) -> Result<Sorted> {
         let Pieces { pieces, missing } = sorting.column.each_piece(&ranges, Ok, Pieces::default(), job)?;
         let entries = pieces.iter().map(|piece| piece.len() as u64).sum();
         let keys = widest(pieces.iter().filter_map(Piece::bounds));
-        let bounds = keys.zip(widest(pieces.iter().filter_map(Piece::rows)));
-        let part = bounds.map(|bounds| Part::sorted(pieces, bounds, job)).transpose()?;
+        let rows = widest(pieces.iter().filter_map(Piece::rows));
+        let bounds = keys.zip(rows).map(|(keys, rows)| Bounds { keys, rows });
+        let part = bounds.map(|bounds| Part::sorted(pieces, &bounds, job)).transpose()?;
         return Ok(Sorted::new(entries, missing, numbered).with(part, None));
     }
     let partitions = partitions_for(sorting.rows(), memory);
@@ -105,8 +107,8 @@ pub fn sort(sorting: &Sorting<'_>, job: &Job<'_>) -> Result<Sorted> {
 }
 
 /// The least of all and the greatest one.
-fn widest(bounds: impl Iterator<Item = (u64, u64)>) -> Option<(u64, u64)> {
-    bounds.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+fn widest(bounds: impl Iterator<Item = RangeInclusive<u64>>) -> Option<RangeInclusive<u64>> {
+    bounds.reduce(|all, one| *all.start().min(one.start())..=*all.end().max(one.end()))
 }
 
 /// All pieces, and the rows without a key.

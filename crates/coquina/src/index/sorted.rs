@@ -5,11 +5,11 @@
 //! handed out as it was written, for that is its order.
 
 use std::collections::VecDeque;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::blocks::{Batch, Numbered};
 use super::partitions::{Partition, Partitions, waiting_bytes};
-use super::radix::{Entries, Origin, Pair, sample, sorted};
+use super::radix::{Bounds, Entries, Origin, Pair, sample, sorted};
 use super::spill::Spill;
 use super::splitters::{SAMPLES_EACH, Splitters};
 use crate::base::error::Result;
@@ -43,12 +43,10 @@ enum Pairs {
     Wide(Vec<[u64; 2]>),
 }
 
-type Bounds = ((u64, u64), (u64, u64));
-
 impl Part {
     /// Sorts entries whose keys and rows are within bounds.
-    pub(super) fn sorted<E: Entries>(entries: Vec<E>, bounds: Bounds, job: &Job<'_>) -> Result<Self> {
-        let origin = Origin::new(bounds.0, bounds.1);
+    pub(super) fn sorted<E: Entries>(entries: Vec<E>, bounds: &Bounds, job: &Job<'_>) -> Result<Self> {
+        let origin = Origin::new(bounds);
         let pairs = if origin.is_narrow() {
             Pairs::Narrow(sorted(entries, &origin, job)?)
         } else {
@@ -102,21 +100,22 @@ impl Spilled {
     /// What comes next, if it is there; else something has been done for it.
     fn load(&mut self, mut partition: Partition, job: &Job<'_>) -> Result<Option<Part>> {
         let Some(bounds) = partition.bounds() else { return Ok(None) };
-        if bounds.0.0 == bounds.0.1 {
+        if bounds.keys.start() == bounds.keys.end() {
             let Some(extent) = partition.extents.pop_front() else { return Ok(None) };
             let pairs = Pairs::Wide(self.spill.read(extent)?);
             self.left.push(partition);
-            return Ok(Some(Part { pairs, origin: Origin::new(bounds.0, bounds.1), at: 0 }));
+            return Ok(Some(Part { pairs, origin: Origin::new(&bounds), at: 0 }));
         }
         if (partition.len as u64).saturating_mul(SPILLED_BYTES) > self.memory {
-            return self.cut_again(&partition, bounds.0).map(|()| None);
+            return self.cut_again(&partition, &bounds.keys).map(|()| None);
         }
         let read = partition.extents.iter().map(|&extent| self.spill.read(extent));
-        Ok(Some(Part::sorted(read.collect::<Result<Vec<_>>>()?, bounds, job)?))
+        Ok(Some(Part::sorted(read.collect::<Result<Vec<_>>>()?, &bounds, job)?))
     }
 
     /// Cuts a partition of keys that differ into several.
-    fn cut_again(&mut self, partition: &Partition, (min, max): (u64, u64)) -> Result<()> {
+    fn cut_again(&mut self, partition: &Partition, keys: &RangeInclusive<u64>) -> Result<()> {
+        let (min, max) = (*keys.start(), *keys.end());
         let wanted = partitions_for(partition.len as u64, self.memory);
         let step = partition.extents.len().div_ceil(SAMPLED_EXTENTS).max(1);
         let mut keys = Vec::new();

@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 /// Of each bucket about so many keys are in a sample.
 pub(super) const SAMPLES_EACH: usize = 32;
 /// No more buckets than this.
-pub(super) const BUCKETS_MAX: usize = 2048;
+const BUCKETS_MAX: usize = 2048;
 
 /// The greatest key of each bucket, but for the last one.
 pub(super) struct Splitters {

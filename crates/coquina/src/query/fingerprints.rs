@@ -211,7 +211,7 @@ fn texts(
                 let room =
                     room.room(bytes_of(usize::try_from(count).unwrap_or(usize::MAX) + 1, OFFSET_BYTES)?);
                 at_once(|| offsets.fill(&[at], &[count + 1], room))?;
-                lengths(items::<i64>(room), (end, len), hash).map_err(|e| e.at(format!("rows {at}..")))
+                lengths(items::<i64>(room), end..len, hash).map_err(|e| e.at(format!("rows {at}..")))
             })?;
             end = found.end;
             span = Some(span.map_or(found.start, |span: Range<u64>| span.start)..found.end);
@@ -229,24 +229,24 @@ fn texts(
     Ok(())
 }
 
-/// Hashes the lengths of texts between some places; from where to where their bytes are.
-fn lengths(places: &[i64], (before, len): (u64, u64), hash: &mut Xxh3Default) -> Result<Range<u64>> {
-    let mut end = before;
+/// Hashes the lengths of texts between some places, which may take the bytes that are left; from where to where their bytes are.
+fn lengths(places: &[i64], left: Range<u64>, hash: &mut Xxh3Default) -> Result<Range<u64>> {
+    let mut end = left.start;
     let mut lens = [0; 8 * LENGTHS];
     let place = |place: i64| u64::try_from(place).ok();
     for places in places.windows(LENGTHS + 1).step_by(LENGTHS).chain(rest(places)) {
         for (pair, out) in places.windows(2).zip(lens.chunks_exact_mut(8)) {
             match (place(pair[0]), place(pair[1])) {
-                (Some(from), Some(to)) if end <= from && from <= to && to <= len => {
+                (Some(from), Some(to)) if end <= from && from <= to && to <= left.end => {
                     out.copy_from_slice(&(to - from).to_le_bytes());
                     end = to;
                 }
-                _ => return Err(misplaced((pair[0], pair[1]), end, len)),
+                _ => return Err(misplaced(pair[0], pair[1], end..left.end)),
             }
         }
         hash.update(&lens[..8 * (places.len() - 1)]);
     }
-    let start = places.first().copied().and_then(place).unwrap_or(before);
+    let start = places.first().copied().and_then(place).unwrap_or(left.start);
     Ok(start..end)
 }
 

@@ -39,7 +39,8 @@ pub struct Folded {
 /// As [`super::scan`], and `Invalid` for items of another size than the type's.
 pub fn scan_fold(
     condition: Option<&dyn BoxSource>,
-    (column, ty): (&dyn BoxSource, Type),
+    column: &dyn BoxSource,
+    ty: Type,
     fold: Fold,
     rows: Rows,
     job: &Job<'_>,

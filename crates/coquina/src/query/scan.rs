@@ -251,9 +251,8 @@ fn append(whole: &mut Gathered, part: Gathered, column: &Column<'_>, count: usiz
             let Some(span) = part.span else { return Ok(()) };
             let before = whole.span.as_ref().map_or(0, |span| span.end);
             if span.start < before {
-                let ends = (span.start.cast_signed(), span.end.cast_signed());
                 let len = bytes.shape().first().copied().unwrap_or(0);
-                return Err(misplaced(ends, before, len));
+                return Err(misplaced(span.start.cast_signed(), span.end.cast_signed(), before..len));
             }
             whole.span = Some(whole.span.as_ref().map_or(span.start, |span| span.start)..span.end);
             part.ends.truncate(count);

@@ -107,7 +107,7 @@ impl Source<'_> {
         }
         if let Some((row, from, to, before)) = wrong {
             let row = start + row as u64;
-            return Err(misplaced((from, to), before, len).at(format!("row {row}")));
+            return Err(misplaced(from, to, before..len).at(format!("row {row}")));
         }
         out.span = last;
         Ok(spans)
@@ -151,6 +151,7 @@ fn close(spans: &[Range<u64>]) -> usize {
 }
 
 /// The error of strings that stand where none can.
-pub(super) fn misplaced((from, to): (i64, i64), before: u64, len: u64) -> Error {
-    Error::corrupt(format!("offsets: a string from byte {from} to {to}, where {before} to {len} is left"))
+pub(super) fn misplaced(from: i64, to: i64, left: Range<u64>) -> Error {
+    let Range { start, end } = left;
+    Error::corrupt(format!("offsets: a string from byte {from} to {to}, where {start} to {end} is left"))
 }

@@ -317,7 +317,7 @@ fn folds_are_those_of_the_gathered_items() {
                 let whole =
                     crate::compute::reduce::reduce(&gathered, Type::I32, fold, &[true], &job(1)).unwrap();
                 let run = |threads| {
-                    scan_fold(Some(&condition), (&column, Type::I32), fold, rows, &job(threads)).unwrap()
+                    scan_fold(Some(&condition), &column, Type::I32, fold, rows, &job(threads)).unwrap()
                 };
                 let found = run(1);
                 assert_eq!(found.matched, picked.len() as u64);

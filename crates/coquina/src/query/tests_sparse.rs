@@ -153,7 +153,7 @@ proptest! {
             prop_assert_eq!((few.matched, few.numbers, few.parts), (wanted.matched, wanted.numbers, wanted.parts));
             let fold = |condition: &dyn BoxSource| {
                 let sum = Fold::by_name("mean").unwrap();
-                scan_fold(Some(condition), (&*column, Type::F64), sum, case.rows, &job(2)).unwrap().bytes
+                scan_fold(Some(condition), &*column, Type::F64, sum, case.rows, &job(2)).unwrap().bytes
             };
             prop_assert_eq!(fold(&**leaping), fold(&blind));
         }

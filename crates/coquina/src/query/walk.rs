@@ -166,12 +166,18 @@ struct Counted<T> {
     matched: u64,
 }
 
-impl<P, T: Take<P, Rest = ()>> Take<(u64, P)> for Counted<T> {
+/// What is made of the matches of a task.
+struct Visited<P> {
+    matched: u64,
+    piece: P,
+}
+
+impl<P, T: Take<P, Rest = ()>> Take<Visited<P>> for Counted<T> {
     type Rest = ();
 
-    fn take(&mut self, (matched, piece): (u64, P)) -> Result<()> {
-        self.matched += matched;
-        self.taker.take(piece)
+    fn take(&mut self, visited: Visited<P>) -> Result<()> {
+        self.matched += visited.matched;
+        self.taker.take(visited.piece)
     }
 }
 
@@ -187,7 +193,7 @@ struct Walking<'w, V> {
 
 impl<V: Visit> Walking<'_, V> {
     /// The matches of a task, and what is made of them.
-    fn task(&self, range: &Range<u64>) -> Result<(u64, V::Piece)> {
+    fn task(&self, range: &Range<u64>) -> Result<Visited<V::Piece>> {
         let mut piece = self.visit.piece();
         let (mut at, mut matched) = (range.start, 0);
         while at < range.end {
@@ -206,7 +212,7 @@ impl<V: Visit> Walking<'_, V> {
             matched += part.map_err(|e| e.at(format!("rows {at}..{end}")))?;
             at = end;
         }
-        Ok((matched, piece))
+        Ok(Visited { matched, piece })
     }
 
     /// The matches of a part of a chunk, if there are not more than `left`; else some more than that.
@@ -274,6 +280,19 @@ impl<V: Visit> Walking<'_, V> {
         item.map(|item| item.iter().any(|&byte| byte != 0))
     }
 
+    /// Whether all rows of a box match, or none; if neither is known, the mask says which do.
+    fn known_or_fill(
+        &self,
+        range: &Range<u64>,
+        known: Option<bool>,
+        mask: &mut [u8],
+    ) -> Result<Option<bool>> {
+        let Some(condition) = self.walked.condition.filter(|_| known.is_none()) else { return Ok(known) };
+        // Of a box more may be known than of all of the chunk.
+        let item = condition.uniform_or_fill(&[range.start], &[range.end - range.start], mask)?;
+        Ok(item.map(|item| item.iter().any(|&byte| byte != 0)))
+    }
+
     /// The matches of a box, whose first and last row are looked at.
     fn one_box(&self, range: Range<u64>, known: Option<bool>, piece: &mut V::Piece) -> Result<usize> {
         let step = self.walked.rows.step;
@@ -287,15 +306,7 @@ impl<V: Visit> Walking<'_, V> {
         };
         let start = range.start;
         with_room(len, |mask| {
-            let known = match self.walked.condition {
-                Some(condition) if known.is_none() => {
-                    // Of a box more may be known than of all of the chunk.
-                    let item = condition.uniform_or_fill(&[start], &[range.end - start], mask)?;
-                    item.map(|item| item.iter().any(|&byte| byte != 0))
-                }
-                _ => known,
-            };
-            match known {
+            match self.known_or_fill(&range, known, mask)? {
                 Some(false) => {
                     add(&self.counters.skipped, 1);
                     return Ok(0);

@@ -1,7 +1,8 @@
 //! No function takes a tuple: things that go together are a struct, whose fields have names.
 //!
-//! A tuple as a parameter hides arguments from the lint that counts them. Those that are left are in
-//! `tuple_parameters.txt`; a row that is no longer so fails too, so the list only gets shorter.
+//! A tuple as a parameter hides arguments from the lint that counts them; so does a name that the file gives to one.
+//! Those that are left are in `tuple_parameters.txt`; a row that is no longer so fails too, so the list only gets
+//! shorter.
 
 use crate::{assert_none, code_of, files, is_test, list_complaints, rows_of, without_tests, words};
 
@@ -10,13 +11,14 @@ const ALLOWED: &str = include_str!("tuple_parameters.txt");
 /// The functions of stripped code that take a tuple, by name, once for each parameter that is one.
 fn functions_with_tuples(code: &str) -> Vec<&str> {
     let mut found = Vec::new();
+    let aliases = tuple_aliases(code);
     for (at, _) in code.match_indices("fn ") {
         let is_word = code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
         let rest = &code[at + 3..];
         let name = words(rest).next().filter(|name| rest.starts_with(name));
         let (false, Some(name)) = (is_word, name) else { continue };
         let parameters = parameters(&rest[name.len()..]);
-        found.extend(parameters.into_iter().filter(|parameter| is_tuple(parameter)).map(|_| name));
+        found.extend(parameters.into_iter().filter(|parameter| is_tuple(parameter, &aliases)).map(|_| name));
     }
     found
 }
@@ -69,8 +71,21 @@ fn cut_at_commas(list: &str) -> Vec<&str> {
     parts
 }
 
-/// Is the pattern of a parameter a tuple, or its type, perhaps behind a reference?
-fn is_tuple(parameter: &str) -> bool {
+/// The names that `type` items give to tuples.
+fn tuple_aliases(code: &str) -> Vec<&str> {
+    let items = code.match_indices("type ").map(|(at, word)| &code[at + word.len()..]);
+    let aliases = items.filter_map(|item| item.split_once(';')?.0.split_once('='));
+    let aliases = aliases.filter(|(_, kind)| holds_many(kind.trim()));
+    aliases.filter_map(|(name, _)| words(name).next()).collect()
+}
+
+/// Is a type a tuple of several?
+fn holds_many(kind: &str) -> bool {
+    kind.strip_prefix('(').is_some_and(|inner| cut_at_commas(inner).len() > 1)
+}
+
+/// Is the pattern of a parameter a tuple, or its type, perhaps behind a reference or one of these names?
+fn is_tuple(parameter: &str, aliases: &[&str]) -> bool {
     let (pattern, kind) = parameter.split_once(':').unwrap_or((parameter, ""));
     let mut kind = kind.trim();
     while let Some(inner) = kind.strip_prefix('&') {
@@ -79,8 +94,8 @@ fn is_tuple(parameter: &str) -> bool {
         kind = inner[word.unwrap_or(0)..].trim_start();
         kind = kind.strip_prefix("mut ").unwrap_or(kind).trim_start();
     }
-    let holds_many = |text: &str| text.strip_prefix('(').is_some_and(|inner| cut_at_commas(inner).len() > 1);
-    pattern.starts_with('(') || holds_many(kind)
+    let is_alias = kind.split('<').next().is_some_and(|name| aliases.contains(&name));
+    pattern.starts_with('(') || holds_many(kind) || is_alias
 }
 
 #[test]
@@ -105,4 +120,7 @@ fn a_tuple_parameter_is_found_behind_generics_and_references() {
                 fn four(a: Option<(u8, u8)>) { let g = |(a, b)| a; call((a, b)); }\n\
                 trait T { fn five(self, ab: (u8, u8), cd: &mut (u8, u8)); } type F = fn(&(u8, u8));";
     assert_eq!(functions_with_tuples(code), ["one", "two", "five", "five"]);
+    let named = "type Pair<'a> = (&'a [u8], u8); type One = (u8); type Run = fn(u8, u8) -> (u8, u8);\n\
+                 fn one(a: &mut Pair<'_>) {} fn two(a: One, b: Run, c: Vec<Pair>, d: Pairs) -> Pair {}";
+    assert_eq!(functions_with_tuples(named), ["one"]);
 }

@@ -11,7 +11,7 @@ use super::block_reader::BlockReader;
 use super::snapshot::{Content, Source};
 use crate::array::geometry::Touched;
 use crate::base::error::Result;
-use crate::base::far::Held;
+use crate::base::held::Held;
 use crate::base::pool::Job;
 use crate::chunk::FIRST_READ_BYTES;
 use crate::store::{Extent, Parts, Remote, Stored};

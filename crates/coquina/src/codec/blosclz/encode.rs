@@ -205,7 +205,7 @@ impl<const BITS: u32> Search<'_, BITS> {
             let stop = limit.min(start + PATIENCE);
             found = (start..stop).step_by(step).find_map(|at| {
                 let word = u64_at(self.src, at)?;
-                Some((at, replace::<BITS>(self.table, self.base, self.src, (at, word))?))
+                Some((at, replace::<BITS>(self.table, self.base, self.src, at, word)?))
             });
             self.at = stop;
             step += 1;
@@ -224,7 +224,7 @@ impl<const BITS: u32> Search<'_, BITS> {
         for (number, window) in src.get(start..limit + 7)?.windows(8).enumerate() {
             let at = start + number;
             let word = u64::from_le_bytes(*window.first_chunk()?);
-            if let Some(candidate) = replace::<BITS>(table, base, src, (at, word)) {
+            if let Some(candidate) = replace::<BITS>(table, base, src, at, word) {
                 return Some((at, candidate));
             }
         }
@@ -283,7 +283,8 @@ fn replace<const BITS: u32>(
     table: &mut [u32; TABLE_LEN],
     base: u32,
     src: &[u8],
-    (at, word): (usize, u64),
+    at: usize,
+    word: u64,
 ) -> Option<usize> {
     let entry = &mut table[slot::<BITS>(word)];
     let candidate = entry.saturating_sub(base) as usize;

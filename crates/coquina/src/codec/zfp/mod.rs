@@ -287,7 +287,7 @@ fn put_cell<T: Number, const D: usize, const N: usize, const WORDS: usize>(
     let coefficients = transform::forward::<T::Int, D, N>(&mut integers);
     let mut progress = Progress { known: 0, budget: extent.bits_max - head };
     let lowest = T::WIDTH.saturating_sub(planes);
-    let front = Planes::put_front(&coefficients, (lowest, T::WIDTH), &mut progress, bits);
+    let front = Planes::put_front(&coefficients, lowest..T::WIDTH, &mut progress, bits);
     let coefficients = Planes::of(coefficients, T::WIDTH);
     for k in (lowest..front).rev() {
         if progress.budget == 0 {

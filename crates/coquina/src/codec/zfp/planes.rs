@@ -5,6 +5,8 @@
 //! Source: `docs/formats/codecs.md`, "ZFP", step 8.
 //! Invariant: what is written and what is read stop at the same bit, wherever the budget ends.
 
+use std::ops::Range;
+
 use super::bits::{BitReader, BitWriter, low_bits};
 
 /// Coefficients that one word has a bit for.
@@ -85,11 +87,11 @@ impl<const N: usize> Planes<N> {
     #[inline(always)]
     pub(super) fn put_front(
         coefficients: &[u64; N],
-        planes: (u32, u32),
+        planes: Range<u32>,
         progress: &mut Progress,
         bits: &mut BitWriter<'_>,
     ) -> u32 {
-        let (lowest, width) = planes;
+        let Range { start: lowest, end: width } = planes;
         let all = coefficients.iter().fold(0, |all, bits| all | bits);
         let next = (u64::BITS - all.leading_zeros()).max(lowest);
         let zeros = (width - next).min(progress.budget);

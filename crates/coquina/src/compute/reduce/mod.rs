@@ -66,30 +66,14 @@ pub fn reduce(
     job: &Job<'_>,
 ) -> Result<Reduced> {
     let shape = source.shape();
-    if shape.len() != is_reduced.len() {
-        let (axes, marks) = (shape.len(), is_reduced.len());
-        return Err(Error::invalid(format!("{marks} marks for an array of {axes} axes")));
-    }
-    if ty.bytes() != source.item_bytes() {
-        let (name, bytes) = (ty.name(), source.item_bytes());
-        return Err(Error::invalid(format!("items of {bytes} bytes are no {name}")));
-    }
+    check(source, ty, is_reduced)?;
     let kernel = Kernel::new(fold, ty);
-    let too_large = || Error::limit(format!("a result of shape {shape:?} less the reduced axes"));
-    let kept = shape.iter().zip(is_reduced).filter(|(_, is_reduced)| !**is_reduced);
-    let len =
-        kept.map(|(&len, _)| usize::try_from(len).ok()).try_fold(1_usize, |all, len| all.checked_mul(len?));
-    let len = len.ok_or_else(too_large)?;
-    let bytes = len.checked_mul(kernel.cell_bytes()).ok_or_else(too_large)?;
-    let mut cells = Aligned::new();
-    kernel.clear(&mut Cells::new(cells.room(bytes), len));
-
+    let whole = Whole::new(kernel, &shape, is_reduced)?;
     let tasks = Tasks::new(&shape, is_reduced, &source.walk(), ty.bytes());
     let reduction =
         Reduction { source, fold, ty, kernel, tasks: &tasks, is_reduced, shortcut: AtomicU64::new(0) };
     let total = shape.iter().product::<u64>().saturating_mul(ty.bytes() as u64);
     let total = usize::try_from(total).unwrap_or(usize::MAX);
-    let whole = Whole { kernel, shape: walk::pick(&shape, is_reduced, false), cells, len };
     let ordered = Ordered::new(whole, job.width(total));
     let work = |(number, task): (usize, Task)| {
         let bytes = task.bytes;
@@ -106,8 +90,21 @@ pub fn reduce(
         job.run(total, tasks.all_in_runs(item).enumerate(), work)?;
     }
     let shortcut = reduction.shortcut.into_inner();
-    let Whole { cells, .. } = ordered.into_taker();
+    let Whole { cells, bytes, .. } = ordered.into_taker();
     Ok(Reduced { cells, bytes, columns: kernel.columns(), chunks: tasks.chunks(), shortcut })
+}
+
+/// Whether there is a mark for each axis, and items are of the type.
+fn check(source: &dyn BoxSource, ty: Type, is_reduced: &[bool]) -> Result<()> {
+    let (axes, marks) = (source.shape().len(), is_reduced.len());
+    if axes != marks {
+        return Err(Error::invalid(format!("{marks} marks for an array of {axes} axes")));
+    }
+    if ty.bytes() != source.item_bytes() {
+        let (name, bytes) = (ty.name(), source.item_bytes());
+        return Err(Error::invalid(format!("items of {bytes} bytes are no {name}")));
+    }
+    Ok(())
 }
 
 /// The result as far as it is known.
@@ -115,7 +112,22 @@ struct Whole {
     kernel: Kernel,
     shape: Vec<u64>,
     cells: Aligned,
+    bytes: usize,
     len: usize,
+}
+
+impl Whole {
+    /// The cells of the kept axes, of nothing yet.
+    fn new(kernel: Kernel, shape: &[u64], is_reduced: &[bool]) -> Result<Self> {
+        let too_large = || Error::limit(format!("a result of shape {shape:?} less the reduced axes"));
+        let kept = walk::pick(shape, is_reduced, false);
+        let mut lens = kept.iter().map(|&len| usize::try_from(len).ok());
+        let len = lens.try_fold(1_usize, |all, len| all.checked_mul(len?)).ok_or_else(too_large)?;
+        let bytes = len.checked_mul(kernel.cell_bytes()).ok_or_else(too_large)?;
+        let mut cells = Aligned::new();
+        kernel.clear(&mut Cells::new(cells.room(bytes), len));
+        Ok(Self { kernel, shape: kept, cells, bytes, len })
+    }
 }
 
 impl Take<Vec<Piece>> for Whole {
@@ -176,11 +188,11 @@ impl Reduction<'_> {
             if self.gives_places() {
                 // Places of a box become those of the whole before they meet others.
                 beside.reset(piece.span.clone(), &self.kernel);
-                part::fold(&self.kernel, best_level(), values, (&span, self.is_reduced), &mut beside.cells());
+                part::fold(&self.kernel, best_level(), values, &span, self.is_reduced, &mut beside.cells());
                 part::place(self.tasks.shape(), &span, self.is_reduced, beside.cells().places());
                 beside.merge(&self.kernel, piece);
             } else {
-                part::fold(&self.kernel, best_level(), values, (&span, self.is_reduced), &mut piece.cells());
+                part::fold(&self.kernel, best_level(), values, &span, self.is_reduced, &mut piece.cells());
             }
         }
         Ok(pieces)

@@ -32,7 +32,8 @@ pub(super) fn fold(
     kernel: &Kernel,
     level: Level,
     values: &[u8],
-    (span, is_reduced): (&Span, &[bool]),
+    span: &Span,
+    is_reduced: &[bool],
     cells: &mut Cells<'_>,
 ) {
     let mut groups = groups(&span.shape, is_reduced);

@@ -7,7 +7,7 @@ use coquina_kernels::boxes::{Axis, Steps, copy_box};
 use crate::base::error::Result;
 
 /// The most axes of an array.
-pub(super) const NDIM_MAX: usize = crate::frame::b2nd::NDIM_MAX;
+const NDIM_MAX: usize = crate::frame::b2nd::NDIM_MAX;
 
 /// A box that is cut into blocks, within an array that lies in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -46,6 +46,46 @@ enum Inner {
     Repeated(Vec<u8>),
 }
 
+impl Inner {
+    /// The one chunk of a frame, of `nbytes` bytes.
+    fn open(contents: &Contents, window: Arc<dyn ReadAt>, nbytes: usize) -> Result<Self> {
+        let sums = contents.inside.guard()?.map(|guard| guard.sums);
+        match contents.inside.chunk(0)?.0 {
+            InsideChunk::Special(special, found) if found == nbytes => {
+                sums.map_or(Ok(()), |sums| sums.check(&[]))?;
+                Ok(Self::Repeated(contents.special(special)?))
+            }
+            InsideChunk::Special(_, found) => {
+                Err(Error::corrupt(format!("chunk: {found} bytes in place of {nbytes}")))
+            }
+            InsideChunk::At(place) => {
+                let limits = Limits { chunk_bytes: nbytes as u64 };
+                let chunk =
+                    LazyChunk::open_by(&contents.layout, window, place, &limits, sums.as_ref())
+                        // The limit is what the dataset says of its chunks.
+                        .map_err(|e| {
+                            if e.kind() == ErrorKind::Limit { Error::corrupt(e.to_string()) } else { e }
+                        })?;
+                contents.check(chunk.header(), Some(nbytes))?;
+                Ok(Self::Lazy(chunk))
+            }
+        }
+    }
+}
+
+/// Where the items of an array are, and the items of its blocks along each axis; `None` for a frame of plain bytes.
+fn blocks_of(contents: &Contents, dims: &[u64]) -> Result<Option<(Tiles, Vec<u64>)>> {
+    let other = |what: &str| Error::unsupported(format!("frame: {what}: only the whole of it can be read"));
+    if contents.inside.nchunks() != 1 {
+        return Err(other("several chunks"));
+    }
+    let Some((meta, _)) = &contents.array else { return Ok(None) };
+    if meta.shape != dims || !meta.chunks.iter().map(|&n| u64::from(n)).eq(dims.iter().copied()) {
+        return Err(other(&format!("an array of shape {:?}, not {dims:?}", meta.shape)));
+    }
+    Ok(Some((contents.tiles(0, meta)?, meta.blocks.iter().map(|&n| n.into()).collect())))
+}
+
 impl FrameChunk {
     /// Opens the frame at `at`, which takes at most `room` bytes and holds a chunk of `dims` items of `itemsize` bytes.
     ///
@@ -68,48 +108,10 @@ impl FrameChunk {
         limits.check_chunk(plain)?;
         let window = window(source, at, room)?;
         let contents = Contents::read(&*window, plain)?;
-        let other =
-            |what: &str| Error::unsupported(format!("frame: {what}: only the whole of it can be read"));
-        if contents.inside.nchunks() != 1 {
-            return Err(other("several chunks"));
-        }
-        let array = match &contents.array {
-            None => None,
-            Some((meta, _))
-                if meta.shape == dims
-                    && meta.chunks.iter().map(|&n| u64::from(n)).eq(dims.iter().copied()) =>
-            {
-                Some((contents.tiles(0, meta)?, meta.blocks.iter().map(|&n| n.into()).collect()))
-            }
-            Some((meta, _)) => {
-                return Err(other(&format!("an array of shape {:?}, not {dims:?}", meta.shape)));
-            }
-        };
+        let array = blocks_of(&contents, dims)?;
         let nbytes = contents.array.as_ref().map_or(plain, |(_, sizes)| sizes.chunk_bytes);
         let guard = contents.inside.guard()?;
-        let inner = match contents.inside.chunk(0)?.0 {
-            InsideChunk::Special(special, found) if found == nbytes => {
-                guard.map_or(Ok(()), |guard| guard.sums.check(&[]))?;
-                Inner::Repeated(contents.special(special)?)
-            }
-            InsideChunk::Special(_, found) => {
-                return Err(Error::corrupt(format!("chunk: {found} bytes in place of {nbytes}")));
-            }
-            InsideChunk::At(place) => {
-                let limits = Limits { chunk_bytes: nbytes as u64 };
-                let chunk = LazyChunk::open_by(
-                    &contents.layout,
-                    window,
-                    place,
-                    &limits,
-                    guard.map(|guard| guard.sums).as_ref(),
-                )
-                // The limit is what the dataset says of its chunks.
-                .map_err(|e| if e.kind() == ErrorKind::Limit { Error::corrupt(e.to_string()) } else { e })?;
-                contents.check(chunk.header(), Some(nbytes))?;
-                Inner::Lazy(chunk)
-            }
-        };
+        let inner = Inner::open(&contents, window, nbytes)?;
         let zones = match (dims, &array, contents.inside.sealed(zones::METALAYER)) {
             (&[rows], None, Some(content)) => {
                 Zones::read(content, usize::try_from(rows).unwrap_or(usize::MAX), itemsize).map(Box::new)

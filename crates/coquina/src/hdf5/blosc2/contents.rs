@@ -64,7 +64,7 @@ pub(crate) fn decode_frame(stored: &[u8], out: &mut [u8]) -> Result<()> {
     let contents = Contents::read(&stored, out.len())?;
     match &contents.array {
         None => contents.decode_flat(stored, out),
-        Some((meta, sizes)) => with_block(|block| contents.decode_array(stored, (meta, sizes), block, out)),
+        Some((meta, sizes)) => with_block(|block| contents.decode_array(stored, meta, sizes, block, out)),
     }
 }
 
@@ -189,7 +189,8 @@ impl Contents {
     fn decode_array(
         &self,
         stored: &[u8],
-        (meta, sizes): (&Meta, &Sizes),
+        meta: &Meta,
+        sizes: &Sizes,
         block: &mut Vec<u8>,
         out: &mut [u8],
     ) -> Result<()> {

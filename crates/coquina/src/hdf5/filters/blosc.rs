@@ -73,6 +73,6 @@ fn params(values: &[u32]) -> Result<Params> {
 }
 
 /// A small number; one that is too large for its place stays so.
-pub(super) fn narrow(value: u32) -> u8 {
+fn narrow(value: u32) -> u8 {
     u8::try_from(value).unwrap_or(u8::MAX)
 }

@@ -90,7 +90,7 @@ pub(super) fn encode(plain: &[u8], out: &mut Vec<u8>) {
 /// Naively, for every word: `first += word; second += first`; both folded after each group, after the last
 /// words, after an odd byte, and at the end. In a group of `n` words, word `i` so counts `n - i` times in
 /// `second`, which [`group`] adds up in lanes.
-pub(super) fn checksum(bytes: &[u8]) -> u32 {
+fn checksum(bytes: &[u8]) -> u32 {
     let (words, odd) = bytes.as_chunks();
     let (mut first, mut second) = (0_u32, 0_u32);
     let groups = words.chunks_exact(GROUP_WORDS);

@@ -6,7 +6,7 @@
 
 use super::blocks::Blocks;
 use super::fields::{Fields, Widths, size, uint};
-use super::rows::{Encoding, Rows};
+use super::rows::{Encoding, Filtering, Rows};
 use crate::base::error::{Error, Result};
 
 const UNFILTERED: u8 = 10;
@@ -36,32 +36,40 @@ struct Level {
     total_bytes: usize,
 }
 
+/// A node that is to be read.
+struct Node {
+    address: u64,
+    records: usize,
+    /// 0 for leaves.
+    height: usize,
+}
+
 /// Rows of the tree whose header is at `address`.
 pub(super) fn read(
     blocks: &mut Blocks<'_>,
     widths: Widths,
     address: u64,
-    (is_filtered, chunk_bytes): (bool, u64),
+    filtering: Filtering,
     rows: &mut Rows<'_>,
 ) -> Result<()> {
     let length = 4 + 2 + 4 + 2 + 2 + 2 + widths.address + 2 + widths.length + 4;
     let header = Fields::new(blocks.signed(*b"BTHD", address, length)?);
-    let tree =
-        Tree::read(header, widths, (is_filtered, chunk_bytes), rows.rank()).map_err(|e| e.at("BTHD"))?;
+    let tree = Tree::read(header, widths, filtering, rows.rank()).map_err(|e| e.at("BTHD"))?;
     let Some(root) = tree.root else { return Ok(()) };
-    let mut waiting = vec![(root, tree.root_records, tree.levels.len() - 1)];
-    while let Some((address, count, height)) = waiting.pop() {
-        let place = |e: Error| e.at(format!("node at {address}"));
-        tree.read_node(blocks, widths, (address, count, height), &mut waiting, rows).map_err(place)?;
+    let mut waiting = vec![Node { address: root, records: tree.root_records, height: tree.levels.len() - 1 }];
+    while let Some(node) = waiting.pop() {
+        let place = |e: Error| e.at(format!("node at {}", node.address));
+        tree.read_node(blocks, widths, &node, &mut waiting, rows).map_err(place)?;
     }
     Ok(())
 }
 
 impl Tree {
-    fn read(mut fields: Fields<'_>, widths: Widths, filtered: (bool, u64), rank: usize) -> Result<Self> {
+    fn read(mut fields: Fields<'_>, widths: Widths, filtering: Filtering, rank: usize) -> Result<Self> {
+        let Filtering { is_filtered, chunk_bytes } = filtering;
         fields.version(0, "version")?;
         let kind = fields.u8("type")?;
-        let wanted = if filtered.0 { FILTERED } else { UNFILTERED };
+        let wanted = if is_filtered { FILTERED } else { UNFILTERED };
         if kind != wanted {
             return Err(Error::corrupt(format!("records of type {kind}, the filters ask for {wanted}")));
         }
@@ -76,7 +84,7 @@ impl Tree {
         }
         let element = record.checked_sub(8 * rank);
         let element = element.ok_or_else(|| Error::corrupt(format!("records of {record} bytes")))?;
-        let encoding = Encoding::new(element, filtered.0, widths.address, filtered.1)?;
+        let encoding = Encoding::new(element, is_filtered, widths.address, chunk_bytes)?;
         let mut levels =
             vec![Level { records_max: node.saturating_sub(FRAME_BYTES) / record, total_bytes: 0 }];
         let count_bytes = width_of(levels[0].records_max as u64);
@@ -100,10 +108,11 @@ impl Tree {
         &self,
         blocks: &mut Blocks<'_>,
         widths: Widths,
-        (address, count, height): (u64, usize, usize),
-        waiting: &mut Vec<(u64, usize, usize)>,
+        node: &Node,
+        waiting: &mut Vec<Node>,
         rows: &mut Rows<'_>,
     ) -> Result<()> {
+        let &Node { address, records: count, height } = node;
         let most = self.levels[height].records_max;
         if count > most {
             return Err(Error::corrupt(format!("{count} records, there is room for {most}")));
@@ -129,11 +138,11 @@ impl Tree {
             let first = waiting.len();
             for pointer in fields.bytes(pointers, "children")?.chunks_exact(pointer) {
                 let mut fields = Fields::new(pointer);
-                let child = fields.address(widths, "child")?;
-                let child = child.ok_or_else(|| Error::corrupt("a child nowhere"))?;
+                let address = fields.address(widths, "child")?;
+                let address = address.ok_or_else(|| Error::corrupt("a child nowhere"))?;
                 let records =
                     size(fields.uint(self.count_bytes, "records of a child")?, "records of a child")?;
-                waiting.push((child, records, height - 1));
+                waiting.push(Node { address, records, height: height - 1 });
             }
             // The last one waiting is the next.
             waiting[first..].reverse();

@@ -9,7 +9,7 @@
 use super::blocks::Blocks;
 use super::fields::{Fields, Widths, address, size};
 use super::fixed_array::{check_client, check_owner, elements_bytes, is_set};
-use super::rows::{Encoding, Numbering, Rows, put_elements};
+use super::rows::{Encoding, Filtering, NumberedRows};
 use crate::base::error::{Error, Result};
 
 /// What the header says.
@@ -39,24 +39,40 @@ struct Group {
     first: u64,
 }
 
+impl Group {
+    /// The data block at `place`, of which `number` stand before it in the group.
+    fn block(&self, place: u64, number: u64) -> DataBlock {
+        DataBlock { place, first: self.first + number * self.elements, elements: self.elements }
+    }
+}
+
+/// A data block.
+struct DataBlock {
+    place: u64,
+    /// Number of the first element.
+    first: u64,
+    elements: u64,
+}
+
 /// Rows of the array whose header is at `address`.
 pub(super) fn read(
     blocks: &mut Blocks<'_>,
     widths: Widths,
     address: u64,
-    (is_filtered, chunk_bytes): (bool, u64),
-    (numbers, rows): (&mut Numbering, &mut Rows<'_>),
+    filtering: Filtering,
+    rows: &mut NumberedRows<'_, '_>,
 ) -> Result<()> {
     let length = 4 + 8 + 6 * widths.length + widths.address + 4;
     let fields = Fields::new(blocks.signed(*b"EAHD", address, length)?);
-    let array = Array::read(fields, widths, address, (is_filtered, chunk_bytes)).map_err(|e| e.at("EAHD"))?;
-    array.read_index_block(blocks, numbers, rows)
+    let array = Array::read(fields, widths, address, filtering).map_err(|e| e.at("EAHD"))?;
+    array.read_index_block(blocks, rows)
 }
 
 impl Array {
-    fn read(mut fields: Fields<'_>, widths: Widths, header: u64, filtered: (bool, u64)) -> Result<Self> {
+    fn read(mut fields: Fields<'_>, widths: Widths, header: u64, filtering: Filtering) -> Result<Self> {
+        let Filtering { is_filtered, chunk_bytes } = filtering;
         fields.version(0, "version")?;
-        check_client(fields.u8("client")?, filtered.0)?;
+        check_client(fields.u8("client")?, is_filtered)?;
         let element = fields.u8("element size")?;
         let bits = u32::from(fields.u8("bits of an element number")?);
         let index_elements = fields.u8("elements of the index block")?.into();
@@ -67,7 +83,7 @@ impl Array {
         let count = fields.uint(widths.length, "maximal index set")?;
         fields.bytes(widths.length, "elements")?;
         let index_block = fields.address(widths, "index block")?;
-        let encoding = Encoding::new(element.into(), filtered.0, widths.address, filtered.1)?;
+        let encoding = Encoding::new(element.into(), is_filtered, widths.address, chunk_bytes)?;
         let is_sound = block_elements.is_power_of_two() && pointers.is_power_of_two() && bits <= 56;
         let groups = (1 + bits).checked_sub(block_elements.max(1).ilog2());
         let Some(groups) = groups.filter(|&groups| is_sound && groups >= 2 * pointers.max(1).ilog2()) else {
@@ -76,7 +92,7 @@ impl Array {
         };
         Ok(Self {
             header,
-            is_filtered: filtered.0,
+            is_filtered,
             widths,
             encoding,
             offset_bytes: bits.div_ceil(8) as usize,
@@ -96,12 +112,7 @@ impl Array {
         Group { blocks: 1 << (number / 2), elements: self.block_elements << number.div_ceil(2), first }
     }
 
-    fn read_index_block(
-        &self,
-        blocks: &mut Blocks<'_>,
-        numbers: &mut Numbering,
-        rows: &mut Rows<'_>,
-    ) -> Result<()> {
+    fn read_index_block(&self, blocks: &mut Blocks<'_>, rows: &mut NumberedRows<'_, '_>) -> Result<()> {
         let Some(block) = self.index_block else { return Ok(()) };
         let width = self.widths.address;
         let direct_groups = 2 * self.pointers.ilog2();
@@ -112,7 +123,7 @@ impl Array {
         let mut fields = Fields::new(content);
         self.check_block(&mut fields)?;
         let elements = fields.bytes(elements, "elements")?;
-        self.put(elements, 0, numbers, rows)?;
+        self.put(elements, 0, rows)?;
         let pointers: Vec<_> = fields.left().chunks_exact(width).map(address).collect();
         let (direct, super_blocks) = pointers.split_at(direct.min(pointers.len()));
         let mut direct = direct.iter();
@@ -123,7 +134,7 @@ impl Array {
             }
             if number >= direct_groups {
                 if let Some(&Some(place)) = super_blocks.get((number - direct_groups) as usize) {
-                    self.read_super_block(blocks, (place, group), numbers, rows)
+                    self.read_super_block(blocks, place, group, rows)
                         .map_err(|e| e.at(format!("super block at {place}")))?;
                 }
                 continue;
@@ -133,8 +144,7 @@ impl Array {
             }
             for (n, place) in (0..group.blocks).zip(direct.by_ref()) {
                 if let &Some(place) = place {
-                    let first = group.first + n * group.elements;
-                    self.read_data_block(blocks, (place, first, group.elements), None, numbers, rows)?;
+                    self.read_data_block(blocks, &group.block(place, n), None, rows)?;
                 }
             }
         }
@@ -144,9 +154,9 @@ impl Array {
     fn read_super_block(
         &self,
         blocks: &mut Blocks<'_>,
-        (place, group): (u64, Group),
-        numbers: &mut Numbering,
-        rows: &mut Rows<'_>,
+        place: u64,
+        group: Group,
+        rows: &mut NumberedRows<'_, '_>,
     ) -> Result<()> {
         let width = self.widths.address;
         let pages = if group.elements > self.page_elements { group.elements / self.page_elements } else { 0 };
@@ -159,15 +169,14 @@ impl Array {
         let bitmap = fields.bytes(bitmap, "page bitmap")?.to_vec();
         let pointers = fields.left().to_vec();
         for (n, pointer) in (0..).zip(pointers.chunks_exact(width)) {
-            let first = group.first + n * group.elements;
-            if first >= self.count {
+            if group.first + n * group.elements >= self.count {
                 break;
             }
             let Some(place) = address(pointer) else { continue };
             // Bits of all data blocks stand behind each other without gaps.
             let is_valid = |page| is_set(&bitmap, n * pages + page);
             let is_valid: Option<&dyn Fn(u64) -> bool> = if pages > 0 { Some(&is_valid) } else { None };
-            self.read_data_block(blocks, (place, first, group.elements), is_valid, numbers, rows)?;
+            self.read_data_block(blocks, &group.block(place, n), is_valid, rows)?;
         }
         Ok(())
     }
@@ -176,11 +185,11 @@ impl Array {
     fn read_data_block(
         &self,
         blocks: &mut Blocks<'_>,
-        (place, first, count): (u64, u64, u64),
+        block: &DataBlock,
         is_valid: Option<&dyn Fn(u64) -> bool>,
-        numbers: &mut Numbering,
-        rows: &mut Rows<'_>,
+        rows: &mut NumberedRows<'_, '_>,
     ) -> Result<()> {
+        let &DataBlock { place, first, elements: count } = block;
         let prefix = 4 + 2 + self.widths.address + self.offset_bytes;
         let elements = if is_valid.is_some() { 0 } else { elements_bytes(count, &self.encoding)? };
         let at = |e: Error| e.at(format!("data block at {place}"));
@@ -189,7 +198,7 @@ impl Array {
         self.check_block(&mut fields).map_err(at)?;
         fields.bytes(self.offset_bytes, "offset").map_err(at)?;
         let Some(is_valid) = is_valid else {
-            return self.put(fields.left(), first, numbers, rows);
+            return self.put(fields.left(), first, rows);
         };
         let bytes = elements_bytes(self.page_elements, &self.encoding)?.saturating_add(4);
         let pages = place.checked_add((prefix + 4) as u64);
@@ -199,7 +208,7 @@ impl Array {
             let address =
                 address.ok_or_else(|| at(Error::corrupt(format!("page {page} beyond all addresses"))))?;
             let elements = blocks.summed(address, bytes).map_err(|e| at(e.at(format!("page {page}"))))?;
-            self.put(elements, first + page * self.page_elements, numbers, rows)?;
+            self.put(elements, first + page * self.page_elements, rows)?;
         }
         Ok(())
     }
@@ -211,9 +220,9 @@ impl Array {
     }
 
     /// Rows of elements from number `first` on, as far as they exist.
-    fn put(&self, elements: &[u8], first: u64, numbers: &mut Numbering, rows: &mut Rows<'_>) -> Result<()> {
+    fn put(&self, elements: &[u8], first: u64, rows: &mut NumberedRows<'_, '_>) -> Result<()> {
         let there =
             elements_bytes(self.count.saturating_sub(first).min(elements.len() as u64), &self.encoding)?;
-        put_elements(&elements[..there.min(elements.len())], first, &self.encoding, numbers, rows)
+        rows.put_elements(&elements[..there.min(elements.len())], first, &self.encoding)
     }
 }

@@ -7,7 +7,7 @@
 
 use super::blocks::Blocks;
 use super::fields::{Fields, Widths, size};
-use super::rows::{Encoding, Numbering, Rows, put_elements};
+use super::rows::{Encoding, Filtering, NumberedRows};
 use crate::base::error::{Error, Result};
 
 /// Rows of the array whose header is at `address`.
@@ -15,9 +15,10 @@ pub(super) fn read(
     blocks: &mut Blocks<'_>,
     widths: Widths,
     address: u64,
-    (is_filtered, chunk_bytes): (bool, u64),
-    (numbers, rows): (&mut Numbering, &mut Rows<'_>),
+    filtering: Filtering,
+    rows: &mut NumberedRows<'_, '_>,
 ) -> Result<()> {
+    let Filtering { is_filtered, chunk_bytes } = filtering;
     let length = 4 + 4 + widths.length + widths.address + 4;
     let mut fields = Fields::new(blocks.signed(*b"FAHD", address, length)?);
     fields.version(0, "FAHD")?;
@@ -27,8 +28,8 @@ pub(super) fn read(
     let page_bits = u32::from(fields.u8("page bits")?);
     let count = fields.uint(widths.length, "elements")?;
     let Some(block) = fields.address(widths, "data block")? else { return Ok(()) };
-    if numbers.count() != Some(count) {
-        let text = format!("FAHD: {count} elements, the shape asks for {:?}", numbers.count());
+    if rows.numbers.count() != Some(count) {
+        let text = format!("FAHD: {count} elements, the shape asks for {:?}", rows.numbers.count());
         return Err(Error::corrupt(text));
     }
     let page = 1_u64.checked_shl(page_bits).filter(|&page| page < count);
@@ -43,22 +44,43 @@ pub(super) fn read(
     check_client(fields.u8("client")?, is_filtered)?;
     check_owner(fields.address(widths, "header")?, address)?;
     let Some(page) = page else {
-        return put_elements(fields.left(), 0, &encoding, numbers, rows);
+        return rows.put_elements(fields.left(), 0, &encoding);
     };
     let bitmap = fields.left().to_vec();
-    let page_bytes = elements_bytes(page, &encoding)?.saturating_add(4) as u64;
-    let mut at = block.checked_add((prefix + 4 + bitmap_bytes) as u64);
-    for number in 0..count.div_ceil(page) {
-        let place = at.ok_or_else(|| Error::corrupt(format!("page {number} beyond all addresses")))?;
-        if is_set(&bitmap, number) {
-            let first = number * page;
-            let bytes = elements_bytes(page.min(count - first), &encoding)?.saturating_add(4);
-            let elements = blocks.summed(place, bytes).map_err(|e| e.at(format!("page {number}")))?;
-            put_elements(elements, first, &encoding, numbers, rows)?;
+    let start = block.checked_add((prefix + 4 + bitmap_bytes) as u64);
+    let pages = Pages { count, page, start, bitmap, encoding };
+    pages.read(blocks, rows)
+}
+
+/// Elements in pages, which stand one behind the other.
+struct Pages {
+    /// Elements in all.
+    count: u64,
+    /// Elements of a page.
+    page: u64,
+    start: Option<u64>,
+    /// Which pages were ever written.
+    bitmap: Vec<u8>,
+    encoding: Encoding,
+}
+
+impl Pages {
+    fn read(&self, blocks: &mut Blocks<'_>, rows: &mut NumberedRows<'_, '_>) -> Result<()> {
+        let page_bytes = elements_bytes(self.page, &self.encoding)?.saturating_add(4) as u64;
+        let mut at = self.start;
+        for number in 0..self.count.div_ceil(self.page) {
+            let place = at.ok_or_else(|| Error::corrupt(format!("page {number} beyond all addresses")))?;
+            if is_set(&self.bitmap, number) {
+                let first = number * self.page;
+                let elements = self.page.min(self.count - first);
+                let bytes = elements_bytes(elements, &self.encoding)?.saturating_add(4);
+                let elements = blocks.summed(place, bytes).map_err(|e| e.at(format!("page {number}")))?;
+                rows.put_elements(elements, first, &self.encoding)?;
+            }
+            at = place.checked_add(page_bytes);
         }
-        at = place.checked_add(page_bytes);
+        Ok(())
     }
-    Ok(())
 }
 
 pub(super) fn elements_bytes(count: u64, encoding: &Encoding) -> Result<usize> {

@@ -22,7 +22,7 @@ use blocks::Blocks;
 use fields::Widths;
 pub use lookup3::lookup3;
 use messages::{Chunked, Described, Index, Space, Storage};
-use rows::{Each, Numbering, Rows, Stored, chunk_bytes};
+use rows::{Each, Filtering, NumberedRows, Numbering, Rows, Stored, chunk_bytes};
 
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
@@ -118,7 +118,7 @@ pub fn read_index(
         Storage::Chunked(chunked) => {
             let kind = chunked.index.kind();
             let is_complete =
-                read_chunks(&mut blocks, widths, (&chunked, &described.space), described.is_filtered, each)
+                read_chunks(&mut blocks, widths, &chunked, &described.space, described.is_filtered, each)
                     .map_err(|e| e.at(kind.name()))?;
             let Chunked { dims, itemsize, filters_partial_edges, .. } = chunked;
             Ok(Layout::Chunked { dims, itemsize, kind, filters_partial_edges, is_complete })
@@ -129,7 +129,8 @@ pub fn read_index(
 fn read_chunks(
     blocks: &mut Blocks<'_>,
     widths: Widths,
-    (chunked, space): (&Chunked, &Space),
+    chunked: &Chunked,
+    space: &Space,
     is_filtered: bool,
     each: Each<'_>,
 ) -> Result<bool> {
@@ -137,25 +138,28 @@ fn read_chunks(
         let (dims, shape) = (&chunked.dims, &space.shape);
         return Err(Error::corrupt(format!("chunks {dims:?} of a dataset of shape {shape:?}")));
     }
-    let bytes = chunk_bytes(chunked)?;
+    let chunk_bytes = chunk_bytes(chunked)?;
     let Some(address) = chunked.address else { return Ok(true) };
     let mut rows = Rows::new(chunked, space, blocks.base(), each);
     let rows = &mut rows;
-    let coding = (is_filtered, bytes);
+    let filtering = Filtering { is_filtered, chunk_bytes };
     let read = match chunked.index {
         Index::BTree1 => return btree1::read(blocks, widths, address, rows),
-        Index::BTree2 => btree2::read(blocks, widths, address, coding, rows),
+        Index::BTree2 => btree2::read(blocks, widths, address, filtering, rows),
         Index::FixedArray => {
-            let mut numbers = Numbering::new(chunked, space)?;
-            fixed_array::read(blocks, widths, address, coding, (&mut numbers, rows))
+            let mut rows = NumberedRows { numbers: Numbering::new(chunked, space)?, rows };
+            fixed_array::read(blocks, widths, address, filtering, &mut rows)
         }
         Index::ExtensibleArray => {
-            let mut numbers = Numbering::new(chunked, space)?;
-            extensible_array::read(blocks, widths, address, coding, (&mut numbers, rows))
+            let mut rows = NumberedRows { numbers: Numbering::new(chunked, space)?, rows };
+            extensible_array::read(blocks, widths, address, filtering, &mut rows)
         }
-        Index::Implicit => read_implicit(blocks, (address, bytes), Numbering::new(chunked, space)?, rows),
+        Index::Implicit => {
+            let rows = NumberedRows { numbers: Numbering::new(chunked, space)?, rows };
+            read_implicit(blocks, address, chunk_bytes, rows)
+        }
         Index::SingleChunk(stored) => {
-            let (size, mask) = stored.unwrap_or((bytes, 0));
+            let (size, mask) = stored.unwrap_or((chunk_bytes, 0));
             rows.put_scaled(std::iter::repeat_n(0, rows.rank()), Stored { address, size, mask })
         }
     };
@@ -164,12 +168,8 @@ fn read_chunks(
 }
 
 /// All chunks stand one after another, numbered over the maximal shape.
-fn read_implicit(
-    blocks: &Blocks<'_>,
-    (address, bytes): (u64, u64),
-    mut numbers: Numbering,
-    rows: &mut Rows<'_>,
-) -> Result<()> {
+fn read_implicit(blocks: &Blocks<'_>, address: u64, bytes: u64, into: NumberedRows<'_, '_>) -> Result<()> {
+    let NumberedRows { mut numbers, rows } = into;
     let Some(last) = rows.last() else { return Ok(()) };
     // The file must hold them all: so there are no more of them than it has bytes.
     let end =

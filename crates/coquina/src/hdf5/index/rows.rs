@@ -89,6 +89,15 @@ pub(super) fn chunk_bytes(chunked: &Chunked) -> Result<u64> {
     bytes.ok_or_else(|| Error::corrupt(format!("chunks {:?} of more bytes than 64 bits count", chunked.dims)))
 }
 
+/// What filters do to the chunks of a dataset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filtering {
+    /// Whether there are any: then stored chunks have a size and a mask.
+    pub(super) is_filtered: bool,
+    /// Bytes of a whole chunk without them.
+    pub(super) chunk_bytes: u64,
+}
+
 /// How arrays and version 2 B-trees encode a stored chunk: the address, and if filters run, bytes and mask.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Encoding {
@@ -210,22 +219,24 @@ impl Numbering {
     }
 }
 
-/// Rows of elements that stand one after another, the first of which has this number.
-pub(super) fn put_elements(
-    elements: &[u8],
-    first: u64,
-    encoding: &Encoding,
-    numbers: &mut Numbering,
-    rows: &mut Rows<'_>,
-) -> Result<()> {
-    numbers.seek(first);
-    for element in elements.chunks_exact(encoding.bytes()) {
-        if let Some(stored) = encoding.decode(element) {
-            rows.put_scaled(numbers.scaled(), stored)?;
+/// Where rows go whose chunks are known by their numbers.
+pub(super) struct NumberedRows<'r, 'a> {
+    pub(super) numbers: Numbering,
+    pub(super) rows: &'r mut Rows<'a>,
+}
+
+impl NumberedRows<'_, '_> {
+    /// Rows of elements that stand one after another, the first of which has this number.
+    pub(super) fn put_elements(&mut self, elements: &[u8], first: u64, encoding: &Encoding) -> Result<()> {
+        self.numbers.seek(first);
+        for element in elements.chunks_exact(encoding.bytes()) {
+            if let Some(stored) = encoding.decode(element) {
+                self.rows.put_scaled(self.numbers.scaled(), stored)?;
+            }
+            self.numbers.advance();
         }
-        numbers.advance();
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]

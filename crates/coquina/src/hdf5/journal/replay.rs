@@ -6,8 +6,7 @@
 use super::format::{PAGE_BYTES, page_sum};
 use super::pages::{StoredPages, page_of, start_of};
 use super::scan::Scanned;
-use super::snapshot::stranger;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::io::{ReadAt, WriteAt};
 
 /// Pages that follow each other are written at once, so many bytes at most.
@@ -59,4 +58,12 @@ pub(super) fn check_belongs(file: &impl ReadAt, scanned: &Scanned) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// The error of a journal whose file is not the one that it was written for.
+fn stranger(why: &str) -> Error {
+    Error::corrupt(format!(
+        "the journal beside it was written for another state of the file ({why}); another program may have changed \
+         the file before the journal was applied. Move the journal away to open the file as it is"
+    ))
 }

@@ -5,8 +5,9 @@
 //! no journal begins anew.
 
 use super::pages::{StoredPages, patch};
+use super::replay::check_belongs;
 use super::scan::scan;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::io::{ReadAt, ends_early};
 
 /// A file at a commit.
@@ -32,7 +33,7 @@ impl<D: ReadAt> Snapshot<D> {
         let Some(scanned) = scanned else {
             return Ok(Self { file, journal: None, pages: StoredPages::new(), end: len, commit: (0, 0) });
         };
-        super::replay::check_belongs(&file, &scanned)?;
+        check_belongs(&file, &scanned)?;
         let commit = (scanned.header.salt, scanned.stop);
         Ok(Self { file, journal, pages: scanned.pages, end: scanned.end, commit })
     }
@@ -64,12 +65,4 @@ impl<D: ReadAt> ReadAt for Snapshot<D> {
             None => Ok(()),
         }
     }
-}
-
-/// The error of a journal whose file is not the one that it was written for.
-pub(super) fn stranger(why: &str) -> Error {
-    Error::corrupt(format!(
-        "the journal beside it was written for another state of the file ({why}); another program may have changed \
-         the file before the journal was applied. Move the journal away to open the file as it is"
-    ))
 }

@@ -1,6 +1,7 @@
 //! What a run finds is what a look at all keys finds; and runs of any content do no harm.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 

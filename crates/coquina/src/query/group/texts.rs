@@ -81,7 +81,7 @@ impl Texts {
         if let Some(span) = &other.read.span {
             let before = self.span.as_ref().map_or(0, |span| span.end);
             if span.start < before {
-                return Err(misplaced((span.start.cast_signed(), span.end.cast_signed()), before, len));
+                return Err(misplaced(span.start.cast_signed(), span.end.cast_signed(), before..len));
             }
             self.span = Some(span.clone());
         }
