@@ -15,26 +15,26 @@ use crate::base::pool::Job;
 use crate::base::room::with_room;
 
 /// The front of a block is decoded in so many items: as many as a shuffle turns at once.
-pub(crate) const FRONT_ITEMS: usize = 64;
+pub(super) const FRONT_ITEMS: usize = 64;
 
 /// A read that is going on.
 #[derive(Clone, Copy)]
-pub(crate) struct BlockReader<'r> {
-    pub(crate) source: &'r Source<'r>,
-    pub(crate) plan: &'r Plan,
-    pub(crate) output: &'r SharedOutput<'r>,
-    pub(crate) window: Window,
-    pub(crate) whole_items: bool,
-    pub(crate) keeps_blocks: bool,
+pub(super) struct BlockReader<'r> {
+    pub(super) source: &'r Source<'r>,
+    pub(super) plan: &'r Plan,
+    pub(super) output: &'r SharedOutput<'r>,
+    pub(super) window: Window,
+    pub(super) whole_items: bool,
+    pub(super) keeps_blocks: bool,
     /// Whether those are kept too that are decoded straight to where they are wanted.
-    pub(crate) keeps_whole: bool,
+    pub(super) keeps_whole: bool,
 }
 
 const NO_STEPS: Steps<'static> = Steps::Even { start: 0, step: 0 };
 
 impl BlockReader<'_> {
     /// Reads all touched blocks of these chunks, of `total` bytes.
-    pub(crate) fn run_all(
+    pub(super) fn run_all(
         &self,
         touched: impl Iterator<Item = Touched> + Send,
         total: usize,

@@ -97,7 +97,7 @@ pub fn with_memo_of<T>(number: u64, work: impl FnOnce() -> T) -> T {
 }
 
 /// How many boxes there were before this one.
-pub(crate) fn boxes_before() -> u64 {
+pub(super) fn boxes_before() -> u64 {
     MEMO.with_borrow(|memo| memo.before)
 }
 

@@ -13,7 +13,7 @@ use crate::base::pool::Job;
 use crate::base::room::with_room;
 
 /// Runs `write` with a request for the items of one chunk, computed at once, if that is better than block by block.
-pub(crate) fn with_gathered<T>(
+pub(super) fn with_gathered<T>(
     request: &Request<'_>,
     grid: &Grid,
     plan: &Plan,
@@ -43,7 +43,7 @@ pub(crate) fn with_gathered<T>(
 }
 
 /// Computes the items of one block that are written, to where `to` says that they stand.
-pub(crate) fn fill_block(
+pub(super) fn fill_block(
     source: &dyn BoxSource,
     plan: &Plan,
     groups: &[usize],

@@ -21,20 +21,20 @@ pub(crate) struct ChunkEncoder<'w> {
 
 /// What becomes of a chunk.
 #[derive(Clone, Copy)]
-pub(crate) struct Edit {
+pub(super) struct Edit {
     /// Its number in the grid to come.
-    pub(crate) number: u64,
+    pub(super) number: u64,
     /// Whether every item is overwritten.
-    pub(crate) is_covered: bool,
+    pub(super) is_covered: bool,
     /// Whether all items that it held are still in it.
-    pub(crate) keeps_items: bool,
+    pub(super) keeps_items: bool,
     /// Whether it may become one item over and over.
-    pub(crate) may_repeat: bool,
+    pub(super) may_repeat: bool,
 }
 
 impl ChunkEncoder<'_> {
     /// Encodes a chunk of these blocks, one of several of which each has its ticket.
-    pub(crate) fn encode(
+    pub(super) fn encode(
         &self,
         edit: Edit,
         blocks: &dyn ChunkBlocks,
@@ -56,12 +56,12 @@ impl ChunkEncoder<'_> {
     }
 
     /// Whether a chunk of one item over and over needs no blocks.
-    pub(crate) fn can_repeat(&self) -> bool {
+    pub(super) fn can_repeat(&self) -> bool {
         self.format.is_blosc() && self.policy.keeps_repeated_items()
     }
 
     /// A chunk that is this item over and over, without blocks.
-    pub(crate) fn repeated(&self, item: &[u8]) -> Result<EncodedChunk> {
+    pub(super) fn repeated(&self, item: &[u8]) -> Result<EncodedChunk> {
         let known = self.old.statistics.and_then(|ty| Statistics::of_item(ty, item));
         Ok(self.format.repeated(item, self.grid.chunk_bytes())?.with_statistics(known))
     }

@@ -6,11 +6,11 @@ use crate::base::error::{Error, Result};
 
 /// Keeps the first error.
 #[derive(Default)]
-pub(crate) struct FirstError(Mutex<Option<Error>>);
+pub(super) struct FirstError(Mutex<Option<Error>>);
 
 impl FirstError {
     /// What was made of block `block`; its error is kept if it is the first.
-    pub(crate) fn note<T>(&self, block: usize, made: Result<T>) -> Option<T> {
+    pub(super) fn note<T>(&self, block: usize, made: Result<T>) -> Option<T> {
         match made {
             Ok(made) => Some(made),
             Err(error) => {
@@ -22,7 +22,7 @@ impl FirstError {
     }
 
     /// The error that was kept, which explains whatever came out; else that.
-    pub(crate) fn or<T>(self, made: Result<T>) -> Result<T> {
+    pub(super) fn or<T>(self, made: Result<T>) -> Result<T> {
         match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
             None => made,

@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::chunk::{Header, Params};
 
 /// What a chunk held.
-pub(crate) enum OldChunk<'w> {
+pub(super) enum OldChunk<'w> {
     /// Nothing that counts: this item over and over, or zeros.
     Nothing(Option<&'w [u8]>),
     /// One item over and over, or blocks; of a grid that may be smaller than the one to come.
@@ -21,7 +21,7 @@ pub(crate) enum OldChunk<'w> {
 
 impl<'w> OldChunk<'w> {
     /// What chunk `number` of a grid held.
-    pub(crate) fn of(old: &'w Source<'w>, grid: &Grid, number: u64) -> Result<Self> {
+    pub(super) fn of(old: &'w Source<'w>, grid: &Grid, number: u64) -> Result<Self> {
         let Some(number) = grid.number_in(old.grid, number) else {
             return Ok(Self::nothing(old));
         };
@@ -31,12 +31,12 @@ impl<'w> OldChunk<'w> {
     }
 
     /// That of a chunk of which nothing counts.
-    pub(crate) fn nothing(old: &'w Source<'w>) -> Self {
+    pub(super) fn nothing(old: &'w Source<'w>) -> Self {
         Self::Nothing(old.chunks.fill())
     }
 
     /// Fills `out` with block `number`; returns whether anything had to be cleared.
-    pub(crate) fn block(&self, number: usize, out: &mut [u8]) -> Result<bool> {
+    pub(super) fn block(&self, number: usize, out: &mut [u8]) -> Result<bool> {
         match self {
             Self::Nothing(item) => {
                 fill(out, *item);
@@ -53,7 +53,7 @@ impl<'w> OldChunk<'w> {
     }
 
     /// The stored bytes of block `number`, if it can stay as it is.
-    pub(crate) fn stored(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
+    pub(super) fn stored(&self, number: usize, params: &Params) -> Result<Option<Vec<u8>>> {
         match self {
             Self::Content { content: Content::Blocks(_, chunk), .. } if !self.has_outside(number) => {
                 chunk.reuse_encoded(number, params)
@@ -63,7 +63,7 @@ impl<'w> OldChunk<'w> {
     }
 
     /// The header of the Blosc chunk that stood there, if one did.
-    pub(crate) fn header(&self) -> Option<Header> {
+    pub(super) fn header(&self) -> Option<Header> {
         match self {
             Self::Content { content: Content::Blocks(_, chunk), .. } => chunk.header(),
             _ => None,
@@ -71,7 +71,7 @@ impl<'w> OldChunk<'w> {
     }
 
     /// Whether a part of block `number` does not count.
-    pub(crate) fn has_outside(&self, number: usize) -> bool {
+    pub(super) fn has_outside(&self, number: usize) -> bool {
         match self {
             Self::Nothing(_) => false,
             Self::Content { old, inside, .. } => !old.grid.chunk_shape(inside).is_inside(number),

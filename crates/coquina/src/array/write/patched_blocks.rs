@@ -18,19 +18,19 @@ use crate::policy::ChunkBlocks;
 const NOT_TOUCHED: usize = usize::MAX;
 
 /// The blocks of a chunk as they are to be: what was there, and the values over it.
-pub(crate) struct PatchedBlocks<'w> {
+pub(super) struct PatchedBlocks<'w> {
     request: &'w Request<'w>,
     plan: &'w Plan,
     touched: &'w Touched,
     number_of: Vec<usize>,
     strides: Vec<usize>,
     old: OldChunk<'w>,
-    pub(crate) failed: FirstError,
+    pub(super) failed: FirstError,
 }
 
 impl<'w> PatchedBlocks<'w> {
     /// Those of a chunk of `nblocks` blocks, over what it held.
-    pub(crate) fn new(
+    pub(super) fn new(
         request: &'w Request<'w>,
         plan: &'w Plan,
         touched: &'w Touched,

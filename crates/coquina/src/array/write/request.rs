@@ -59,7 +59,7 @@ impl Request<'_> {
     }
 
     /// Whether every item of a touched chunk is overwritten.
-    pub(crate) fn covers(&self, grid: &Grid, plan: &Plan, touched: &Touched) -> bool {
+    pub(super) fn covers(&self, grid: &Grid, plan: &Plan, touched: &Touched) -> bool {
         let region = grid.region(touched.chunk);
         self.window.bytes == grid.typesize()
             && plan.is_box(&self.selection)
@@ -67,7 +67,7 @@ impl Request<'_> {
     }
 
     /// Bytes from one position of each axis of the values to the next; all zero for a single value.
-    pub(crate) fn value_strides(&self) -> Vec<usize> {
+    pub(super) fn value_strides(&self) -> Vec<usize> {
         let shape = self.selection.shape();
         let mut strides = vec![0; shape.len()];
         if let Values::Bytes(_) = self.values {
@@ -81,7 +81,7 @@ impl Request<'_> {
     }
 
     /// Whether all items of `grid`'s chunks that `old` held are still in them when this has been written.
-    pub(crate) fn keeps_items(&self, old: &Grid, grid: &Grid) -> bool {
+    pub(super) fn keeps_items(&self, old: &Grid, grid: &Grid) -> bool {
         let Some((starts, _)) = self.selection.as_box() else { return false };
         grid.holds_all_of(old) && starts.iter().zip(old.shape()).any(|(start, len)| start >= len)
     }
