@@ -6,7 +6,7 @@ per byte of writing and of reading as sums of what the engine's `times.rs` calls
 those of the probes, LZ4 and Zstd at level 1, and the sequences of LZ4: its own, or of the probe for others.
 
     python bench/tuner_times.py --out times.jsonl
-    python bench/tuner_table.py times.jsonl crates/coquina/src/tune/times.tsv
+    python bench/tuner_table.py times.jsonl crates/coquina/src/policy/tuned/times.tsv
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ impl BoxSource for Memory {
     }
 
     fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
-        coquina::array::copy_region((self.items.bytes(), self.item_bytes()), &self.shape, start, shape, out)
+        coquina::array::copy_region(self.items.bytes(), self.item_bytes(), &self.shape, start, shape, out)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Data flow, from the bottom up: `base` (errors, checked bytes, the pool) - `codec`, `filter` (one stream, one
 //! block) - [`chunk`] (one compressed buffer) - [`bloscpack`], [`frame`] (files of chunks) - [`store`] (where the
-//! chunks of an array live) - [`array`] (n-dimensional).
+//! chunks of an array live) - [`policy`] (how they are encoded) - [`array`] (n-dimensional).
 
 #![forbid(unsafe_code)]
 
@@ -17,10 +17,9 @@ pub mod filter;
 pub mod frame;
 pub mod hdf5;
 pub mod index;
-pub mod lossy;
+pub mod policy;
 pub mod query;
 pub mod store;
-pub mod tune;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::far::{Far, Ranges};
@@ -31,3 +30,4 @@ pub use base::limits::Limits;
 pub use base::plugins::{Finder, Wanted};
 pub use base::pool::{Job, Observer, num_threads, set_num_threads};
 pub use base::settings::is_strict;
+pub use policy::{bounded as lossy, tuned as tune};

@@ -6,20 +6,20 @@
 
 use std::sync::Arc;
 
-use super::grid::Grid;
-use super::handle::{Array, State};
-use super::write::Made;
+use super::geometry::Grid;
+use super::handle::Array;
+use super::read::State;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::chunk::{HEADER_BYTES, Header, Place};
 use crate::frame::read_verified;
-use crate::lossy::Reached;
-use crate::store::{Change, Stored};
+use crate::policy::bounded::Reached;
+use crate::store::{Change, EncodedChunk, Stored};
 
 impl Array {
     /// Puts chunks that are encoded already in place of those of these numbers, as one change.
-    pub(super) fn put_chunks(&self, chunks: Vec<(u64, Made)>, lost: &Reached) -> Result<()> {
+    pub(super) fn put_chunks(&self, chunks: Vec<(u64, EncodedChunk)>, lost: &Reached) -> Result<()> {
         let mut writer = self.writer();
         let state = self.state();
         let put = || {
@@ -27,9 +27,9 @@ impl Array {
             let store = &mut *writer.store;
             let entries = chunks.into_iter().map(|(number, made)| Ok((number, made.put(store)?)));
             let entries = entries.collect::<Result<Vec<_>>>()?;
-            let (promise, layers) = state.promise.after(lost, &*state.chunks);
+            let (policies, layers) = state.policies.after(lost, state.chunks.metadata());
             writer.store.apply(Change { entries, layers, ..Change::default() })?;
-            Ok(Arc::new(State { chunks: writer.store.chunks(), promise, ..State::clone(&state) }))
+            Ok(Arc::new(State { chunks: writer.store.chunks(), policies, ..State::clone(&state) }))
         };
         let made = put();
         self.settle(&mut writer, made).map_err(|e| self.placed(e))
@@ -48,10 +48,10 @@ impl Array {
             return Err(Error::invalid(format!("chunks of dtype {found} for an array of {dtype}")));
         }
         check_place(&state.grid, start, &theirs.grid)?;
-        if state.chunks.encoder().is_some() {
+        if !self.format.is_blosc() {
             return Err(Error::unsupported("the chunks of an HDF5 file are not those of an array file"));
         }
-        let lost = state.promise.lost_by(&theirs.promise)?;
+        let lost = state.policies.lost_by(&theirs.policies)?;
         let has_statistics = state.chunks.statistics_bytes().is_some();
         let chunks: Result<Vec<_>> = (0..theirs.grid.nchunks())
             .map(|number| {
@@ -97,9 +97,9 @@ fn number_at(grid: &Grid, start: &[u64], part: &Grid, number: u64) -> u64 {
 }
 
 /// A chunk as it is stored, as a store takes it.
-fn stored(state: &State, number: u64) -> Result<Made> {
+fn stored(state: &State, number: u64) -> Result<EncodedChunk> {
     match state.chunks.chunk(number)? {
-        Stored::Special(special) => Ok(Made::Special(special)),
+        Stored::Special(special) => Ok(EncodedChunk::Special(special)),
         Stored::At { source, place, .. } => {
             let bytes = stored_bytes(&*source, &place)?;
             let (found, wanted) =
@@ -107,7 +107,7 @@ fn stored(state: &State, number: u64) -> Result<Made> {
             if found != wanted {
                 return Err(Error::corrupt(format!("decodes to {found} bytes, chunks have {wanted}")));
             }
-            Ok(Made::Bytes(bytes, None))
+            Ok(EncodedChunk::Bytes(bytes, None))
         }
         Stored::Item(_) | Stored::Other { .. } => {
             Err(Error::unsupported("the chunks of an HDF5 file are not those of an array file"))

@@ -1,31 +1,22 @@
 //! An open array: a state that readers share, and a store that one writer at a time puts chunks into.
 //!
-//! A read takes the state as it is and is not disturbed by what comes after. A write makes the touched chunks anew,
-//! applies them as one change, and commits; if anything fails, the state is that of the last commit.
+//! A read takes the state as it is and is not disturbed by what comes after.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use coquina_kernels::Type;
 
-use super::before::old_number;
-use super::cache::Cache;
-use super::grid::Grid;
-use super::lossy::{Bounded, Promise, Tally};
-use super::plan::Plan;
-use super::read::{Counters, Source};
-use super::selection::{Selection, Window};
-use super::statistics::{after_resize, item_type};
-use super::tuning::Tuning;
-use super::write::{Values, Write};
+use super::geometry::{Grid, Plan, Selection, Window};
+use super::read::{Cache, Counters, Source, State};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::Params;
 use crate::frame::b2nd::Meta;
-use crate::store::{Change, Chunks, Sizes, Store};
+use crate::policy::Policies;
+use crate::store::{ChunkFormat, Metadata, Sizes, Store, item_type};
 
 /// A compressed n-dimensional array.
 pub struct Array {
@@ -35,6 +26,8 @@ pub struct Array {
     counters: Counters,
     limits: Limits,
     params: Params,
+    /// What encodes the chunks.
+    pub(super) format: Arc<dyn ChunkFormat>,
     dtype_format: u8,
     dtype: Option<String>,
     /// The type of the items, if they are numbers that have an order.
@@ -43,13 +36,10 @@ pub struct Array {
     place: Option<String>,
 }
 
-/// An array as of one moment.
-#[derive(Clone)]
-pub(super) struct State {
-    pub(super) grid: Grid,
-    pub(super) chunks: Arc<dyn Chunks>,
-    pub(super) promise: Promise,
-    pub(super) tuning: Tuning,
+/// A store that was opened, and what encodes its chunks.
+pub(super) struct Opened {
+    pub(super) store: Box<dyn Store>,
+    pub(super) format: Arc<dyn ChunkFormat>,
 }
 
 /// What a writer holds.
@@ -84,17 +74,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is to be written: which items, which bytes of them, and the values.
-type Asked<'v> = (Cow<'v, Selection>, Window, Values<'v>);
-
 impl Array {
-    pub(super) fn new(store: Box<dyn Store>, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
+    /// The array in a store; new chunks are encoded by these parameters, unless the store has a format of its own.
+    pub(super) fn new(opened: Opened, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
+        let Opened { store, format } = opened;
         let dtype = meta.dtype.as_deref().filter(|_| meta.dtype_format == 0);
         let item_type = dtype.and_then(|dtype| item_type(dtype, grid.typesize()));
         let chunks = store.chunks();
-        let promise = Promise::read(&*chunks, dtype);
-        let tuning = Tuning::read(&*chunks);
-        let state = Arc::new(State { grid, chunks, promise, tuning });
+        let policies = Policies::read(chunks.metadata(), dtype);
+        let state = Arc::new(State { grid, chunks, policies });
         let place = store.path().map(|path| path.display().to_string());
         let committed = Arc::clone(&state);
         let writer = Writer { store, committed, is_open: false, is_broken: false, durable: false };
@@ -105,6 +93,7 @@ impl Array {
             counters: Counters::default(),
             limits,
             params,
+            format,
             dtype_format: meta.dtype_format,
             dtype: meta.dtype,
             item_type,
@@ -192,7 +181,7 @@ impl Array {
     /// beside the chunks, with their sums where it has some. `None` in memory and in HDF5 files.
     pub fn state_sum(&self) -> Option<u64> {
         // What readers hold was made before its commit.
-        self.writer().store.chunks().state_sum()
+        self.writer().store.chunks().metadata().and_then(Metadata::state_sum)
     }
 
     /// Bytes of decoded blocks that are kept for further reads.
@@ -216,7 +205,7 @@ impl Array {
         let done = self.source(&state).read(selection, window, out, job);
         let done = match done {
             // What did not come from afar would not come by another way either.
-            Err(error) if error.kind() == ErrorKind::Io && state.chunks.far().is_some() => Err(error),
+            Err(error) if error.kind() == ErrorKind::Io && state.chunks.remote().is_some() => Err(error),
             Err(error) if error.kind() != ErrorKind::Cancelled => {
                 self.read_again(&state, selection, window, out, job).ok_or(error)
             }
@@ -234,10 +223,11 @@ impl Array {
         out: &mut [u8],
         job: &Job<'_>,
     ) -> Option<()> {
-        let other = state.chunks.fallback()?;
+        let library = state.chunks.library()?;
+        let other = library.fallback()?;
         let source = Source { chunks: &*other, ..self.source(state) };
         source.read(selection, window, out, job).ok()?;
-        state.chunks.distrust();
+        library.disable_direct();
         Some(())
     }
 
@@ -252,145 +242,6 @@ impl Array {
             return Ok(0);
         }
         Ok(Plan::new(selection, &state.grid).nblocks())
-    }
-
-    /// Writes values to the window's bytes of the selected items. Of several values for one item the last one stays.
-    ///
-    /// # Errors
-    /// As [`Array::read`], `Io`; the array is then as it was.
-    pub fn write(
-        &self,
-        selection: &Selection,
-        window: Window,
-        values: Values<'_>,
-        job: &Job<'_>,
-    ) -> Result<()> {
-        self.change(|old| Ok((old.clone(), Some((Cow::Borrowed(selection), window, values)))), job)
-    }
-
-    /// Writes as [`Array::write`] does, if the shape is this one; whether it is. A selection that was made for a shape
-    /// means something else once another thread has resized the array.
-    ///
-    /// # Errors
-    /// As [`Array::write`].
-    pub fn write_in_shape(
-        &self,
-        shape: &[u64],
-        selection: &Selection,
-        window: Window,
-        values: Values<'_>,
-        job: &Job<'_>,
-    ) -> Result<bool> {
-        let mut is_same = true;
-        let resolve = |old: &Grid| {
-            is_same = old.shape() == shape;
-            Ok((old.clone(), is_same.then_some((Cow::Borrowed(selection), window, values))))
-        };
-        self.change(resolve, job)?;
-        Ok(is_same)
-    }
-
-    /// Gives it another shape. What is new is zeros; what is cut off is gone.
-    ///
-    /// # Errors
-    /// `Limit` for more than can be counted, `Io`; the array is then as it was.
-    pub fn resize(&self, shape: &[u64], job: &Job<'_>) -> Result<()> {
-        self.change(|old| Ok((old.resized(shape)?, None)), job)
-    }
-
-    /// Makes axis `axis` longer by `len` and fills what is new, in one commit.
-    ///
-    /// # Errors
-    /// As [`Array::write`] and [`Array::resize`].
-    pub fn append(&self, axis: usize, len: u64, values: Values<'_>, job: &Job<'_>) -> Result<()> {
-        let longer = |old: &Grid| {
-            let mut shape = old.shape().to_vec();
-            let Some(size) = shape.get_mut(axis) else {
-                return Err(Error::out_of_bounds(format!("axis {axis} of an array of {} axes", old.ndim())));
-            };
-            let start = *size;
-            *size = start.checked_add(len).ok_or_else(|| Error::limit(format!("{start} + {len} items")))?;
-            let grid = old.resized(&shape)?;
-            let mut ranges: Vec<_> = shape.iter().map(|&len| 0..len).collect();
-            ranges[axis] = start..start + len;
-            let window = Window { offset: 0, bytes: old.typesize() };
-            Ok((grid, Some((Cow::Owned(Selection::region(&ranges)), window, values))))
-        };
-        self.change(longer, job)
-    }
-
-    /// Goes over to another grid and writes, as one change. `resolve` is asked for both while no other thread can
-    /// change the array: what it answers is about the shape that the change will find.
-    fn change<'v>(
-        &self,
-        resolve: impl FnOnce(&Grid) -> Result<(Grid, Option<Asked<'v>>)>,
-        job: &Job<'_>,
-    ) -> Result<()> {
-        let mut writer = self.writer();
-        let state = self.state();
-        let (grid, write) = resolve(&state.grid)?;
-        if grid == state.grid && write.is_none() {
-            return writer.check().map_err(|e| self.placed(e));
-        }
-        let write = write.as_ref().map(|(selection, window, values)| (&**selection, *window, *values));
-        let made = self.make_change(&mut writer, &state, &grid, write, job);
-        self.settle(&mut writer, made).map_err(|e| self.placed(e))
-    }
-
-    fn make_change(
-        &self,
-        writer: &mut Writer,
-        state: &State,
-        grid: &Grid,
-        write: Option<(&Selection, Window, Values<'_>)>,
-        job: &Job<'_>,
-    ) -> Result<Arc<State>> {
-        writer.check()?;
-        let old = self.source(state);
-        let tally = Tally::new();
-        let record = state.promise.record()?;
-        let chooser = state.tuning.chooser(&*state.chunks, &self.params)?;
-        let bounded = record.map(|record| Bounded { contract: &record.contract, tally: &tally, chooser });
-        let mut entries = Vec::new();
-        let is_same = *grid == state.grid;
-        if let Some((selection, window, values)) = write {
-            let wanted = match values {
-                Values::Bytes(bytes) => Some(bytes.len()),
-                Values::Uniform(item) if item.len() == window.bytes => None,
-                Values::Computed(source) => {
-                    super::computed::check(source, selection, window)?;
-                    None
-                }
-                Values::Uniform(item) => {
-                    let (found, bytes) = (item.len(), window.bytes);
-                    return Err(Error::invalid(format!("a value of {found} bytes for items of {bytes}")));
-                }
-            };
-            selection.check_bytes(grid, window, wanted)?;
-            if !selection.shape().contains(&0) {
-                let params = &self.params;
-                let write = Write { old: &old, grid, params, bounded, chooser, selection, window, values };
-                entries = write.run(&mut *writer.store, job)?;
-            }
-        }
-        if !is_same {
-            let how = (&self.params, chooser);
-            super::resize::clear_uncovered(&old, grid, how, &mut *writer.store, &mut entries, job)?;
-        }
-        let remap = |number: u64| old_number(number, grid, old.grid);
-        let (promise, layers) = state.promise.after(&tally.reached(), old.chunks);
-        let mut change = Change { entries, layers, ..Change::default() };
-        if !is_same {
-            change.nchunks = Some(grid.nchunks());
-            change.shape = Some(grid.shape());
-            change.remap = Some(&remap);
-            let meta = self.meta(grid);
-            change.metalayers.push((meta.name().into(), meta.write()));
-            change.statistics = after_resize(&old, grid, &change.entries);
-        }
-        writer.store.apply(change)?;
-        let (chunks, tuning) = (writer.store.chunks(), state.tuning.clone());
-        Ok(Arc::new(State { grid: grid.clone(), chunks, promise, tuning }))
     }
 
     pub(super) fn meta(&self, grid: &Grid) -> Meta {

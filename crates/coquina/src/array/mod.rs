@@ -6,47 +6,33 @@
 //! Source: `docs/formats/b2nd.md`, `docs/partition.md`.
 
 mod adopt;
-mod before;
-mod blocks;
-mod boxes;
-mod cache;
-mod check;
-mod choices;
-mod computed;
-mod create;
-mod far;
-mod gather;
-mod grid;
+mod changes;
+mod geometry;
 mod handle;
-mod lossy;
-mod memo;
-mod partition;
-mod plan;
+mod known_items;
+mod open;
+mod policies;
 mod read;
-mod resize;
 mod runs;
-mod selection;
 mod slabs;
 mod small;
 mod source;
-mod statistics;
 mod together;
 mod transaction;
-mod tuning;
+mod verify;
 mod write;
 
 pub use crate::frame::b2nd::Meta;
-pub use boxes::{Bounds, BoxSource, Known, Walk, check_box, copy_region, default_walk};
-pub use check::Damage;
-pub use create::{ArraySpec, Fill, OpenOptions, Target};
-pub use gather::gather;
-pub use grid::Grid;
+pub use geometry::{
+    Access, AxisSelection, Bounds, BoxSource, Grid, Known, Points, Selection, Walk, Window, check_box,
+    copy_region, default_walk, partition,
+};
 pub use handle::{Array, Stats};
-pub use memo::{with_memo, with_memo_of};
-pub use partition::{Access, partition};
-pub use selection::{AxisSelection, Points, Selection, Window};
+pub use open::{ArraySpec, Fill, OpenOptions, Target};
+pub use read::{gather, with_memo, with_memo_of};
 pub use source::Part;
 pub use together::{Outcome, Text, commit_together};
+pub use verify::Damage;
 pub use write::Values;
 
 pub use crate::store::at_once;

@@ -4,8 +4,8 @@
 //! repeats a value is opened once for a run of it. What is far away tells only what its index does.
 //! Invariant: where an item is given, `uniform` of each single chunk of the box would be that item, bit by bit.
 
-use super::handle::{Array, State};
-use super::read::Source;
+use super::handle::Array;
+use super::read::{Source, State};
 use crate::base::error::Result;
 use crate::chunk::{Kind, LazyChunk, Special};
 use crate::store::{Access, Chunks, Stored};
@@ -108,7 +108,7 @@ fn item_of_chunk(source: &Source<'_>, number: u64) -> Result<Option<Vec<u8>>> {
     match source.chunks.chunk(number)? {
         Stored::Special(special) => special.item(typesize).map(Some),
         Stored::Item(item) => Ok(Some(item.to_vec())),
-        Stored::At { source: bytes, place, .. } if source.chunks.far().is_none() => {
+        Stored::At { source: bytes, place, .. } if source.chunks.remote().is_none() => {
             let chunk = LazyChunk::open_in(&source.grid.layout(""), bytes, place, source.limits)?;
             let header = chunk.header();
             let is_value = header.kind()? == Kind::Special(Special::Value)
@@ -123,9 +123,8 @@ fn item_of_chunk(source: &Source<'_>, number: u64) -> Result<Option<Vec<u8>>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::create::{ArraySpec, Fill, Target};
-    use super::super::partition::Access as Hint;
-    use super::super::selection::{Selection, Window};
+    use super::super::geometry::{Access as Hint, Selection, Window};
+    use super::super::open::{ArraySpec, Fill, Target};
     use super::super::write::Values;
     use crate::array::{Array, BoxSource};
     use crate::base::pool::Job;

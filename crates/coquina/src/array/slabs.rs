@@ -5,11 +5,9 @@
 
 use std::ops::Range;
 
-use super::boxes::{BoxSource, Known, Walk};
+use super::geometry::{Bounds, BoxSource, Known, Selection, Walk, Window};
 use super::handle::Array;
-use super::selection::{Selection, Window};
 use super::write::Values;
-use crate::array::Bounds;
 use crate::base::error::Result;
 use crate::base::pool::Job;
 

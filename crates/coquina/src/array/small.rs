@@ -3,14 +3,16 @@
 //! One chunk of one block, stored as it is: to compress some hundred bytes costs more than it saves. What is written
 //! to the array later is compressed as in any other one.
 
-use super::grid::Grid;
-use super::handle::Array;
+use std::sync::Arc;
+
+use super::geometry::Grid;
+use super::handle::{Array, Opened};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{self, Params};
 use crate::frame::b2nd::{METALAYER, Meta};
-use crate::store::{Change, MemoryStore, Store};
+use crate::store::{BloscFormat, Change, MemoryStore, Store};
 
 impl Array {
     /// An array in memory of these items, in C order.
@@ -32,13 +34,14 @@ impl Array {
             let entry = store.put(chunk::encode(items, &plain, &Job::inline())?, None)?;
             store.apply(Change { nchunks: Some(nchunks), entries: vec![(0, entry)], ..Change::default() })?;
         }
-        Ok(Self::new(Box::new(store), grid, meta, params, Limits::default()))
+        let opened = Opened { store: Box::new(store), format: Arc::new(BloscFormat(params)) };
+        Ok(Self::new(opened, grid, meta, params, Limits::default()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::selection::{Selection, Window};
+    use super::super::geometry::{Selection, Window};
     use super::*;
 
     #[test]

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::boxes::{Bounds, BoxSource, Known, Walk};
-use super::handle::{Array, State};
-use super::memo;
-use super::read::{Content, Source};
-use super::selection::{Selection, Window};
-use super::statistics::{checked, of_item};
+use super::geometry::{Bounds, BoxAt, BoxSource, Known, Selection, Walk, Window, check_box};
+use super::handle::Array;
+use super::read::{copy_decoded, is_open, keep_decoded, room_for};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
-use crate::store::{Access, OpenChunk, Stored};
+use crate::store::Access;
 
 impl BoxSource for Array {
     fn shape(&self) -> Vec<u64> {
@@ -26,7 +23,7 @@ impl BoxSource for Array {
         let chunks = state.grid.chunks().to_vec();
         // What is fetched is fetched by chunks.
         let blocks = match state.chunks.access(1) {
-            Ok(Access::Free) if state.chunks.far().is_none() => state.grid.blocks().to_vec(),
+            Ok(Access::Free) if state.chunks.remote().is_none() => state.grid.blocks().to_vec(),
             _ => chunks.clone(),
         };
         Walk { chunks, blocks }
@@ -49,116 +46,41 @@ impl BoxSource for Array {
     }
 }
 
-/// What stands in a chunk, as far as it can be told without decoding any of it.
-enum Glance {
-    /// This item over and over.
-    Item(Vec<u8>),
-    /// Blocks of a Blosc chunk, of which only the index may tell something.
-    Blocks,
-    /// A chunk of another format, opened.
-    Opened(Arc<dyn OpenChunk>),
-}
-
 impl Array {
-    fn glance(&self, state: &State, number: u64) -> Option<Glance> {
-        if !state.chunks.may_know_items() {
-            return None;
-        }
-        let fetched;
-        let chunks = match state.chunks.access(1).ok()? {
-            Access::Free => &*state.chunks,
-            Access::Fetched(_) => {
-                fetched = state.chunks.fetch(&[number]).ok()?;
-                &*fetched
-            }
-        };
-        match chunks.chunk(number).ok()? {
-            Stored::Special(special) => Some(Glance::Item(special.item(state.grid.typesize()).ok()?)),
-            Stored::Item(item) => Some(Glance::Item(item.to_vec())),
-            Stored::At { .. } => Some(Glance::Blocks),
-            // A chunk that is damaged says so when it is read.
-            Stored::Other { .. } => {
-                let source = Source { chunks, ..self.source(state) };
-                let _held = source.hold_head(number)?;
-                match source.content(number).ok()? {
-                    Content::Item(item) => Some(Glance::Item(item.to_vec())),
-                    Content::Blocks(_, chunk) => {
-                        Some(chunk.item().map_or_else(|| Glance::Opened(chunk), Glance::Item))
-                    }
-                }
-            }
-        }
-    }
-
-    /// The bytes of the window that all items of a box have.
-    fn uniform_part(&self, start: &[u64], shape: &[u64], window: Window) -> Option<Vec<u8>> {
-        match self.known_of_part(start, shape, window) {
-            Known::Item(item) => Some(item),
-            _ => None,
-        }
-    }
-
-    /// What is known of the numbers that the bytes of the window are.
-    fn bounds_of_part(&self, start: &[u64], shape: &[u64], window: Window) -> Option<Bounds> {
+    /// Reads a box from what is kept in this scope, or so that it will be; `None` where it is too large for that.
+    fn read_decoded(&self, place: BoxAt<'_>, window: Window, out: &mut [u8]) -> Option<Result<()>> {
+        let BoxAt { start, shape } = place;
         let state = self.state();
-        let number = only_chunk(&state, start, shape)?;
-        let glance = self.glance(&state, number)?;
-        self.glanced_bounds(&state, number, &glance, (start, shape), window)
-    }
-
-    /// Both at one glance.
-    fn known_of_part(&self, start: &[u64], shape: &[u64], window: Window) -> Known {
-        let state = self.state();
-        let glanced = only_chunk(&state, start, shape);
-        if glanced.is_none() {
-            let end = window.offset.checked_add(window.bytes);
-            let item = self.item_of_runs(&state, start, shape);
-            let part = item.and_then(|item| item.get(window.offset..end?).map(<[u8]>::to_vec));
-            return part.map_or(Known::Nothing, Known::Item);
+        let item = state.grid.typesize();
+        let checked = window
+            .check(item)
+            .and_then(|()| check_box(state.grid.shape(), start, shape, window.bytes, out.len()));
+        if let Err(error) = checked {
+            return Some(Err(error));
         }
-        let glanced = glanced.and_then(|number| {
-            let glance = self.glance(&state, number)?;
-            if let Glance::Item(item) = &glance {
-                let end = window.offset.checked_add(window.bytes)?;
-                return Some(Known::Item(item.get(window.offset..end)?.to_vec()));
-            }
-            let bounds = self.glanced_bounds(&state, number, &glance, (start, shape), window)?;
-            Some(if is_one_item(&bounds) { Known::Item(bounds.min) } else { Known::Bounds(bounds) })
-        });
-        glanced.unwrap_or(Known::Nothing)
-    }
-
-    fn glanced_bounds(
-        &self,
-        state: &State,
-        number: u64,
-        glance: &Glance,
-        (start, shape): (&[u64], &[u64]),
-        window: Window,
-    ) -> Option<Bounds> {
-        // Of all of an item the dtype says what number it is; of a part of it only the chunk does.
-        let whole = Some(window) == Some(Window { offset: 0, bytes: self.typesize() });
-        let ty = self.item_type.filter(|_| whole);
-        let region = state.grid.region(number);
-        match glance {
-            Glance::Item(item) => checked(ty?, &of_item(ty?, item)?),
-            Glance::Blocks => {
-                let bounds = self.chunk_bounds(number).filter(|_| whole)?;
-                let is_all = region.iter().zip(shape).all(|(range, &len)| range.end - range.start == len);
-                Some(Bounds { is_exact: bounds.is_exact && is_all, ..bounds })
-            }
-            Glance::Opened(chunk) => {
-                let (&[at], &[len], [range]) = (start, shape, &region[..]) else { return None };
-                let first = at - range.start;
-                let (found, known) = chunk.bounds(first..first + len, window.offset, window.bytes)?;
-                checked(found, &known).filter(|_| ty.is_none_or(|ty| ty == found))
+        if out.is_empty() || copy_decoded(&state, place, window, out) {
+            return Some(Ok(()));
+        }
+        let bytes = shape.iter().try_fold(item as u64, |bytes, &len| bytes.checked_mul(len));
+        let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok())?;
+        let mut items = room_for(bytes)?;
+        // What goes wrong there goes wrong below too, where it is dealt with.
+        let is_read =
+            start.len() == 1 && matches!(self.source(&state).read_blocks(start[0], &mut items), Ok(true));
+        if !is_read {
+            let ranges: Vec<_> = start.iter().zip(shape).map(|(&at, &len)| at..at + len).collect();
+            let whole = Window { offset: 0, bytes: item };
+            if let Err(error) = self.read(&Selection::region(&ranges), whole, &mut items, &Job::inline()) {
+                return Some(Err(error));
             }
         }
+        keep_decoded(&state, place, items);
+        copy_decoded(&state, place, window, out).then_some(Ok(()))
     }
 
     fn read_region(&self, start: &[u64], shape: &[u64], window: Window, out: &mut [u8]) -> Result<()> {
-        if memo::is_open()
-            && let Some(done) = memo::read(self, start, shape, window, out)
+        if is_open()
+            && let Some(done) = self.read_decoded(BoxAt { start, shape }, window, out)
         {
             return done;
         }
@@ -169,29 +91,6 @@ impl Array {
         let ranges: Vec<_> = start.iter().zip(ends).map(|(&start, end)| start..end).collect();
         self.read(&Selection::region(&ranges), window, out, &Job::inline())
     }
-}
-
-/// Whether all items within bounds are the same one.
-fn is_one_item(bounds: &Bounds) -> bool {
-    let Bounds { min, max, is_exact, has_nan } = bounds;
-    // Zeros of both signs are one number, but not one item.
-    let is_zero = min.iter().rev().skip(1).all(|&byte| byte == 0);
-    *is_exact && !has_nan && min == max && !is_zero
-}
-
-/// The chunk that the whole box lies in, if it is one.
-fn only_chunk(state: &State, start: &[u64], shape: &[u64]) -> Option<u64> {
-    let grid = &state.grid;
-    let mut number = 0;
-    for axis in 0..grid.ndim() {
-        let (chunk, first) = (*grid.chunks().get(axis)?, *start.get(axis)?);
-        let last = first.checked_add(*shape.get(axis)?)?.checked_sub(1)?;
-        if last >= *grid.shape().get(axis)? || last / chunk != first / chunk || last < first {
-            return None;
-        }
-        number += first / chunk * grid.chunk_stride(axis);
-    }
-    Some(number)
 }
 
 /// Some bytes of every item of an array, perhaps in the other byte order: a field, or items of another machine.
@@ -256,8 +155,8 @@ impl Part {
 
 #[cfg(test)]
 mod tests {
-    use super::super::create::{ArraySpec, Fill, Target};
-    use super::super::partition::Access as Hint;
+    use super::super::geometry::Access as Hint;
+    use super::super::open::{ArraySpec, Fill, Target};
     use super::super::write::Values;
     use super::*;
     use crate::chunk::{Params, Special};
@@ -300,23 +199,6 @@ mod tests {
         assert_eq!(out, [20, 21, 26, 27]);
         assert!(array.fill(&[3, 2], &[1, u64::MAX], &mut out).is_err());
         assert!(array.fill(&[5, 0], &[1, 2], &mut out).is_err());
-    }
-
-    #[test]
-    fn one_item_is_known_by_its_bounds_but_not_a_zero() {
-        let exact = |min: &[u8], max: &[u8]| Bounds {
-            min: min.to_vec(),
-            max: max.to_vec(),
-            is_exact: true,
-            has_nan: false,
-        };
-        let three = 3.0_f64.to_le_bytes();
-        assert!(is_one_item(&exact(&three, &three)));
-        assert!(!is_one_item(&Bounds { is_exact: false, ..exact(&three, &three) }));
-        assert!(!is_one_item(&Bounds { has_nan: true, ..exact(&three, &three) }));
-        let zero = (-0.0_f64).to_le_bytes();
-        assert!(!is_one_item(&exact(&zero, &zero)));
-        assert!(!is_one_item(&exact(&[1, 0], &[2, 0])));
     }
 
     #[test]

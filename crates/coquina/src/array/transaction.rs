@@ -2,17 +2,12 @@
 
 use std::sync::Arc;
 
-use super::handle::{Array, State, Writer};
-use super::lossy::{self, Promise};
+use super::handle::{Array, Writer};
+use super::read::State;
 use crate::base::error::{Error, Result};
 use crate::frame::b2nd;
-use crate::store::Change;
-use crate::tune;
-
-/// Whether a layer is ours, which users cannot take.
-fn is_ours(name: &str) -> bool {
-    [lossy::LAYER, tune::LAYER].contains(&name)
-}
+use crate::policy::is_reserved;
+use crate::store::{Change, Metadata};
 
 impl Writer {
     /// Whether a change can be made.
@@ -157,17 +152,13 @@ impl Array {
     fn renew(&self, writer: &mut Writer) -> Result<()> {
         let chunks = writer.store.chunks();
         let old = self.state();
-        let shape = match b2nd::find(&chunks.metalayers())? {
+        let shape = match b2nd::find(&chunks.metadata().map(Metadata::metalayers).unwrap_or_default())? {
             Some(meta) => meta.shape,
             None => chunks.shape().unwrap_or(old.grid.shape()).to_vec(),
         };
         let grid = old.grid.resized(&shape)?;
-        // A file says what may be lost and what is tuned for; what keeps no layers has been told.
-        let (promise, tuning) = match chunks.encoder() {
-            None => (Promise::read(&*chunks, self.dtype()), old.tuning.read_again(&*chunks)),
-            Some(_) => (old.promise.clone(), old.tuning.clone()),
-        };
-        let state = Arc::new(State { grid, chunks, promise, tuning });
+        let policies = old.policies.read_again(chunks.metadata(), self.dtype());
+        let state = Arc::new(State { grid, chunks, policies });
         writer.committed = Arc::clone(&state);
         self.set_state(&state);
         Ok(())
@@ -197,19 +188,19 @@ impl Array {
     /// # Errors
     /// `Corrupt` where it does not decode.
     pub fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        self.state().chunks.layer(name)
+        self.state().chunks.metadata().map_or(Ok(None), |metadata| metadata.layer(name))
     }
 
     /// The names of the variable metadata.
     pub fn layer_names(&self) -> Vec<String> {
-        let mut names = self.state().chunks.layer_names();
-        names.retain(|name| !is_ours(name));
+        let mut names = self.state().chunks.metadata().map(Metadata::layer_names).unwrap_or_default();
+        names.retain(|name| !is_reserved(name));
         names
     }
 
     /// The fixed metadata: name and content.
     pub fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
-        self.state().chunks.metalayers()
+        self.state().chunks.metadata().map(Metadata::metalayers).unwrap_or_default()
     }
 
     /// Sets a piece of variable metadata, or removes it.
@@ -217,7 +208,7 @@ impl Array {
     /// # Errors
     /// `Invalid` for a name that cannot be, `Limit`, `Io`; the metadata are then as they were.
     pub fn set_layer(&self, name: &str, content: Option<Vec<u8>>) -> Result<()> {
-        if is_ours(name) {
+        if is_reserved(name) {
             return Err(Error::invalid(format!("metalayer {name:?}: the name is taken")));
         }
         let mut writer = self.writer();

@@ -12,7 +12,7 @@ pub(crate) mod ordered;
 pub(crate) mod plugins;
 pub(crate) mod pool;
 pub(crate) mod room;
+pub(crate) mod sequencer;
 pub(crate) mod settings;
 #[cfg(test)]
 pub(crate) mod testing;
-pub(crate) mod turns;

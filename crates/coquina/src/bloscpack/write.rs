@@ -15,9 +15,9 @@ use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile, ReadAt};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::base::turns::{Turn, Turns};
+use crate::base::sequencer::{Sequencer, Ticket};
 use crate::chunk::{Generation, Params, encode_into};
-use crate::tune::{self, Goal, Tuner};
+use crate::policy::tuned::{self, Goal, Tuner};
 
 /// Chunks of this size and more are encoded one after another by all threads, smaller ones one by each thread.
 const BIG_CHUNK_BYTES: usize = 4 << 20;
@@ -97,7 +97,7 @@ impl Options {
         if self.params.generation != Generation::Blosc1 {
             return Err(Error::invalid("format: a Bloscpack file holds Blosc1 chunks"));
         }
-        self.tuning.map_or(Ok(()), |_| tune::check(&self.params))?;
+        self.tuning.map_or(Ok(()), |_| tuned::check(&self.params))?;
         self.params.check()
     }
 
@@ -197,11 +197,11 @@ pub(super) fn encode_chunks<W: Write + Seek + Send>(
     job: &Job<'_>,
 ) -> Result<PackFile<W>> {
     let tuner = options.tuning.map(Tuner::new);
-    let encode = |number: u64, mut room: Vec<u8>, turn: &Turn<'_>, job: &Job<'_>| {
+    let encode = |number: u64, mut room: Vec<u8>, ticket: &Ticket<'_>, job: &Job<'_>| {
         let bytes = pieces.read(number)?;
         let chosen = |tuner: &Tuner| tuner.choose_for_bytes(&bytes, &options.params, job);
-        // In its turn, since it depends on the chunks before.
-        let choice = tuner.as_ref().map(|tuner| turn.take(|| chosen(tuner))).transpose()?;
+        // In its ticket, since it depends on the chunks before.
+        let choice = tuner.as_ref().map(|tuner| ticket.in_order(|| chosen(tuner))).transpose()?;
         let params = choice.map_or(options.params, |choice| choice.params);
         let bound = options.params.bound(pieces.chunk_bytes) + options.checksum.digest_bytes;
         room.resize(bound, 0);
@@ -213,20 +213,20 @@ pub(super) fn encode_chunks<W: Write + Seek + Send>(
     if pieces.chunk_bytes >= BIG_CHUNK_BYTES || pieces.count() == 1 {
         for number in 0..pieces.count() {
             let room = file.room();
-            file.take(encode(number, room, &Turn::alone(), job)?.1)?;
+            file.take(encode(number, room, &Ticket::alone(), job)?.1)?;
         }
         return Ok(file);
     }
     let total = usize::try_from(pieces.nbytes).unwrap_or(usize::MAX);
     let ordered = Ordered::new(file, job.width(total));
-    let turns = Turns::default();
+    let sequencer = Sequencer::default();
     job.run(total, 0..pieces.count(), |number| {
         let mut done = 0;
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         ordered.put(at, || {
-            let turn = turns.turn(at);
+            let ticket = sequencer.ticket(at);
             let room = ordered.with(PackFile::room);
-            let (bytes, packed) = encode(number, room, &turn, &Job::inline())?;
+            let (bytes, packed) = encode(number, room, &ticket, &Job::inline())?;
             done = bytes;
             Ok(packed)
         })?;

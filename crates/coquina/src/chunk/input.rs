@@ -13,7 +13,7 @@ pub trait BlockSource: Sync {
     fn fill(&self, number: usize, out: &mut [u8]);
 
     /// The stored bytes of block `number`, where it is one of a chunk with the same parameters (see
-    /// [`super::LazyChunk::can_lend`]): they are taken as they are, and nothing is encoded.
+    /// [`super::LazyChunk::can_reuse`]): they are taken as they are, and nothing is encoded.
     fn encoded(&self, _number: usize) -> Option<Vec<u8>> {
         None
     }

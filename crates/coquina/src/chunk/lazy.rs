@@ -143,7 +143,7 @@ impl LazyChunk {
     }
 
     /// Whether its encoded blocks can stand as they are in a chunk that is encoded by `params`.
-    pub fn can_lend(&self, params: &Params) -> bool {
+    pub fn can_reuse(&self, params: &Params) -> bool {
         let (ours, theirs) = (&self.header, params.header(self.header.nbytes));
         // With delta a block depends on block 0, and with a dictionary on that.
         ours.kind().is_ok_and(|kind| kind == Kind::Blocks)

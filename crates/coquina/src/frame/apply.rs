@@ -9,8 +9,9 @@ use super::layer;
 use super::metalayers::check_name;
 use super::offsets::special_raw;
 use super::slots::{Builder, Slot, Slots};
-use super::snapshot::{Snapshot, Stored, SumState};
+use super::snapshot::{Snapshot, Stored};
 use super::spec::METALAYERS_MAX;
+use super::state::SumState;
 use crate::base::error::{Error, Result};
 use crate::chunk::Special;
 
@@ -19,11 +20,11 @@ impl Snapshot {
     pub(super) fn changed(&self, change: &Change<'_>, cbytes: u64) -> Result<Self> {
         let mut new = self.clone();
         // What is stale is not taken over: the state has the sums of what is put from here on.
-        new.sums = if self.has_sums { SumState::Fresh } else { SumState::Absent };
+        new.state.sums = if self.state.has_sums { SumState::Fresh } else { SumState::Absent };
         for (name, content) in &change.metalayers {
-            new.header.set_metalayer(name, content)?;
+            new.state.header.set_metalayer(name, content)?;
         }
-        new.header.set_counts(Counts { nbytes: change.nbytes, cbytes, ..self.header.counts });
+        new.state.header.set_counts(Counts { nbytes: change.nbytes, cbytes, ..self.state.header.counts });
         new.check_counts(change)?;
         new.change_slots(self, change)?;
         new.change_statistics(self, change);
@@ -52,42 +53,44 @@ impl Snapshot {
         let zeros = Slot::new(special_raw(Special::Zeros).unwrap_or(i64::MIN));
         let mut dropped = Vec::new();
         if let Some(fill) = change.fill {
-            self.header.takes_special(fill)?;
+            self.state.header.takes_special(fill)?;
             let raw = special_raw(fill).unwrap_or(zeros.raw);
-            self.slots = Slots::same(Slot { raw, ..zeros }, change.nchunks);
-            dropped.extend(old.slots.stored().map(|(_, slot)| slot));
-        } else if let Some(remap) = change.remap.filter(|_| old.slots.all_same() != Some(zeros)) {
-            self.slots = remapped(&old.slots, change.nchunks, zeros, remap)?;
+            self.state.slots = Slots::same(Slot { raw, ..zeros }, change.nchunks);
+            dropped.extend(old.state.slots.stored().map(|(_, slot)| slot));
+        } else if let Some(remap) = change.remap.filter(|_| old.state.slots.all_same() != Some(zeros)) {
+            self.state.slots = remapped(&old.state.slots, change.nchunks, zeros, remap)?;
         } else {
-            self.slots.resize(change.nchunks, zeros);
-            dropped.extend((change.nchunks..old.nchunks()).filter_map(|number| old.slots.get(number)));
+            self.state.slots.resize(change.nchunks, zeros);
+            dropped.extend((change.nchunks..old.nchunks()).filter_map(|number| old.state.slots.get(number)));
         }
         let is_in_place = change.remap.is_none() && change.fill.is_none();
         let mut added = Vec::new();
         for (number, entry) in &change.entries {
             let slot = self.slot_of(*number, entry).map_err(|e| e.at(format!("chunk {number}")))?;
-            let before = self.slots.get(*number);
+            let before = self.state.slots.get(*number);
             let before =
                 before.ok_or_else(|| Error::invalid(format!("chunk {number} of {}", change.nchunks)))?;
             if is_in_place && before.raw != slot.raw {
                 dropped.push(before);
             }
-            self.slots.set(*number, slot);
+            self.state.slots.set(*number, slot);
             added.push(slot);
         }
-        if self.chunk_bytes() == 0 && self.slots.stored().count() as u64 != change.nchunks {
+        if self.chunk_bytes() == 0 && self.state.slots.stored().count() as u64 != change.nchunks {
             return Err(Error::invalid("every chunk must be put where sizes of chunks vary"));
         }
         if change.remap.is_some() && change.fill.is_none() {
-            let kept: BTreeSet<i64> = self.slots.stored().map(|(_, slot)| slot.raw).collect();
-            dropped.extend(old.slots.stored().map(|(_, slot)| slot).filter(|slot| !kept.contains(&slot.raw)));
+            let kept: BTreeSet<i64> = self.state.slots.stored().map(|(_, slot)| slot.raw).collect();
+            dropped.extend(
+                old.state.slots.stored().map(|(_, slot)| slot).filter(|slot| !kept.contains(&slot.raw)),
+            );
         }
         if is_in_place {
             self.check_borders(old)?;
         }
         let added: u64 = added.into_iter().map(|slot| self.stored_bytes(slot)).sum();
         let dropped: u64 = dropped.into_iter().map(|slot| self.stored_bytes(slot)).sum();
-        self.live_bytes = (self.live_bytes + added).saturating_sub(dropped);
+        self.state.live_bytes = (self.state.live_bytes + added).saturating_sub(dropped);
         Ok(())
     }
 
@@ -97,13 +100,15 @@ impl Snapshot {
             let is_same =
                 change.remap.is_none() && change.metalayers.is_empty() && change.nchunks == old.nchunks();
             if !is_same {
-                self.slots.forget_statistics();
+                self.state.slots.forget_statistics();
             }
             return;
         };
         for &(number, statistics) in statistics {
-            if let Some(slot) = self.slots.get(number).filter(|slot| self.has_statistics && slot.raw >= 0) {
-                self.slots.set(number, Slot { statistics, ..slot });
+            if let Some(slot) =
+                self.state.slots.get(number).filter(|slot| self.state.has_statistics && slot.raw >= 0)
+            {
+                self.state.slots.set(number, Slot { statistics, ..slot });
             }
         }
     }
@@ -111,8 +116,11 @@ impl Snapshot {
     /// A chunk that was the last one or becomes it may have to be of another size than it is.
     fn check_borders(&self, old: &Self) -> Result<()> {
         for number in [old.nchunks(), self.nchunks()].into_iter().filter_map(|count| count.checked_sub(1)) {
-            let (Some(before), Some(now)) = (old.slots.get(number), self.slots.get(number)) else { continue };
-            let (held, needed) = (old.header.nbytes_of(number), self.header.nbytes_of(number));
+            let (Some(before), Some(now)) = (old.state.slots.get(number), self.state.slots.get(number))
+            else {
+                continue;
+            };
+            let (held, needed) = (old.state.header.nbytes_of(number), self.state.header.nbytes_of(number));
             if before.raw == now.raw && now.raw >= 0 && held != needed {
                 let (held, needed) = (held.unwrap_or(0), needed.unwrap_or(0));
                 return Err(Error::invalid(format!(
@@ -127,7 +135,7 @@ impl Snapshot {
     fn slot_of(&self, number: u64, entry: &Entry) -> Result<Slot> {
         match entry {
             Entry::Special(special) => {
-                self.header.takes_special(*special)?;
+                self.state.header.takes_special(*special)?;
                 let raw = special_raw(*special).unwrap_or(i64::MIN);
                 Ok(Slot::new(raw))
             }
@@ -149,15 +157,15 @@ impl Snapshot {
         if name == layer::NAME {
             return Err(Error::invalid(format!("metalayer {name:?}: the name is taken")));
         }
-        let place = self.vlmetalayers.iter().position(|(known, _)| known == name);
+        let place = self.state.vlmetalayers.iter().position(|(known, _)| known == name);
         let Some(value) = value else {
             let place = place.ok_or_else(|| Error::invalid(format!("metalayer {name:?}: there is none")))?;
-            self.vlmetalayers.remove(place);
+            self.state.vlmetalayers.remove(place);
             return Ok(());
         };
         let packed = layer::pack(value)?.into();
-        let count = self.vlmetalayers.len();
-        match place.and_then(|place| self.vlmetalayers.get_mut(place)) {
+        let count = self.state.vlmetalayers.len();
+        match place.and_then(|place| self.state.vlmetalayers.get_mut(place)) {
             Some(layer) => layer.1 = packed,
             None if count + 1 >= METALAYERS_MAX => {
                 let most = METALAYERS_MAX - 1;
@@ -165,7 +173,7 @@ impl Snapshot {
                     "metalayer {name:?}: there are {most} already, and no more may be"
                 )));
             }
-            None => self.vlmetalayers.push((name.to_owned(), packed)),
+            None => self.state.vlmetalayers.push((name.to_owned(), packed)),
         }
         Ok(())
     }

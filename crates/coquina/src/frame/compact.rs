@@ -17,10 +17,10 @@ pub(super) fn rewrite(path: &Path, snapshot: &Snapshot) -> Result<NewFile> {
     lock::take(new.file())?;
     let mut out = BufWriter::with_capacity(1 << 20, new.file());
     let chunks = |number| snapshot.chunk(number);
-    let header = snapshot.header.clone();
+    let header = snapshot.state.header.clone();
     let statistics = |number| snapshot.statistics(number);
     let contents = Contents { chunks: &chunks, nchunks: snapshot.nchunks(), statistics: Some(&statistics) };
-    write_parts(&mut out, header, Parts::of(snapshot).notes, &snapshot.vlmetalayers, &contents)?;
+    write_parts(&mut out, header, Parts::of(&snapshot.state).notes, &snapshot.state.vlmetalayers, &contents)?;
     out.flush()?;
     drop(out);
     Ok(new)

@@ -14,9 +14,9 @@ use super::header::{Header, THREADS, is_foreign};
 use super::load::Origin;
 use super::lock;
 use super::record::{Parts, Record};
-use super::snapshot::{Chunks, Snapshot, SumState};
+use super::snapshot::{Chunks, Snapshot};
 use super::spec::Kind;
-use super::two_phase::CommitId;
+use super::state::CommitId;
 use super::writer::Writer;
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
@@ -229,12 +229,12 @@ impl Writer for Contiguous {
             }
             self.growing.cut(self.header_len())?;
         }
-        let record = Parts::of(snapshot).record(self.cbytes())?;
+        let record = Parts::of(&snapshot.state).record(self.cbytes())?;
         self.write_record(&record, durable)?;
         self.switch(record.header.raw())?;
         self.header = record.header.raw().to_vec();
         self.committed_end = self.growing.end();
-        Ok(committed(snapshot, record.header, record.tail_sum))
+        Ok(snapshot.committed(record.header, record.tail_sum))
     }
 
     fn sync(&mut self) -> Result<()> {
@@ -254,10 +254,10 @@ impl Writer for Contiguous {
 
     fn prepare(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot> {
         self.clear()?;
-        let record = Parts::of(snapshot).findable_record(self.cbytes())?;
+        let record = Parts::of(&snapshot.state).findable_record(self.cbytes())?;
         self.write_record(&record, durable)?;
         self.prepared = Some(Prepared { header: record.header.raw().to_vec(), end: self.growing.end() });
-        Ok(committed(snapshot, record.header, record.tail_sum))
+        Ok(snapshot.committed(record.header, record.tail_sum))
     }
 
     fn finish(&mut self) {
@@ -305,10 +305,4 @@ impl Drop for Contiguous {
             let _ = self.growing.file().unlock();
         }
     }
-}
-
-/// The state of a frame after `snapshot` has been written with this header.
-pub(super) fn committed(snapshot: &Snapshot, header: Header, tail_sum: u64) -> Snapshot {
-    let sums = if snapshot.has_sums { SumState::Fresh } else { SumState::Absent };
-    Snapshot { header, tail_sum, sums, has_fingerprint: true, ..snapshot.clone() }
 }

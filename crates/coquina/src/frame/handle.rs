@@ -9,12 +9,12 @@ use super::change::{Change, Entry, Put};
 use super::contiguous::Contiguous;
 use super::disk::Folder;
 use super::header::Header;
-use super::load::{Loaded, Origin};
+use super::load::Origin;
 use super::slots::Slots;
-use super::snapshot::{Chunks, Snapshot, SumState};
+use super::snapshot::{Chunks, Snapshot};
 use super::sparse::{self, Sparse};
 use super::spec::{Kind, Spec};
-use super::two_phase::CommitId;
+use super::state::{CommitId, FrameState, SumState};
 use super::write::{Piece, sum, table};
 use super::writer::Writer;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -193,7 +193,7 @@ impl Frame {
                     (Box::new(writer), chunks)
                 }
             };
-            let loaded = Loaded {
+            let loaded = FrameState {
                 header,
                 slots: Slots::default(),
                 vlmetalayers: Vec::new(),
@@ -251,7 +251,7 @@ impl Frame {
             return Err(Error::invalid(format!("chunk size {bytes}: there are chunks of {now}")));
         }
         let mut snapshot = (*self.shown).clone();
-        snapshot.header.set_chunk_bytes(bytes)?;
+        snapshot.state.header.set_chunk_bytes(bytes)?;
         self.shown = Arc::new(snapshot);
         Ok(())
     }
@@ -270,13 +270,13 @@ impl Frame {
     pub fn put(&mut self, chunk: &[u8]) -> Result<Entry> {
         let snapshot = Arc::clone(&self.shown);
         let known = chunk::Header::read(chunk, &Limits::default())?;
-        let other = match Piece::of(&snapshot.header, &known, chunk)? {
+        let other = match Piece::of(&snapshot.state.header, &known, chunk)? {
             Some(Piece::Special(special)) => return Ok(Entry::Special(special)),
             Some(Piece::Bytes(bytes)) => Some(bytes),
             None => None,
         };
         let chunk = other.as_deref().unwrap_or(chunk);
-        let sums = if snapshot.has_sums { Some(sums(chunk)?) } else { None };
+        let sums = if snapshot.state.has_sums { Some(sums(chunk)?) } else { None };
         let put = self.writer()?.put(&[chunk, table(sums.as_ref())]);
         let key = put.inspect_err(|_| self.rollback())?;
         Ok(Entry::Stored(Put { key, sum: sum(sums.as_ref()) }))
@@ -289,6 +289,16 @@ impl Frame {
     pub fn apply(&mut self, change: Change<'_>) -> Result<()> {
         let cbytes = self.writer()?.cbytes();
         self.shown = Arc::new(self.shown.changed(&change, cbytes)?);
+        Ok(())
+    }
+
+    /// Whether the frame is committed by itself.
+    fn check_alone(&self) -> Result<()> {
+        if self.is_owned {
+            return Err(Error::invalid(
+                "the frame is committed together with others, by what they belong to",
+            ));
+        }
         Ok(())
     }
 

@@ -12,10 +12,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::fingerprint::FINGERPRINT_BYTES;
 use super::guard::{self, Guard};
 use super::header::{Counts, FIXED_BYTES, Header};
-use super::load::{Loaded, Origin};
+use super::load::Origin;
 use super::offsets::{encode_index, special, special_raw};
 use super::slots::{Slot, Slots};
 use super::spec::{Kind, Spec};
+use super::state::FrameState;
 use super::trailer;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
@@ -44,7 +45,7 @@ impl Inside {
     /// Reads what the frame at the front of `source` says. What follows the frame is of no account.
     pub(crate) fn read(source: &dyn ReadAt, limits: &Limits) -> Result<Self> {
         let origin = Origin { source, base: 0, kind: Kind::Contiguous, limits, is_damaged: false };
-        let (Loaded { header, slots, .. }, _) = origin.load()?;
+        let (FrameState { header, slots, .. }, _) = origin.load()?;
         Ok(Self { header, slots })
     }
 

@@ -4,15 +4,13 @@
 //! frame with a small index. If header and fingerprint do not hold, the copy of the header at the end is used.
 //! Source: `docs/formats/frame.md`, "What a reader checks" and "Recovery".
 
-use std::sync::Arc;
-
 use super::fingerprint::{self, FINGERPRINT_BYTES};
 use super::header::{FIRST_BYTES, HEADER_BYTES_MIN, Header, is_foreign};
 use super::layer::{self, Notes};
 use super::offsets::decode_index;
 use super::slots::Slots;
-use super::snapshot::{Snapshot, SumState};
 use super::spec::Kind;
+use super::state::{CommitId, FrameState, SumState};
 use super::trailer::{self, END_BYTES, Trailer};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
@@ -26,21 +24,6 @@ const COPY_MARK: [u8; 4] = *b"coqh";
 const COPY_END_BYTES: usize = 8;
 /// So often a reader looks again if the header changes while it reads.
 const ATTEMPTS: usize = 20;
-
-/// What a frame says about itself.
-pub(super) struct Loaded {
-    pub(super) header: Header,
-    pub(super) slots: Slots,
-    pub(super) vlmetalayers: Vec<(String, Arc<[u8]>)>,
-    pub(super) sums: SumState,
-    pub(super) has_sums: bool,
-    pub(super) has_statistics: bool,
-    pub(super) live_bytes: u64,
-    /// The sum over header, index and trailer.
-    pub(super) tail_sum: u64,
-    /// Whether the frame holds that sum: we were the last to change it.
-    pub(super) has_fingerprint: bool,
-}
 
 /// What the fingerprint says about header, index and trailer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +45,7 @@ pub(super) struct Origin<'a> {
 
 /// What is made of a fingerprint that does not match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
+enum Trust {
     /// Damage.
     None,
     /// The header is right, and another program has written it.
@@ -84,7 +67,7 @@ pub(super) fn header_copy_len(header_len: u64) -> u64 {
 
 impl Origin<'_> {
     /// Reads the frame; says too whether its header had to be replaced by the copy.
-    pub(super) fn load(&self) -> Result<(Loaded, bool)> {
+    pub(super) fn load(&self) -> Result<(FrameState, bool)> {
         let mut seen = None;
         for _ in 0..ATTEMPTS {
             let error = match self.header().and_then(|header| self.load_with(header, Trust::None)) {
@@ -103,7 +86,7 @@ impl Origin<'_> {
 
     /// The state of a frame whose header and fingerprint do not fit each other, if it can be told; says too
     /// whether it goes with the copy of the header.
-    fn load_mismatched(&self) -> Option<(Loaded, bool)> {
+    fn load_mismatched(&self) -> Option<(FrameState, bool)> {
         let changed = self.header().ok().and_then(|header| self.load_changed(header));
         if let Some(loaded) = changed {
             return Some((loaded, false));
@@ -122,7 +105,7 @@ impl Origin<'_> {
 
     /// The state with a header that another program has written while all else stayed as it was: C-Blosc2 writes
     /// nothing more where no chunk comes or goes, as for a new shape. The copy of ours says whether it is so.
-    fn load_changed(&self, header: Header) -> Option<Loaded> {
+    fn load_changed(&self, header: Header) -> Option<FrameState> {
         let end = self.base.checked_add(header.counts.frame_len)?;
         let is_changed = is_foreign(header.raw())
             && match header.nchunks() {
@@ -133,18 +116,46 @@ impl Origin<'_> {
         if is_changed { self.load_with(header, Trust::Header).ok() } else { None }
     }
 
+    /// Reads the state with an id; says too whether the header is that of another one.
+    pub(super) fn load_at(&self, id: CommitId) -> Result<(FrameState, bool)> {
+        let is_wanted = |loaded: &FrameState| loaded.has_fingerprint && loaded.tail_sum == id.sum;
+        let header = self.header().ok().filter(|header| header.counts.frame_len == id.end);
+        let by_header = header.and_then(|header| self.load_with(header, Trust::None).ok());
+        if let Some(loaded) = by_header.filter(is_wanted) {
+            return Ok((loaded, false));
+        }
+        // The header is written after the id is known to all: one that is ahead of it belongs to another id.
+        let is_ahead = self.header().is_ok_and(|header| header.counts.frame_len > id.end);
+        if is_ahead && self.load().is_ok_and(|(loaded, _)| loaded.header.counts.frame_len > id.end) {
+            return Err(Error::corrupt(
+                "a newer commit than the one that is said to be the last, or not the file that belongs here",
+            ));
+        }
+        let end = self.base.checked_add(id.end).filter(|&end| self.source.len().is_ok_and(|len| end <= len));
+        let end = end.ok_or_else(|| {
+            Error::truncated(format!("the committed state ends at byte {}, the file before", id.end))
+        })?;
+        match self.recover(end, Trust::None) {
+            Ok(loaded) if is_wanted(&loaded) => Ok((loaded, true)),
+            Err(error) if self.load().is_err() => Err(error),
+            _ => Err(Error::corrupt(
+                "the committed state is not in it: it is of another version, or not the file that belongs here",
+            )),
+        }
+    }
+
     /// Whether the frame is still in this state. Two small reads; says no where only reading all can tell.
-    pub(super) fn is_same(&self, snapshot: &Snapshot) -> bool {
-        let raw = snapshot.header.raw();
+    pub(super) fn is_same(&self, state: &FrameState) -> bool {
+        let raw = state.header.raw();
         let mut header = vec![0; raw.len()];
         let mut field = [0; FINGERPRINT_BYTES];
-        let end = self.base + snapshot.header.counts.frame_len;
+        let end = self.base + state.header.counts.frame_len;
         let field_at = end - FINGERPRINT_BYTES as u64;
-        snapshot.has_fingerprint
+        state.has_fingerprint
             && self.source.read_exact_at(&mut header, self.base).is_ok()
             && header == raw
             && self.source.read_exact_at(&mut field, field_at).is_ok()
-            && field == fingerprint::write(snapshot.tail_sum)
+            && field == fingerprint::write(state.tail_sum)
     }
 
     /// Whether the header is whole and the end of the frame is missing. What is at the end then may be the record
@@ -170,19 +181,19 @@ impl Origin<'_> {
         read_vec(self.source, self.base, bytes).ok()
     }
 
-    pub(super) fn header(&self) -> Result<Header> {
+    fn header(&self) -> Result<Header> {
         Header::load(self.source, self.base, self.available()?)
     }
 
     /// Reads the state that goes with a header.
-    pub(super) fn load_with(&self, header: Header, trust: Trust) -> Result<Loaded> {
+    fn load_with(&self, header: Header, trust: Trust) -> Result<FrameState> {
         let chunks = if self.kind == Kind::Contiguous { header.counts.cbytes } else { 0 };
         let index_at = header.len() + chunks;
         self.load_from(header, index_at, trust)
     }
 
     /// The same where it is known at which byte of the frame the index stands.
-    fn load_from(&self, header: Header, index_at: u64, trust: Trust) -> Result<Loaded> {
+    fn load_from(&self, header: Header, index_at: u64, trust: Trust) -> Result<FrameState> {
         let frame_len = header.counts.frame_len;
         let available = self.available()?;
         if header.kind != self.kind {
@@ -217,11 +228,11 @@ impl Origin<'_> {
             // Sums are held against what they are about; what is known of items is only believed.
             loaded.slots.forget_statistics();
         }
-        Ok(Loaded { tail_sum, has_fingerprint, ..loaded })
+        Ok(FrameState { tail_sum, has_fingerprint, ..loaded })
     }
 
     /// The state that a whole record that ends at `end` tells, whatever the header says.
-    pub(super) fn recover(&self, end: u64, trust: Trust) -> Result<Loaded> {
+    fn recover(&self, end: u64, trust: Trust) -> Result<FrameState> {
         let trailer_len = read_trailer_len(self.source, end)?;
         let copy_end = end.checked_sub(trailer_len + COPY_END_BYTES as u64).filter(|&at| at > self.base);
         let copy_end = copy_end.ok_or_else(|| Error::truncated("no room for a copy of the header"))?;
@@ -249,7 +260,7 @@ impl Origin<'_> {
 }
 
 /// Takes the parts together.
-fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bool) -> Result<Loaded> {
+fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bool) -> Result<FrameState> {
     let own = trailer.layers().find(|(name, _)| *name == layer::NAME);
     let vlmetalayers = trailer.layers().filter(|(name, _)| *name != layer::NAME);
     let vlmetalayers = vlmetalayers.map(|(name, packed)| (name.to_owned(), packed.into())).collect();
@@ -264,7 +275,7 @@ fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bo
     };
     let Notes { has_sums, has_statistics, live_bytes } = notes;
     let (tail_sum, has_fingerprint) = (0, false);
-    Ok(Loaded {
+    Ok(FrameState {
         header,
         slots,
         vlmetalayers,

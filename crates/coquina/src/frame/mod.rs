@@ -35,6 +35,7 @@ mod slots;
 mod snapshot;
 mod sparse;
 mod spec;
+mod state;
 mod statistics;
 mod trailer;
 mod two_phase;
@@ -47,10 +48,10 @@ pub use handle::{Frame, Mode};
 pub use lock::FolderLock;
 pub use manifest::{Manifest, ManifestText, read_manifest};
 pub(crate) use snapshot::read_verified;
-pub use snapshot::{Snapshot, Stored, SumState};
+pub use snapshot::{Snapshot, Stored};
 pub use spec::{Kind, Spec};
+pub use state::{CommitId, SumState};
 pub use statistics::Statistics;
-pub use two_phase::CommitId;
 pub use write::{Chunks, StatisticsOf, Whole, write_frame};
 
 /// The most chunks of a frame: the index has eight bytes for each, and is a chunk itself.

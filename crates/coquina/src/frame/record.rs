@@ -10,8 +10,8 @@ use super::layer::{self, Notes};
 use super::load::{header_copy, header_copy_len};
 use super::offsets::encode_index;
 use super::slots::Slots;
-use super::snapshot::Snapshot;
 use super::spec::{Kind, METALAYERS_MAX};
+use super::state::FrameState;
 use super::trailer;
 use crate::base::error::Result;
 
@@ -32,9 +32,9 @@ pub(super) struct Record {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
-        let &Snapshot { has_sums, has_statistics, live_bytes, .. } = snapshot;
-        let Snapshot { header, slots, vlmetalayers, .. } = snapshot;
+    pub(super) fn of(state: &'a FrameState) -> Self {
+        let &FrameState { has_sums, has_statistics, live_bytes, .. } = state;
+        let FrameState { header, slots, vlmetalayers, .. } = state;
         Self { header, slots, vlmetalayers, notes: Notes { has_sums, has_statistics, live_bytes } }
     }
 

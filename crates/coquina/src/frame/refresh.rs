@@ -25,7 +25,7 @@ impl Frame {
             Back::Writer(_) => return Ok(false),
             Back::Source(source, base) => {
                 let origin = Origin { source: &**source, base: *base, kind, limits: &limits, is_damaged };
-                if origin.is_same(&now) {
+                if origin.is_same(&now.state) {
                     return Ok(false);
                 }
                 (origin.load()?.0, Chunks::Contiguous(Arc::clone(source), *base), false)
@@ -35,7 +35,7 @@ impl Frame {
                 let is_replaced = !lock::is_at(file, path)?;
                 let newest = if is_replaced { Arc::new(File::open(path)?) } else { Arc::clone(file) };
                 let origin = Origin { source: &*newest, base: *base, kind, limits: &limits, is_damaged };
-                if !is_replaced && origin.is_same(&now) {
+                if !is_replaced && origin.is_same(&now.state) {
                     return Ok(false);
                 }
                 let then = newest.metadata()?.modified().ok();
@@ -49,7 +49,7 @@ impl Frame {
                 (sparse::load(folder, &limits, is_damaged)?.0, Chunks::Sparse(Arc::clone(folder)), false)
             }
         };
-        if loaded.tail_sum == now.tail_sum && !is_touched {
+        if loaded.tail_sum == now.state.tail_sum && !is_touched {
             return Ok(false);
         }
         self.committed = Arc::new(Snapshot::new(loaded, chunks, limits, epoch));

@@ -11,27 +11,16 @@ use super::b2nd::{METALAYER, METALAYER_OLD, Meta};
 use super::disk::Folder;
 use super::header::Header;
 use super::layer;
-use super::load::Loaded;
 use super::offsets::special;
-use super::slots::{Slot, Slots};
+use super::slots::Slot;
 use super::spec::{Kind, Spec};
+use super::state::{FrameState, SumState};
 use super::statistics::{Statistics, entry_bytes};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
 use crate::chunk::{self, HEADER_BYTES, Place, Special, sums};
-
-/// Whether the chunks of a frame have sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SumState {
-    /// Those that we wrote have.
-    Fresh,
-    /// The frame has none.
-    Absent,
-    /// A program that does not know them has changed the frame since; they are not used.
-    Stale,
-}
 
 /// Where to get a chunk.
 #[derive(Clone)]
@@ -61,21 +50,7 @@ pub(super) enum Chunks {
 /// The state of a frame as of one commit.
 #[derive(Clone)]
 pub struct Snapshot {
-    pub(super) header: Header,
-    pub(super) slots: Slots,
-    /// Variable-length metalayers, packed; without ours.
-    pub(super) vlmetalayers: Vec<(String, Arc<[u8]>)>,
-    pub(super) sums: SumState,
-    /// Whether new chunks get sums.
-    pub(super) has_sums: bool,
-    /// Whether what is known of the items of chunks is kept.
-    pub(super) has_statistics: bool,
-    /// Bytes that the index refers to, with tables of sums.
-    pub(super) live_bytes: u64,
-    /// The sum over header, index and trailer.
-    pub(super) tail_sum: u64,
-    /// Whether the frame holds that sum.
-    pub(super) has_fingerprint: bool,
+    pub(super) state: FrameState,
     pub(super) chunks: Chunks,
     pub(super) limits: Limits,
     /// Tells apart what was at a place from what is there now, where chunks have no sums.
@@ -83,122 +58,103 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn new(loaded: Loaded, chunks: Chunks, limits: Limits, epoch: u64) -> Self {
-        let Loaded {
-            header,
-            slots,
-            vlmetalayers,
-            sums,
-            has_sums,
-            has_statistics,
-            live_bytes,
-            tail_sum,
-            has_fingerprint,
-        } = loaded;
-        Self {
-            header,
-            slots,
-            vlmetalayers,
-            sums,
-            has_sums,
-            has_statistics,
-            live_bytes,
-            tail_sum,
-            has_fingerprint,
-            chunks,
-            limits,
-            epoch,
-        }
+    pub(super) fn new(state: FrameState, chunks: Chunks, limits: Limits, epoch: u64) -> Self {
+        Self { state, chunks, limits, epoch }
+    }
+
+    /// The same after it has been written with this header.
+    pub(super) fn committed(&self, header: Header, tail_sum: u64) -> Self {
+        Self { state: self.state.committed(header, tail_sum), ..self.clone() }
     }
 
     /// How many chunks there are.
     pub fn nchunks(&self) -> u64 {
-        self.slots.len()
+        self.state.slots.len()
     }
 
     /// How many chunks are a special value, of which nothing is stored.
     pub fn special_chunks(&self) -> u64 {
-        self.nchunks() - self.slots.stored().count() as u64
+        self.nchunks() - self.state.slots.stored().count() as u64
     }
 
     /// Bytes that all chunks decode to.
     pub fn nbytes(&self) -> u64 {
-        self.header.counts.nbytes
+        self.state.header.counts.nbytes
     }
 
     /// Bytes that are set aside for chunks, those that nothing refers to included.
     pub fn cbytes(&self) -> u64 {
-        self.header.counts.cbytes
+        self.state.header.counts.cbytes
     }
 
     /// Bytes among [`Snapshot::cbytes`] that nothing refers to, as far as it was counted: what other programs
     /// left behind is found by rewriting only.
     pub fn dead_bytes(&self) -> u64 {
-        match self.header.kind {
-            Kind::Contiguous => self.cbytes().saturating_sub(self.live_bytes),
+        match self.state.header.kind {
+            Kind::Contiguous => self.cbytes().saturating_sub(self.state.live_bytes),
             Kind::Sparse => 0,
         }
     }
 
     /// Bytes of the frame's file: all of it, or if it is sparse the file of the index.
     pub fn frame_len(&self) -> u64 {
-        self.header.counts.frame_len
+        self.state.header.counts.frame_len
     }
 
     /// Where the chunks are kept.
     pub fn kind(&self) -> Kind {
-        self.header.kind
+        self.state.header.kind
     }
 
     /// Uncompressed bytes of each chunk but the last; 0 if each has its own size.
     pub fn chunk_bytes(&self) -> usize {
-        self.header.chunk_bytes
+        self.state.header.chunk_bytes
     }
 
     /// Whether it is known how large chunks are, or that they vary. C-Blosc2 leaves it open until there are some.
     pub fn knows_chunk_bytes(&self) -> bool {
-        self.header.knows_chunk_bytes()
+        self.state.header.knows_chunk_bytes()
     }
 
     /// Bytes of an item.
     pub fn typesize(&self) -> usize {
-        self.header.typesize
+        self.state.header.typesize
     }
 
     /// All that a new frame must be told to be like this one: the defaults for new chunks, and the metalayers.
     pub fn spec(&self) -> Spec {
-        self.header.spec(self.has_sums, self.has_statistics)
+        self.state.header.spec(self.state.has_sums, self.state.has_statistics)
     }
 
     /// Whether chunks have sums.
     pub fn sums(&self) -> SumState {
-        self.sums
+        self.state.sums
     }
 
     /// Where the chunks end that are the same as chunk `number`: beyond it, `end` at most.
     pub(crate) fn alike_until(&self, number: u64, end: u64) -> u64 {
-        self.slots.alike_until(number, end)
+        self.state.slots.alike_until(number, end)
     }
 
     /// What is known of the items of chunk `number`.
     pub fn statistics(&self, number: u64) -> Option<Statistics> {
-        self.slots.get(number)?.statistics
+        self.state.slots.get(number)?.statistics
     }
 
     /// A sum over header, index and trailer as of the last commit: another one after each commit, unless that changed
     /// nothing. `None` for a frame whose end was not read.
     pub fn state_sum(&self) -> Option<u64> {
-        (self.tail_sum != 0).then_some(self.tail_sum)
+        (self.state.tail_sum != 0).then_some(self.state.tail_sum)
     }
 
     /// Of how many chunks something is known.
     pub fn chunks_with_statistics(&self) -> u64 {
-        self.slots.stored().filter(|(_, slot)| slot.statistics.is_some()).count() as u64
+        self.state.slots.stored().filter(|(_, slot)| slot.statistics.is_some()).count() as u64
     }
 
     /// Whether something may be known of chunks, and is kept.
     pub fn has_statistics(&self) -> bool {
-        self.has_statistics && entry_bytes(self.typesize()).is_some()
+        self.state.has_statistics && entry_bytes(self.typesize()).is_some()
     }
 
     /// What sizes may ask for when this frame is read.
@@ -213,7 +169,7 @@ impl Snapshot {
 
     /// Names and contents of the metalayers.
     pub fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.header.metalayers()
+        self.state.header.metalayers()
     }
 
     /// What codecs and filters are told of the blocks of the array in it, if there is one.
@@ -225,7 +181,7 @@ impl Snapshot {
 
     /// The names of the variable-length metalayers.
     pub fn vlmetalayer_names(&self) -> impl Iterator<Item = &str> {
-        self.vlmetalayers.iter().map(|(name, _)| name.as_str())
+        self.state.vlmetalayers.iter().map(|(name, _)| name.as_str())
     }
 
     /// The value of a variable-length metalayer; `None` if there is none of this name.
@@ -233,7 +189,7 @@ impl Snapshot {
     /// # Errors
     /// Those of decoding the chunk that it is stored as.
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let found = self.vlmetalayers.iter().find(|(known, _)| known == name);
+        let found = self.state.vlmetalayers.iter().find(|(known, _)| known == name);
         let value = found.map(|(_, packed)| layer::unpack(packed, &self.limits)).transpose();
         value.map_err(|e| e.at(format!("metalayer {name}")))
     }
@@ -243,7 +199,7 @@ impl Snapshot {
     /// # Errors
     /// `OutOfBounds` if there is no such chunk, `Corrupt` or `Truncated` for what the index says, `Io`.
     pub fn chunk(&self, number: u64) -> Result<Stored> {
-        let slot = self.slots.get(number).ok_or_else(|| {
+        let slot = self.state.slots.get(number).ok_or_else(|| {
             Error::out_of_bounds(format!("chunk {number} of a frame of {}", self.nchunks()))
         })?;
         self.locate(number, slot).map_err(|e| e.at(format!("chunk {number}")))
@@ -252,7 +208,7 @@ impl Snapshot {
     pub(super) fn locate(&self, number: u64, slot: Slot) -> Result<Stored> {
         let Some(key) = slot.key() else {
             let special = special(slot.raw)?;
-            let nbytes = self.header.nbytes_of(number);
+            let nbytes = self.state.header.nbytes_of(number);
             let nbytes =
                 nbytes.ok_or_else(|| Error::corrupt("index: a special value where sizes of chunks vary"))?;
             self.limits.check_chunk(nbytes)?;
@@ -272,7 +228,7 @@ impl Snapshot {
                     Error::corrupt(format!("index: a chunk at {key} of {} bytes", self.cbytes()))
                 })?;
                 // The header and all chunks are known to be within the frame, and the frame within the source.
-                Ok((Arc::clone(source), base + self.header.len() + key, room))
+                Ok((Arc::clone(source), base + self.state.header.len() + key, room))
             }
             Chunks::Sparse(folder) => {
                 let file: File = folder.open_chunk(key)?;
@@ -293,8 +249,8 @@ impl Snapshot {
     /// Where in it each stored chunk starts, in order.
     pub(crate) fn starts(&self) -> Vec<u64> {
         let Chunks::Contiguous(_, base) = &self.chunks else { return Vec::new() };
-        let first = base.saturating_add(self.header.len());
-        let keys = self.slots.stored().filter_map(|(_, slot)| slot.key());
+        let first = base.saturating_add(self.state.header.len());
+        let keys = self.state.slots.stored().filter_map(|(_, slot)| slot.key());
         let mut starts: Vec<u64> = keys.map(|key| first.saturating_add(key)).collect();
         starts.sort_unstable();
         starts.dedup();
@@ -314,7 +270,7 @@ impl Snapshot {
     /// As [`Snapshot::chunk`]; where sizes vary the chunk's header is read.
     pub fn nbytes_of(&self, number: u64) -> Result<usize> {
         if number < self.nchunks()
-            && let Some(nbytes) = self.header.nbytes_of(number)
+            && let Some(nbytes) = self.state.header.nbytes_of(number)
         {
             return Ok(nbytes);
         }
@@ -335,7 +291,7 @@ impl Snapshot {
 
     /// What is wrong with the size of a chunk, if it has a wrong one.
     pub(super) fn misfit(&self, number: u64, header: &chunk::Header) -> Option<String> {
-        let expected = self.header.nbytes_of(number).filter(|&expected| expected != header.nbytes)?;
+        let expected = self.state.header.nbytes_of(number).filter(|&expected| expected != header.nbytes)?;
         Some(format!("{} bytes in place of {expected}", header.nbytes))
     }
 

@@ -9,13 +9,13 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::contiguous::committed;
 use super::disk::{Folder, replace_file, sync, sync_folder, write_all_at};
-use super::load::{Loaded, Origin};
+use super::load::Origin;
 use super::lock;
 use super::record::Parts;
 use super::snapshot::{Chunks, Snapshot};
 use super::spec::Kind;
+use super::state::FrameState;
 use super::writer::Writer;
 use crate::base::error::{Error, Result};
 use crate::base::io::Existing;
@@ -41,7 +41,7 @@ pub(super) struct Sparse {
 }
 
 /// Reads the index of a sparse frame; says too whether its header had to be replaced by the copy.
-pub(super) fn load(folder: &Folder, limits: &Limits, is_damaged: bool) -> Result<(Loaded, bool)> {
+pub(super) fn load(folder: &Folder, limits: &Limits, is_damaged: bool) -> Result<(FrameState, bool)> {
     let path = folder.index();
     if !fs::symlink_metadata(&path)?.is_file() {
         return Err(Error::corrupt("not a file").at(path.display().to_string()));
@@ -116,7 +116,7 @@ impl Sparse {
     /// Removes chunks that nothing refers to, and what killed writers left of an index.
     fn remove_orphans(&self, committed: &Snapshot) -> Result<()> {
         self.folder.half_indexes()?.iter().try_for_each(fs::remove_file)?;
-        let used: BTreeSet<u64> = committed.slots.stored().filter_map(|(_, slot)| slot.key()).collect();
+        let used: BTreeSet<u64> = committed.state.slots.stored().filter_map(|(_, slot)| slot.key()).collect();
         let orphans = self.folder.numbers()?.into_iter().filter(|number| !used.contains(number));
         orphans.into_iter().try_for_each(|number| Ok(fs::remove_file(self.folder.chunk(number))?))
     }
@@ -142,12 +142,12 @@ impl Writer for Sparse {
             }
         }
         // C-Blosc2 holds the numbers of chunks against this, as if they were places.
-        let numbers = snapshot.slots.stored().filter_map(|(_, slot)| slot.key()).max();
+        let numbers = snapshot.state.slots.stored().filter_map(|(_, slot)| slot.key()).max();
         let least = numbers.map_or(0, |number| number.saturating_add(HEADER_BYTES as u64));
-        let record = Parts::of(snapshot).record(snapshot.live_bytes.max(least))?;
+        let record = Parts::of(&snapshot.state).record(snapshot.state.live_bytes.max(least))?;
         replace_file(&self.folder.index(), &[record.header.raw(), &record.tail], durable)?;
         self.fresh.clear();
-        Ok(committed(snapshot, record.header, record.tail_sum))
+        Ok(snapshot.committed(record.header, record.tail_sum))
     }
 
     fn sync(&mut self) -> Result<()> {

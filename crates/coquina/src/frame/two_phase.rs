@@ -13,18 +13,9 @@ use std::sync::Arc;
 
 use super::contiguous::Contiguous;
 use super::handle::{Back, Frame, Mode};
-use super::load::{Loaded, Origin, Trust};
+use super::state::CommitId;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
-
-/// What tells a state of a frame from all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommitId {
-    /// Where its record ends: the length of the frame.
-    pub end: u64,
-    /// Its fingerprint.
-    pub sum: u64,
-}
 
 impl Frame {
     /// Opens the state of a frame that has this id. Opened for writing, what is behind it goes away.
@@ -49,7 +40,7 @@ impl Frame {
 
     /// The id of the last commit.
     pub fn commit_id(&self) -> CommitId {
-        CommitId { end: self.committed.frame_len(), sum: self.committed.tail_sum }
+        CommitId { end: self.committed.frame_len(), sum: self.committed.state.tail_sum }
     }
 
     /// Writes all changes that were applied, and returns the id of the state with them. They are committed when the
@@ -61,7 +52,7 @@ impl Frame {
     pub fn prepare(&mut self, durable: bool) -> Result<CommitId> {
         let is_prepared = self.prepared.as_ref().is_some_and(|prepared| Arc::ptr_eq(prepared, &self.shown));
         // A state without fingerprint, as other programs leave it, has no id yet.
-        let has_id = Arc::ptr_eq(&self.shown, &self.committed) && self.committed.has_fingerprint;
+        let has_id = Arc::ptr_eq(&self.shown, &self.committed) && self.committed.state.has_fingerprint;
         if self.is_unborn {
             return Err(Error::invalid("the frame has no name yet"));
         }
@@ -74,7 +65,7 @@ impl Frame {
         if let Some(prepared) = &self.prepared {
             self.shown = Arc::clone(prepared);
         }
-        Ok(CommitId { end: self.shown.frame_len(), sum: self.shown.tail_sum })
+        Ok(CommitId { end: self.shown.frame_len(), sum: self.shown.state.tail_sum })
     }
 
     /// What was prepared has been committed.
@@ -89,46 +80,6 @@ impl Frame {
     pub fn abandon(&mut self) {
         if let Back::Writer(writer) = &mut self.back {
             writer.abandon();
-        }
-    }
-
-    /// Whether the frame is committed by itself.
-    pub(super) fn check_alone(&self) -> Result<()> {
-        if self.is_owned {
-            return Err(Error::invalid(
-                "the frame is committed together with others, by what they belong to",
-            ));
-        }
-        Ok(())
-    }
-}
-
-impl Origin<'_> {
-    /// Reads the state with an id; says too whether the header is that of another one.
-    pub(super) fn load_at(&self, id: CommitId) -> Result<(Loaded, bool)> {
-        let is_wanted = |loaded: &Loaded| loaded.has_fingerprint && loaded.tail_sum == id.sum;
-        let header = self.header().ok().filter(|header| header.counts.frame_len == id.end);
-        let by_header = header.and_then(|header| self.load_with(header, Trust::None).ok());
-        if let Some(loaded) = by_header.filter(is_wanted) {
-            return Ok((loaded, false));
-        }
-        // The header is written after the id is known to all: one that is ahead of it belongs to another id.
-        let is_ahead = self.header().is_ok_and(|header| header.counts.frame_len > id.end);
-        if is_ahead && self.load().is_ok_and(|(loaded, _)| loaded.header.counts.frame_len > id.end) {
-            return Err(Error::corrupt(
-                "a newer commit than the one that is said to be the last, or not the file that belongs here",
-            ));
-        }
-        let end = self.base.checked_add(id.end).filter(|&end| self.source.len().is_ok_and(|len| end <= len));
-        let end = end.ok_or_else(|| {
-            Error::truncated(format!("the committed state ends at byte {}, the file before", id.end))
-        })?;
-        match self.recover(end, Trust::None) {
-            Ok(loaded) if is_wanted(&loaded) => Ok((loaded, true)),
-            Err(error) if self.load().is_err() => Err(error),
-            _ => Err(Error::corrupt(
-                "the committed state is not in it: it is of another version, or not the file that belongs here",
-            )),
         }
     }
 }

@@ -164,7 +164,7 @@ impl Size {
                 return Ok(Self::Special(special));
             }
             Stored::Special(special, nbytes) => {
-                let bytes = real_chunk(special, nbytes, (header.typesize, header.typesize))?;
+                let bytes = real_chunk(special, nbytes, header.typesize, header.typesize)?;
                 return Self::of_bytes(&bytes);
             }
             Stored::At { source, place, .. } => (source, place),
@@ -176,11 +176,7 @@ impl Size {
                 if is_told_by_index(header, special, &known) {
                     return Ok(Self::Special(special));
                 }
-                return Self::of_bytes(&real_chunk(
-                    special,
-                    known.nbytes,
-                    (known.typesize, header.typesize),
-                )?);
+                return Self::of_bytes(&real_chunk(special, known.nbytes, known.typesize, header.typesize)?);
             }
             chunk::Kind::VariableBlocks => header.set_variable_blocks(),
             _ => {}
@@ -209,7 +205,7 @@ impl Piece {
                 Ok(Self::Special(special))
             }
             Stored::Special(special, nbytes) => {
-                real_chunk(special, nbytes, (header.typesize, header.typesize)).map(Self::Bytes)
+                real_chunk(special, nbytes, header.typesize, header.typesize).map(Self::Bytes)
             }
             Stored::At { source, place, .. } => {
                 let known = chunk::read_header(&*source, &place, &Limits::default())?;
@@ -230,7 +226,7 @@ impl Piece {
                 if is_told_by_index(header, special, known) {
                     return Ok(Some(Self::Special(special)));
                 }
-                Ok(Some(Self::Bytes(real_chunk(special, known.nbytes, (known.typesize, header.typesize))?)))
+                Ok(Some(Self::Bytes(real_chunk(special, known.nbytes, known.typesize, header.typesize)?)))
             }
             chunk::Kind::VariableBlocks if !header.has_variable_blocks() => {
                 Err(Error::unsupported("a chunk of blocks of unequal sizes, in a frame of other ones"))
@@ -255,10 +251,10 @@ fn check_nbytes(header: &Header, number: u64, nbytes: usize) -> Result<()> {
 }
 
 /// A chunk of a special value that holds its size itself, and that C-Blosc2 takes from a file: a repeated value
-/// of the frame's typesize, the second of the two. The first is what NaNs are of.
-fn real_chunk(special: Special, nbytes: usize, (item, typesize): (usize, usize)) -> Result<Vec<u8>> {
+/// of the frame's typesize. NaNs are of `nan_bytes` each.
+fn real_chunk(special: Special, nbytes: usize, nan_bytes: usize, typesize: usize) -> Result<Vec<u8>> {
     // Zeros are zeros whatever they are of.
-    let item = if special == Special::Nans { item } else { 1 };
+    let item = if special == Special::Nans { nan_bytes } else { 1 };
     let chunk = encode_special(special, &[], nbytes, item)?;
     let chunk = Chunk::parse(&chunk, &Limits::default())?;
     let mut data = vec![0; nbytes];

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use super::{Change, Chunks, Entry, Extent, Parts, Sizes, Statistics, Store, Stored, SumState};
+use super::{
+    Change, Chunks, Entry, Extent, Extents, Metadata, Parts, Remote, Sizes, Statistics, Store, Stored,
+    SumState,
+};
 use crate::base::error::{Error, Result};
-use crate::base::io::ReadAt;
 use crate::frame::{self, CommitId, Frame, Snapshot, Spec};
 
 /// Chunks in a frame.
@@ -58,9 +60,48 @@ impl FrameStore {
     }
 }
 
-impl Chunks for View {
+impl Metadata for View {
     fn spec(&self) -> Option<Spec> {
         Some(self.snapshot.spec())
+    }
+
+    fn state_sum(&self) -> Option<u64> {
+        self.snapshot.state_sum()
+    }
+
+    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        self.snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect()
+    }
+
+    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.snapshot.vlmetalayer(name)
+    }
+
+    fn layer_names(&self) -> Vec<String> {
+        self.snapshot.vlmetalayer_names().map(str::to_owned).collect()
+    }
+}
+
+impl Extents for View {
+    fn extent(&self, number: u64) -> Result<Option<Extent>> {
+        Ok(match self.chunk(number)? {
+            Stored::At { place, .. } => {
+                let bytes = place.at..self.end(place.at, place.room);
+                Some(Extent { bytes, parts: Parts::EndsFirst })
+            }
+            _ => None,
+        })
+    }
+}
+
+impl Chunks for View {
+    fn metadata(&self) -> Option<&dyn Metadata> {
+        Some(self)
+    }
+
+    fn remote(&self) -> Option<Remote<'_>> {
+        let source = self.snapshot.source().filter(|source| source.is_far())?;
+        Some(Remote { source, extents: self })
     }
 
     fn nchunks(&self) -> u64 {
@@ -90,20 +131,6 @@ impl Chunks for View {
         self.is_closed
     }
 
-    fn far(&self) -> Option<&dyn ReadAt> {
-        self.snapshot.source().filter(|source| source.is_far())
-    }
-
-    fn extent(&self, number: u64) -> Result<Option<Extent>> {
-        Ok(match self.chunk(number)? {
-            Stored::At { place, .. } => {
-                let bytes = place.at..self.end(place.at, place.room);
-                Some(Extent { bytes, parts: Parts::EndsFirst })
-            }
-            _ => None,
-        })
-    }
-
     fn are_ours(&self) -> bool {
         // Where sums are looked at they tell; who does not want that still has them.
         !self.verify && self.snapshot.sums() == SumState::Fresh
@@ -115,22 +142,6 @@ impl Chunks for View {
 
     fn statistics(&self, number: u64) -> Option<Statistics> {
         self.snapshot.statistics(number)
-    }
-
-    fn state_sum(&self) -> Option<u64> {
-        self.snapshot.state_sum()
-    }
-
-    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
-        self.snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect()
-    }
-
-    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        self.snapshot.vlmetalayer(name)
-    }
-
-    fn layer_names(&self) -> Vec<String> {
-        self.snapshot.vlmetalayer_names().map(str::to_owned).collect()
     }
 
     fn sizes(&self) -> Sizes {

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Change, Chunks, Entry, Sizes, Statistics, Store, Stored};
+use super::{Change, Chunks, Entry, Metadata, Sizes, Statistics, Store, Stored};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::chunk::{Place, Special};
+use crate::frame::Spec;
 
 /// Identities of all chunks in memory: never given twice.
 static IDS: AtomicU64 = AtomicU64::new(0);
@@ -150,7 +151,33 @@ impl State {
     }
 }
 
+impl Metadata for State {
+    fn spec(&self) -> Option<Spec> {
+        None
+    }
+
+    fn state_sum(&self) -> Option<u64> {
+        None
+    }
+
+    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        self.metalayers.clone()
+    }
+
+    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.layers.get(name).cloned())
+    }
+
+    fn layer_names(&self) -> Vec<String> {
+        self.layers.keys().cloned().collect()
+    }
+}
+
 impl Chunks for State {
+    fn metadata(&self) -> Option<&dyn Metadata> {
+        Some(self)
+    }
+
     fn nchunks(&self) -> u64 {
         self.slots.len()
     }
@@ -197,18 +224,6 @@ impl Chunks for State {
             },
             Slots::Repeated(..) => None,
         }
-    }
-
-    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
-        self.metalayers.clone()
-    }
-
-    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.layers.get(name).cloned())
-    }
-
-    fn layer_names(&self) -> Vec<String> {
-        self.layers.keys().cloned().collect()
     }
 
     fn sizes(&self) -> Sizes {

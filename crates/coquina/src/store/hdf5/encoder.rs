@@ -4,9 +4,9 @@ use super::cut::Cut;
 use super::meaning::{Meaning, ToStore};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::chunk::{self, BlockSource, Params};
+use crate::chunk::{self, BlockSource, ChunkShape, Params};
 use crate::hdf5::{Blosc2Spec, Pipeline, wrap};
-use crate::store::EncodeChunk;
+use crate::store::ChunkFormat;
 
 /// Makes chunks of a dataset.
 pub(super) struct Encoder {
@@ -22,14 +22,23 @@ pub(super) struct Encoder {
     meaning: Option<Meaning>,
 }
 
-impl EncodeChunk for Encoder {
+impl ChunkFormat for Encoder {
+    fn params(&self) -> Option<&Params> {
+        self.params.as_ref()
+    }
+
+    fn is_blosc(&self) -> bool {
+        false
+    }
+
     fn encode(
         &self,
         blocks: &dyn BlockSource,
-        rows: u64,
+        shape: &ChunkShape<'_>,
         params: Option<&Params>,
         job: &Job<'_>,
     ) -> Result<Vec<u8>> {
+        let rows = shape.rows();
         let seconds = self.meaning.as_ref().and_then(Meaning::seconds);
         let Some(seconds) = seconds else { return self.encode_stored(blocks, rows, params, job) };
         let blocks = ToStore::new(blocks, seconds);
@@ -37,11 +46,7 @@ impl EncodeChunk for Encoder {
         blocks.checked(encoded)
     }
 
-    fn params(&self) -> Option<&Params> {
-        self.params.as_ref()
-    }
-
-    fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
+    fn decode(&self, stored: &[u8], out: &mut [u8], _job: &Job<'_>) -> Result<()> {
         let mut plain = vec![0; self.cut.chunk_bytes()];
         if self.is_plain {
             // Filters run when the library gets the items.

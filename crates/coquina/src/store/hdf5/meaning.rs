@@ -66,7 +66,7 @@ impl OpenChunk for Shown {
         Ok(())
     }
 
-    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
+    fn reuse_encoded(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None) // Its bytes are not those of the blocks.
     }
 

@@ -8,12 +8,14 @@
 //! In: what Python says of a dataset, a [`Library`]. Out: [`super::Chunks`] and [`super::Store`].
 //! Invariant: what is written has filter mask 0, whatever stood there.
 
+mod batch;
 mod counters;
 mod cut;
 mod encoder;
 mod fetched;
 mod meaning;
 mod opened;
+mod reader;
 mod seconds;
 mod store;
 mod stored;
@@ -28,10 +30,10 @@ use crate::base::error::Result;
 use crate::base::io::ReadAt;
 use crate::hdf5::{ChunkRow, Slot, ZoneField};
 
+pub use batch::at_once;
 pub use counters::GearStats;
-pub use fetched::at_once;
 pub use seconds::Seconds;
-pub(crate) use store::Hdf5Store;
+pub(crate) use store::{Hdf5Opened, Hdf5Store};
 pub use terminated::TerminatedField;
 
 /// The bytes of a chunk as it is stored, and its filter mask.

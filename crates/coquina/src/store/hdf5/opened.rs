@@ -133,7 +133,7 @@ impl OpenChunk for Tiles {
         self.frame.places(start..start + self.block_bytes, places);
     }
 
-    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
+    fn reuse_encoded(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
 
@@ -187,7 +187,7 @@ impl OpenChunk for Flat {
         }
     }
 
-    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
+    fn reuse_encoded(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
 
@@ -266,7 +266,7 @@ impl OpenChunk for Whole {
         }
     }
 
-    fn lend(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
+    fn reuse_encoded(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
 

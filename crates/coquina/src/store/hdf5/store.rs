@@ -9,15 +9,16 @@ use super::cut::{Cut, copy_front};
 use super::encoder::Encoder;
 use super::meaning::Meaning;
 use super::opened::Format;
+use super::reader::Reader;
 use super::stored::StoredBytes;
 use super::table::Places;
-use super::view::{Reader, Shared, View};
+use super::view::{Shared, View};
 use super::{Gear, Hdf5Spec};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::chunk::{BLOCK_BYTES_MAX, HEADER_BYTES, Header};
 use crate::hdf5::{FrameChunk, Inner, Pipeline, put_place};
-use crate::store::{Change, Chunks, Entry, Statistics, Store};
+use crate::store::{Change, ChunkFormat, Chunks, Entry, Statistics, Store};
 
 /// Slabs of datasets without chunks.
 const SLAB_BYTES: usize = 256 << 10;
@@ -25,6 +26,17 @@ const SLAB_BYTES: usize = 256 << 10;
 const STORED_SLAB_BYTES: usize = 64 << 10;
 /// A slab has so many blocks of Blosc at least, where their borders differ: as many blocks are decoded twice.
 const BLOCKS_PER_SLAB: usize = 8;
+
+/// What opening a dataset gives.
+pub(crate) struct Hdf5Opened {
+    pub(crate) store: Hdf5Store,
+    /// What encodes its chunks.
+    pub(crate) format: Arc<dyn ChunkFormat>,
+    /// Items of a chunk along each axis.
+    pub(crate) chunks: Vec<u64>,
+    /// Items of a block along each axis.
+    pub(crate) blocks: Vec<u64>,
+}
 
 /// A dataset that is open.
 pub(crate) struct Hdf5Store {
@@ -38,7 +50,7 @@ pub(crate) struct Hdf5Store {
 
 impl Hdf5Store {
     /// Opens what the spec says; the chunk shape and its cut into blocks are for the array.
-    pub(crate) fn open(spec: Hdf5Spec, limits: Limits) -> Result<(Self, Vec<u64>, Cut)> {
+    pub(crate) fn open(spec: Hdf5Spec, limits: Limits) -> Result<Hdf5Opened> {
         let (rank, typesize) = (spec.rank, spec.typesize);
         if typesize == 0 || spec.fill.len() != typesize || rank > spec.shape.len() {
             return Err(Error::invalid(format!(
@@ -71,7 +83,7 @@ impl Hdf5Store {
         let cut = probe.cut(&places)?;
         let is_plain = gear == Gear::Whole || pipeline.unwritable().is_some();
         let meaning = Meaning::of(&spec)?;
-        let encoder = Encoder::new(pipeline.clone(), cut.clone(), is_plain, meaning.clone());
+        let encoder = Arc::new(Encoder::new(pipeline.clone(), cut.clone(), is_plain, meaning.clone()));
         let mut fill = spec.fill;
         if let Some(Meaning::Terminated(terminated)) = &meaning {
             terminated.clear_tails(&mut fill);
@@ -86,10 +98,10 @@ impl Hdf5Store {
             header: spec.header,
             contiguous: spec.contiguous.filter(|_| spec.chunks.is_empty()),
             rank,
-            encoder,
+            encoder: Arc::clone(&encoder),
             counters: Counters::default(),
             limits,
-            is_distrusted: AtomicBool::new(false),
+            is_direct_disabled: AtomicBool::new(false),
         });
         let view = Arc::new(View::new(Arc::clone(&shared), places));
         let store = Self {
@@ -100,7 +112,7 @@ impl Hdf5Store {
             place: spec.place,
             is_closed: false,
         };
-        Ok((store, chunks, cut))
+        Ok(Hdf5Opened { store, format: encoder, chunks, blocks: cut.blocks().to_vec() })
     }
 
     fn check(&self) -> Result<()> {
@@ -315,7 +327,7 @@ impl Store for Hdf5Store {
 
     fn close(&mut self) -> Result<()> {
         self.is_closed = true;
-        self.shared.is_distrusted.store(true, Ordering::Relaxed);
+        self.shared.is_direct_disabled.store(true, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! The bytes of a stored chunk, in memory or in the file.
 
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
+use crate::base::room::with_room;
 
 /// The bytes of a stored chunk.
 #[derive(Clone)]
@@ -16,13 +16,6 @@ pub(super) struct StoredBytes {
     pub(super) at: u64,
     pub(super) len: u64,
 }
-
-thread_local! {
-    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-/// More than this is given back when the work is done.
-const SCRATCH_BYTES_KEPT: usize = 16 << 20;
 
 impl StoredBytes {
     /// Bytes that were fetched.
@@ -48,16 +41,10 @@ impl StoredBytes {
         if self.source.len()?.checked_sub(self.at).is_none_or(|left| left < self.len) {
             return Err(self.ends());
         }
-        let mut scratch = SCRATCH.take();
-        if scratch.len() < len {
-            scratch.resize(len, 0);
-        }
-        let read = self.source.read_exact_at(&mut scratch[..len], self.at);
-        let done = read.and_then(|()| work(&scratch[..len]));
-        if scratch.len() <= SCRATCH_BYTES_KEPT {
-            SCRATCH.set(scratch);
-        }
-        done
+        with_room(len, |bytes| {
+            self.source.read_exact_at(bytes, self.at)?;
+            work(bytes)
+        })
     }
 
     /// Fills `out` with those from `start` on.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::counters::{Counters, add};
 use super::cut::copy_front;
 use super::encoder::Encoder;
-use super::fetched::{Batch, Fetched, id_of, kept_or};
+use super::fetched::{Fetched, id_of};
 use super::opened::Format;
 use super::stored::StoredBytes;
 use super::table::{Places, Table};
@@ -17,7 +17,7 @@ use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
 use crate::hdf5::{Inner, Layout, read_index};
-use crate::store::{Access, Chunks, EncodeChunk, Extent, OpenChunk, Parts, Sizes, Stored};
+use crate::store::Access;
 
 /// Decoded bytes of the chunks that are fetched at once.
 const FETCH_BYTES: usize = 32 << 20;
@@ -39,24 +39,24 @@ pub(super) struct Shared {
     pub(super) contiguous: Option<u64>,
     /// How many axes are those of the file's dataset.
     pub(super) rank: usize,
-    pub(super) encoder: Encoder,
+    pub(super) encoder: Arc<Encoder>,
     pub(super) counters: Counters,
     pub(super) limits: Limits,
     /// Whether what we read of the file ourselves was found to be wrong.
-    pub(super) is_distrusted: AtomicBool,
+    pub(super) is_direct_disabled: AtomicBool,
 }
 
 impl Shared {
     /// How chunks are got at now.
-    fn gear(&self) -> Gear {
+    pub(super) fn gear(&self) -> Gear {
         match self.gear {
-            Gear::Direct if self.is_distrusted.load(Ordering::Relaxed) => Gear::Fetched,
+            Gear::Direct if self.is_direct_disabled.load(Ordering::Relaxed) => Gear::Fetched,
             gear => gear,
         }
     }
 
     /// That threads need chunks to be fetched, so many at once.
-    fn fetched(&self) -> Access {
+    pub(super) fn fetched(&self) -> Access {
         Access::Fetched((FETCH_BYTES / self.format.cut.chunk_bytes().max(1)).max(1))
     }
 
@@ -73,7 +73,7 @@ impl Shared {
 pub(super) struct View {
     pub(super) shared: Arc<Shared>,
     pub(super) places: Places,
-    table: OnceLock<Arc<Table>>,
+    pub(super) table: OnceLock<Arc<Table>>,
     /// How many chunks were asked for without it.
     asked: AtomicU64,
 }
@@ -94,13 +94,13 @@ impl View {
     }
 
     /// The table of chunks, if it has been read; none of what is not in chunks.
-    fn known_table(&self) -> Option<&Table> {
+    pub(super) fn known_table(&self) -> Option<&Table> {
         self.table.get().map(|table| &**table).filter(|_| self.shared.contiguous.is_none())
     }
 
     /// Whether a read of so many chunks is to begin with the table: not if that takes longer than to have a few small
     /// chunks fetched, now and before.
-    fn is_worth_a_table(&self, chunks: u64) -> bool {
+    pub(super) fn is_worth_a_table(&self, chunks: u64) -> bool {
         let nchunks = self.places.nchunks();
         let is_small = self.shared.format.cut.chunk_bytes() <= FEW_CHUNK_BYTES;
         if self.table.get().is_some() || nchunks < MANY_CHUNKS || !is_small {
@@ -151,7 +151,7 @@ impl View {
     }
 
     /// A chunk that we read ourselves, and its mask; none for one that is not stored.
-    fn direct(&self, number: u64) -> Result<Option<(StoredBytes, u32)>> {
+    pub(super) fn direct(&self, number: u64) -> Result<Option<(StoredBytes, u32)>> {
         let shared = &*self.shared;
         let source = shared.source.as_ref().ok_or_else(|| Error::invalid("there is no file to read"))?;
         let source = Arc::clone(source);
@@ -199,7 +199,7 @@ impl View {
     }
 
     /// Has the library fetch chunks.
-    fn fetch_stored(&self, numbers: &[u64]) -> Result<HashMap<u64, Fetched>> {
+    pub(super) fn fetch_stored(&self, numbers: &[u64]) -> Result<HashMap<u64, Fetched>> {
         let shared = &*self.shared;
         let starts: Vec<Vec<u64>> = numbers.iter().map(|&n| self.start(n)).collect();
         let found = shared.library.read_chunks(&starts)?;
@@ -227,7 +227,7 @@ impl View {
     }
 
     /// Has the library read the items of a chunk.
-    fn read_items(&self, number: u64) -> Result<Fetched> {
+    pub(super) fn read_items(&self, number: u64) -> Result<Fetched> {
         let shared = &*self.shared;
         shared.allow("libhdf5 is to read items, not chunks")?;
         let start = self.places.start(number);
@@ -247,174 +247,5 @@ impl View {
         };
         let id = id_of(&bytes, number, 0);
         Ok(Fetched::Stored { id, bytes: Arc::new(bytes), mask: u32::MAX })
-    }
-}
-
-/// A view whose chunks are got at in a certain way: as this dataset's are, or as fallback.
-pub(super) struct Reader {
-    pub(super) view: Arc<View>,
-    /// Set if another way than that of the dataset is to be taken.
-    pub(super) gear: Option<Gear>,
-}
-
-impl Reader {
-    fn gear(&self) -> Gear {
-        self.gear.unwrap_or_else(|| self.view.shared.gear())
-    }
-
-    fn fetched(&self, number: u64) -> Result<Arc<dyn Chunks>> {
-        self.fetch(&[number])
-    }
-
-    /// Has the library fetch these.
-    fn fetch_all(&self, numbers: &[u64]) -> Result<Batch> {
-        let chunks = match self.gear() {
-            Gear::Whole => {
-                let read = |&number: &u64| Ok((number, self.view.read_items(number)?));
-                numbers.iter().map(read).collect::<Result<HashMap<_, _>>>()?
-            }
-            _ => self.view.fetch_stored(numbers)?,
-        };
-        Ok(Batch { view: Arc::clone(&self.view), chunks })
-    }
-}
-
-impl Chunks for Reader {
-    fn access(&self, chunks: u64) -> Result<Access> {
-        let (view, shared) = (&self.view, &self.view.shared);
-        if self.gear() == Gear::Direct && !view.is_worth_a_table(chunks) {
-            return Ok(shared.fetched());
-        }
-        if self.gear() == Gear::Direct {
-            if shared.contiguous.is_some() || view.table().is_ok() {
-                return Ok(Access::Free);
-            }
-            shared.allow("the table of chunks cannot be read")?;
-            add(&shared.counters.fallbacks, 1);
-            self.distrust();
-        }
-        if self.gear() == Gear::Whole {
-            shared.allow("libhdf5 is to read items, not chunks")?;
-        }
-        Ok(shared.fetched())
-    }
-
-    fn fetch(&self, numbers: &[u64]) -> Result<Arc<dyn Chunks>> {
-        match numbers {
-            &[number] => Ok(kept_or(&self.view, number, || self.fetch_all(numbers))?),
-            _ => Ok(Arc::new(self.fetch_all(numbers)?)),
-        }
-    }
-
-    fn may_know_items(&self) -> bool {
-        self.gear() != Gear::Whole
-    }
-
-    fn shape(&self) -> Option<&[u64]> {
-        Some(&self.view.places.shape)
-    }
-
-    fn nchunks(&self) -> u64 {
-        self.view.places.nchunks()
-    }
-
-    fn chunk(&self, number: u64) -> Result<Stored> {
-        if number >= self.nchunks() {
-            return Err(Error::out_of_bounds(format!("chunk {number} of {}", self.nchunks())));
-        }
-        if self.gear() != Gear::Direct {
-            return self.fetched(number)?.chunk(number);
-        }
-        match self.view.direct(number)? {
-            Some((stored, _)) => Ok(Stored::Other { id: stored.at }),
-            None => Ok(Stored::Item(Arc::clone(&self.view.shared.fill))),
-        }
-    }
-
-    fn alike_until(&self, number: u64, end: u64) -> u64 {
-        let next = number.saturating_add(1).min(end);
-        // Of chunks that are not stored, those up to the next one that is.
-        match self.view.known_table() {
-            Some(table) if self.gear() == Gear::Direct && table.row(number).is_none() => {
-                table.next_stored(next).map_or(end, |stored| stored.min(end))
-            }
-            _ => next,
-        }
-    }
-
-    fn far(&self) -> Option<&dyn ReadAt> {
-        let source = self.view.shared.source.as_deref()?;
-        (self.gear() == Gear::Direct && source.is_far()).then_some(source)
-    }
-
-    fn extent(&self, number: u64) -> Result<Option<Extent>> {
-        let Some((stored, mask)) = self.view.direct(number)? else { return Ok(None) };
-        let format = &self.view.shared.format;
-        let parts = match format.pipeline.inner(mask) {
-            _ if self.view.shared.contiguous.is_some() => Parts::Blocks,
-            Inner::Blosc2 => Parts::EndsFirst,
-            Inner::Blosc if !format.cut.is_tiles() => Parts::EndsFirst,
-            Inner::Stored if !format.cut.is_tiles() => Parts::Blocks,
-            _ => Parts::All,
-        };
-        Ok(Some(Extent { bytes: stored.at..stored.at.saturating_add(stored.len), parts }))
-    }
-
-    fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
-        if self.gear() != Gear::Direct {
-            return self.fetched(number)?.open(number, limits);
-        }
-        let shared = &self.view.shared;
-        let (stored, mask) =
-            self.view.direct(number)?.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
-        add(&shared.counters.direct, 1);
-        if shared.contiguous.is_some() {
-            return Ok(shared.format.plain(stored));
-        }
-        shared.format.open(&self.view.start(number), stored, mask, limits)
-    }
-
-    fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Option<Result<()>> {
-        if self.gear() != Gear::Whole {
-            return None;
-        }
-        let shared = &self.view.shared;
-        let allowed = shared.allow("libhdf5 is to read items, not chunks");
-        add(&shared.counters.whole, 1);
-        Some(allowed.and_then(|()| shared.library.read_box(start, shape, out)).map(|()| {
-            if let Some(meaning) = &shared.format.meaning {
-                meaning.show(out);
-            }
-        }))
-    }
-
-    fn fallback(&self) -> Option<Arc<dyn Chunks>> {
-        let is_direct = self.gear() == Gear::Direct && self.view.shared.contiguous.is_none();
-        if !is_direct || Settings::is_strict() {
-            return None;
-        }
-        add(&self.view.shared.counters.fallbacks, 1);
-        Some(Arc::new(Self { view: Arc::clone(&self.view), gear: Some(Gear::Fetched) }))
-    }
-
-    fn distrust(&self) {
-        self.view.shared.is_distrusted.store(true, Ordering::Relaxed);
-    }
-
-    fn encoder(&self) -> Option<&dyn EncodeChunk> {
-        Some(&self.view.shared.encoder)
-    }
-
-    fn fill(&self) -> Option<&[u8]> {
-        Some(&self.view.shared.fill)
-    }
-
-    fn sizes(&self) -> Sizes {
-        let (cbytes, special_chunks) = match self.view.table.get() {
-            Some(table) => (table.cbytes(), self.nchunks().saturating_sub(table.len() as u64)),
-            None => (0, 0),
-        };
-        let gear = Some(self.view.shared.counters.stats(self.gear()));
-        Sizes { cbytes, special_chunks, gear, ..Sizes::NOTHING }
     }
 }

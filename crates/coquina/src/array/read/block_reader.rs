@@ -1,0 +1,110 @@
+//! Reads touched blocks into a result: each is decoded once, whatever is wanted of it.
+//!
+//! A block is decoded straight into the result where it lies there in one piece, else into a thread's scratch, from where
+//! its items are copied.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use coquina_kernels::boxes::{AXES_MAX, SharedOutput, Steps};
+
+use super::snapshot::{Content, Source};
+use crate::array::geometry::{Plan, TASK_BYTES_MAX, TASK_BYTES_MIN, Touched, Window, block_runs};
+use crate::base::error::Result;
+use crate::base::pool::Job;
+use crate::base::room::with_room;
+
+/// The front of a block is decoded in so many items: as many as a shuffle turns at once.
+pub(super) const FRONT_ITEMS: usize = 64;
+
+/// A read that is going on.
+#[derive(Clone, Copy)]
+pub(super) struct BlockReader<'r> {
+    pub(super) source: &'r Source<'r>,
+    pub(super) plan: &'r Plan,
+    pub(super) output: &'r SharedOutput<'r>,
+    pub(super) window: Window,
+    pub(super) whole_items: bool,
+    pub(super) keeps_blocks: bool,
+    /// Whether those are kept too that are decoded straight to where they are wanted.
+    pub(super) keeps_whole: bool,
+}
+
+const NO_STEPS: Steps<'static> = Steps::Even { start: 0, step: 0 };
+
+impl BlockReader<'_> {
+    /// Reads all touched blocks of these chunks, of `total` bytes.
+    pub(super) fn run_all(
+        &self,
+        touched: impl Iterator<Item = Touched> + Send,
+        total: usize,
+        job: &Job<'_>,
+    ) -> Result<()> {
+        let block_bytes = self.source.grid.block_bytes();
+        let width = job.width(total);
+        let task_bytes = if width == 1 { TASK_BYTES_MAX } else { total / (4 * width) };
+        let task_blocks = task_bytes.clamp(TASK_BYTES_MIN, TASK_BYTES_MAX) / block_bytes;
+        let tasks = touched.flat_map(|touched| block_runs(touched, task_blocks.max(1)));
+        job.run(total, tasks, |(touched, first, count)| {
+            let chunk = touched.chunk;
+            self.run(&touched, first, count).map_err(|e| e.at(format!("chunk {chunk}")))?;
+            Ok(count * block_bytes)
+        })
+    }
+
+    /// Reads `count` of the touched blocks of a chunk, from `first` on.
+    fn run(&self, touched: &Touched, first: usize, count: usize) -> Result<()> {
+        let content = self.source.content(touched.chunk)?;
+        let ndim = self.plan.axes.len();
+        let mut groups = [0; AXES_MAX];
+        for number in first..first + count {
+            let block = touched.block(self.plan, number, &mut groups[..ndim]);
+            self.fill(&content, block, &groups[..ndim])?;
+        }
+        Ok(())
+    }
+
+    /// Fills the cell of a block.
+    fn fill(&self, content: &Content, block: usize, groups: &[usize]) -> Result<()> {
+        let mut cell = self.output.cell(groups);
+        let ndim = groups.len();
+        let mut steps = [NO_STEPS; AXES_MAX];
+        let (id, chunk) = match content {
+            Content::Item(item) => {
+                cell.copy_from(&item[self.window.offset..], &steps[..ndim]);
+                return Ok(());
+            }
+            Content::Blocks(id, chunk) => (*id, chunk),
+        };
+        self.plan.block_steps(groups, &mut steps[..ndim]);
+        let block_bytes = self.source.grid.block_bytes();
+        if let Some(bytes) = self.source.cache.block(id, block) {
+            self.source.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
+            cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
+            return Ok(());
+        }
+        if self.whole_items
+            && !self.keeps_whole
+            && self.plan.is_block_in_order(groups, self.source.grid)
+            && let Some(out) = cell.as_slice_mut()
+            && out.len() == block_bytes
+        {
+            return self.source.decode(&**chunk, block, out);
+        }
+        if self.keeps_blocks {
+            let mut bytes = vec![0; block_bytes];
+            self.source.decode(&**chunk, block, &mut bytes)?;
+            cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
+            self.source.cache.keep_block(id, block, &Arc::new(bytes));
+            return Ok(());
+        }
+        // What stands behind the last item that is wanted need not be decoded.
+        let wanted = self.plan.block_end(groups, &steps) + self.source.grid.typesize();
+        let wanted = wanted.next_multiple_of(FRONT_ITEMS * self.source.grid.typesize()).min(block_bytes);
+        with_room(wanted, |scratch| {
+            self.source.decode(&**chunk, block, scratch)?;
+            cell.copy_from(&scratch[self.window.offset..], &steps[..ndim]);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! What an array keeps of what it has read: heads of chunks, and a few decoded blocks.
+//!
+//! Both are known by the identity of what is stored, so a chunk that is written again is another one and nothing
+//! need be forgotten. Bounded: the oldest go first.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::store::OpenChunk;
+
+/// Bytes of decoded blocks that are kept, unless the user says otherwise.
+pub(crate) const BLOCK_BYTES: usize = 4 << 20;
+/// Bytes of heads that are kept: they are small, and spare a read each.
+const HEAD_BYTES: usize = 4 << 20;
+
+/// Kept by key, up to a number of bytes.
+struct Kept<K, V> {
+    values: HashMap<K, (V, usize)>,
+    ages: VecDeque<K>,
+    bytes: usize,
+    bytes_max: usize,
+}
+
+impl<K: Copy + Eq + std::hash::Hash, V: Clone> Kept<K, V> {
+    fn new(bytes_max: usize) -> Self {
+        Self { values: HashMap::new(), ages: VecDeque::new(), bytes: 0, bytes_max }
+    }
+
+    fn get(&self, key: K) -> Option<V> {
+        self.values.get(&key).map(|(value, _)| value.clone())
+    }
+
+    fn put(&mut self, key: K, value: V, bytes: usize) {
+        if bytes > self.bytes_max || self.values.insert(key, (value, bytes)).is_some() {
+            return;
+        }
+        self.ages.push_back(key);
+        self.bytes += bytes;
+        self.shrink();
+    }
+
+    fn shrink(&mut self) {
+        while self.bytes > self.bytes_max
+            && let Some(oldest) = self.ages.pop_front()
+        {
+            self.bytes -= self.values.remove(&oldest).map_or(0, |(_, bytes)| bytes);
+        }
+    }
+}
+
+/// A block: the identity of its chunk, and its number in it.
+type BlockKey = (u64, usize);
+
+/// Kept by the threads that read an array.
+pub(crate) struct Cache {
+    heads: Mutex<Kept<u64, Arc<dyn OpenChunk>>>,
+    blocks: Mutex<Kept<BlockKey, Arc<Vec<u8>>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Cache {
+    pub(crate) fn new() -> Self {
+        Self { heads: Mutex::new(Kept::new(HEAD_BYTES)), blocks: Mutex::new(Kept::new(BLOCK_BYTES)) }
+    }
+
+    pub(crate) fn head(&self, id: u64) -> Option<Arc<dyn OpenChunk>> {
+        lock(&self.heads).get(id)
+    }
+
+    pub(crate) fn keep_head(&self, id: u64, head: &Arc<dyn OpenChunk>) {
+        lock(&self.heads).put(id, Arc::clone(head), head.memory_bytes());
+    }
+
+    pub(crate) fn block(&self, id: u64, block: usize) -> Option<Arc<Vec<u8>>> {
+        lock(&self.blocks).get((id, block))
+    }
+
+    pub(crate) fn keep_block(&self, id: u64, block: usize, bytes: &Arc<Vec<u8>>) {
+        lock(&self.blocks).put((id, block), Arc::clone(bytes), bytes.len());
+    }
+
+    /// How many bytes of blocks may be kept.
+    pub(crate) fn block_bytes(&self) -> usize {
+        lock(&self.blocks).bytes_max
+    }
+
+    pub(crate) fn set_block_bytes(&self, bytes: usize) {
+        let mut blocks = lock(&self.blocks);
+        blocks.bytes_max = bytes;
+        blocks.shrink();
+    }
+
+    /// Forgets all: identities are going to be given anew.
+    pub(crate) fn clear(&self) {
+        let bytes = self.block_bytes();
+        *lock(&self.heads) = Kept::new(HEAD_BYTES);
+        *lock(&self.blocks) = Kept::new(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_first_and_the_bound_holds() {
+        let mut kept: Kept<u64, u64> = Kept::new(100);
+        for key in 0..50 {
+            kept.put(key, key, 30);
+            assert!(kept.bytes <= 100);
+        }
+        assert_eq!((kept.get(46), kept.get(47), kept.get(49)), (None, Some(47), Some(49)));
+        kept.put(1, 1, 101);
+        assert_eq!(kept.get(1), None);
+    }
+}

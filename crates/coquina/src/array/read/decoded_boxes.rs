@@ -1,0 +1,149 @@
+//! What a thread has decoded of arrays, for as long as it works on one box of a result.
+//!
+//! A condition over several fields of records asks one array for the same box again and again, and so does whoever
+//! wants the columns of the rows that it found. Inside of [`with_memo`] such a box is decoded once, as whole items,
+//! and each field is copied out of it. Nothing outlives the outermost scope of a thread but empty memory.
+//! Invariant: a box is known by the state of its array, so items that were written meanwhile are seen.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use coquina_kernels::boxes::{AXES_MAX, Axis, Steps, copy_box};
+
+use super::snapshot::State;
+use crate::array::geometry::{BoxAt, Window};
+use crate::store::at_once;
+
+/// A scope keeps so many bytes; what is beyond is decoded as often as it is asked for.
+const SCOPE_BYTES_MAX: usize = 16 << 20;
+/// More memory than this is given back at the end of a scope.
+const SPARE_BYTES_KEPT: usize = 4 << 20;
+
+/// A box of whole items.
+struct Decoded {
+    state: Arc<State>,
+    start: Vec<u64>,
+    shape: Vec<u64>,
+    items: Vec<u8>,
+}
+
+/// Memory for a box of so many bytes, of any content, if there may be one more.
+pub(crate) fn room_for(bytes: usize) -> Option<Vec<u8>> {
+    MEMO.with_borrow_mut(|memo| memo.room(bytes))
+}
+
+/// Keeps the items of a box until the end of the scope.
+pub(crate) fn keep_decoded(state: &Arc<State>, place: BoxAt<'_>, items: Vec<u8>) {
+    let (state, start, shape) = (Arc::clone(state), place.start.into(), place.shape.into());
+    MEMO.with_borrow_mut(|memo| memo.decoded.push(Decoded { state, start, shape, items }));
+}
+
+/// Copies the window's bytes of a box out of one that is kept and holds it, if there is one.
+pub(crate) fn copy_decoded(state: &Arc<State>, place: BoxAt<'_>, window: Window, out: &mut [u8]) -> bool {
+    MEMO.with_borrow(|memo| memo.copy(state, place, window, out))
+}
+
+#[derive(Default)]
+struct Memo {
+    depth: usize,
+    before: u64,
+    decoded: Vec<Decoded>,
+    spare: Vec<Vec<u8>>,
+}
+
+thread_local! {
+    static MEMO: RefCell<Memo> = RefCell::default();
+}
+
+/// Closes a scope, also where its work panics.
+struct Scope;
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        let done = MEMO.with_borrow_mut(|memo| {
+            memo.depth -= 1;
+            if memo.depth > 0 {
+                return Vec::new();
+            }
+            memo.before = 0;
+            std::mem::take(&mut memo.decoded)
+        });
+        // What is dropped here may be the last of a state, and run code of a store.
+        for Decoded { items, .. } in done {
+            MEMO.with_borrow_mut(|memo| {
+                let kept: usize = memo.spare.iter().map(Vec::len).sum();
+                if kept + items.len() <= SPARE_BYTES_KEPT {
+                    memo.spare.push(items);
+                }
+            });
+        }
+    }
+}
+
+/// Runs `work`; boxes of arrays that it asks for on this thread are decoded once. Scopes within are this one.
+pub fn with_memo<T>(work: impl FnOnce() -> T) -> T {
+    MEMO.with_borrow_mut(|memo| memo.depth += 1);
+    let _scope = Scope;
+    at_once(work)
+}
+
+/// The same for a box that so many others of the same work were before, of each of which a small part was wanted: of
+/// many such boxes blocks are not kept beyond the scope, as they would only replace each other.
+pub fn with_memo_of<T>(number: u64, work: impl FnOnce() -> T) -> T {
+    with_memo(|| {
+        MEMO.with_borrow_mut(|memo| memo.before = memo.before.max(number));
+        work()
+    })
+}
+
+/// How many boxes there were before this one.
+pub(super) fn boxes_before() -> u64 {
+    MEMO.with_borrow(|memo| memo.before)
+}
+
+/// Whether this thread is in a scope.
+pub(crate) fn is_open() -> bool {
+    MEMO.with_borrow(|memo| memo.depth > 0)
+}
+
+impl Memo {
+    /// Memory for a box of so many bytes, of any content, if there may be one more.
+    fn room(&mut self, bytes: usize) -> Option<Vec<u8>> {
+        let kept: usize = self.decoded.iter().map(|decoded| decoded.items.len()).sum();
+        if kept.checked_add(bytes)? > SCOPE_BYTES_MAX {
+            return None;
+        }
+        let mut room = self.spare.pop().unwrap_or_default();
+        room.resize(bytes, 0);
+        Some(room)
+    }
+
+    /// Copies a box out of one that holds it, if there is one.
+    fn copy(&self, state: &Arc<State>, place: BoxAt<'_>, window: Window, out: &mut [u8]) -> bool {
+        let BoxAt { start, shape } = place;
+        let holding = self.decoded.iter().find(|decoded| {
+            let ends = decoded.start.iter().zip(&decoded.shape).map(|(at, len)| at + len);
+            let mut axes = decoded.start.iter().zip(ends).zip(start.iter().zip(shape));
+            Arc::ptr_eq(&decoded.state, state)
+                && axes.all(|((own, own_end), (at, len))| own <= at && at + len <= own_end)
+        });
+        let Some(Decoded { start: own_start, shape: own_shape, items, .. }) = holding else { return false };
+        let item = state.grid.typesize();
+        // All of these lie in memory, so they fit.
+        let small = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let (mut to, mut from) = (window.bytes, item);
+        let none = Steps::Even { start: 0, step: 0 };
+        let mut axes = [Axis { len: 1, to: none, from: none }; AXES_MAX];
+        let axes = &mut axes[..shape.len()];
+        for (axis, steps) in axes.iter_mut().enumerate().rev() {
+            let at = small(start[axis] - own_start[axis]) * from;
+            steps.len = small(shape[axis]);
+            steps.to = Steps::Even { start: 0, step: to.cast_signed() };
+            steps.from = Steps::Even { start: at, step: from.cast_signed() };
+            to *= small(shape[axis]);
+            from *= small(own_shape[axis]);
+        }
+        copy_box(out, &items[window.offset..], axes, window.bytes);
+        true
+    }
+}

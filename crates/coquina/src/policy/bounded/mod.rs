@@ -1,0 +1,32 @@
+//! Lossy chunks under a contract: a bound on the loss, means that hold it, and what was reached.
+//!
+//! In: the items of a chunk and a [`Contract`]. Out: a chunk that has been decoded again and measured, so that the
+//! bound is known to hold; where no means holds it, the items as they are. The rest of a chunk of which a part is
+//! written stays bit for bit.
+//! Source: `docs/guide/lossy.md`, `docs/formats/lossy.md`.
+//! Invariant: what is chosen depends on the items, the contract and the parameters only.
+
+mod choose;
+mod coder;
+mod contract;
+mod floats;
+mod images;
+mod integers;
+mod items;
+mod lattice;
+mod measure;
+mod number;
+mod policy;
+mod ratio;
+mod record;
+mod round;
+mod sample;
+mod search;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+pub use contract::{Bound, Contract, Means};
+pub(crate) use policy::Bounded;
+pub(crate) use record::LAYER;
+pub use record::{Reached, Record, WAYS};

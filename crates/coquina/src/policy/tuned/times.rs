@@ -1,0 +1,185 @@
+//! How long ways take: a model that was fitted to measurements, the same on every machine.
+//!
+//! In: how small a way makes some blocks, how small LZ4 and Zstd at level 1 make them behind the same filters, and in how many
+//! sequences. Out: nanoseconds of a core per byte. `times.tsv` holds for each codec, level and kind of streams the least and the usual part
+//! of the probe's size that it was seen to reach, and two polynomials, whose values are logarithms; `bench/tuner_table.py` makes it.
+//! Measured on x86-64 with AVX2, a core of a server; other machines are slower or faster as a whole, which changes little.
+
+use std::sync::OnceLock;
+
+use super::calibrate::{self, Factors};
+use super::math::exp2;
+use super::sequences::Sequences;
+use super::ways::{Times, Way};
+use crate::base::error::{Error, Result};
+
+const TABLE: &str = include_str!("times.tsv");
+/// What each polynomial is a sum of.
+const TERMS: usize = 11;
+/// What was added to the times that the polynomials were fitted to.
+const FLOOR_NS: f64 = 0.02;
+/// Powers of two that the polynomials do not leave.
+const LOGARITHMS: (f64, f64) = (-6.0, 9.0);
+/// A copy, per byte.
+const COPY_NS: f64 = 0.02;
+
+/// How small the two probes make some blocks, as parts of their size, and what LZ4 finds in them; where LZ4HC has encoded
+/// them, what that finds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probes {
+    pub(super) lz4: f64,
+    pub(super) zstd: f64,
+    pub(super) found: Sequences,
+}
+
+impl Probes {
+    /// What the polynomials are sums of. Roots have steep beginnings, as times have.
+    fn terms(&self, fraction: f64) -> [f64; TERMS] {
+        let Self { lz4, zstd, found: Sequences { sequences, raw } } = *self;
+        let squares = [fraction * fraction, zstd * zstd];
+        let roots = [fraction.sqrt(), zstd.sqrt(), 3.0 * sequences.sqrt()];
+        [
+            1.0,
+            fraction,
+            lz4,
+            zstd,
+            squares[0],
+            squares[1],
+            roots[0],
+            roots[1],
+            roots[2],
+            10.0 * sequences,
+            raw,
+        ]
+    }
+}
+
+/// A line of the table.
+struct Row {
+    codec: &'static str,
+    level: u8,
+    streams: &'static str,
+    least: f64,
+    usual: f64,
+    write: [f64; TERMS],
+    read: [f64; TERMS],
+}
+
+/// The model, perhaps with how much faster or slower this machine is.
+pub(super) struct Model {
+    factors: Option<&'static Factors>,
+}
+
+impl Model {
+    /// The one that is shipped, or that one as this machine has it, for which it takes a moment at the first time.
+    ///
+    /// # Errors
+    /// None that a sound build has.
+    pub(super) fn new(is_calibrated: bool) -> Result<Self> {
+        let factors = if is_calibrated { Some(calibrate::factors()?) } else { None };
+        Ok(Self { factors })
+    }
+
+    /// How long a way takes that makes blocks as small as this.
+    ///
+    /// # Errors
+    /// `Unsupported` for a way that the table does not have.
+    pub(super) fn times(&self, way: &Way, fraction: f64, probes: &Probes) -> Result<Times> {
+        if way.level == 0 {
+            return Ok(Times { write: COPY_NS, read: COPY_NS });
+        }
+        let row = row(way)?;
+        let terms = probes.terms(fraction);
+        let of = |numbers: &[f64; TERMS]| {
+            let sum: f64 = numbers.iter().zip(terms).map(|(a, b)| a * b).sum();
+            (exp2(sum.clamp(LOGARITHMS.0, LOGARITHMS.1)) - FLOOR_NS).max(COPY_NS)
+        };
+        let times = Times { write: of(&row.write), read: of(&row.read) };
+        Ok(match self.factors {
+            Some(factors) => factors.applied(way, times),
+            None => times,
+        })
+    }
+
+    /// The least part of the size that a way may make of blocks, and what it usually makes of them.
+    ///
+    /// # Errors
+    /// As [`Model::times`].
+    pub(super) fn fractions(&self, way: &Way, probes: &Probes) -> Result<(f64, f64)> {
+        let probe = if way.codec.format() <= LZ4_FORMAT { probes.lz4 } else { probes.zstd };
+        let row = row(way)?;
+        Ok((row.least * probe, row.usual * probe))
+    }
+}
+
+/// The stream format of LZ4 and LZ4HC; below it is that of BloscLZ, which finds matches only too.
+pub(super) const LZ4_FORMAT: u8 = 1;
+
+fn row(way: &Way) -> Result<&'static Row> {
+    let (codec, streams) = (way.codec.name(), way.filters.streams.name());
+    let is_it = |row: &&Row| (row.codec, row.level, row.streams) == (codec, way.level, streams);
+    let missing = || Error::unsupported(format!("{codec} at level {}: its times are not known", way.level));
+    rows()?.iter().find(is_it).ok_or_else(missing)
+}
+
+fn rows() -> Result<&'static [Row]> {
+    static ROWS: OnceLock<Option<Vec<Row>>> = OnceLock::new();
+    let rows = ROWS.get_or_init(|| TABLE.lines().map(parsed).collect());
+    rows.as_deref().ok_or_else(|| Error::unsupported("the table of times is damaged"))
+}
+
+fn parsed(line: &'static str) -> Option<Row> {
+    let mut fields = line.split('\t');
+    let (codec, level, streams) = (fields.next()?, fields.next()?.parse().ok()?, fields.next()?);
+    let mut numbers = fields.map(str::parse::<f64>);
+    let mut next = || numbers.next()?.ok();
+    let (least, usual) = (next()?, next()?);
+    let (mut write, mut read) = ([0.0; TERMS], [0.0; TERMS]);
+    for number in write.iter_mut().chain(&mut read) {
+        *number = next()?;
+    }
+    Some(Row { codec, level, streams, least, usual, write, read })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ways::{codecs, filters_for};
+    use super::*;
+    use crate::chunk::Params;
+
+    #[test]
+    fn every_way_has_times_that_can_be() {
+        let model = Model::new(false).unwrap();
+        for typesize in [1, 4] {
+            for filters in filters_for(&Params { typesize, ..Params::default() }) {
+                for (codec, level) in codecs().unwrap() {
+                    let way = Way { codec, level, filters };
+                    for fraction in [0.0, 0.1, 0.5, 1.0] {
+                        let found = Sequences { sequences: fraction / 20.0, raw: 0.0 };
+                        let probes = Probes { lz4: fraction, zstd: fraction, found };
+                        let Times { write, read } = model.times(&way, fraction, &probes).unwrap();
+                        assert!((0.01..600.0).contains(&write), "{} {level} {write}", codec.name());
+                        assert!((0.01..600.0).contains(&read), "{} {level} {read}", codec.name());
+                        let (least, usual) = model.fractions(&way, &probes).unwrap();
+                        assert!(least <= usual && usual <= 1.6 * fraction, "{} {level}", codec.name());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn zstd_gets_slower_with_its_level_and_lz4_is_faster() {
+        let model = Model::new(false).unwrap();
+        let filters = filters_for(&Params { typesize: 4, ..Params::default() })[1];
+        let found = Sequences { sequences: 0.03, raw: 0.2 };
+        let probes = Probes { lz4: 0.6, zstd: 0.4, found };
+        let write = |name, level, fraction| {
+            let way = Way { codec: crate::codec::by_name(name).unwrap(), level, filters };
+            model.times(&way, fraction, &probes).unwrap().write
+        };
+        let written =
+            [write("lz4", 1, 0.6), write("zstd", 1, 0.4), write("zstd", 5, 0.38), write("zstd", 9, 0.36)];
+        assert!(written.is_sorted(), "{written:?}");
+    }
+}

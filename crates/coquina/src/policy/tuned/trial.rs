@@ -1,0 +1,166 @@
+//! Tries ways on some blocks: those that may be the best, in the order of what they usually come to.
+//!
+//! In: blocks and a goal. Out: every way that was tried with its size, its times and its cost. The probes, LZ4 and Zstd at level
+//! 1, are tried behind all filters. A further way is tried only as long as the least that it may cost is less than what the
+//! best so far does.
+
+use super::goal::{Goal, Wants};
+use super::sample::Pieces;
+use super::sequences::Sequences;
+use super::times::{LZ4_FORMAT, Model, Probes};
+use super::ways::{self, Filters, Times, Way};
+use crate::base::error::Result;
+use crate::base::pool::Job;
+use crate::chunk::{self, Generation, Params};
+
+/// Ways that are tried beyond the probes, at most; more where slow ways pay, as they do for what is only read.
+const TRIES_MAX: usize = 14;
+const TRIES_MAX_READ: usize = 24;
+/// A way must promise to be this much better to be tried.
+const WORTH: f64 = 0.98;
+/// So much of the time that a way is thought to take it will take at least; less is known of reading.
+const SURE: f64 = 0.85;
+const SURE_READ: f64 = 0.6;
+/// The same of its size, where only that counts.
+const SURE_SIZE: f64 = 0.8;
+/// Of sizes that differ by less than this the faster way is taken where only the size counts.
+const SAME_SIZE: f64 = 0.001;
+
+/// A way that was tried.
+#[derive(Clone, Copy)]
+pub(super) struct Tried {
+    pub(super) way: Way,
+    /// What is left of the items.
+    pub(super) fraction: f64,
+    pub(super) times: Times,
+    pub(super) cost: f64,
+}
+
+/// Tries ways on blocks.
+pub(super) struct Trial<'t> {
+    pub(super) goal: &'t Goal,
+    pub(super) model: Model,
+    pub(super) params: &'t Params,
+    pub(super) pieces: &'t Pieces,
+    pub(super) job: &'t Job<'t>,
+}
+
+/// A way that may be tried.
+struct Candidate {
+    way: Way,
+    probes: Probes,
+    /// The least that it may cost.
+    promise: f64,
+    /// What it usually costs.
+    guess: f64,
+}
+
+impl Trial<'_> {
+    /// All that was tried; the best first, of equal ones the faster.
+    ///
+    /// # Errors
+    /// `Cancelled`; what encoding says.
+    pub(super) fn run(&self) -> Result<Vec<Tried>> {
+        let mut tried = vec![self.stored()?];
+        let mut candidates = Vec::new();
+        for filters in ways::filters_for(self.params) {
+            self.probe(filters, &mut tried, &mut candidates)?;
+        }
+        let tries = if self.goal.wants() == Wants::Read { TRIES_MAX_READ } else { TRIES_MAX };
+        candidates.sort_by(|a, b| a.guess.total_cmp(&b.guess));
+        let mut left = tries;
+        for candidate in candidates {
+            let best = tried.iter().map(|tried| tried.cost).fold(f64::INFINITY, f64::min);
+            if candidate.promise >= best * WORTH {
+                continue;
+            }
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            let encoded = self.encoded(&candidate.way)?;
+            let own = candidate.way.codec.format() == LZ4_FORMAT;
+            let found = if own { Sequences::of(&encoded)? } else { candidate.probes.found };
+            let probes = Probes { found, ..candidate.probes };
+            tried.push(self.judged(candidate.way, self.part(&encoded), &probes)?);
+        }
+        self.sort(&mut tried);
+        Ok(tried)
+    }
+
+    /// Tries the probes behind some filters; what else there is behind these are candidates.
+    fn probe(&self, filters: Filters, tried: &mut Vec<Tried>, candidates: &mut Vec<Candidate>) -> Result<()> {
+        let all = ways::codecs()?;
+        let all = || all.iter().map(|&(codec, level)| Way { codec, level, filters });
+        let is_probe = |way: &Way| way.level == 1 && ["lz4", "zstd"].contains(&way.codec.name());
+        let mut probes = Probes { lz4: 1.0, zstd: 1.0, found: Sequences::default() };
+        for way in all().filter(is_probe) {
+            let encoded = self.encoded(&way)?;
+            let fraction = self.part(&encoded);
+            if way.codec.name() == "lz4" {
+                probes = Probes { lz4: fraction, found: Sequences::of(&encoded)?, ..probes };
+            } else {
+                probes = Probes { zstd: fraction, ..probes };
+            }
+        }
+        for way in all().filter(is_probe) {
+            let fraction = if way.codec.name() == "lz4" { probes.lz4 } else { probes.zstd };
+            tried.push(self.judged(way, fraction, &probes)?);
+        }
+        let sure = if self.goal.wants() == Wants::Read { SURE_READ } else { SURE };
+        for way in all().filter(|way| !is_probe(way)) {
+            let (least, usual) = self.model.fractions(&way, &probes)?;
+            let times = self.model.times(&way, least, &probes)?;
+            let least = if self.goal.is_size() { SURE_SIZE * least } else { least };
+            let promise = self.goal.cost(sure * times.write, sure * times.read, least);
+            let guess = self.judged(way, usual, &probes)?.cost;
+            candidates.push(Candidate { way, probes, promise, guess });
+        }
+        Ok(())
+    }
+
+    /// Items as they are.
+    fn stored(&self) -> Result<Tried> {
+        let found = Sequences { sequences: 0.0, raw: 1.0 };
+        self.judged(ways::stored()?, 1.0, &Probes { lz4: 1.0, zstd: 1.0, found })
+    }
+
+    fn judged(&self, way: Way, fraction: f64, probes: &Probes) -> Result<Tried> {
+        let times = self.model.times(&way, fraction, probes)?;
+        let cost = self.goal.cost(times.write, times.read, fraction);
+        Ok(Tried { way, fraction, times, cost })
+    }
+
+    /// The blocks as a chunk.
+    fn encoded(&self, way: &Way) -> Result<Vec<u8>> {
+        // Where the size of blocks follows from codec and level, as it will for the chunk.
+        let blocksize = self.params.blocksize.map(|_| self.pieces.piece_bytes);
+        let params = Params { blocksize, ..way.params(self.params) };
+        chunk::encode(&self.pieces.bytes, &params, self.job)
+    }
+
+    /// What is left of the blocks.
+    fn part(&self, encoded: &[u8]) -> f64 {
+        let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
+        let header = if self.params.generation == Generation::Blosc1 {
+            chunk::HEADER_BYTES_BLOSC1
+        } else {
+            chunk::HEADER_BYTES
+        };
+        let (bytes, all) = (encoded.len().saturating_sub(header), self.pieces.bytes.len().max(1));
+        (count(bytes) / count(all)).min(1.0)
+    }
+
+    /// The best first.
+    fn sort(&self, tried: &mut [Tried]) {
+        // Stable, so that of equal ones that comes first which was tried first.
+        tried.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        if !self.goal.is_size() {
+            return;
+        }
+        let Some(least) = tried.first().map(|first| first.cost * (1.0 + SAME_SIZE)) else { return };
+        let same = tried.iter().take_while(|tried| tried.cost <= least).count();
+        let time = |tried: &Tried| tried.times.write + tried.times.read;
+        tried[..same].sort_by(|a, b| time(a).total_cmp(&time(b)));
+    }
+}
