@@ -15,7 +15,7 @@ from coquina.expressions.expression import Expr
 from coquina.indexes.keys import keys_of, kind_of
 from coquina.indexes.rowsets import RowSet
 from coquina.tables.conditions import expression
-from coquina.tables.table_indexes import TableIndexes
+from coquina.tables.table import Table
 
 NONE = np.empty((0, 2), np.int64)
 
@@ -107,7 +107,7 @@ def indexed(*indexes: FakeIndex) -> Iterator[None]:
     known = {index.name: index for index in indexes}
     store = SimpleNamespace(is_empty=not known, indexes=known)
     with (
-        mock.patch.object(TableIndexes, "index_store", property(lambda table: store)),
-        mock.patch.object(TableIndexes, "indexes", property(lambda table: known)),
+        mock.patch.object(Table, "index_store", property(lambda table: store)),
+        mock.patch.object(Table, "indexes", property(lambda table: known)),
     ):
         yield

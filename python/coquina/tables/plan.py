@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coquina.expressions.explanation import explanation_of
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
@@ -174,6 +176,17 @@ class Plan:
     def scan(self, columns: dict[str, Column], *, numbers: bool = False) -> Found:
         """Return all of the rows at once, without their order."""
         return found_of(self, columns, numbers=numbers)
+
+
+def is_condition(rows: Any) -> bool:
+    """Whether rows are given by a condition: text, or a lazy array of bool."""
+    if isinstance(rows, str):
+        return True
+    return (
+        not isinstance(rows, np.ndarray)
+        and getattr(rows, "dtype", None) == np.bool_
+        and hasattr(rows, "shape")
+    )
 
 
 def _whole(value: Any) -> int | None:

@@ -6,25 +6,35 @@ Invariant: what was appended is seen by whatever reads next; threads may share a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import threading
+from contextlib import contextmanager
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, cast
+from weakref import WeakSet
 
+import numpy as np
+
+from coquina._core import UnsupportedError
 from coquina.arrays.fields import field_names
 from coquina.changes import written_by
 from coquina.hdf5.places import inside
 from coquina.providers import Provider
 from coquina.quoting import quoted
-from coquina.tables.changing import Changes
+from coquina.tables import deleting, table_indexes, writing
+from coquina.tables.access import KnownTerms
+from coquina.tables.conditions import KnownConditions
 from coquina.tables.nests import Nest
-from coquina.tables.plan import Condition, Plan
-from coquina.tables.reading import spec_of
+from coquina.tables.plan import Condition, Plan, is_condition
+from coquina.tables.reading import RowShape, spec_of
 from coquina.tables.record_columns import RecordColumn, record_column
 from coquina.tables.rows_by_key import read_key
-from coquina.tables.selection import Selection
+from coquina.tables.selection import Queries, Selection
 from coquina.tables.sorted_reading import iterate_sorted, read_sorted
 from coquina.tables.table_html import table_html
+from coquina.tables.waiting import FEW_ROWS, WaitingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     import numpy.typing as npt
@@ -33,21 +43,23 @@ if TYPE_CHECKING:
     from coquina.arrays.info import Damage
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
+    from coquina.indexes.store import IndexStore
     from coquina.remote import RangeReader
     from coquina.tables import making as table_making
     from coquina.tables import opening as table_opening
     from coquina.tables.column_bounds import Bounds
-    from coquina.tables.layout import ColumnSpec
+    from coquina.tables.layout import Batch, ColumnSpec, Layout, Schema
     from coquina.tables.making import Kind
     from coquina.tables.reading import Names
     from coquina.tuning_options import Tuning
 
     Values = npt.NDArray[Any]
+    IndexKind = Literal["full", "partial", "light", "zones", "pytables"]
 else:
     table_making, table_opening = map(Provider, ("table_making", "table_opening"))
 
 
-class Table(Changes):
+class Table(Queries):
     """A table: columns by name, rows by number.
 
     `t[3]` is a record, `t[5:9]`, `t[[7, 1]]` and `t[mask]` are structured arrays, `t["x"]` is a column,
@@ -61,7 +73,79 @@ class Table(Changes):
     chunk (`AppendSession` says more).
     """
 
-    __slots__ = ("__weakref__",)
+    # Handles of one table share all of it but who closes it.
+    __slots__ = ("__dict__", "__weakref__", "_first", "_owner", "is_closed")
+    _owner: File | None
+    _first: Table | None
+
+    def __init__(self, layout: Layout, owner: File | None = None) -> None:
+        """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table."""
+        self._lock = threading.RLock()
+        #: The handles of the table that are open.
+        self.handles: WeakSet[Any] = WeakSet([self])
+        self._owner = owner
+        self._first = None
+        self.is_closed = False
+        self._begin_with(layout)
+
+    def _begin_with(self, layout: Layout) -> None:
+        """Know nothing but the layout."""
+        self._layout = layout
+        self._index_store: IndexStore | None = None
+        self._waiting = WaitingRows(layout)
+        self._row: np.dtype[Any] | Literal[False] | None = False
+        #: Texts of conditions that were read, and what conditions ask of indexes; for queries.
+        self.conditions = KnownConditions()
+        self.known_terms = KnownTerms()
+        self._shape: tuple[object, RowShape] | None = None
+        self._records: RecordColumn | Literal[False] | None = False
+
+    def show(self, layout: Layout | None) -> None:
+        """Show another state of the table: rows that waited are given up. None closes it."""
+        if layout is not None:
+            self._begin_with(layout)
+            return
+        for handle in list(self.handles):
+            handle.is_closed = True
+
+    @property
+    def layout(self) -> Layout:
+        """How it is stored."""
+        return self._layout
+
+    @property
+    def schema(self) -> Schema:
+        """How its columns are described."""
+        return self._layout.schema
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple([spec.name for spec in self.schema])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a row."""
+        return self.row_shape.dtype
+
+    @property
+    def row_shape(self) -> RowShape:
+        """What whole rows are made of; for those who read rows."""
+        columns = self._layout.columns
+        known = self._shape
+        if known is None or known[0] is not columns:
+            known = self._shape = (columns, RowShape.of(self._layout))
+        return known[1]
+
+    @property
+    def nrows(self) -> int:
+        """How many rows there are, with those that wait in memory."""
+        return self._waiting.nrows
+
+    @property
+    def name(self) -> str | None:
+        """Its name in the file, from the root on."""
+        return self._layout.name
 
     @property
     def shape(self) -> tuple[int]:
@@ -252,6 +336,298 @@ class Table(Changes):
         storing = table_making.Storing(kind, codec=codec, level=level, lossy=lossy, tuning=tuning)
         return table_making.copy_plan(plan, target, name, storing, overwrite, memory_limit)
 
+    # Changes
+
+    def ready(self) -> None:
+        """Write what waits in memory, so that it is read. Raises ValueError if the table is closed."""
+        if self.is_closed:
+            raise ValueError("the table is closed")
+        if self._waiting:
+            self.flush()
+
+    def _query(self) -> Plan:
+        self.ready()
+        return Plan(self)
+
+    def append(self, data: Any) -> int:
+        """Put rows behind the last; return how many.
+
+        data: structured arrays, mappings of columns, DataFrames, Arrow data, tables and selections, whose
+        columns go by their names; or rows one by one, as tuples in the order of the columns, mappings, or
+        records.
+        """
+        self._check_open()
+        if isinstance(data, np.ndarray | np.void) and cast("Any", data).dtype == self._plain_row():
+            rows = np.atleast_1d(cast("Values", data))
+            if rows.ndim == 1 and len(rows) <= FEW_ROWS:
+                return self._wait(rows)
+        return writing.append_rows(self, data)
+
+    def _plain_row(self) -> np.dtype[Any] | None:
+        """Return the dtype of rows that are appended as they are; None if columns look at their values."""
+        if self._row is False:
+            columns = self._layout.columns.values()
+            self._row = self.dtype if all(one.kind in ("number", "bits") for one in columns) else None
+        return self._row
+
+    def _wait(self, rows: Values) -> int:
+        """Keep a few rows until there are more."""
+        if not self._layout.is_writable:
+            raise ValueError(f"{self.name}: the file is open for reading only")
+        if len(rows):
+            with self._lock:
+                self._check_open()
+                if not self._waiting:
+                    self._begin()
+                self._waiting.add(rows, self.author)
+        return len(rows)
+
+    def put(self, batch: Batch) -> None:
+        """Append a batch: values by the path of their column, as `layout.append` takes them."""
+        count = writing.length(batch)
+        if not count:
+            return
+        with self._lock:
+            self._check_open()
+            if not self._waiting:
+                self._begin()
+            self._waiting.put(batch, count, self.author)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write a column (a new one too, in the columns layout), columns, or rows."""
+        with self._lock, self._changing():
+            if isinstance(key, str):
+                if key in self._layout.columns:
+                    writing.modify_plan(Plan(self), {key: value})
+                elif key in self.columns:
+                    writing.write_nest(self, key, value)
+                else:
+                    self.add_column(key, value)
+            elif isinstance(key, list) and (names := field_names(key)) is not None:
+                writing.write_columns(self, list(names), value)
+            else:
+                writing.write_key(self, key, value)
+
+    def modify(self, rows: Any, values: Mapping[str, Any]) -> int:
+        """Overwrite columns in some rows; return how many rows that are.
+
+        rows: a condition, as `where` takes it, a selection's `row_numbers()`, an int or a slice. values: by
+        column, one for all rows, one for each, or an expression with one for each row of the table.
+        """
+        with self._lock, self._changing():
+            if is_condition(rows):
+                return writing.modify_plan(Plan(self).where(Condition(rows), None, None, None), values)
+            return writing.modify_rows(self, writing.rows_of_key(self, rows), values)
+
+    def delete(self, rows: Any) -> int:
+        """Delete rows; return how many. Those behind them move down, which rewrites the table from the first
+        on.
+
+        rows: a condition, as `where` takes it, row numbers, an int, a slice, or a mask.
+        """
+        with self._lock:
+            self.ready()
+            if is_condition(rows):
+                return deleting.delete_plan(Plan(self).where(Condition(rows), None, None, None))
+            return deleting.delete_key(self, rows)
+
+    def truncate(self, n: int) -> None:
+        """Keep the first `n` rows. Raises ValueError for more than there are."""
+        with self._lock:
+            self.ready()
+            if not 0 <= n <= self.nrows:
+                raise ValueError(f"truncate: {n} of {self.nrows} rows")
+            self.set_rows(n)
+
+    def resize(self, nrows: int) -> None:
+        """Keep the first `nrows` rows; if there are fewer, add some behind the last.
+
+        New rows have the columns' defaults: null where values can be missing, else zeros and empty text
+        unless the column was made with another default. Zeros and defaults of HDF5's own kind, that is fill
+        values, take no space and no time, however many they are; others are written.
+        """
+        nrows = index(nrows)
+        if nrows < 0:
+            raise ValueError(f"resize: {nrows} rows")
+        with self._lock:
+            self.ready()
+            self.set_rows(nrows)
+
+    def set_rows(self, nrows: int) -> None:
+        """Give the layout another number of rows; for those who change rows."""
+        before = self._layout.nrows
+        with self.telling(None, [(min(before, nrows), max(before, nrows))]):
+            self._layout.resize(nrows)
+
+    @property
+    def author(self) -> int:
+        """In whose name it writes what its indexes are told of; see `coquina.changes`."""
+        return self.index_store.author
+
+    @contextmanager
+    def telling(self, columns: Iterable[str] | None, ranges: Iterable[tuple[int, int]]) -> Generator[None]:
+        """Tell the indexes, before rows of these columns change in the block; None for all columns."""
+        store = None if self.index_store.is_empty else self.index_store
+        if store is not None:
+            store.look()
+            for start, stop in ranges:
+                store.changed(columns, start, stop)
+        try:
+            with written_by(self.author):
+                yield
+        finally:
+            if store is not None:
+                store.resized(self._layout.nrows)
+
+    def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
+        """Put a column behind the last, with a value for each row, or one for all. Columns layout only."""
+        with self._lock:
+            self.ready()
+            writing.add_column(self, name, values, spec)
+            self._row = False
+
+    def drop_column(self, name: str) -> None:
+        """Remove a column. Columns layout only."""
+        with self._lock:
+            self.ready()
+            with self.telling(None, []):
+                self._layout.drop_column(name)
+            if not self.index_store.is_empty:
+                self.index_store.dropped(name)
+            self._row = False
+
+    def rename_column(self, old: str, new: str) -> None:
+        """Give a column another name. Columns layout only."""
+        with self._lock:
+            self.ready()
+            with self.telling(None, []):
+                self._layout.rename_column(old, new)
+            if not self.index_store.is_empty:
+                self.index_store.renamed(old, new)
+            self._row = False
+
+    def compact(self) -> None:
+        """Give back the space of what was overwritten or deleted, and make one run of each index.
+
+        Raises UnsupportedError for tables in HDF5 files that have no index.
+        """
+        self.ready()
+        compact = getattr(self._layout, "compact", None) if self._layout.file is None else None
+        if not self.index_store.is_empty:
+            self.index_store.compact()
+            compact = compact or _nothing
+        if compact is None:
+            raise UnsupportedError(
+                "HDF5 gives no space back in place; `copy` to a new file, or `coquina repack`, does"
+            )
+        with self.telling(None, []):
+            compact()
+
+    def flush(self) -> None:
+        """Write the rows that wait in memory: from then on a killed program does not lose them."""
+        with self._lock:
+            self._check_open()
+            self._waiting.hand_over(self.author)
+            with written_by(self.author):
+                self._layout.flush()
+            if self._waiting.end():
+                self._hold(False)
+                if not self.index_store.is_empty:
+                    self.index_store.flushed()
+            self._commit()
+
+    def _commit(self) -> None:
+        """Commit what was changed, in a file that has commits."""
+        file = self._layout.file
+        if file is not None and self._layout.is_writable:
+            file.commit()
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Write what waits, then make what changes in the block one commit, where the layout has commits."""
+        self.ready()
+        with self._layout.changing():
+            yield
+
+    def _check_open(self) -> None:
+        if self.is_closed:
+            raise ValueError("the table is closed")
+
+    def _begin(self) -> None:
+        """Prepare for rows that wait until a flush."""
+        self.index_store.look()
+        self._hold(True)
+
+    def _hold(self, is_held: bool) -> None:
+        """Keep the file from forgetting a table with rows that wait."""
+        file = self._layout.file
+        if hasattr(file, "hold"):
+            file.hold(self, is_held)
+
+    # Indexes
+
+    @property
+    def index_store(self) -> IndexStore:
+        """The store of this table's indexes; for those who change and query it."""
+        if self._index_store is None:
+            self._index_store = table_indexes.store_of(self._layout)
+        return self._index_store
+
+    @property
+    def indexes(self) -> Mapping[str, Any]:
+        """The indexes by name: those of `create_index`, and PyTables' own, by column."""
+        return table_indexes.all_of(self)
+
+    def create_index(
+        self,
+        column: str,
+        *,
+        kind: IndexKind = "full",
+        memory_limit: int = 1 << 30,
+        name: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Any:
+        """Make an index, which conditions and orders use from then on, and return it.
+
+        column: a column, one of the values that it has in each row (`"pos[0]"`), or an expression of columns
+            (`"price * volume"`), for conditions on the same expression.
+        kind: "full": all is sorted: any query, orders too; the largest. "partial": sorted about a million
+            rows at a time: built fast, slower to ask. "light": says which 1024 rows may match; smaller.
+            "zones": least and greatest values of 16384 rows each: tiny, for rows that are nearly in order.
+            "pytables": what PyTables calls a completely sorted index, which both use (layout "rows" only).
+        memory_limit: of sorting, in bytes; what is more goes through a temporary file beside the table.
+        name: of the index; by default the text of `column`.
+        progress: called with how many rows have been read, and how many there are.
+
+        Appended rows are looked at by scanning until they are many, then sorted and merged; changes are
+        noticed, also those of other programs. Raises KeyError for no column, TypeError for values without an
+        order, ValueError for a name that is taken and for a table that is open for reading.
+        """
+        with self._lock:
+            self._check_writable("create_index")
+            given: Any = {"kind": kind, "name": name, "memory_limit": memory_limit, "progress": progress}
+            return table_indexes.create(self, column, **given)
+
+    def drop_index(self, name: str) -> None:
+        """Remove an index. Raises KeyError if there is none of this name."""
+        with self._lock:
+            self._check_writable("drop_index")
+            table_indexes.drop(self, name)
+
+    def refresh_index(self, name: str | None = None) -> None:
+        """Index the rows that are not, in one index or in all: appended and changed ones, and all of an index
+        that is damaged. Raises KeyError if there is none of this name.
+        """
+        with self._lock:
+            self._check_writable("refresh_index")
+            table_indexes.refresh(self, name)
+
+    def _check_writable(self, what: str) -> None:
+        """Write what waits. Raises ValueError if the table is open for reading only."""
+        self.ready()
+        if not self._layout.is_writable:
+            raise ValueError(f"{what}: {self._layout.name} is open for reading only")
+
     # The life of a table
 
     def close(self) -> None:
@@ -267,8 +643,7 @@ class Table(Changes):
                 if self._layout.file is None or self._layout.file:
                     self._end()
             finally:
-                if self._pending:
-                    self._pending = 0
+                if self._waiting.end():
                     self._hold(False)
                 self.is_closed = True
                 if self._index_store is not None:
@@ -287,12 +662,12 @@ class Table(Changes):
 
     def _end(self) -> None:
         """Flush, and let go of the layout and the indexes."""
-        self._drain()
+        self._waiting.hand_over(self.author)
         try:
             if self._layout.is_writable and not self.index_store.is_empty:
                 with written_by(self.author):
                     self._layout.flush()
-                self._pending = 0
+                self._waiting.end()
                 self.index_store.closing()
         finally:
             with written_by(self.author):
@@ -377,3 +752,7 @@ def _shown(spec: ColumnSpec) -> str:
 
 
 __all__ = ["Table"]
+
+
+def _nothing() -> None:
+    """Do nothing."""

@@ -1,6 +1,6 @@
-"""The indexes of a table: made, listed, dropped, and where they are.
+"""The indexes of a table: made, listed, dropped, and where they are, in its file or its directory.
 
-In: names of columns and texts of expressions. Out: `Index` objects.
+In: a table or its layout, names of columns and texts of expressions. Out: `Index` objects, and their place.
 Source: docs/formats/indexes.md, "Where".
 """
 
@@ -10,17 +10,15 @@ import os
 import shutil
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from coquina._core import CorruptError
 from coquina.hdf5.sessions import GROUP, HIDDEN
 from coquina.tables.homes import Hdf5Home
 from coquina.tables.manifest import FOLDER, is_directory
-from coquina.tables.selection import Queries
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from coquina.indexes.places import Place
     from coquina.indexes.source import IndexSource
@@ -28,109 +26,49 @@ if TYPE_CHECKING:
     from coquina.tables.layout import Layout
     from coquina.tables.table import Table
 
-Kind = Literal["full", "partial", "light", "zones", "pytables"]
+
+def store_of(layout: Layout) -> IndexStore:
+    """Return the store of the indexes of a table. What it holds is the layout: it must not hold the table."""
+    from coquina.indexes.store import IndexStore
+
+    return IndexStore(partial(place_of, layout), partial(_source_of, layout))
 
 
-class TableIndexes(Queries):
-    """What tables have for indexes; what changes a table tells `index_store`."""
+def all_of(table: Table) -> Mapping[str, Any]:
+    """Return the indexes of a table by name: ours, and PyTables' own, by column."""
+    return MappingProxyType({**_theirs(table), **table.index_store.indexes})
 
-    __slots__ = ()
-    _index_store: IndexStore | None
-    _layout: Layout
-    _lock: threading.RLock
 
-    @property
-    def index_store(self) -> IndexStore:
-        """The store of this table's indexes; for those who change and query it."""
-        if self._index_store is None:
-            from coquina.indexes.store import IndexStore
+def create(
+    table: Table, column: str, *, kind: str, memory_limit: int, progress: Any, name: str | None
+) -> Any:
+    """Make an index; see `Table.create_index`."""
+    if kind == "pytables":
+        from coquina.tables.pytables_index_writing import write_index
 
-            # What the store holds is the layout: it must not hold the table.
-            self._index_store = store = IndexStore(
-                partial(place_of, self._layout), partial(_source_of, self._layout)
-            )
-            return store
-        return self._index_store
+        return write_index(table, column, memory_limit=memory_limit, progress=progress)
+    store = table.index_store
+    source = _source_of(table.layout, store.author, column)
+    return store.create(source, kind=kind, name=name, memory_limit=memory_limit, progress=progress)
 
-    @property
-    def indexes(self) -> Mapping[str, Any]:
-        """The indexes by name: those of `create_index`, and PyTables' own, by column."""
-        theirs = _theirs(self._table) if self._layout.kind == "rows" else {}
-        return MappingProxyType({**theirs, **self.index_store.indexes})
 
-    def create_index(
-        self,
-        column: str,
-        *,
-        kind: Kind = "full",
-        memory_limit: int = 1 << 30,
-        name: str | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Any:
-        """Make an index, which conditions and orders use from then on, and return it.
+def drop(table: Table, name: str) -> None:
+    """Remove an index. Raises KeyError if there is none of this name."""
+    if name not in table.index_store.indexes and name in _theirs(table):
+        from coquina.tables.pytables_index_writing import drop_index
 
-        column: a column, one of the values that it has in each row (`"pos[0]"`), or an expression of columns
-            (`"price * volume"`), for conditions on the same expression.
-        kind: "full": all is sorted: any query, orders too; the largest. "partial": sorted about a million
-            rows at a time: built fast, slower to ask. "light": says which 1024 rows may match; smaller.
-            "zones": least and greatest values of 16384 rows each: tiny, for rows that are nearly in order.
-            "pytables": what PyTables calls a completely sorted index, which both use (layout "rows" only).
-        memory_limit: of sorting, in bytes; what is more goes through a temporary file beside the table.
-        name: of the index; by default the text of `column`.
-        progress: called with how many rows have been read, and how many there are.
+        drop_index(table, name)
+    else:
+        table.index_store.drop(name)
 
-        Appended rows are looked at by scanning until they are many, then sorted and merged; changes are
-        noticed, also those of other programs. Raises KeyError for no column, TypeError for values without an
-        order, ValueError for a name that is taken and for a table that is open for reading.
-        """
-        with self._lock:
-            self.ready()
-            if not self._layout.is_writable:
-                raise ValueError(f"create_index: {self._layout.name} is open for reading only")
-            if kind == "pytables":
-                from coquina.tables.pytables_index_writing import write_index
 
-                return write_index(self._table, column, memory_limit=memory_limit, progress=progress)
-            store = self.index_store
-            source = _source_of(self._layout, store.author, column)
-            return store.create(source, kind=kind, name=name, memory_limit=memory_limit, progress=progress)
-
-    def drop_index(self, name: str) -> None:
-        """Remove an index. Raises KeyError if there is none of this name."""
-        with self._lock:
-            self.ready()
-            if not self._layout.is_writable:
-                raise ValueError(f"drop_index: {self._layout.name} is open for reading only")
-            if name not in self.index_store.indexes and name in _theirs(self._table):
-                from coquina.tables.pytables_index_writing import drop_index
-
-                drop_index(self._table, name)
-            else:
-                self.index_store.drop(name)
-
-    def refresh_index(self, name: str | None = None) -> None:
-        """Index the rows that are not, in one index or in all: appended and changed ones, and all of an index
-        that is damaged. Raises KeyError if there is none of this name.
-        """
-        with self._lock:
-            self.ready()
-            if not self._layout.is_writable:
-                raise ValueError(f"refresh_index: {self._layout.name} is open for reading only")
-            found = self.indexes
-            if name is not None and name not in found:
-                raise KeyError(
-                    f"there is no index {name!r}; there are {', '.join(map(repr, found)) or 'none'}"
-                )
-            for one in found.values() if name is None else [found[name]]:
-                one.refresh()
-
-    def ready(self) -> None:
-        """Write what waits in memory, so that it is read."""
-        raise NotImplementedError
-
-    @property
-    def _table(self) -> Table:
-        raise NotImplementedError
+def refresh(table: Table, name: str | None) -> None:
+    """Index the rows that are not, in one index or in all. Raises KeyError if there is none of this name."""
+    found = table.indexes
+    if name is not None and name not in found:
+        raise KeyError(f"there is no index {name!r}; there are {', '.join(map(repr, found)) or 'none'}")
+    for one in found.values() if name is None else [found[name]]:
+        one.refresh()
 
 
 def place_of(layout: Layout, is_made: bool) -> Place | None:
@@ -192,7 +130,9 @@ def _source_of(layout: Layout, author: int, text: str) -> IndexSource:
     return index_source(layout, text, author)
 
 
-def _theirs(table: Table) -> dict[str, Any]:
+def _theirs(table: Table) -> Mapping[str, Any]:
+    if table.layout.kind != "rows":
+        return {}
     from coquina.tables.pytables_indexes import indexes_of
 
-    return dict(indexes_of(table))
+    return indexes_of(table)

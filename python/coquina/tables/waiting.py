@@ -1,0 +1,80 @@
+"""Rows that were appended and not flushed: a few at a time are gathered here until they are many.
+
+In: structured arrays and batches of columns. Out: calls of the layout, in the order in which they came.
+Invariant: rows that the layout did not take wait on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.changes import written_by
+from coquina.tables.layout import RecordBatch
+from coquina.tables.writing import batch_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coquina.tables.layout import Batch, Layout
+
+    Values = npt.NDArray[Any]
+
+#: So many rows at a time are few, and so many are enough for the layout.
+FEW_ROWS, _ENOUGH_ROWS = 256, 4096
+
+
+class WaitingRows:
+    """The rows of a table that wait for a flush. Whoever calls has the table's lock.
+
+    author: in whose name rows are written; see `coquina.changes`.
+    """
+
+    __slots__ = ("_count", "_layout", "_parts", "_total")
+
+    def __init__(self, layout: Layout) -> None:
+        """None wait yet."""
+        self._layout = layout
+        self._parts: list[Values] = []
+        self._count = 0
+        self._total = 0
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return self._total > 0
+
+    @property
+    def nrows(self) -> int:
+        """How many rows the table has with them."""
+        return self._total or self._layout.nrows
+
+    def add(self, rows: Values, author: int) -> None:
+        """Keep a copy of a few rows."""
+        self._total = self.nrows + len(rows)
+        self._parts.append(rows.copy())
+        self._count += len(rows)
+        if self._count >= _ENOUGH_ROWS:
+            self.hand_over(author)
+
+    def put(self, batch: Batch, count: int, author: int) -> None:
+        """Append a batch of `count` rows, behind those that wait here."""
+        self.hand_over(author)
+        before = self.nrows
+        with written_by(author):
+            self._layout.append(batch)
+        self._total = before + count
+
+    def hand_over(self, author: int) -> None:
+        """Hand the few rows that wait here over to the layout."""
+        if self._parts:
+            rows = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
+            with written_by(author):
+                self._layout.append(RecordBatch(batch_of(rows), rows))
+            self._parts, self._count = [], 0
+
+    def end(self) -> bool:
+        """Have none wait: they were flushed, or are given up. Return whether there were any."""
+        had = self._total > 0
+        self._total = 0
+        return had
