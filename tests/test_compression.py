@@ -144,7 +144,7 @@ def test_a_buffer_that_is_not_contiguous_is_refused_with_a_hint(buffer):
         cq.decompress_into(CHUNK, buffer)
 
 
-@pytest.mark.parametrize("thing", ["text", 5, None, [1, 2], object()], ids=str)
+@pytest.mark.parametrize("thing", ["text", 5, None, [1, 2], object()], ids=lambda one: type(one).__name__)
 def test_what_is_no_buffer_is_a_type_error(thing):
     with pytest.raises(TypeError, match="bytes-like"):
         cq.compress(thing)

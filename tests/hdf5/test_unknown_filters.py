@@ -59,7 +59,10 @@ def mandatory(path, code):
     return path
 
 
-@pytest.fixture(params=[(kind, code) for kind in (with_filter, mandatory) for code in FILTERS], ids=str)
+@pytest.fixture(
+    params=[(kind, code) for kind in (with_filter, mandatory) for code in FILTERS],
+    ids=lambda one: f"{one[0].__name__}-{one[1]}",
+)
 def source(request, tmp_path):
     kind, code = request.param
     return kind(tmp_path / "source.h5", code)
