@@ -1,6 +1,6 @@
 """What users can name: modules, their names, and the members of classes, against a list.
 
-`public_names.txt` says what there is. A name that goes needs an alias for one version; one that comes is added.
+`public_names.txt` says what there is. A name that goes needs an alias for one version; a new one is added.
 """
 
 from __future__ import annotations
