@@ -45,6 +45,8 @@ impl BlockReader<'_> {
         let task_bytes = if width == 1 { TASK_BYTES_MAX } else { total / (4 * width) };
         let task_blocks = task_bytes.clamp(TASK_BYTES_MIN, TASK_BYTES_MAX) / block_bytes;
         let tasks = touched.flat_map(|touched| block_runs(touched, task_blocks.max(1)));
+        // A task has a block at least: so nobody is woken for one block.
+        let tasks = tasks.take(total.div_ceil(block_bytes));
         job.run(total, tasks, |(touched, first, count)| {
             let chunk = touched.chunk;
             self.run(&touched, first, count).map_err(|e| e.at(format!("chunk {chunk}")))?;
