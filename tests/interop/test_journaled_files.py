@@ -1,5 +1,9 @@
 """Files that other programs made and coquina changes: commits of ours, and files of theirs all the while."""
 
+import os
+import re
+import shutil
+import subprocess
 import warnings
 
 import h5py
@@ -10,6 +14,7 @@ import tables as tb
 import xarray as xr
 
 import coquina as cq
+from coquina.plugins import plugin_path
 
 ITEMS = np.arange(6000.0).reshape(60, 100)
 RECORDS = np.array([(k, k / 2, b"ab") for k in range(500)], [("k", "i4"), ("x", "f8"), ("s", "S2")])
@@ -81,12 +86,24 @@ def read_by_xarray(path):
         return file["items"].values, file["items"].attrs["units"]
 
 
+def read_by_h5dump(path):
+    """By another libhdf5 than h5py's, which finds our filter as a plugin."""
+    command = ["h5dump", "-y", "-w", "1", "-m", "%.17g", "-d", "/items", str(path)]
+    plugins = os.environ | {"HDF5_PLUGIN_PATH": plugin_path()}
+    told = subprocess.run(command, env=plugins, capture_output=True, text=True, check=True).stdout
+    items = told.split("DATA {")[1].split("}")[0].replace(",", " ").split()
+    units = re.search(r'ATTRIBUTE "units".*?DATA \{\s*"([^"]*)"', told, re.DOTALL)
+    return np.array(items, "f8").reshape(-1, 100), units.group(1).removesuffix("\\000")
+
+
 READERS = {
     "h5py": read_by_h5py,
     "PyTables": read_by_pytables,
     "netCDF4": read_by_netcdf,
     "xarray": read_by_xarray,
 }
+if shutil.which("h5dump") is not None:
+    READERS["h5dump"] = read_by_h5dump
 
 
 @pytest.fixture(params=MAKERS)
@@ -161,3 +178,17 @@ def test_tables_of_rows_that_commit_are_read_by_pytables_with_their_indexes(tmp_
     with tb.open_file(path) as file:
         assert file.root.rows[:].tolist() == wanted.tolist()
         assert file.root.rows.read_where("k == 7")["x"].tolist() == [-1.0, -1.0]
+
+
+@pytest.mark.skipif(shutil.which("h5dump") is None, reason="needs h5dump, of HDF5's own tools")
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+def test_h5dump_prints_tables_that_were_committed(tmp_path, layout):
+    path = tmp_path / "x.h5"
+    with cq.create_table(path, RECORDS, name="/t", layout=layout, index=["k"]) as table:
+        table.append(RECORDS[:10])
+        table.flush()
+        table.modify("k == 7", {"x": -1.0})
+    plugins = os.environ | {"HDF5_PLUGIN_PATH": plugin_path()}
+    done = subprocess.run(["h5dump", str(path)], env=plugins, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "249.5" in done.stdout
