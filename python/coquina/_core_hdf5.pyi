@@ -15,7 +15,9 @@ _ChunkRows: TypeAlias = list[tuple[tuple[int, ...], int, int, int]]
 class Hdf5Library:
     """An h5py dataset, lent to the engine."""
 
-    def __new__(cls, dataset: Any, /, *, raw: bool | None = None, memory_type: Any = None) -> Hdf5Library: ...
+    def __new__(
+        cls, dataset: Any, /, *, raw: bool | None = None, memory_type: Any = None, attributes: Any = None
+    ) -> Hdf5Library: ...
     @property
     def dataset(self) -> Any: ...
     @property

@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import UnsupportedError
+from coquina._core import CorruptError, UnsupportedError
 from coquina.arrays.array import Array
 from coquina.arrays.copies import encoding_of_copy
 from coquina.arrays.descriptions import add_layers, layers_of
 from coquina.arrays.fields import field_names, write_fields
-from coquina.hdf5 import checksums
+from coquina.hdf5 import checksums, policy_attributes, quantization, rounding, tuned_writes
 from coquina.hdf5.appending import AppendSession
-from coquina.hdf5.bounded_writes import BoundedWrites
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
 from coquina.hdf5.fixed_attributes import mark_indexes_stale
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
-from coquina.tuning_options import DATASETS
+from coquina.tuning_options import DATASETS, info_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -41,16 +40,16 @@ if TYPE_CHECKING:
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
-    from coquina.lossy import LossyOption
+    from coquina.lossy import Lossy, LossyInfo, LossyOption
     from coquina.remote import RangeReader
-    from coquina.tuning_options import Tuning
+    from coquina.tuning_options import Terms, Tuning, TuningInfo
 
 
 #: Of a name of metadata in an array.
 NAME_BYTES_MAX = 31
 
 
-class Dataset(Placed, BoundedWrites):
+class Dataset(Placed, Array):
     """A dataset of an HDF5 file; an `Array` in all that arrays do.
 
     Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
@@ -64,8 +63,6 @@ class Dataset(Placed, BoundedWrites):
         "_facts",
         "_h5",
         "_is_closed",
-        "_is_lossy",
-        "_is_tuned",
         "_library",
         "_nodes",
         "_where",
@@ -90,7 +87,7 @@ class Dataset(Placed, BoundedWrites):
         zones: Zones = (),
     ) -> Dataset:
         """Made by a file, a group or `fast`."""
-        library = facts.library_of(h5)
+        library = facts.library_of(h5, policy_attributes)
         facts = facts.with_edges_of(library)
         self = super().__new__(cls, facts.open(library, gear, blocks, zones), facts.dtype)
         self._library = library
@@ -172,6 +169,64 @@ class Dataset(Placed, BoundedWrites):
     def durable(self, durable: bool) -> None:
         if durable:
             raise UnsupportedError("HDF5 has no commits; `appending` and `File.flush` take `durable`")
+
+    @property
+    def lossy(self) -> LossyInfo | None:
+        """The bound on what is lost, and what was reached; None if all is kept exactly."""
+        return quantization.state(self._h5)
+
+    def promise(self, lossy: Lossy) -> None:
+        """Put a new dataset under a bound. Raises ValueError for items that cannot have one."""
+        self.handle.set_lossy(lossy.terms)
+        quantization.put(self._h5, lossy)
+
+    def rounded(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return values as near as the bound asks for: for who writes them by `exactly`, perhaps often."""
+        return rounding.rounded(self.handle, values, self.chunks, self._facts.fill)
+
+    def note_reached(self) -> None:
+        """Let the attributes say what was lost so far."""
+        self.handle.write_loss()
+
+    @contextmanager
+    def exactly(self) -> Generator[None]:
+        """Write what is rounded already: it stays as it is within the block."""
+        if self.handle.lossy() is None:
+            yield
+            return
+        self.handle.set_exact(True)
+        try:
+            yield
+        finally:
+            self.handle.set_exact(False)
+
+    @property
+    def goal(self) -> Terms | None:
+        """What chunks are tuned for, as the engine takes it. Raises CorruptError as `tuning` does."""
+        filters = [code for code, _, _, _ in self._facts.filters]
+        is_tunable = self.layout == "chunked" and tuned_writes.is_tunable(filters)
+        return tuned_writes.read(self._h5) if is_tunable else None
+
+    @property
+    def tuning(self) -> TuningInfo | None:
+        """What chunks are tuned for; None where all are encoded in the same way.
+
+        Raises CorruptError where the attribute is damaged: the dataset can be read then, not written.
+        """
+        return info_of(self.goal)
+
+    @property
+    def tuning_name(self) -> str:
+        """What stands behind the name of the filter: "auto", and for what; nothing where all are alike."""
+        try:
+            found = self.tuning
+        except CorruptError:
+            return " auto (damaged)"
+        return "" if found is None else f" auto ({found})"
+
+    def tune(self, terms: Terms) -> None:
+        """Tune a new dataset. Raises ValueError or UnsupportedError for chunks that cannot be."""
+        self.handle.set_tuning(terms)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does. Raises what NumPy raises, ValueError if open for reading only."""

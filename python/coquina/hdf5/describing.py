@@ -102,10 +102,13 @@ class Facts:
             return None
         return "big" if self.dtype.str[0] == ">" else "little"
 
-    def library_of(self, dataset: Any) -> Hdf5Library:
-        """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5."""
+    def library_of(self, dataset: Any, attributes: Any = None) -> Hdf5Library:
+        """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5.
+
+        attributes: what reads and writes those that say how chunks are encoded; None for nobody.
+        """
         memory_type = None if self.is_exact else h5t.py_create(self.dtype)
-        return _core.Hdf5Library(dataset, memory_type=memory_type)
+        return _core.Hdf5Library(dataset, memory_type=memory_type, attributes=attributes)
 
     def with_edges_of(self, library: Hdf5Library) -> Facts:
         """Return them for a dataset of which chunks at the edge may be stored as they are.

@@ -10,7 +10,6 @@ Invariant: what none of ours could have written promises nothing.
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +21,6 @@ from coquina.lossy import Lossy, LossyInfo, info_of, lossy_of, reached_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from coquina._core import ArrayHandle
 
     Reached = tuple[float, float, float, list[int]]
 
@@ -60,18 +57,6 @@ def _reached(h5: Any) -> Reached:
     return error, relative, psnr, [int(min(one, 2.0**53)) for one in counts]
 
 
-def bind(h5: Any, handle: ArrayHandle) -> bool:
-    """Tell the engine of the bound of a dataset, and return whether there is one that it can keep."""
-    known = state(h5)
-    if known is None:
-        return False
-    # Attributes may be put to a dataset of anything.
-    with suppress(ValueError):
-        handle.set_lossy(known.promised.terms, reached_of(known))
-        return True
-    return False
-
-
 def put(h5: Any, lossy: Lossy) -> None:
     """State the bound of a dataset."""
     keywords: dict[str, Any] = {lossy.bound: lossy.value}
@@ -81,24 +66,17 @@ def put(h5: Any, lossy: Lossy) -> None:
     h5.attrs[REACHED] = _numbers(_NOTHING)
 
 
-def put_reached(h5: Any, handle: ArrayHandle) -> None:
-    """State what was reached, as the engine knows it."""
-    found = handle.lossy()
-    if found is not None and h5a.exists(h5.id, REACHED.encode()):
+def put_reached(h5: Any, reached: Reached) -> None:
+    """State what was reached, as the engine knows it, of a dataset whose bound is stated."""
+    if h5a.exists(h5.id, REACHED.encode()):
         # Another handle of the dataset may have noted more.
-        known = _reached(h5)
-        counts = list(map(max, known[3], found[3][3]))
-        h5.attrs.modify(REACHED, _numbers((*worse(known, found[3])[:3], counts)))
+        a, b = _reached(h5), reached
+        counts = list(map(max, a[3], b[3]))
+        h5.attrs.modify(REACHED, _numbers((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), counts)))
 
 
 def _numbers(reached: Reached) -> Any:
     return np.array([*reached[:3], *reached[3]], np.float64)
-
-
-def worse(a: Reached, b: Reached) -> Reached:
-    """Return what two lots have lost together."""
-    counts = [one + other for one, other in zip(a[3], b[3], strict=True)]
-    return max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), counts
 
 
 def put_cf(h5: Any, lossy: Lossy) -> None:

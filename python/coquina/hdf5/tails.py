@@ -47,7 +47,7 @@ class Tail:
         self._row_axes = [(0, 1, length) for length in self._row_shape]
         self._rows_max = dataset.maxshape[0]
         self._can_encode = _can_encode(dataset)
-        goal = dataset.goal
+        goal = dataset.handle.tuning()
         self._tuner = None if goal is None else _core.ChunkTuner(goal)
         self.rows: int = dataset.shape[0]
         self.flushed = self.rows

@@ -147,9 +147,21 @@ impl ArrayHandle {
         lossy::get(py, &self.array)
     }
 
-    /// What is written to an HDF5 dataset from now on is kept exactly, until `set_lossy`.
-    fn set_exact(&self, py: Python<'_>) -> Result<(), Raised> {
-        Ok(py.detach(|| self.array.set_exact())?)
+    /// What is written to an HDF5 dataset from now on is within its bound already and stays as it is, or is not.
+    #[pyo3(signature = (is_exact, /))]
+    fn set_exact(&self, py: Python<'_>, is_exact: bool) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.set_exact(is_exact))?)
+    }
+
+    /// Counts what was lost before a write, as another array has reached it.
+    #[pyo3(signature = (reached, /))]
+    fn add_loss(&self, py: Python<'_>, reached: ReachedTerms) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.add_loss(&reached.into()))?)
+    }
+
+    /// Lets the metadata say what was lost so far.
+    fn write_loss(&self, py: Python<'_>) -> Result<(), Raised> {
+        Ok(py.detach(|| self.array.write_loss())?)
     }
 
     /// From now on what is written may lose so much; `reached` is what it has lost before.

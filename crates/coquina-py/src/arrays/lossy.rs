@@ -25,7 +25,7 @@ fn check_lossy(terms: Terms) -> Result<(), Raised> {
 
 tuple_struct! {
     /// What is asked for.
-    pub(super) struct Terms {
+    pub(crate) struct Terms {
         bound: String,
         value: f64,
         means: Option<String>,
@@ -34,7 +34,7 @@ tuple_struct! {
 
 tuple_struct! {
     /// What was reached.
-    pub(super) struct ReachedTerms {
+    pub(crate) struct ReachedTerms {
         max_error: f64,
         relative_error: f64,
         psnr: f64,
@@ -44,9 +44,20 @@ tuple_struct! {
 }
 
 /// As [`ReachedTerms`], for Python.
-type ReachedTuple = (f64, f64, f64, [u64; lossy::WAYS]);
+pub(crate) type ReachedTuple = (f64, f64, f64, [u64; lossy::WAYS]);
 /// Terms, and what was reached, for Python.
 pub(super) type LossyTuple = (&'static str, f64, Option<&'static str>, ReachedTuple);
+
+impl From<ReachedTerms> for Reached {
+    fn from(ReachedTerms { max_error, relative_error, psnr, chunks }: ReachedTerms) -> Self {
+        Self { max_error, relative_error, mean_square: 10.0_f64.powf(-psnr / 10.0), chunks }
+    }
+}
+
+/// What was reached, for Python.
+pub(crate) fn reached_tuple(reached: &Reached) -> ReachedTuple {
+    (reached.max_error, reached.relative_error, reached.psnr(), reached.chunks)
+}
 
 impl Terms {
     fn bound(&self) -> Result<lossy::Bound> {
@@ -59,15 +70,8 @@ impl Terms {
 }
 
 /// The record of terms for items of this dtype.
-fn record(terms: &Terms, reached: Option<ReachedTerms>, dtype: &str) -> Result<Record> {
-    let means = terms.means()?;
-    let contract = Contract::new(terms.bound()?, means, dtype)?;
-    let reached = reached.map_or(Reached::NOTHING, |reached| Reached {
-        max_error: reached.max_error,
-        relative_error: reached.relative_error,
-        mean_square: 10.0_f64.powf(-reached.psnr / 10.0),
-        chunks: reached.chunks,
-    });
+pub(crate) fn record(terms: &Terms, reached: Reached, dtype: &str) -> Result<Record> {
+    let contract = Contract::new(terms.bound()?, terms.means()?, dtype)?;
     Ok(Record { contract, reached })
 }
 
@@ -79,14 +83,13 @@ pub(super) fn set(
     reached: Option<ReachedTerms>,
 ) -> Result<(), Raised> {
     let dtype = array.dtype().ok_or_else(|| Error::invalid("lossy: the items have no dtype"))?;
-    let record = record(&terms, reached, dtype)?;
+    let record = record(&terms, reached.map_or(Reached::NOTHING, Reached::from), dtype)?;
     Ok(py.detach(|| array.set_lossy(record))?)
 }
 
 /// What an array may lose, and what it has lost.
 pub(super) fn get(py: Python<'_>, array: &Array) -> Result<Option<LossyTuple>, Raised> {
     let Some(Record { contract, reached }) = py.detach(|| array.lossy())? else { return Ok(None) };
-    let (Reached { max_error, relative_error, chunks, .. }, psnr) = (reached, reached.psnr());
     let (bound, means) = (contract.bound(), contract.means().map(Means::name));
-    Ok(Some((bound.name(), bound.value(), means, (max_error, relative_error, psnr, chunks))))
+    Ok(Some((bound.name(), bound.value(), means, reached_tuple(&reached))))
 }

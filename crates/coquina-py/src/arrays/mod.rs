@@ -29,6 +29,7 @@ use crate::errors::Raised;
 use crate::watch;
 pub(crate) use handle::{ArrayHandle, existing, kind, sums_name};
 use keys::Basic;
+pub(crate) use lossy::{ReachedTerms, Terms, reached_tuple, record};
 pub(crate) use tuning::{GoalTerms, GoalTuple, goal_of, to_tuple};
 
 /// Results of more bytes go through Python code, which asks first whether there is memory for them.

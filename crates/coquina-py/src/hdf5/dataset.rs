@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use coquina::hdf5::ChunkRow;
-use coquina::store::hdf5::Library;
+use coquina::store::hdf5::{Attributes, Library};
 use coquina::{Error, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -35,6 +35,8 @@ pub(crate) struct Dataset {
     storage: PyOnceLock<Storage>,
     /// What the addresses that libhdf5 tells lack.
     address_shift: u64,
+    /// What reads and writes the attributes that say how chunks are encoded.
+    attributes: Option<Py<PyAny>>,
 }
 
 /// An exception of h5py's, which comes back to Python as it was.
@@ -106,7 +108,22 @@ impl Dataset {
             name: name.unwrap_or_else(|| String::from("a dataset without a name")),
             storage: PyOnceLock::new(),
             address_shift,
+            attributes: None,
         })
+    }
+
+    /// The same, with what reads and writes its attributes.
+    pub(crate) fn with_attributes(self, attributes: Option<Py<PyAny>>) -> Self {
+        Self { attributes, ..self }
+    }
+
+    /// Calls `call` under h5py's lock with the dataset and what reads and writes its attributes, if there is something.
+    pub(super) fn with_attributes_of<T>(
+        &self,
+        call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<Option<T>> {
+        let Some(attributes) = &self.attributes else { return Ok(None) };
+        self.with_h5py(|id| call(attributes.bind(id.py()), self.object.bind(id.py()))).map(Some)
     }
 
     pub(crate) fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
@@ -349,5 +366,9 @@ impl Library for Dataset {
 
     fn flush(&self) -> Result<()> {
         self.with_h5py(|id| id.py().import("h5py.h5f")?.call_method1("flush", (id,)).map(drop))
+    }
+
+    fn attributes(&self) -> Option<&dyn Attributes> {
+        self.attributes.is_some().then_some(self)
     }
 }

@@ -21,14 +21,17 @@ pub(crate) struct Hdf5Library {
 impl Hdf5Library {
     /// `raw` chooses the way to libhdf5's functions: its symbols or h5py's capsules; `None` the best there is.
     /// `memory_type` is the `TypeID` of items that libhdf5 reads and writes, if it is not that of the file.
+    /// `attributes` reads and writes the attributes that say how chunks are encoded; without it they are not looked at.
     #[new]
-    #[pyo3(signature = (dataset, /, *, raw=None, memory_type=None))]
+    #[pyo3(signature = (dataset, /, *, raw=None, memory_type=None, attributes=None))]
     fn new(
         dataset: &Bound<'_, PyAny>,
         raw: Option<bool>,
         memory_type: Option<Bound<'_, PyAny>>,
+        attributes: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        Ok(Self { dataset: Arc::new(Dataset::new(dataset, raw, memory_type)?) })
+        let dataset = Dataset::new(dataset, raw, memory_type)?.with_attributes(attributes);
+        Ok(Self { dataset: Arc::new(dataset) })
     }
 
     /// The h5py dataset.

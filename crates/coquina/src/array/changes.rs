@@ -96,20 +96,20 @@ impl Array {
         if grid == state.grid && write.is_none() {
             return writer.check().map_err(|e| self.placed(e));
         }
-        let made = self.make_change(&mut writer, &state, &grid, write.as_ref(), job);
+        let made = self.make_change(&mut writer, &grid, write.as_ref(), job);
         self.settle(&mut writer, made).map_err(|e| self.placed(e))
     }
 
     fn make_change(
         &self,
         writer: &mut Writer,
-        state: &State,
         grid: &Grid,
         write: Option<&Request<'_>>,
         job: &Job<'_>,
     ) -> Result<Arc<State>> {
         writer.check()?;
-        let old = self.source(state);
+        let state = self.read_policies(writer)?;
+        let old = self.source(&state);
         let policy = state.policies.for_write(&*self.format)?;
         let encoder = ChunkEncoder { old: &old, grid, format: &*self.format, policy: policy.policy() };
         let mut entries = Vec::new();

@@ -1,17 +1,18 @@
 //! What an array promises of its items, what it is tuned for, and how its chunks are encoded.
 //!
-//! Bound and goal stand in layers of the array; in HDF5 files, which have no layers, whoever opened the dataset keeps them.
+//! Bound and goal stand in layers of the array, or in the attributes of an HDF5 dataset. A dataset whose attributes are not
+//! at hand has those that it was told.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::geometry::batches;
-use super::handle::Array;
+use super::handle::{Array, Writer};
 use super::read::State;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::chunk::{Kind, read_header};
-use crate::policy::bounded::Record;
+use crate::policy::bounded::{Reached, Record};
 use crate::policy::tuned::{self, Counters, Goal, Tuner};
 use crate::policy::{bound_layer, goal_layer, tunable_params};
 use crate::store::{Access, Change, Chunks, Stored};
@@ -22,23 +23,74 @@ impl Array {
     /// # Errors
     /// `Corrupt` if the array says something, but it is damaged.
     pub fn lossy(&self) -> Result<Option<Record>> {
-        self.state().policies.record().map(Option::<&Record>::copied)
+        self.state_with_policies()?.policies.record().map(Option::<&Record>::copied)
     }
 
-    /// From now on what is written is kept exactly, until [`Array::set_lossy`] says otherwise: for who has rounded it
-    /// already. What was reached is forgotten here; ask for it before.
+    /// From now on what is written to an HDF5 dataset is within its bound already and stays as it is, or is not.
     ///
     /// # Errors
-    /// `Invalid` for an array that keeps its contract itself, or that is open for reading only.
-    pub fn set_exact(&self) -> Result<()> {
+    /// `Invalid` for an array that is no HDF5 dataset, or that is open for reading only.
+    pub fn set_exact(&self, is_exact: bool) -> Result<()> {
         let mut writer = self.writer();
         writer.check()?;
         let old = self.state();
-        if old.chunks.metadata().is_some() {
+        if old.chunks.metadata().is_some_and(|metadata| !metadata.is_of_library()) {
             return Err(Error::invalid("lossy: the array is under its contract as long as it lasts"));
         }
-        let (chunks, policies) = (writer.store.chunks(), old.policies.with_record(None));
-        self.settle(&mut writer, Ok(Arc::new(State { chunks, policies, ..State::clone(&old) })))
+        let policies = old.policies.with_exact(is_exact);
+        self.settle(&mut writer, Ok(Arc::new(State { policies, ..State::clone(&old) })))
+    }
+
+    /// Counts what was lost by rounding that came before a write; [`Array::write_loss`] lets the metadata say it.
+    ///
+    /// # Errors
+    /// As [`Array::lossy`]; `Invalid` for an array that is open for reading only.
+    pub fn add_loss(&self, lost: &Reached) -> Result<()> {
+        self.state_with_policies()?;
+        let mut writer = self.writer();
+        writer.check()?;
+        let old = self.state();
+        let (policies, _) = old.policies.after(lost, None);
+        self.settle(&mut writer, Ok(Arc::new(State { policies, ..State::clone(&old) })))
+    }
+
+    /// Lets the metadata say what was lost so far, if there is a bound.
+    ///
+    /// # Errors
+    /// As [`Array::lossy`] and [`Array::set_lossy`].
+    pub fn write_loss(&self) -> Result<()> {
+        let Some(record) = self.lossy()? else { return Ok(()) };
+        let mut writer = self.writer();
+        writer.check()?;
+        let state = self.state();
+        if state.chunks.metadata().is_none() {
+            return Ok(());
+        }
+        let applied = writer.store.apply(Change { layers: vec![bound_layer(&record)], ..Change::default() });
+        self.settle(&mut writer, applied.map(|()| state))
+    }
+
+    /// The state, once its policies have been read, which takes a library for HDF5 datasets.
+    fn state_with_policies(&self) -> Result<Arc<State>> {
+        let state = self.state();
+        if !state.policies.is_unread() {
+            return Ok(state);
+        }
+        let mut writer = self.writer();
+        self.read_policies(&mut writer)
+    }
+
+    /// The same for who is writing.
+    pub(super) fn read_policies(&self, writer: &mut Writer) -> Result<Arc<State>> {
+        let old = self.state();
+        let read = old.policies.read_from_library(old.chunks.metadata(), self.dtype(), &*self.format)?;
+        let Some(policies) = read else { return Ok(old) };
+        let state = Arc::new(State { policies, ..State::clone(&old) });
+        if Arc::ptr_eq(&writer.committed, &old) {
+            writer.committed = Arc::clone(&state);
+        }
+        self.set_state(&state);
+        Ok(state)
     }
 
     /// From now on what is written may lose as much as the contract allows; what stands there stays. A record is taken
@@ -73,7 +125,7 @@ impl Array {
     /// # Errors
     /// `Corrupt` if the array says something, but it is damaged.
     pub fn tuning(&self) -> Result<Option<Goal>> {
-        Ok(self.state().policies.tuner()?.map(|tuner| *tuner.goal()))
+        Ok(self.state_with_policies()?.policies.tuner()?.map(|tuner| *tuner.goal()))
     }
 
     /// What has been chosen for chunks of this handle so far.

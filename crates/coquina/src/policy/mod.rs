@@ -2,7 +2,7 @@
 //!
 //! In: a [`NewChunk`], its blocks over those that stood there. Out: the chunk on its way to the store. There are three
 //! policies, each an [`EncodePolicy`]: `exact::Exact`, [`bounded::Bounded`] and [`tuned::Tuned`]; an array says by its
-//! metadata, or whoever opened an HDF5 dataset says, which of them a write follows.
+//! metadata, which are attributes in HDF5, which of them a write follows.
 
 pub mod bounded;
 mod encode_policy;

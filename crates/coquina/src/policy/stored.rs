@@ -1,7 +1,7 @@
 //! Which policy the writes of an array follow, as its metadata say it.
 //!
 //! The bound on the loss stands with what was lost in the layer `coquina.lossy`, the goal of tuning in `coquina.tuning`; of
-//! stores that have no layers, which are HDF5 files, whoever opened the dataset says both.
+//! HDF5 datasets, attributes say both, which a library reads: at the first write, as it costs more there.
 //! Invariant: reading needs nothing of this: every chunk says itself how it is encoded.
 
 use std::sync::Arc;
@@ -22,6 +22,10 @@ type Layers = Vec<(String, Option<Vec<u8>>)>;
 pub(crate) struct Policies {
     bound: StoredBound,
     goal: StoredGoal,
+    /// Whether both have still to be read: a library keeps them.
+    is_unread: bool,
+    /// Whether what is written is within the bound already, and stays as it is.
+    is_exact: bool,
 }
 
 /// How much the items of an array may lose.
@@ -98,15 +102,40 @@ impl StoredGoal {
 impl Policies {
     /// What the metadata of an array say, of items of this dtype; without metadata, neither a bound nor a goal.
     pub(crate) fn read(metadata: Option<&dyn Metadata>, dtype: Option<&str>) -> Self {
-        let Some(metadata) = metadata else {
-            return Self { bound: StoredBound::Exact, goal: StoredGoal::Off };
-        };
-        Self { bound: StoredBound::read(metadata, dtype), goal: StoredGoal::read(metadata) }
+        let new = |bound, goal| Self { bound, goal, is_unread: false, is_exact: false };
+        match metadata {
+            None => new(StoredBound::Exact, StoredGoal::Off),
+            Some(metadata) if metadata.is_of_library() => {
+                Self { is_unread: true, ..new(StoredBound::Exact, StoredGoal::Off) }
+            }
+            Some(metadata) => new(StoredBound::read(metadata, dtype), StoredGoal::read(metadata)),
+        }
     }
 
-    /// What the metadata say now; a tuner whose goal is the same remembers on. Without metadata nothing changes.
+    /// What a library says of both, if it has not been asked before. Chunks that cannot differ are not tuned, whatever
+    /// the goal.
+    ///
+    /// # Errors
+    /// What the library says; it can be asked again.
+    pub(crate) fn read_from_library(
+        &self,
+        metadata: Option<&dyn Metadata>,
+        dtype: Option<&str>,
+        format: &dyn ChunkFormat,
+    ) -> Result<Option<Self>> {
+        let Some(metadata) = metadata.filter(|_| self.is_unread) else { return Ok(None) };
+        let record = metadata.layer(BOUND_LAYER)?;
+        let record = record.map(|content| Record::read(&content, dtype.unwrap_or_default())).transpose()?;
+        let goal = if format.params().is_some() { metadata.layer(GOAL_LAYER)? } else { None };
+        let goal = goal.map(|content| Goal::read(&content)).transpose()?;
+        let read = Self { is_unread: false, ..self.clone() };
+        Ok(Some(read.with_record(record).with_goal(goal)))
+    }
+
+    /// What the metadata say now; a tuner whose goal is the same remembers on. Without metadata, and where a library
+    /// keeps them, nothing changes.
     pub(crate) fn read_again(&self, metadata: Option<&dyn Metadata>, dtype: Option<&str>) -> Self {
-        if metadata.is_none() {
+        if metadata.is_none_or(Metadata::is_of_library) {
             return self.clone();
         }
         let new = Self::read(metadata, dtype);
@@ -130,8 +159,11 @@ impl Policies {
         }
     }
 
-    /// The same with this bound, or none.
+    /// The same with this bound, or none; what is unread stays so.
     pub(crate) fn with_record(&self, record: Option<Record>) -> Self {
+        if self.is_unread {
+            return self.clone();
+        }
         Self { bound: record.map_or(StoredBound::Exact, StoredBound::Bounded), ..self.clone() }
     }
 
@@ -149,13 +181,26 @@ impl Policies {
         }
     }
 
-    /// Whether nothing is tuned, and nothing says otherwise.
-    pub(crate) fn is_untuned(&self) -> bool {
-        matches!(self.goal, StoredGoal::Off)
+    /// The same, by which what is written is within the bound already, or is not.
+    pub(crate) fn with_exact(&self, is_exact: bool) -> Self {
+        Self { is_exact, ..self.clone() }
     }
 
-    /// The same with this goal, or none.
+    /// Whether a library has still to be asked for both.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
+    /// Whether nothing is tuned, and nothing says otherwise.
+    pub(crate) fn is_untuned(&self) -> bool {
+        matches!(self.goal, StoredGoal::Off) && !self.is_unread
+    }
+
+    /// The same with this goal, or none; what is unread stays so.
     pub(crate) fn with_goal(&self, goal: Option<Goal>) -> Self {
+        if self.is_unread {
+            return self.clone();
+        }
         Self { goal: goal.map_or(StoredGoal::Off, StoredGoal::of), ..self.clone() }
     }
 
@@ -164,7 +209,7 @@ impl Policies {
     /// # Errors
     /// `Corrupt` if bound or goal are damaged, `Unsupported` if chunks cannot differ in how they are encoded.
     pub(crate) fn for_write<'w>(&'w self, format: &'w dyn ChunkFormat) -> Result<WritePolicy<'w>> {
-        let record = self.record()?;
+        let record = self.record()?.filter(|_| !self.is_exact);
         let tuner = self.tuner()?;
         let tuned = tuner
             .map(|tuner| Ok::<_, Error>(Tuned { tuner, params: tunable_params(format)? }))

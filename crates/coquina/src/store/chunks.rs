@@ -140,6 +140,12 @@ pub struct Remote<'c> {
 
 /// Metadata beside the chunks.
 pub trait Metadata {
+    /// Whether a library keeps them. It is asked for layers at the first write, on the thread of the caller, and what it
+    /// says then holds for as long as the array is open.
+    fn is_of_library(&self) -> bool {
+        false
+    }
+
     /// What a frame says of how its chunks are coded; `None` where there is no frame.
     fn spec(&self) -> Option<Spec>;
 

@@ -27,6 +27,7 @@ const LONG_FILES: &[(&str, &str)] = &[
         "python/coquina/hdf5/files.py",
         "one class; what its handles share is in open_files.py and new_files.py",
     ),
+    ("python/coquina/hdf5/datasets.py", "one class, all that users call of a dataset, half of it docstrings"),
     ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),
     ("python/coquina/tables/table.py", "one class, all that users call of a table, half of it docstrings"),
 ];

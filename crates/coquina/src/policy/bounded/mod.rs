@@ -28,5 +28,4 @@ mod trial;
 
 pub use contract::{Bound, Contract, Means};
 pub(crate) use policy::Bounded;
-pub(crate) use record::LAYER;
-pub use record::{Reached, Record, WAYS};
+pub use record::{LAYER, Reached, Record, WAYS};

@@ -11,7 +11,7 @@ use super::measure::Measured;
 use crate::base::error::{Error, Result};
 
 /// The layer that keeps it, which users cannot take.
-pub(crate) const LAYER: &str = "coquina.lossy";
+pub const LAYER: &str = "coquina.lossy";
 const VERSION: u64 = 1;
 /// Entries of the map.
 const ENTRIES: u8 = 13;

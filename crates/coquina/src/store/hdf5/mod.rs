@@ -91,6 +91,26 @@ pub trait Library: Send + Sync {
     /// # Errors
     /// What the library says.
     fn flush(&self) -> Result<()>;
+
+    /// The attributes of the dataset; `None` if they are neither to be read nor written.
+    fn attributes(&self) -> Option<&dyn Attributes> {
+        None
+    }
+}
+
+/// What attributes of a dataset say, as the layers that say the same in a frame. `dtype` is that of the items.
+pub trait Attributes {
+    /// The content of a layer; `None` if no attribute says anything of it.
+    ///
+    /// # Errors
+    /// What the library says, `Corrupt` for attributes that are damaged.
+    fn layer(&self, name: &str, dtype: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Lets the attributes say what a layer says, or nothing of it.
+    ///
+    /// # Errors
+    /// What the library says, `Unsupported` for a layer that attributes do not know.
+    fn set_layer(&self, name: &str, content: Option<&[u8]>, dtype: &str) -> Result<()>;
 }
 
 /// How chunks are got at.

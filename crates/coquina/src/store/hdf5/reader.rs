@@ -11,9 +11,11 @@ use super::view::View;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
+use crate::frame::Spec;
 use crate::hdf5::Inner;
 use crate::store::{
-    Access, Chunks, Extent, Extents, LibraryAccess, OpenChunk, Parts, Prefetch, Remote, Sizes, Stored,
+    Access, Chunks, Extent, Extents, LibraryAccess, Metadata, OpenChunk, Parts, Prefetch, Remote, Sizes,
+    Stored,
 };
 
 /// A view whose chunks are got at in a certain way: as this dataset's are, or as fallback.
@@ -88,6 +90,33 @@ impl Extents for Reader {
     }
 }
 
+impl Metadata for Reader {
+    fn is_of_library(&self) -> bool {
+        true
+    }
+
+    fn spec(&self) -> Option<Spec> {
+        None
+    }
+
+    fn state_sum(&self) -> Option<u64> {
+        None
+    }
+
+    fn metalayers(&self) -> Vec<(String, Vec<u8>)> {
+        Vec::new()
+    }
+
+    fn layer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let shared = &self.view.shared;
+        shared.library.attributes().map_or(Ok(None), |attributes| attributes.layer(name, &shared.dtype))
+    }
+
+    fn layer_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
 impl LibraryAccess for Reader {
     fn may_know_items(&self) -> bool {
         self.gear() != Gear::Whole
@@ -133,6 +162,10 @@ impl Chunks for Reader {
 
     fn library(&self) -> Option<&dyn LibraryAccess> {
         Some(self)
+    }
+
+    fn metadata(&self) -> Option<&dyn Metadata> {
+        self.view.shared.library.attributes().map(|_| self as _)
     }
 
     fn shape(&self) -> Option<&[u64]> {

@@ -98,6 +98,7 @@ impl Hdf5Store {
             header: spec.header,
             contiguous: spec.contiguous.filter(|_| spec.chunks.is_empty()),
             rank,
+            dtype: spec.dtype,
             encoder: Arc::clone(&encoder),
             counters: Counters::default(),
             limits,
@@ -117,6 +118,13 @@ impl Hdf5Store {
 
     fn check(&self) -> Result<()> {
         if self.is_closed { Err(Error::invalid("the dataset has been closed")) } else { Ok(()) }
+    }
+
+    fn set_layer(&self, name: &str, content: Option<&[u8]>) -> Result<()> {
+        let attributes = self.shared.library.attributes();
+        let attributes =
+            attributes.ok_or_else(|| Error::unsupported("metadata of an HDF5 dataset are its attributes"))?;
+        attributes.set_layer(name, content, &self.shared.dtype)
     }
 
     fn write(&self, chunks: Vec<(u64, Vec<u8>)>) -> Result<()> {
@@ -268,9 +276,6 @@ impl Store for Hdf5Store {
     fn apply(&mut self, change: Change<'_>) -> Result<()> {
         let mut put = std::mem::take(&mut self.put);
         self.check()?;
-        if !change.layers.is_empty() {
-            return Err(Error::unsupported("metadata of an HDF5 dataset are its attributes"));
-        }
         if let Some(shape) = change.shape {
             self.shared.library.set_shape(&shape[..self.shared.rank])?;
             let places = Places { shape: shape.to_vec(), chunks: self.view.places.chunks.clone() };
@@ -285,7 +290,10 @@ impl Store for Hdf5Store {
                 }
             }
         }
-        if chunks.is_empty() { Ok(()) } else { self.write(chunks) }
+        if !chunks.is_empty() {
+            self.write(chunks)?;
+        }
+        change.layers.iter().try_for_each(|(name, content)| self.set_layer(name, content.as_deref()))
     }
 
     fn commit(&mut self, durable: bool) -> Result<()> {

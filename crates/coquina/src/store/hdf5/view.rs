@@ -39,6 +39,8 @@ pub(super) struct Shared {
     pub(super) contiguous: Option<u64>,
     /// How many axes are those of the file's dataset.
     pub(super) rank: usize,
+    /// Text of the dtype of the items.
+    pub(super) dtype: String,
     pub(super) encoder: Arc<Encoder>,
     pub(super) counters: Counters,
     pub(super) limits: Limits,
