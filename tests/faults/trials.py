@@ -138,6 +138,7 @@ class Laboratory:
         self._made: dict[str, Path] = {}
         self._told: dict[str, tuple[State, dict[str, str]]] = {}
         self._expected: dict[str, list[tuple[State, State]]] = {}
+        self._calls: dict[str, int] = {}
 
     def close(self) -> None:
         """End the worker."""
@@ -181,10 +182,14 @@ class Laboratory:
 
     def calls(self, scenario: Scenario) -> int:
         """Return how many calls a run makes that change files."""
-        self.expected(scenario)
-        reply = self.worker.ask("run", scenario=scenario.name, path=self.prepared(scenario), mode="count")
-        assert not reply.trouble(), f"{scenario.name} fails without any fault: {reply.trouble()}"
-        return int(reply.of("calls")[0])
+        found = self._calls.get(scenario.name)
+        if found is None:
+            self.expected(scenario)
+            path = self.prepared(scenario, "counted")
+            reply = self.worker.ask("run", scenario=scenario.name, path=path, mode="count")
+            assert not reply.trouble(), f"{scenario.name} fails without any fault: {reply.trouble()}"
+            found = self._calls[scenario.name] = int(reply.of("calls")[0])
+        return found
 
     def seconds(self, scenario: Scenario) -> float:
         """Return how long a run takes."""
@@ -322,7 +327,7 @@ class Laboratory:
             complaints.append("it hangs" if reply.end == -signal.SIGALRM else f"it ended with {reply.end}")
         first = next(iter(raised.values()), None)
         if first is None:
-            if any(f" {one} " in reply.call for one in _SYNCS):
+            if any(f" {one} " in reply.call for one in _SYNCS) and not self._is_stamp(scenario, fault, reply):
                 complaints.append("nothing was raised")
         elif not first["is_os"]:
             complaints.append(f"{first['what']}: {first['type']} instead of OSError: {first['text'][:150]}")
@@ -334,6 +339,14 @@ class Laboratory:
         complaints += self.judged(scenario, path, (done, done + 1), went_on=went_on)
         on = ", went on" if went_on else ""
         return [f"{scenario.name}, {fault} ({reply.call}), commit {done}{on}: {one}" for one in complaints]
+
+
+    def _is_stamp(self, scenario: Scenario, fault: Fault, reply: Reply) -> bool:
+        """Whether the call that failed is for the time of a closed file, after all else: only that is lost.
+
+        By this time indexes know that nobody else has changed the file; without it they look.
+        """
+        return f" fsync {scenario.subject.file} " in reply.call and fault.call == self.calls(scenario)
 
 
 def points(scenario: Scenario, calls: int, most: int | None) -> list[int]:
