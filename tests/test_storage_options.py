@@ -7,7 +7,9 @@ import inspect
 import pytest
 
 import coquina as cq
-from coquina.storage_options import Storage, StorageOptions, check_keywords
+from coquina.hdf5.creation import DatasetStorage
+from coquina.storage_options import DatasetOptions, Storage, StorageOptions, TableOptions, check_keywords
+from coquina.tables.making import Storing
 from coquina.tuning_options import Tuning
 
 WRITERS = {
@@ -64,9 +66,50 @@ def test_every_writer_passes_the_options_on(writer, tmp_path):
     assert cq.open(path).tuning.goal == "size"
 
 
-def test_the_value_has_a_field_for_each_keyword():
-    keywords = {*StorageOptions.__annotations__} - {*Tuning.__annotations__}
-    assert {*inspect.signature(Storage).parameters} == {*keywords, "path", "tuning"}
+@pytest.mark.parametrize(
+    ("value", "keywords", "besides"),
+    [
+        (Storage, StorageOptions, {"path"}),
+        (DatasetStorage, DatasetOptions, set()),
+        (Storing, TableOptions, {"ways", "attrs"}),
+    ],
+)
+def test_the_value_has_a_field_for_each_keyword(value, keywords, besides):
+    plain = {*keywords.__annotations__} - {*Tuning.__annotations__}
+    assert {*inspect.signature(value).parameters} == {*plain, *besides, "tuning"}
+
+
+@pytest.mark.parametrize("writer", ["create_dataset", "create_array", "create_table", "table in a file"])
+@pytest.mark.parametrize("wrong", [name for name in MEANT if name not in ("over_write", "xyz")])
+def test_a_wrong_keyword_of_hdf5_names_the_right_one_and_makes_nothing(tmp_path, writer, wrong):
+    value, hint = MEANT[wrong]
+    with cq.hdf5.File(tmp_path / "a.h5", "w") as file:
+        make = {
+            "create_dataset": lambda **storage: file.create_dataset("x", data=[1, 2], **storage),
+            "create_array": lambda **storage: file.create_array("x", [1, 2], **storage),
+            "create_table": lambda **storage: file.create_table("x", {"a": [1, 2]}, **storage),
+            "table in a file": lambda **storage: cq.create_table(
+                tmp_path / "b.h5", {"a": [1, 2]}, name="x", **storage
+            ),
+        }[writer]
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{wrong}'; .*({hint})"):
+            make(**{wrong: value})
+        assert list(file) == []
+        assert not (tmp_path / "b.h5").exists()
+
+
+@pytest.mark.parametrize("writer", ["create_array", "create_table"])
+def test_a_keyword_of_another_writer_is_wrong_too(tmp_path, writer):
+    with cq.hdf5.File(tmp_path / "a.h5", "w") as file, pytest.raises(TypeError, match="'maxshape'"):
+        getattr(file, writer)("x", {"a": [1, 2]}, maxshape=(None,))
+
+
+def test_a_compression_of_h5py_is_a_filter(tmp_path):
+    with (
+        cq.hdf5.File(tmp_path / "a.h5", "w") as file,
+        pytest.raises(TypeError, match=r"'compression'; did you mean 'filter'\?"),
+    ):
+        file.create_dataset("x", data=[1, 2], compression="gzip")
 
 
 def test_none_is_the_default_of_the_writer():

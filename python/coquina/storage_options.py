@@ -15,10 +15,10 @@ from coquina.remote import new_path
 from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, Tuning, tuned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from coquina._core import Codec, Filters, Path
-    from coquina.lossy import LossyOption
+    from coquina.lossy import Lossy, LossyOption
 
 #: True is "auto", as h5py has it, and False is for HDF5 datasets.
 Chunks = tuple[int, ...] | int | bool | Literal["auto"] | None
@@ -40,15 +40,43 @@ class EncodingOptions(Tuning, total=False):
     checksums: bool
 
 
-class StorageOptions(EncodingOptions, total=False):
-    """How a new array is stored, as keywords of every writer of arrays; `asarray` tells of each."""
+class ChunkOptions(EncodingOptions, total=False):
+    """How the items of an array are cut besides, as keywords of every writer of arrays and datasets."""
 
     chunks: Chunks
     blocks: tuple[int, ...] | None
-    access: Access
     lossy: LossyOption
+
+
+class StorageOptions(ChunkOptions, total=False):
+    """How a new array is stored, as keywords of every writer of arrays; `asarray` tells of each."""
+
+    access: Access
     contiguous: bool
     overwrite: bool
+
+
+class DatasetOptions(ChunkOptions, total=False):
+    """How a new dataset is stored; `Group.create_dataset` tells of each."""
+
+    maxshape: tuple[int | None, ...] | None
+    filter: str
+    fletcher32: bool
+    fillvalue: Any
+    zones: Sequence[tuple[int, str]]
+
+
+class TableOptions(EncodingOptions, total=False):
+    """How a new table is stored; `create_table` tells of each."""
+
+    layout: Literal["columns", "rows"]
+    title: str
+    expected_rows: int | None
+    chunk_rows: int | None
+    filter: str
+    fletcher32: bool
+    index: Sequence[str]
+    lossy: Mapping[str, Lossy | Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +182,8 @@ _OTHER_NAMES = {
     "nthreads": "threads",
     "urlpath": "path",
 }
+#: What h5py calls a compression, and is a filter here.
+_H5PY_FILTERS = ("gzip", "lzf", "szip")
 _FILTER_NAMES = ("bitshuffle", "shuffle")
 
 
@@ -180,6 +210,8 @@ def _hint(name: str, value: object, known: list[str]) -> str:
     if name in _FILTER_NAMES:
         return f"did you mean filters={name if value else 'nofilter'!r}?"
     meant = _OTHER_NAMES.get(name)
+    if name == "compression" and "filter" in known and value in _H5PY_FILTERS:
+        meant = "filter"
     if meant is not None and meant.partition("=")[0] in known:
         return f"did you mean {meant if '=' in meant else repr(meant)}?"
     near = get_close_matches(name, known, 1)
