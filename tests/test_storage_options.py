@@ -50,6 +50,30 @@ def test_a_wrong_keyword_names_the_right_one(writer, wrong):
         WRITERS[writer](**{wrong: value})
 
 
+@pytest.mark.parametrize(
+    "writer", ["compress", "dumps", "pack", "append", "Frame", "Table", "repack", "copy"]
+)
+@pytest.mark.parametrize("wrong", ["clevel", "compression", "gaol"])
+def test_a_wrong_keyword_of_a_writer_with_options_of_its_own_too(tmp_path, writer, wrong):
+    path = tmp_path / "new"
+    with cq.hdf5.File(tmp_path / "a.h5", "w") as file:
+        table, dataset = file.create_table("t", {"a": [1, 2]}), file.create_dataset("d", data=[1, 2])
+        make = {
+            "compress": lambda **storage: cq.compress(b"abc", **storage),
+            "dumps": lambda **storage: cq.dumps(b"abc", **storage),
+            "pack": lambda **storage: cq.pack(b"abc", path, **storage),
+            "append": lambda **storage: cq.append(path, b"abc", **storage),
+            "Frame": lambda **storage: cq.Frame.create(path, **storage),
+            "Table": lambda **storage: table.copy(path, **storage),
+            "repack": lambda **storage: cq.hdf5.repack(tmp_path / "a.h5", path, **storage),
+            "copy": lambda **storage: cq.hdf5.copy(dataset, file, "x", **storage),
+        }[writer]
+        with pytest.raises(TypeError, match=f"argument '{wrong}'; did you mean '(level|codec|filter|goal)'"):
+            make(**{wrong: "gzip"})
+        assert not path.exists()
+        assert sorted(file) == ["d", "t"]
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 def test_every_writer_passes_the_options_on(writer, tmp_path):
     path = tmp_path / "a.b2nd"
