@@ -138,6 +138,7 @@ def test_a_compression_of_h5py_is_a_filter(tmp_path):
 
 def test_none_is_the_default_of_the_writer():
     assert Storage(codec=None, level=None).for_engine() == Storage().for_engine()
+    assert Storage().for_engine() == Storage.of(cq.zeros, {}).for_engine()
 
 
 def test_a_keyword_of_the_writer_itself_is_a_hint_too():

@@ -110,6 +110,8 @@ class Storage:
         """
         if device is not None:
             check_device(device)
+        if not given and path is None:
+            return _USUAL
         check_keywords(writer, given, StorageOptions)
         plain, tuning = parted(given)
         return cls(**plain, path=path, tuning=tuning)
@@ -121,6 +123,8 @@ class Storage:
 
     def for_engine(self) -> Options:
         """Return the options as the engine takes them. Raises ValueError for those that do not fit."""
+        if self is _USUAL:
+            return {"codec": DEFAULT_CODEC, "level": DEFAULT_LEVEL, "filters": None}
         codec: Any = DEFAULT_CODEC if self.codec is None else self.codec
         level: Any = DEFAULT_LEVEL if self.level is None else self.level
         filters: Any = self.filters
@@ -151,6 +155,10 @@ class Storage:
         return options
 
 
+#: What nobody said anything of, which most arrays are.
+_USUAL = Storage()
+
+
 def is_cut(given: StorageOptions) -> bool:
     """Whether something is said of chunks and blocks."""
     is_whole = given.get("chunks") is None and given.get("blocks") is None
@@ -160,6 +168,8 @@ def is_cut(given: StorageOptions) -> bool:
 def parted(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords that are not of `Tuning`, and those that are."""
     words = Tuning.__annotations__
+    if words.keys().isdisjoint(given):
+        return dict(given), {}
     plain = {name: value for name, value in given.items() if name not in words}
     return plain, {name: value for name, value in given.items() if name in words}
 
@@ -190,6 +200,8 @@ _FILTER_NAMES = ("bitshuffle", "shuffle")
 def check_keywords(writer: Callable[..., Any], given: Mapping[str, Any], kinds: Any) -> None:
     """Raise TypeError for a keyword that `kinds`, the TypedDict of a writer, does not have."""
     known: Mapping[str, Any] = kinds.__annotations__
+    if given.keys() <= known.keys():
+        return
     for name, value in given.items():
         if name not in known:
             own = [one.name for one in signature(writer).parameters.values() if _is_keyword(one)]
