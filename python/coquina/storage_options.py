@@ -7,7 +7,6 @@ In: the keywords of a call. Out: a value, and what the engine takes for it. A ke
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -226,6 +225,8 @@ def _hint(name: str, value: object, known: list[str]) -> str:
         meant = "filter"
     if meant is not None and meant.partition("=")[0] in known:
         return f"did you mean {meant if '=' in meant else repr(meant)}?"
+    from difflib import get_close_matches
+
     near = get_close_matches(name, known, 1)
     return f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(sorted(known))}"
 
