@@ -120,8 +120,8 @@ def differences(wanted: inspect.Signature, found: inspect.Signature) -> Iterator
     theirs = list(wanted.parameters.values())
     placed = [p for p in theirs if p.kind is not kind.KEYWORD_ONLY]
     in_place = list(found.parameters.values())
-    # Those of `Tuning` are refused by their names where they are none of its own.
-    if any(p.kind is kind.VAR_KEYWORD and p.annotation != "Unpack[Tuning]" for p in in_place):
+    # Those that `StorageOptions` does not have are refused by their names.
+    if any(p.kind is kind.VAR_KEYWORD and p.annotation != "Unpack[StorageOptions]" for p in in_place):
         yield "takes any keyword"
     for number, parameter in enumerate(placed):
         if number >= len(in_place) or in_place[number].kind is kind.KEYWORD_ONLY:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coquina import _core
-from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, tuned
+from coquina.storage_options import check_keywords
+from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, Tuning, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal, Unpack
 
     from coquina._core import Buffer, Codec, Filters
-    from coquina.tuning_options import Tuning
 
 
 def compress(
@@ -56,6 +56,7 @@ def compress(
     """
     terms = None
     if codec == AUTO or tuning:
+        check_keywords(compress, tuning, Tuning)
         codec, level, filters, terms = tuned(codec, level, filters, tuning)
         if split != "auto" or dictionary:
             named = "a dictionary" if dictionary else f"split {split!r}"

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from coquina.arrays.creation import asarray
-from coquina.arrays.new_arrays import check_device
 from coquina.arrays.operands import as_numpy, source_of
 from coquina.arrays.results import stored
 from coquina.functions.manipulation import roll
 from coquina.functions.slabs import along_axis, is_slab
+from coquina.storage_options import check_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,9 +1,12 @@
 """Where the names of `coquina` are that it does not import at once: most functions on arrays.
 
-A module's names are those of its `__all__`. They stand here too, so that no module is imported to know them.
+A module's names are those of its `__all__`. They stand here too, so that no module is imported to know them;
+those of the functions of items come from their table.
 """
 
 from __future__ import annotations
+
+from coquina.function_table import ELEMENTWISE_NAMES
 
 _NAMES = {
     "adapters.dask_storing": "from_dask",
@@ -19,17 +22,9 @@ _NAMES = {
     """,
     "functions.diagonals": "eye tril triu",
     "functions.einstein": "einsum",
-    "functions.elementwise": """
-        abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh around asin asinh
-        atan atan2 atanh bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or
-        bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
-        divide divmod equal exp exp2 expm1 fabs fix float_power floor floor_divide fmax fmin fmod frexp gcd
-        greater greater_equal heaviside hypot imag invert isfinite isinf isnan isnat lcm ldexp left_shift
-        less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
-        logical_xor maximum minimum mod modf multiply negative nextafter not_equal positive pow power
-        rad2deg radians real reciprocal remainder right_shift rint round sign signbit sin sinh spacing sqrt
-        square subtract tan tanh true_divide trunc where
-    """,
+    "functions.elementwise": " ".join(
+        (*ELEMENTWISE_NAMES, "around", "clip", "divmod", "fix", "frexp", "modf", "round", "where")
+    ),
     "functions.exchange": "astype from_dlpack",
     "functions.histograms": "bincount digitize histogram histogram_bin_edges",
     "functions.joining": """

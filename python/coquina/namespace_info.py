@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from coquina.arrays.new_arrays import check_device
 from coquina.functions import data_types
+from coquina.storage_options import check_device
 
 #: The most axes that an array has.
 DIMENSIONS_MAX = 16

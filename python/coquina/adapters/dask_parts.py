@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.arrays.array import Array
-    from coquina.arrays.new_arrays import Options
+    from coquina.storage_options import Options
     from coquina.tuning_options import Terms
 
 Shape = tuple[int, ...]

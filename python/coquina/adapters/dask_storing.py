@@ -18,22 +18,20 @@ from coquina import _core
 from coquina.adapters.dask_arrays import dask
 from coquina.adapters.dask_parts import ArrayRecipe, DatasetRecipe, Delivery, delivery_to
 from coquina.arrays.creation import new_array
-from coquina.arrays.new_arrays import options_of, written
+from coquina.arrays.new_arrays import written
 from coquina.hdf5.places import inside
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+from coquina.storage_options import Storage, is_cut
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
+    from coquina._core import Path
     from coquina.adapters.dask_parts import Parcel, Recipe
     from coquina.arrays.array import Array
-    from coquina.arrays.new_arrays import Access, Chunks, Options
     from coquina.hdf5.datasets import Dataset
-    from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
+    from coquina.storage_options import Options, StorageOptions
 
 Shape = tuple[int, ...]
 #: Chunks of Dask up to this size are stored as they are.
@@ -45,53 +43,23 @@ def from_dask(
     x: Any,
     path: Path | None = ...,
     *,
-    chunks: Chunks = ...,
-    blocks: tuple[int, ...] | None = ...,
-    access: Access = ...,
-    codec: Codec = ...,
-    level: int = ...,
-    filters: Filters | None = ...,
-    lossy: LossyOption = ...,
-    contiguous: bool = ...,
-    overwrite: bool = ...,
-    checksums: bool = ...,
     compute: Literal[True] = ...,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array: ...
 @overload
 def from_dask(
     x: Any,
     path: Path | None = ...,
     *,
-    chunks: Chunks = ...,
-    blocks: tuple[int, ...] | None = ...,
-    access: Access = ...,
-    codec: Codec = ...,
-    level: int = ...,
-    filters: Filters | None = ...,
-    lossy: LossyOption = ...,
-    contiguous: bool = ...,
-    overwrite: bool = ...,
-    checksums: bool = ...,
     compute: Literal[False],
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Any: ...
 def from_dask(
     x: Any,
     path: Path | None = None,
     *,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
     compute: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Any:
     """Return an array with the items of a Dask array, computed and encoded by Dask's tasks, in parallel.
 
@@ -114,22 +82,9 @@ def from_dask(
     """
     module = dask()
     _check(module, x)
-    if chunks is None and blocks is None and access == "any":
-        chunks = stored_chunks(x.chunks, x.dtype.itemsize)
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    if not is_cut(storage):
+        storage["chunks"] = stored_chunks(x.chunks, x.dtype.itemsize)
+    options = Storage.of(from_dask, storage, path).for_engine()
     if not compute:
         recipe, tasks = _delayed(module, x, options)
         finish = partial(_finished, recipe, x.shape, options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from coquina.indexing import (
 from coquina.memory import check_memory
 from coquina.providers import Provider
 from coquina.remote import RangeReader, new_path
+from coquina.storage_options import Storage, is_cut
 from coquina.tuning_options import info_of
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
+    from coquina._core import Path
     from coquina.arrays import opening
-    from coquina.lossy import LossyInfo, LossyOption
-    from coquina.tuning_options import Tuning, TuningInfo
+    from coquina.lossy import LossyInfo
+    from coquina.storage_options import StorageOptions
+    from coquina.tuning_options import TuningInfo
 else:
     opening = Provider("opening")
 
@@ -295,19 +297,9 @@ class Array(Operators, CountedWrites):
     def copy(
         self,
         *,
-        chunks: tuple[int, ...] | int | bool | Literal["auto"] | None = None,
-        blocks: tuple[int, ...] | None = None,
-        access: str | tuple[int, ...] = "any",
-        codec: Codec | None = None,
-        level: int | None = None,
-        filters: Filters | None = None,
-        lossy: LossyOption = None,
         path: Path | None = None,
-        contiguous: bool = True,
-        overwrite: bool = False,
-        checksums: bool = True,
         threads: int | None = None,
-        **tuning: Unpack[Tuning],
+        **storage: Unpack[StorageOptions],
     ) -> Array:
         """Return a copy, in memory or in a file, cut and encoded as the options say; else as this one is.
 
@@ -318,26 +310,16 @@ class Array(Operators, CountedWrites):
             may do that, are taken over as they are stored, if the options do not ask for others. attrs are
             copied too. Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
         """
-        if chunks is None and blocks is None and access == "any":
-            chunks, blocks = self.chunks, self.blocks
-        encoding, keeps_chunks = encoding_of_copy(self, codec, level, filters, tuning)
-        is_cut_alike = (chunks, blocks) == (self.chunks, self.blocks)
-        return copy_of(
-            Array,
-            self,
-            encoding,
-            chunks=chunks,
-            blocks=blocks,
-            access=access,
-            lossy=lossy,
-            path=path,
-            contiguous=contiguous,
-            overwrite=overwrite,
-            checksums=checksums,
-            threads=threads,
-            # What its codec has lost it would lose once more.
-            keeps_chunks=keeps_chunks and is_cut_alike and lossy is None,
+        if not is_cut(storage):
+            storage = cast("StorageOptions", {**storage, "chunks": self.chunks, "blocks": self.blocks})
+        wanted = Storage.of(Array.copy, storage, path)
+        encoding, keeps_chunks = encoding_of_copy(
+            self, wanted.codec, wanted.level, wanted.filters, wanted.tuning
         )
+        is_cut_alike = (wanted.chunks, wanted.blocks) == (self.chunks, self.blocks)
+        # What its codec has lost it would lose once more.
+        keeps_chunks = keeps_chunks and is_cut_alike and wanted.lossy is None
+        return copy_of(Array, self, wanted.encoded(encoding), threads=threads, keeps_chunks=keeps_chunks)
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first axis; some rows are read at a time."""

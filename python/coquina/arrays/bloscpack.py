@@ -18,7 +18,8 @@ from coquina import _core
 from coquina.html import facts_html
 from coquina.packed_arrays import PackedArray, packed_array, parse_metadata
 from coquina.remote import new_path
-from coquina.tuning_options import PACK_CODEC, PACK_LEVEL, PACKS, tuned
+from coquina.storage_options import check_keywords
+from coquina.tuning_options import PACK_CODEC, PACK_LEVEL, PACKS, Tuning, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Codec, Filters, Path
     from coquina.remote import RangeReader
-    from coquina.tuning_options import Tuning
 
 CHUNK_SIZE = 1 << 20
 _ITEM_BYTES = 8  # of plain bytes: what the Bloscpack package takes too
@@ -69,6 +69,7 @@ def pack(
 
     Raises ValueError for options out of range, OSError. Memory: a few chunks beyond `x`.
     """
+    check_keywords(pack, tuning, Tuning)
     codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
     data, metadata, item_bytes = _describe(x, metadata)
     typesize = item_bytes if typesize is None else typesize
@@ -107,6 +108,7 @@ def dumps(
     **tuning: Unpack[Tuning],
 ) -> bytes:
     """Return what `pack` would write to a file; see there for the options."""
+    check_keywords(dumps, tuning, Tuning)
     codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
     data, metadata, item_bytes = _describe(x, None)
     return cast(
@@ -169,6 +171,7 @@ def append(
 
     Raises ValueError for an array that does not fit, CorruptError for a damaged file, OSError.
     """
+    check_keywords(append, tuning, Tuning)
     codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
     array = open(path).array
     data, metadata, _ = _describe(x, None)

@@ -13,17 +13,16 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.creation import filled, new_array
-from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+from coquina.arrays.new_arrays import fill_boxes, written
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
-    from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
+    from coquina._core import Path
+    from coquina.storage_options import StorageOptions
 
 Shape = int | tuple[int, ...]
 
@@ -33,35 +32,11 @@ def zeros(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of zeros. See `asarray` for the options."""
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(zeros, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, "zeros")
 
 
@@ -70,38 +45,14 @@ def empty(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array without values in particular; they read as zeros until they are written.
 
     See `asarray` for the options.
     """
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(empty, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, "uninit")
 
 
@@ -110,35 +61,11 @@ def ones(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of ones. See `asarray` for the options."""
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(ones, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
 
 
@@ -147,35 +74,11 @@ def nans(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(nans, storage, path, device).for_engine()
     kind: np.dtype[Any] = np.dtype(dtype)
     if kind.kind not in "fc":
         raise TypeError(f"nans: dtype {kind} has no NaN")
@@ -189,39 +92,15 @@ def full(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array full of a value.
 
     fill_value: one item, or an array that broadcasts to `shape`. dtype: that of the value by default.
     See `asarray` for the options.
     """
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(full, storage, path, device).for_engine()
     value: npt.NDArray[Any] = np.asarray(fill_value)
     kind = value.dtype if dtype is None else np.dtype(dtype)
     if not value.ndim:

@@ -12,17 +12,15 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.constants import Shape, empty, full, ones, zeros
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+from coquina.storage_options import is_cut
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
-    from coquina.arrays.new_arrays import Access, Chunks
-    from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
+    from coquina._core import Path
+    from coquina.storage_options import StorageOptions
 
 
 def zeros_like(
@@ -32,40 +30,20 @@ def zeros_like(
     shape: Shape | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of zeros with the shape and dtype of `x`, cut as it is too if it is an `Array`.
 
     See `asarray` for the options.
     """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    shape, dtype, storage = _like(x, dtype, shape, storage)
     return zeros(
         shape,
         dtype,
         device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        lossy=lossy,
         path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-        **tuning,
+        **storage,
     )
 
 
@@ -76,40 +54,20 @@ def empty_like(
     shape: Shape | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array without values in particular with the shape and dtype of `x`.
 
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
     """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    shape, dtype, storage = _like(x, dtype, shape, storage)
     return empty(
         shape,
         dtype,
         device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        lossy=lossy,
         path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-        **tuning,
+        **storage,
     )
 
 
@@ -120,40 +78,20 @@ def ones_like(
     shape: Shape | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of ones with the shape and dtype of `x`, cut as it is too if it is an `Array`.
 
     See `asarray` for the options.
     """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    shape, dtype, storage = _like(x, dtype, shape, storage)
     return ones(
         shape,
         dtype,
         device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        lossy=lossy,
         path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-        **tuning,
+        **storage,
     )
 
 
@@ -165,58 +103,33 @@ def full_like(
     shape: Shape | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array full of a value with the shape and dtype of `x`.
 
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
     """
-    shape, dtype, chunks, blocks = _like(x, dtype, shape, chunks, blocks, access)
+    shape, dtype, storage = _like(x, dtype, shape, storage)
     return full(
         shape,
         fill_value,
         dtype,
         device=device,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        lossy=lossy,
         path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
-        **tuning,
+        **storage,
     )
 
 
 def _like(
-    x: Any,
-    dtype: npt.DTypeLike | None,
-    shape: Shape | None,
-    chunks: Chunks,
-    blocks: tuple[int, ...] | None,
-    access: Access,
-) -> tuple[Shape, np.dtype[Any], Chunks, tuple[int, ...] | None]:
-    """Return shape and dtype, and how to cut the array."""
+    x: Any, dtype: npt.DTypeLike | None, shape: Shape | None, storage: StorageOptions
+) -> tuple[Shape, np.dtype[Any], StorageOptions]:
+    """Return shape and dtype, and the options with how to cut the array."""
     model: Any = x if hasattr(x, "shape") and hasattr(x, "dtype") else np.asarray(x)
     named: Any = model.dtype if dtype is None else dtype
     kind = np.dtype(named)
     wanted: Shape = tuple(model.shape) if shape is None else shape
     is_alike = isinstance(x, Array) and wanted == x.shape and kind.itemsize == x.itemsize
-    if is_alike and chunks is None and blocks is None and access == "any":
-        chunks, blocks = x.chunks, x.blocks
-    return wanted, kind, chunks, blocks
+    if is_alike and not is_cut(storage):
+        storage = {**storage, "chunks": x.chunks, "blocks": x.blocks}
+    return wanted, kind, storage

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.arrays.new_arrays import A, fill_boxes, make, options_of, written
+from coquina.arrays.new_arrays import A, fill_boxes, make, written
 from coquina.tuning_options import AUTO, DEFAULT_LEVEL, known_terms, words_of
 
 if TYPE_CHECKING:
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from coquina._core import ArrayHandle, Codec, Filters, Path
+    from coquina._core import ArrayHandle, Codec, Filters
     from coquina.arrays.array import Array
-    from coquina.arrays.new_arrays import Access, Chunks
-    from coquina.lossy import LossyOption
+    from coquina.storage_options import Storage
     from coquina.tuning_options import Base
 
 
@@ -60,40 +59,17 @@ def encoding_of_copy(
 def copy_of(
     of: Callable[[ArrayHandle, np.dtype[Any]], A],
     array: Array,
-    encoding: Mapping[str, Any],
+    storage: Storage,
     *,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    lossy: LossyOption = None,
-    path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
     threads: int | None = None,
     keeps_chunks: bool = False,
 ) -> A:
     """Return a copy of an array with other options; `Array.copy` is what users call.
 
-    of: the class of the copy. encoding: codec, level and filters, and the keywords of `Tuning`.
-    keeps_chunks: take the chunks over as they are stored, which the options must allow.
+    of: the class of the copy. keeps_chunks: take the chunks over as they are stored, which the options must
+    allow.
     """
-    tuning = dict(encoding)
-    codec, level, filters = tuning.pop("codec"), tuning.pop("level"), tuning.pop("filters")
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = storage.for_engine()
     copy = make(of, array.shape, array.dtype, options)
     with written(copy):
         if keeps_chunks:

@@ -16,10 +16,10 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.descriptions import add_layers, as_stored, layers_of
-from coquina.arrays.new_arrays import DEFAULTS, Access, Chunks, Options, fill_boxes, make, options_of, written
+from coquina.arrays.new_arrays import DEFAULTS, fill_boxes, make, written
 from coquina.arrays.operators import Operators
 from coquina.arrays.regions import BOX_BYTES
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
-    from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
+    from coquina._core import Path
+    from coquina.storage_options import Options, StorageOptions
 
 #: Make an `Array` as `make` does.
 new_array = partial(make, Array)
@@ -42,19 +41,9 @@ def asarray(
     *,
     device: str | None = None,
     copy: bool | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
     threads: int | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a compressed array with the items of `obj`: a new one, unless it is that very array already.
 
@@ -83,25 +72,11 @@ def asarray(
     Raises ValueError for options out of range and for attributes that cannot be stored, LimitError for more
     than the format can count.
     """
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(asarray, storage, path, device).for_engine()
     if not isinstance(obj, np.ndarray):
         if isinstance(obj, Array):
             is_same = dtype is None or obj.dtype == dtype
-            if is_same and not copy and chunks is None and options == DEFAULTS:
+            if is_same and not copy and storage.get("chunks") is None and options == DEFAULTS:
                 return obj
         if copy is False:
             raise ValueError(f"copy=False: the items of {type(obj).__name__} are copied into new chunks")
@@ -152,19 +127,9 @@ def from_slabs(
     slabs: Iterable[npt.ArrayLike],
     dtype: npt.DTypeLike | None = None,
     *,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
     threads: int | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of slabs that follow each other along the first axis; how many is not known before.
 
@@ -175,20 +140,7 @@ def from_slabs(
     Memory: a row of chunks, and a slab. A file is committed once, at the end. Raises ValueError or
     TypeError for a slab that does not fit; there is no file then.
     """
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(from_slabs, storage, path).for_engine()
     arrays = (np.asarray(slab) for slab in slabs)
     first = next(arrays, None)
     if first is None or not first.ndim:

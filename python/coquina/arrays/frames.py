@@ -15,7 +15,8 @@ from coquina.attrs import Attrs, Meta
 from coquina.html import caption_html, facts_html
 from coquina.msgpack_values import pack
 from coquina.remote import new_path
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL, info_of, tuned
+from coquina.storage_options import check_keywords
+from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL, Tuning, info_of, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Codec, Filters, Path
     from coquina.remote import RangeReader
-    from coquina.tuning_options import Tuning, TuningInfo
+    from coquina.tuning_options import TuningInfo
 
 
 class Frame:
@@ -61,6 +62,7 @@ class Frame:
             goal, for_, bandwidth and calibrate of `Tuning`. The other options are those of `asarray`.
         meta: metadata that stay as they are as long as the frame lives.
         """
+        check_keywords(Frame.create, tuning, Tuning)
         codec, level, filters, terms = tuned(codec, level, filters, tuning)
         handle = _core.create_frame(
             new_path(path),

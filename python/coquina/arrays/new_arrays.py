@@ -7,7 +7,7 @@ appears under its name when it is complete; what failed leaves nothing.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,105 +15,31 @@ from coquina import _core
 from coquina.arrays.regions import boxes
 from coquina.dtypes import dtype_text
 from coquina.indexing import lower
-from coquina.remote import new_path
-from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, tuned
+from coquina.storage_options import Chunks, Options, Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator
 
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
+    from coquina._core import Path
     from coquina.arrays.array import Array
     from coquina.arrays.regions import Region
-    from coquina.lossy import LossyOption
 
 A = TypeVar("A", bound="Array")
-
-#: True is "auto", as h5py has it, and False is for HDF5 datasets.
-Chunks = tuple[int, ...] | int | bool | Literal["auto"] | None
-Access = str | tuple[int, ...]
 
 #: Texts of dtypes that many arrays have.
 TEXTS: dict[np.dtype[Any], str] = {
     dtype: dtype_text(dtype) for dtype in map(np.dtype, ("?", *"bhilqBHILQefdFD"))
 }
 
-Options = dict[str, Any]
-
 #: The options of arrays of which nothing else is said.
-DEFAULTS: Options = {"codec": DEFAULT_CODEC, "level": DEFAULT_LEVEL, "filters": None}
-
-
-def options_of(
-    chunks: Chunks,
-    blocks: tuple[int, ...] | None,
-    access: Access,
-    codec: Codec,
-    level: int,
-    filters: Filters | None,
-    path: Path | None,
-    contiguous: bool,
-    overwrite: bool,
-    checksums: bool,
-    device: str | None = None,
-    *,
-    lossy: LossyOption = None,
-    tuning: Mapping[str, Any] | None = None,
-) -> Options:
-    """Return the options that all new arrays have, as the engine takes them."""
-    if device is not None:
-        check_device(device)
-    terms = None
-    if codec == AUTO or tuning:
-        codec, level, filters, terms = tuned(codec, level, filters, tuning or {})
-    options: Options = {"codec": codec, "level": level, "filters": filters}
-    if terms is not None:
-        options["tuning"] = terms
-    if chunks is False:
-        raise ValueError("chunks=False: arrays are stored in chunks; chunks=shape makes one of all items")
-    if chunks is not None and chunks is not True and chunks != "auto":
-        options["chunks"] = (chunks,) if isinstance(chunks, int) else chunks
-    if blocks is not None:
-        options["blocks"] = (blocks,) if isinstance(blocks, int) else blocks
-    if access != "any":
-        options["access"] = access
-    if lossy is not None:
-        from coquina.lossy import lossy_of
-
-        options["lossy"] = lossy_of(lossy)
-    if path is not None:
-        place = new_path(path)
-        _refuse_hdf5_name(place)
-        options.update(
-            path=place,
-            contiguous=contiguous,
-            overwrite=overwrite,
-            checksums=checksums,
-        )
-    return options
+DEFAULTS: Options = Storage().for_engine()
 
 
 def usual_options(path: Path | None, chunks: Chunks = None) -> Options:
     """Return the options of a result that nobody said more of, in memory or in the file `path`."""
-    return options_of(
-        chunks, None, "any", DEFAULT_CODEC, DEFAULT_LEVEL, None, path,
-        contiguous=True, overwrite=False, checksums=True,
-    )  # fmt: skip
-
-
-def _refuse_hdf5_name(path: str) -> None:
-    """Raise ValueError for the name of an HDF5 file: what is written is a frame, and might replace one."""
-    if path.lower().endswith((".h5", ".hdf5", ".nc")):
-        raise ValueError(
-            f"{path}: arrays are written as Blosc2 frames (.b2nd); open(path, 'w') makes HDF5 files"
-        )
-
-
-def check_device(device: object) -> None:
-    """Raise ValueError for a device that is not there."""
-    if device is not None and device != "cpu":
-        raise ValueError(f"device {device!r}: the only one is 'cpu'")
+    return Storage(chunks=chunks, path=path).for_engine()
 
 
 def make(

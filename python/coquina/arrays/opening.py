@@ -21,6 +21,7 @@ from coquina.arrays.frames import Frame
 from coquina.dtypes import parse_dtype
 from coquina.providers import Provider
 from coquina.remote import RangeReader, local_path, new_path, reader_for
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -247,12 +248,6 @@ def _same_as(array: Array) -> Array:
     Codecs that lose something would lose it again if the items were encoded anew.
     """
     known = array.lossy
-    return copy_of(
-        Array,
-        array,
-        encoding_of_copy(array, None, None, None, {})[0],
-        chunks=array.chunks,
-        blocks=array.blocks,
-        lossy=known and known.promised,
-        keeps_chunks=True,
-    )
+    cut = Storage(chunks=array.chunks, blocks=array.blocks, lossy=known and known.promised)
+    storage = cut.encoded(encoding_of_copy(array, None, None, None, {})[0])
+    return copy_of(Array, array, storage, keeps_chunks=True)

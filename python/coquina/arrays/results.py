@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.arrays.new_arrays import Chunks
     from coquina.expressions.nodes import Region
+    from coquina.storage_options import Chunks
 
 #: Operands and results of up to so many bytes are computed at once, by NumPy.
 EAGER_BYTES = 1 << 16

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.arrays.creation import asarray, from_slabs, new_array
-from coquina.arrays.new_arrays import Access, Chunks, fill_boxes, options_of, written
+from coquina.arrays.new_arrays import fill_boxes, written
 from coquina.arrays.regions import BOX_BYTES
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Buffer, Codec, Filters, Path
+    from coquina._core import Buffer, Path
     from coquina.arrays.array import Array
-    from coquina.arrays.new_arrays import Options
     from coquina.arrays.regions import Region
-    from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
+    from coquina.storage_options import Options, StorageOptions
 
 #: Fewer items are made by NumPy at once.
 _AT_ONCE = BOX_BYTES // 8
@@ -42,18 +40,8 @@ def arange(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of the numbers from `start` (0 if it is left out) up to, without, `stop`, by `step`.
 
@@ -61,21 +49,7 @@ def arange(
     """
     if stop is None:
         start, stop = start * 0 + 0, start  # 0, not -0.0
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(arange, storage, path, device).for_engine()
     length = _length(start, stop, step)
     if length <= _AT_ONCE:
         return new_from(np.arange(start, stop, step, dtype=dtype), options)
@@ -103,38 +77,14 @@ def linspace(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of `num` numbers at equal distances from `start` to `stop`, with it if `endpoint`.
 
     As `numpy.linspace` for numbers. See `asarray` for the options.
     """
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(linspace, storage, path, device).for_engine()
     if num <= _AT_ONCE:
         return new_from(np.linspace(start, stop, num, endpoint, dtype=dtype), options)
     wide: np.dtype[Any] = np.result_type(start, stop, float(num))
@@ -161,19 +111,9 @@ def fromiter(
     dtype: npt.DTypeLike,
     count: int = -1,
     *,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
     threads: int | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of one axis with the items of `iterable`, or the first `count` of them.
 
@@ -183,19 +123,9 @@ def fromiter(
     return from_slabs(
         _pieces(iter(iterable), kind, count),
         kind,
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        lossy=lossy,
         path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
         threads=threads,
-        **tuning,
+        **storage,
     )
 
 
@@ -205,19 +135,9 @@ def frombuffer(
     count: int = -1,
     offset: int = 0,
     *,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
     threads: int | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of one axis with the items of a buffer, from byte `offset` on.
 
@@ -225,19 +145,9 @@ def frombuffer(
     """
     return asarray(
         np.frombuffer(cast("Any", buffer), dtype, count, offset),
-        chunks=chunks,
-        blocks=blocks,
-        access=access,
-        codec=codec,
-        level=level,
-        filters=filters,
-        lossy=lossy,
         path=path,
-        contiguous=contiguous,
-        overwrite=overwrite,
-        checksums=checksums,
         threads=threads,
-        **tuning,
+        **storage,
     )
 
 

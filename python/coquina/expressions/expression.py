@@ -6,11 +6,11 @@ Invariant: an expression never changes; it follows its operands, which are read 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from coquina.arrays.array import Array
 from coquina.arrays.creation import new_array
-from coquina.arrays.new_arrays import options_of, written
+from coquina.arrays.new_arrays import written
 from coquina.arrays.operators import Operators
 from coquina.arrays.views import View, view_of
 from coquina.expressions import engine
@@ -19,7 +19,7 @@ from coquina.expressions.gathering import read_key, read_selection, rows
 from coquina.expressions.nodes import Boxes, Leaf, Node
 from coquina.expressions.reference import postorder
 from coquina.quoting import quoted
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+from coquina.storage_options import Storage, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
-    from coquina.arrays.new_arrays import Access, Chunks
+    from coquina._core import Path
     from coquina.indexing import Selection
-    from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
+    from coquina.storage_options import Chunks, StorageOptions
 
 
 class Expr(Operators):
@@ -106,18 +104,8 @@ class Expr(Operators):
         self,
         path: Path | None = None,
         *,
-        chunks: Chunks = None,
-        blocks: tuple[int, ...] | None = None,
-        access: Access = "any",
-        codec: Codec = DEFAULT_CODEC,
-        level: int = DEFAULT_LEVEL,
-        filters: Filters | None = None,
-        lossy: LossyOption = None,
-        contiguous: bool = True,
-        overwrite: bool = False,
-        checksums: bool = True,
         threads: int | None = None,
-        **tuning: Unpack[Tuning],
+        **storage: Unpack[StorageOptions],
     ) -> Array:
         """Compute all items into a new compressed array, in memory or in a file.
 
@@ -125,22 +113,10 @@ class Expr(Operators):
         unless the options say otherwise; they are those of `asarray`, with those of `Tuning` for the codec
         "auto". Memory: blocks in work. A file appears when it is complete.
         """
-        if chunks is None and blocks is None and access == "any":
+        if not is_cut(storage):
             chunks, blocks = self._partition()
-        options = options_of(
-            chunks,
-            blocks,
-            access,
-            codec,
-            level,
-            filters,
-            path,
-            contiguous,
-            overwrite,
-            checksums,
-            lossy=lossy,
-            tuning=tuning,
-        )
+            storage = cast("StorageOptions", {**storage, "chunks": chunks, "blocks": blocks})
+        options = Storage.of(Expr.compute, storage, path).for_engine()
         array = new_array(self.shape, self.dtype, options)
         with written(array):
             engine.store(self._node, array, threads)

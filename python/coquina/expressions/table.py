@@ -1,4 +1,4 @@
-"""The table of the functions of items, and how NumPy types them.
+"""What functions of items do, by `function_table`, and how NumPy types them.
 
 In: the dtypes of operands. Out: the dtypes that a function takes and returns.
 Source: NumPy's ufuncs and its promotion (NEP 50): the dtypes are those that `ufunc.resolve_dtypes` answers.
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+
+from coquina.function_table import ELEMENTWISE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -82,39 +84,6 @@ def result_type(*types: Operand) -> np.dtype[Any]:
     return np.result_type(*[kind(0) if kind in WEAK_TYPES else kind for kind in cast("Iterable[Any]", types)])
 
 
-#: ufuncs that have other names, which are taken too.
-ALIASES = {
-    "abs": "absolute",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_not": "invert",
-    "bitwise_right_shift": "right_shift",
-    "conj": "conjugate",
-    "mod": "remainder",
-    "pow": "power",
-    "true_divide": "divide",
-}
-
-_UFUNCS = """
-add subtract multiply divide floor_divide remainder fmod power float_power negative positive absolute fabs
-square sqrt cbrt reciprocal sign heaviside gcd lcm conjugate
-equal not_equal less less_equal greater greater_equal
-logical_and logical_or logical_xor logical_not
-bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count
-floor ceil trunc rint maximum minimum fmax fmin
-exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2
-sin cos tan arcsin arccos arctan arctan2 hypot sinh cosh tanh arcsinh arccosh arctanh
-deg2rad rad2deg radians degrees
-isnan isinf isfinite isnat signbit copysign nextafter spacing ldexp
-"""
-
 #: Functions of strings, of one operand and of two.
 _OF_STRINGS = """
 str_len lower upper capitalize swapcase title strip lstrip rstrip
@@ -124,8 +93,9 @@ _OF_TWO_STRINGS = "startswith endswith contains find rfind count"
 
 
 def _rows() -> Iterable[Function]:
-    for name in _UFUNCS.split():
-        yield of_ufunc(getattr(np, name))
+    # Some have two names of one ufunc.
+    named = dict.fromkeys(getattr(np, name) for name in ELEMENTWISE_NAMES)
+    yield from (of_ufunc(found) for found in named if isinstance(found, np.ufunc))
     yield of_ufunc(np.modf, name="modf_fraction")
     yield of_ufunc(np.modf, output=1, name="modf_whole")
     yield of_ufunc(np.frexp, name="frexp_mantissa")
@@ -141,4 +111,4 @@ def _rows() -> Iterable[Function]:
 
 #: All functions, by the names that NumPy has for them.
 FUNCTIONS: dict[str, Function] = {row.name: row for row in _rows()}
-FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})
+FUNCTIONS.update({name: FUNCTIONS[getattr(np, name).__name__] for name in ELEMENTWISE_NAMES})

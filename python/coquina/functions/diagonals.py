@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.arrays.new_arrays import Access, Chunks, options_of
 from coquina.arrays.operands import source_of
 from coquina.arrays.results import is_tiny, stored
 from coquina.arrays.sequences import made, new_from
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
 from coquina.expressions.nodes import Boxes
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +23,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Codec, Filters, Path
+    from coquina._core import Path
     from coquina.arrays.array import Array
     from coquina.arrays.regions import Region
     from coquina.expressions.expression import Expr
-    from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
+    from coquina.storage_options import StorageOptions
 
 #: Fewer items are made by NumPy at once.
 _AT_ONCE = 1 << 20
@@ -43,39 +41,15 @@ def eye(
     dtype: npt.DTypeLike | None = None,
     *,
     device: str | None = None,
-    chunks: Chunks = None,
-    blocks: tuple[int, ...] | None = None,
-    access: Access = "any",
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
-    lossy: LossyOption = None,
     path: Path | None = None,
-    contiguous: bool = True,
-    overwrite: bool = False,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of two axes with ones along diagonal `k`, and zeros elsewhere.
 
     n_cols: as many as rows by default. k: 0 is the main diagonal, positive ones are above it. See `asarray`
     for the options.
     """
-    options = options_of(
-        chunks,
-        blocks,
-        access,
-        codec,
-        level,
-        filters,
-        path,
-        contiguous,
-        overwrite,
-        checksums,
-        device,
-        lossy=lossy,
-        tuning=tuning,
-    )
+    options = Storage.of(eye, storage, path, device).for_engine()
     kind: np.dtype[Any] = np.dtype(dtype)
     shape = (n_rows, n_rows if n_cols is None else n_cols)
     if shape[0] * shape[1] <= _AT_ONCE:

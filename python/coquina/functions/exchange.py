@@ -11,11 +11,11 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.creation import asarray
-from coquina.arrays.new_arrays import check_device
 from coquina.arrays.operands import as_numpy, source_of
 from coquina.arrays.results import is_tiny, stored
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node, cast_items, cast_node
+from coquina.storage_options import check_device
 
 if TYPE_CHECKING:
     import numpy.typing as npt

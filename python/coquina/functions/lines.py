@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from coquina._core import Path
     from coquina.arrays.array import Array
-    from coquina.arrays.new_arrays import Options
+    from coquina.storage_options import Options
 
 #: Of items that are worked on at once; sorting takes some four times as much in all.
 WORK_BYTES = 64 << 20

@@ -31,7 +31,8 @@ from coquina.hdf5.trees import Walk
 from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
 from coquina.lossy import lossy_of
 from coquina.remote import new_path
-from coquina.tuning_options import AUTO, DATASETS, tuned
+from coquina.storage_options import check_keywords
+from coquina.tuning_options import AUTO, DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from coquina._core import Filters, Path
     from coquina.lossy import LossyOption
-    from coquina.tuning_options import Tuning
 
 Chunks = tuple[int, ...] | Literal["auto"] | None
 
@@ -106,6 +106,7 @@ def repack(
         filter = "blosc2"
     if filter is None and codec is not None:
         raise ValueError(f"codec {codec!r}: needs a filter that it is for")
+    check_keywords(repack, tuning, Tuning)
     codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
     named = tuple(only)
     wish = Wish(
@@ -201,6 +202,7 @@ def copy(
     if not name or name in target:
         raise ValueError(f"copy: there is something of the name {name!r}, or it is none")
     h5, group = inside(dataset), inside(target)
+    check_keywords(copy, tuning, Tuning)
     codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
     wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, ("/",), lossy_of(lossy), terms)
     wish.check()

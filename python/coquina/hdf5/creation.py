@@ -7,11 +7,11 @@ Invariant: it can be made where no filter plugin is present, and is what the plu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,35 +21,53 @@ from coquina.hdf5.describing import default_cut
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.untyped import h5d, h5o, h5p, h5py, h5s, h5t, h5z
+from coquina.lossy import lossy_of
+from coquina.storage_options import DatasetOptions, check_keywords, parted
+from coquina.tuning_options import DATASETS, tuned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     import numpy.typing as npt
 
+    from coquina._core import Codec
+    from coquina.hdf5.describing import Zones
     from coquina.lossy import Lossy
+    from coquina.storage_options import Chunks
     from coquina.tuning_options import Terms
 
 Shape = tuple[int, ...]
-Chunks = Shape | int | bool | Literal["auto"] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Storage:
-    """How a new dataset is stored; see `Group.create_dataset`."""
+class DatasetStorage:
+    """How a new dataset is stored; see `Group.create_dataset`. tuning: what chunks are tuned for."""
 
-    chunks: Chunks
-    maxshape: tuple[int | None, ...] | None
-    blocks: Shape | None
-    filter: str
-    codec: str | None
-    level: int | None
-    filters: Any
-    fletcher32: bool
-    fillvalue: Any
+    chunks: Chunks = None
+    maxshape: tuple[int | None, ...] | None = None
+    blocks: Shape | None = None
+    filter: str = "blosc2"
+    codec: Codec | None = None
+    level: int | None = None
+    filters: Any = "shuffle"
+    fletcher32: bool = False
+    fillvalue: Any = None
     lossy: Lossy | None = None
-    tuning: Terms | None = None
+    zones: Zones = ()
     checksums: bool = True
+    tuning: Terms | None = None
 
-    def __post_init__(self) -> None:
+    @classmethod
+    def of(cls, writer: Callable[..., Any], given: Mapping[str, Any]) -> DatasetStorage:
+        """Return what a writer was given. Raises TypeError for other keywords, and as `tuned`."""
+        check_keywords(writer, given, DatasetOptions)
+        plain, tuning = parted(given)
+        asked = cls(**plain)
+        codec, level, filters, terms = tuned(asked.codec, asked.level, asked.filters, tuning, DATASETS)
+        bound = lossy_of(asked.lossy)
+        return replace(asked, codec=codec, level=level, filters=filters, lossy=bound, tuning=terms)
+
+    def check(self) -> None:
         """Raise ValueError for means that datasets do not have, and for filters that cannot be tuned."""
         if self.tuning is not None and (self.filter != "blosc2" or self.fletcher32):
             named = "fletcher32" if self.filter == "blosc2" else f"filter {self.filter!r}"
@@ -114,7 +132,7 @@ def datatype(dtype: np.dtype[Any]) -> Any:
     return None if stored_dtype(tid) is None else tid
 
 
-def create(location: Any, made: Content, tid: Any, storage: Storage) -> tuple[Any, Shape | None]:
+def create(location: Any, made: Content, tid: Any, storage: DatasetStorage) -> tuple[Any, Shape | None]:
     """Return a new dataset of h5py in the file of `location`, and the blocks of its chunks, if it has any.
 
     It has neither a name nor items yet.
@@ -192,7 +210,7 @@ def _limits(shape: Shape, maxshape: tuple[int | None, ...] | None) -> tuple[int,
     return tuple(h5s.UNLIMITED if most is None else most for most in maxshape)
 
 
-def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Storage) -> Shape | None:
+def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: DatasetStorage) -> Shape | None:
     """Choose chunks and filters, and return the blocks.
 
     None for a dataset that has no items and never will, or no axes.
@@ -235,7 +253,7 @@ def _lengths(given: Shape | None) -> Shape | None:
     return None if given is None else tuple(index(length) for length in given)
 
 
-def _check_contiguous(made: Content, limits: tuple[int, ...], storage: Storage) -> None:
+def _check_contiguous(made: Content, limits: tuple[int, ...], storage: DatasetStorage) -> None:
     """Raise TypeError for what only chunks can have."""
     if limits != made.shape:
         raise TypeError("chunks=False: what is stored in one piece cannot grow: no maxshape beyond the shape")
@@ -245,7 +263,7 @@ def _check_contiguous(made: Content, limits: tuple[int, ...], storage: Storage) 
         raise TypeError(f"chunks=False: only chunks have filters, not {', '.join(names) or storage.filter!r}")
 
 
-def _check_plain(storage: Storage, shape: Shape) -> None:
+def _check_plain(storage: DatasetStorage, shape: Shape) -> None:
     """Raise TypeError if chunks were asked for where there can be none."""
     is_asked = storage.fletcher32 or storage.lossy is not None
     is_asked = is_asked or not (isinstance(storage.chunks, bool) or storage.chunks in (None, "auto"))

@@ -7,11 +7,11 @@ work: names, links, attributes; what is here opens nodes when they are asked for
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from coquina.arrays.new_arrays import fill_boxes
 from coquina.arrays.writes import wrote
-from coquina.hdf5.creation import Chunks, Storage, content, create, datatype, link, missing
+from coquina.hdf5.creation import DatasetStorage, content, create, datatype, link, missing
 from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_views import GroupItems, GroupValues
 from coquina.hdf5.open_files import link_access
@@ -19,26 +19,21 @@ from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5g, h5py
-from coquina.lossy import lossy_of
 from coquina.providers import Provider
-from coquina.tuning_options import DATASETS, tuned
+from coquina.storage_options import ChunkOptions, check_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Unpack
 
     import numpy.typing as npt
 
-    from coquina._core import Filters
     from coquina.adapters import dask_storing
-    from coquina.hdf5.describing import Zones
     from coquina.hdf5.nodes import Nodes
-    from coquina.lossy import LossyOption
+    from coquina.storage_options import DatasetOptions, TableOptions
     from coquina.tables import making as table_making
     from coquina.tables import opening as table_opening
-    from coquina.tables.column_bounds import Bounds
     from coquina.tables.table import Table
-    from coquina.tuning_options import Tuning
 else:
     dask_storing = Provider("dask_storing")
     table_making, table_opening = map(Provider, ("table_making", "table_opening"))
@@ -152,20 +147,8 @@ class Group(Placed, MutableMapping[str, Any]):
         dtype: npt.DTypeLike | None = None,
         data: Any = None,
         *,
-        chunks: Chunks = None,
-        maxshape: tuple[int | None, ...] | None = None,
-        blocks: tuple[int, ...] | None = None,
-        filter: str = "blosc2",
-        codec: str | None = None,
-        level: int | None = None,
-        filters: Filters = "shuffle",
-        fletcher32: bool = False,
-        fillvalue: Any = None,
-        lossy: LossyOption = None,
-        zones: Zones = (),
-        checksums: bool = True,
         threads: int | None = None,
-        **tuning: Unpack[Tuning],
+        **storage: Unpack[DatasetOptions],
     ) -> Any:
         """Return a new dataset; if it cannot be filled, there is none.
 
@@ -198,26 +181,31 @@ class Group(Placed, MutableMapping[str, Any]):
         first = None if name is None else missing(self._h5, name)
         if name is not None and first is None:
             raise ValueError(f"create_dataset: there is something of the name {name!r}")
-        codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
+        wanted = DatasetStorage.of(Group.create_dataset, storage)
         made = content(shape, dtype, data)
         tid = datatype(made.dtype)
-        bound = lossy_of(lossy)
+        bound, terms = wanted.lossy, wanted.tuning
         if tid is None and bound is not None:
             raise ValueError(f"lossy: items of {made.dtype} are kept exactly")
         if tid is None:
             return self._shown(
                 self._h5.create_dataset(
-                    name, shape, dtype, data, chunks=chunks, maxshape=maxshape, fillvalue=fillvalue
+                    name,
+                    shape,
+                    dtype,
+                    data,
+                    chunks=wanted.chunks,
+                    maxshape=wanted.maxshape,
+                    fillvalue=wanted.fillvalue,
                 )
             )
-        how = (chunks, maxshape, blocks, filter, codec, level, filters)
-        storage = Storage(*how, fletcher32, fillvalue, bound, terms, checksums)
-        h5, cut = create(self._h5, made, tid, storage)
+        wanted.check()
+        h5, cut = create(self._h5, made, tid, wanted)
         # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
         if name is not None:
             link(self._h5, name, h5)
         try:
-            dataset = self._nodes.node(h5, cut, zones)
+            dataset = self._nodes.node(h5, cut, wanted.zones)
             # There may have been another dataset at its place in the file.
             wrote(dataset)
             if terms is not None and cut is not None:
@@ -239,66 +227,16 @@ class Group(Placed, MutableMapping[str, Any]):
         name: str,
         data: Any,
         *,
-        chunks: Chunks = None,
-        blocks: tuple[int, ...] | None = None,
-        codec: str | None = None,
-        level: int | None = None,
-        filters: Filters = "shuffle",
-        lossy: LossyOption = None,
-        checksums: bool = True,
         threads: int | None = None,
-        **tuning: Unpack[Tuning],
+        **storage: Unpack[ChunkOptions],
     ) -> Any:
         """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`."""
-        return self.create_dataset(
-            name,
-            data=data,
-            chunks=chunks,
-            blocks=blocks,
-            codec=codec,
-            level=level,
-            filters=filters,
-            lossy=lossy,
-            checksums=checksums,
-            threads=threads,
-            **tuning,
-        )
+        check_keywords(Group.create_array, storage, ChunkOptions)
+        return self.create_dataset(name, data=data, threads=threads, **storage)
 
-    def create_table(
-        self,
-        name: str,
-        data: Any,
-        *,
-        layout: Literal["columns", "rows"] = "columns",
-        title: str = "",
-        expected_rows: int | None = None,
-        chunk_rows: int | None = None,
-        filter: str = "blosc2",
-        codec: str | None = None,
-        level: int | None = None,
-        filters: Filters = "shuffle",
-        fletcher32: bool = False,
-        index: Sequence[str] = (),
-        lossy: Bounds = None,
-        checksums: bool = True,
-        **tuning: Unpack[Tuning],
-    ) -> Table:
+    def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
-        storing = table_making.Storing(
-            layout,
-            title,
-            expected_rows,
-            chunk_rows,
-            filter,
-            codec,
-            level,
-            filters,
-            fletcher32,
-            tuple(index),
-            lossy,
-            tuning=tuning,
-            checksums=checksums,
-        )
+        storing = table_making.Storing.of(Group.create_table, storage)
         return table_making.create_in(self, name, data, storing)
 
     def table(self, name: str) -> Table:

@@ -15,13 +15,12 @@ import numpy as np
 
 from coquina.arrays.creation import asarray, new_array
 from coquina.arrays.cuts import Cut
-from coquina.arrays.new_arrays import options_of
 from coquina.hdf5.untyped import h5py
+from coquina.storage_options import Storage
 from coquina.tables.directory import Directory
 from coquina.tables.homes import Appender, Home
 from coquina.tables.manifest import NAME as JSON
 from coquina.tables.manifest import is_directory
-from coquina.tuning_options import DEFAULT_CODEC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,19 +144,17 @@ class FramesHome(Home):
         node: Node = {"kind": "array", "attrs": {}, "number": directory.new_number()}
         if (members := h5py.check_enum_dtype(wanted)) is not None:
             node["members"] = {str(name): int(value) for name, value in members.items()}
-        options = options_of(
-            (cut.chunk_rows,),
-            (min(cut.block_rows, cut.chunk_rows),),
-            "any",
-            cut.codec or DEFAULT_CODEC,
-            0 if cut.filter == "none" else cut.level,
-            cut.filters,
-            directory.file(node),
-            True,
-            True,
-            True,
+        storage = Storage(
+            chunks=(cut.chunk_rows,),
+            blocks=(min(cut.block_rows, cut.chunk_rows),),
+            codec=cut.codec,
+            level=0 if cut.filter == "none" else cut.level,
+            filters=cut.filters,
             lossy=cut.lossy,
+            path=directory.file(node),
+            overwrite=True,
         )
+        options = storage.for_engine()
         if cut.tuning is not None and cut.filter != "none":
             options["tuning"] = cut.tuning
         made = new_array((0,), np.dtype(wanted.str), options)

@@ -19,6 +19,7 @@ from coquina.arrays.cuts import Cut
 from coquina.hdf5.files import File
 from coquina.hdf5.filters import usual_level
 from coquina.remote import new_path
+from coquina.storage_options import TableOptions, check_keywords, parted
 from coquina.tables.column_bounds import bounds_of
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
 from coquina.tables.directories import open_directory
@@ -37,7 +38,7 @@ from coquina.tables.user_attributes import attributes_of, put_attributes, title_
 from coquina.tuning_options import DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from typing import Unpack
 
     from coquina._core import Filters, Path
@@ -82,6 +83,14 @@ class Storing:
         if self.lossy and self.layout == "rows":
             raise ValueError("lossy: records are kept exactly; layout='columns' takes bounds by column")
 
+    @classmethod
+    def of(cls, writer: Callable[..., Any], given: Mapping[str, Any]) -> Storing:
+        """Return what a writer was given. Raises TypeError for keywords that there are not."""
+        check_keywords(writer, given, TableOptions)
+        plain, tuning = parted(given)
+        plain["index"] = tuple(plain.get("index", ()))
+        return cls(**plain, tuning=cast("Tuning", tuning))
+
     def _encoding(self) -> dict[str, Any]:
         """Return codec, level and filters, and what chunks are tuned for."""
         codec, level, filters, terms = tuned(self.codec, self.level, self.filters, self.tuning, DATASETS)
@@ -121,21 +130,9 @@ def create_table(
     data: Any,
     *,
     name: str = "/table",
-    layout: Kind = "columns",
     mode: Mode = "a",
     overwrite: bool = False,
-    title: str = "",
-    expected_rows: int | None = None,
-    chunk_rows: int | None = None,
-    filter: str = "blosc2",
-    codec: str | None = None,
-    level: int | None = None,
-    filters: Filters = "shuffle",
-    fletcher32: bool = False,
-    index: Sequence[str] = (),
-    lossy: Bounds = None,
-    checksums: bool = True,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[TableOptions],
 ) -> Table:
     """Return a new table in a file, open for writing; closing it closes the file.
 
@@ -163,21 +160,7 @@ def create_table(
     Raises ValueError if there is something of this name that is not to be replaced, or is no table,
     FileExistsError for a directory, TypeError for data that tables do not take.
     """
-    storing = Storing(
-        layout,
-        title,
-        expected_rows,
-        chunk_rows,
-        filter,
-        codec,
-        level,
-        filters,
-        fletcher32,
-        tuple(index),
-        lossy,
-        tuning=tuning,
-        checksums=checksums,
-    )
+    storing = Storing.of(create_table, storage)
     return create_at(path, mode, name, batches(data), expecting(storing, data), overwrite=overwrite)
 
 

@@ -20,6 +20,7 @@ from coquina.changes import written_by
 from coquina.hdf5.places import inside
 from coquina.providers import Provider
 from coquina.quoting import quoted
+from coquina.storage_options import check_keywords
 from coquina.tables import deleting, table_indexes, writing
 from coquina.tables.access import KnownTerms
 from coquina.tables.conditions import KnownConditions
@@ -32,6 +33,7 @@ from coquina.tables.selection import Queries, Selection
 from coquina.tables.sorted_reading import iterate_sorted, read_sorted
 from coquina.tables.table_html import table_html
 from coquina.tables.waiting import FEW_ROWS, WaitingRows
+from coquina.tuning_options import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
     from coquina.tables.layout import Batch, ColumnSpec, Layout, Schema
     from coquina.tables.making import Kind
     from coquina.tables.reading import Names
-    from coquina.tuning_options import Tuning
 
     Values = npt.NDArray[Any]
     IndexKind = Literal["full", "partial", "light", "zones", "pytables"]
@@ -325,6 +326,7 @@ class Table(Queries):
         is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
         and read again: its size is theirs without compression. Each row is decoded once, whatever the limit.
         """
+        check_keywords(Table.copy, tuning, Tuning)
         plan = self._query()
         if condition is not None:
             plan = plan.where(Condition(condition), None, None, None)

@@ -1,0 +1,86 @@
+"""The functions of one and two operands, made from `function_table`, as NumPy's ufuncs are called.
+
+In: arrays, expressions, views, datasets, NumPy arrays, Python scalars, lists; they broadcast. Out: an
+    `Array`, computed at once, if all is small, else a lazy expression.
+Invariant: `ufuncs.pyi`, which tells type checkers the names, is what `tools/function_stub.py` writes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina.expressions.evaluation import evaluate
+from coquina.expressions.functions import FUNCTIONS, Function
+from coquina.expressions.protocols import array_ufunc
+from coquina.function_table import ELEMENTWISE, ELEMENTWISE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coquina.arrays.array import Array
+    from coquina.expressions.expression import Expr
+
+
+def _unary(name: str, what: str) -> Callable[[Any], Array | Expr]:
+    """Return the function of one operand of this name, which returns `what`."""
+    function = FUNCTIONS[name]
+
+    def call(
+        x: Any, /, *, out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind"
+    ) -> Array | Expr:
+        if out is None and where is True and dtype is None:
+            return evaluate(function, x)
+        return _as_ufunc(function, (x,), {"out": out, "where": where, "dtype": dtype, "casting": casting})
+
+    return _named(call, name, what)
+
+
+def _binary(name: str, what: str) -> Callable[[Any, Any], Array | Expr]:
+    """Return the function of two operands of this name, which returns `what`."""
+    function = FUNCTIONS[name]
+
+    def call(
+        x1: Any,
+        x2: Any,
+        /,
+        *,
+        out: Any = None,
+        where: Any = True,
+        dtype: Any = None,
+        casting: str = "same_kind",
+    ) -> Array | Expr:
+        if out is None and where is True and dtype is None:
+            return evaluate(function, x1, x2)
+        return _as_ufunc(function, (x1, x2), {"out": out, "where": where, "dtype": dtype, "casting": casting})
+
+    return _named(call, name, what)
+
+
+def _as_ufunc(function: Function, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return a function with what NumPy's ufuncs take by name."""
+    if not isinstance(cast("Any", function.apply), np.ufunc):
+        raise TypeError(f"{function.name}: no ufunc of NumPy, so it takes no 'out', 'where' and 'dtype'")
+    out = options.pop("out")
+    given: dict[str, Any] = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
+    return array_ufunc(cast("Any", function.apply), "__call__", operands, {**options, **given})
+
+
+def _named(call: Any, name: str, what: str) -> Any:
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return {what}."
+    return call
+
+
+def _make_all() -> None:
+    """Put the function of each row under all of its names."""
+    for row in ELEMENTWISE:
+        make = _unary if row.arity == 1 else _binary
+        function = make(row.names[0], row.returns)
+        globals().update(dict.fromkeys(row.names, function))
+
+
+_make_all()
+
+__all__ = list(ELEMENTWISE_NAMES)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -1,0 +1,149 @@
+"""The keywords of all writers: gathered once, and a wrong one names the right one."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import coquina as cq
+from coquina.hdf5.creation import DatasetStorage
+from coquina.storage_options import DatasetOptions, Storage, StorageOptions, TableOptions, check_keywords
+from coquina.tables.making import Storing
+from coquina.tuning_options import Tuning
+
+WRITERS = {
+    "zeros": lambda **storage: cq.zeros(3, **storage),
+    "ones": lambda **storage: cq.ones(3, **storage),
+    "full": lambda **storage: cq.full(3, 7, **storage),
+    "nans": lambda **storage: cq.nans(3, **storage),
+    "empty_like": lambda **storage: cq.empty_like(cq.zeros(3), **storage),
+    "full_like": lambda **storage: cq.full_like(cq.zeros(3), 7, **storage),
+    "arange": lambda **storage: cq.arange(3, **storage),
+    "linspace": lambda **storage: cq.linspace(0, 1, 3, **storage),
+    "eye": lambda **storage: cq.eye(3, **storage),
+    "asarray": lambda **storage: cq.asarray([1, 2], **storage),
+    "fromiter": lambda **storage: cq.fromiter([1, 2], int, **storage),
+    "frombuffer": lambda **storage: cq.frombuffer(bytes(16), **storage),
+    "from_slabs": lambda **storage: cq.from_slabs([[1, 2]], **storage),
+    "copy": lambda **storage: cq.zeros(3).copy(**storage),
+    "compute": lambda **storage: cq.expr("a + 1", a=cq.zeros(3)).compute(**storage),
+}
+
+MEANT = {
+    "compression": ("lz4", r"'codec'\?"),
+    "clevel": (3, r"'level'\?"),
+    "shuffle": (True, r"filters='shuffle'\?"),
+    "bitshuffle": (True, r"filters='bitshuffle'\?"),
+    "lvel": (3, r"'level'\?"),
+    "over_write": (True, r"'overwrite'\?"),
+    "gaol": ("size", r"'goal'\?"),
+    "xyz": (1, "it takes access, "),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("wrong", MEANT)
+def test_a_wrong_keyword_names_the_right_one(writer, wrong):
+    value, hint = MEANT[wrong]
+    with pytest.raises(TypeError, match=rf"unexpected keyword argument '{wrong}'; (did you mean )?{hint}"):
+        WRITERS[writer](**{wrong: value})
+
+
+@pytest.mark.parametrize(
+    "writer", ["compress", "dumps", "pack", "append", "Frame", "Table", "repack", "copy"]
+)
+@pytest.mark.parametrize("wrong", ["clevel", "compression", "gaol"])
+def test_a_wrong_keyword_of_a_writer_with_options_of_its_own_too(tmp_path, writer, wrong):
+    path = tmp_path / "new"
+    with cq.hdf5.File(tmp_path / "a.h5", "w") as file:
+        table, dataset = file.create_table("t", {"a": [1, 2]}), file.create_dataset("d", data=[1, 2])
+        make = {
+            "compress": lambda **storage: cq.compress(b"abc", **storage),
+            "dumps": lambda **storage: cq.dumps(b"abc", **storage),
+            "pack": lambda **storage: cq.pack(b"abc", path, **storage),
+            "append": lambda **storage: cq.append(path, b"abc", **storage),
+            "Frame": lambda **storage: cq.Frame.create(path, **storage),
+            "Table": lambda **storage: table.copy(path, **storage),
+            "repack": lambda **storage: cq.hdf5.repack(tmp_path / "a.h5", path, **storage),
+            "copy": lambda **storage: cq.hdf5.copy(dataset, file, "x", **storage),
+        }[writer]
+        with pytest.raises(TypeError, match=f"argument '{wrong}'; did you mean '(level|codec|filter|goal)'"):
+            make(**{wrong: "gzip"})
+        assert not path.exists()
+        assert sorted(file) == ["d", "t"]
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_every_writer_passes_the_options_on(writer, tmp_path):
+    path = tmp_path / "a.b2nd"
+    axes = WRITERS[writer]().ndim
+    encoding = {"codec": "lz4", "level": 3, "filters": "bitshuffle", "checksums": False}
+    made = WRITERS[writer](**encoding, chunks=(2,) * axes, blocks=(1,) * axes, path=path)
+    info = made.info
+    assert (info.codec, info.level, [name for name, _ in info.filters]) == ("lz4", 3, ["bitshuffle"])
+    assert (made.chunks[0], made.blocks[0]) == (2, 1)
+    with pytest.raises(FileExistsError):
+        WRITERS[writer](path=path)
+    made.close()
+    WRITERS[writer](path=path, overwrite=True, codec="auto", goal="size").close()
+    assert cq.open(path).tuning.goal == "size"
+
+
+@pytest.mark.parametrize(
+    ("value", "keywords", "besides"),
+    [
+        (Storage, StorageOptions, {"path"}),
+        (DatasetStorage, DatasetOptions, set()),
+        (Storing, TableOptions, {"ways", "attrs"}),
+    ],
+)
+def test_the_value_has_a_field_for_each_keyword(value, keywords, besides):
+    plain = {*keywords.__annotations__} - {*Tuning.__annotations__}
+    assert {*inspect.signature(value).parameters} == {*plain, *besides, "tuning"}
+
+
+@pytest.mark.parametrize("writer", ["create_dataset", "create_array", "create_table", "table in a file"])
+@pytest.mark.parametrize("wrong", [name for name in MEANT if name not in ("over_write", "xyz")])
+def test_a_wrong_keyword_of_hdf5_names_the_right_one_and_makes_nothing(tmp_path, writer, wrong):
+    value, hint = MEANT[wrong]
+    with cq.hdf5.File(tmp_path / "a.h5", "w") as file:
+        make = {
+            "create_dataset": lambda **storage: file.create_dataset("x", data=[1, 2], **storage),
+            "create_array": lambda **storage: file.create_array("x", [1, 2], **storage),
+            "create_table": lambda **storage: file.create_table("x", {"a": [1, 2]}, **storage),
+            "table in a file": lambda **storage: cq.create_table(
+                tmp_path / "b.h5", {"a": [1, 2]}, name="x", **storage
+            ),
+        }[writer]
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{wrong}'; .*({hint})"):
+            make(**{wrong: value})
+        assert list(file) == []
+        assert not (tmp_path / "b.h5").exists()
+
+
+@pytest.mark.parametrize("writer", ["create_array", "create_table"])
+def test_a_keyword_of_another_writer_is_wrong_too(tmp_path, writer):
+    with cq.hdf5.File(tmp_path / "a.h5", "w") as file, pytest.raises(TypeError, match="'maxshape'"):
+        getattr(file, writer)("x", {"a": [1, 2]}, maxshape=(None,))
+
+
+def test_a_compression_of_h5py_is_a_filter(tmp_path):
+    with (
+        cq.hdf5.File(tmp_path / "a.h5", "w") as file,
+        pytest.raises(TypeError, match=r"'compression'; did you mean 'filter'\?"),
+    ):
+        file.create_dataset("x", data=[1, 2], compression="gzip")
+
+
+def test_none_is_the_default_of_the_writer():
+    assert Storage(codec=None, level=None).for_engine() == Storage().for_engine()
+    assert Storage().for_engine() == Storage.of(cq.zeros, {}).for_engine()
+
+
+def test_a_keyword_of_the_writer_itself_is_a_hint_too():
+    def writer(*, threads=None, **storage):
+        check_keywords(writer, storage, StorageOptions)
+
+    with pytest.raises(TypeError, match=r"writer\(\) got .* 'nthreads'; did you mean 'threads'\?"):
+        writer(nthreads=2)
