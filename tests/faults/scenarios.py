@@ -15,7 +15,7 @@ import numpy as np
 import coquina as cq
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
-from tests.faults.subjects import SUBJECTS, Subject, column_rows, matrix, records
+from tests.faults.subjects import SESSIONS, SUBJECTS, Subject, column_rows, matrix, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,15 +192,11 @@ def _session(name: str, durable: bool = False) -> Callable[[Any], None]:
 
 def _append_in_open_session(file: Any) -> None:
     """Flush a session that stays open until the file is closed: it is found by its file."""
-    session = _SESSIONS.get(id(file))
+    session = SESSIONS.get(id(file))
     if session is None:
-        session = _SESSIONS[id(file)] = file["grows"].appending()
+        session = SESSIONS[id(file)] = file["grows"].appending()
     session.append(matrix(session.rows, session.rows + 30))
     session.flush()
-
-
-#: Sessions that are open, by their file; each run is a process of its own.
-_SESSIONS: dict[int, Any] = {}
 
 
 def _make_and_remove(file: Any) -> None:

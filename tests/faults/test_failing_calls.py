@@ -4,6 +4,7 @@ import errno
 
 import pytest
 
+from tests.faults.power_cuts import NOTE, SYNC
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.trials import Fault, points, report
 
@@ -31,9 +32,19 @@ SHORT = (
     "resize_frame_durable",
     "resize_sparse_durable",
 )
-#: Not sessions that stay open: their rows wait on when a flush fails, and these trials change other things in
-#: the file meanwhile, which nobody is to do.
-OPEN_SESSIONS = "session_"
+#: Every kind of change, where it waits for the disk: a sync that fails closes the file.
+DURABLE = (
+    "append_columns_durable",
+    "columns_columns_durable",
+    "create_index_columns_durable",
+    "refresh_index_rows_durable",
+    "pytables_index_pytables_rows_durable",
+    "modify_text_columns_durable",
+    "session_datasets_durable",
+    "transaction_tables_durable",
+    "rollback_tables_durable",
+    "append_directory_durable",
+)
 FEW = 4
 FAULTS = {"ENOSPC": ("fail", errno.ENOSPC), "EIO": ("fail", errno.EIO), "short": ("short", errno.ENOSPC)}
 
@@ -53,8 +64,22 @@ def test_some_call_that_fails_is_an_error_and_leaves_the_last_commit(name, labor
     _failed(laboratory, name, what, None if "_frame" in name else FEW)
 
 
+@pytest.mark.parametrize("name", DURABLE)
+def test_a_sync_that_fails_is_an_os_error_whatever_was_going_on(name, laboratory):
+    scenario = SCENARIOS[name]
+    laboratory.expected(scenario)
+    changes = [one for one in laboratory.logged(scenario)[1] if one.kind != NOTE]
+    syncs = [number for number, one in enumerate(changes, 1) if one.kind == SYNC]
+    # The first ones are of the file and of its journal; more of them, spread over the rest.
+    calls = sorted({*syncs[:2], *syncs[2 :: max(1, len(syncs) // FEW)]})
+    replies = [laboratory.failed(scenario, Fault("fail", call, errno.EIO)) for call in calls]
+    complaints = [one for found in replies for one in found]
+    assert calls
+    assert not complaints, report(complaints, len(calls))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("what", FAULTS)
-@pytest.mark.parametrize("name", [name for name in SCENARIOS if not name.startswith(OPEN_SESSIONS)])
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_every_call_that_fails_is_an_error_and_leaves_the_last_commit(name, what, laboratory):
     _failed(laboratory, name, what, None)

@@ -340,7 +340,6 @@ class Laboratory:
         on = ", went on" if went_on else ""
         return [f"{scenario.name}, {fault} ({reply.call}), commit {done}{on}: {one}" for one in complaints]
 
-
     def _is_stamp(self, scenario: Scenario, fault: Fault, reply: Reply) -> bool:
         """Whether the call that failed is for the time of a closed file, after all else: only that is lost.
 

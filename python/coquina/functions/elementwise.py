@@ -14,8 +14,9 @@ import numpy as np
 from coquina.expressions.evaluation import evaluate
 from coquina.expressions.functions import FUNCTIONS, Function
 from coquina.functions import ufuncs
-from coquina.functions.ufuncs import *  # noqa: F403
 from coquina.functions.ufuncs import floor_divide, maximum, minimum, remainder, trunc
+
+from .ufuncs import *  # noqa: F403
 
 if TYPE_CHECKING:
     from coquina.arrays.array import Array

@@ -134,7 +134,9 @@ class AppendGroup:
             if not self._is_open:
                 return
             try:
-                self.flush()
+                # A sync that failed may have closed the file, after all was flushed.
+                if self._file.id.valid or self.lengths != self.flushed:
+                    self.flush()
             except BaseException:
                 if self._owner.commits:
                     # Whole chunks are in the file, the rest is only here: no commit is to have a part.

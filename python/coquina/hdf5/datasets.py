@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Buffer, Codec, Filters, Hdf5Library, Path
-    from coquina.arrays.new_arrays import Chunks
     from coquina.changes import Changes
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import Lossy, LossyInfo, LossyOption
     from coquina.remote import RangeReader
+    from coquina.storage_options import Chunks
     from coquina.tuning_options import Terms, Tuning, TuningInfo
 
 

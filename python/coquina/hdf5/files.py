@@ -258,13 +258,18 @@ class File(Group):
             yield self
             self._nodes.flush()
         except BaseException:
-            self.rollback()
+            self._undo(found)
             raise
         try:
             found.end(durable=durable)
         except BaseException:
-            self.rollback()
+            self._undo(found)
             raise
+
+    def _undo(self, found: OpenFile) -> None:
+        """Go back to the last commit; a sync that failed has closed the file, and nothing is left to undo."""
+        if found.h5:
+            self.rollback()
 
     def rollback(self) -> None:
         """Go back to the last commit. Tables and groups show that; datasets are closed, to be taken anew.

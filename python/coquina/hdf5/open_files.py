@@ -52,6 +52,14 @@ class ClosedFile:
         """Raise ValueError."""
         raise ValueError("the file is closed")
 
+    def __getitem__(self, name: str) -> Any:
+        """Raise ValueError."""
+        raise ValueError("the file is closed")
+
+    def __contains__(self, name: object) -> bool:
+        """Raise ValueError."""
+        raise ValueError("the file is closed")
+
 
 class OpenFile:
     """An HDF5 file that is open in this process.
@@ -260,8 +268,12 @@ class OpenFile:
         assert self.journaled is not None
         self._depth, self._wants_durable = 0, False
         _close(self.h5)
-        self.journaled.rollback()
-        self._open_h5("r+")
+        try:
+            self.journaled.rollback()
+            self._open_h5("r+")
+        except BaseException:
+            self._show_closed()
+            raise
 
     @property
     def is_stale(self) -> bool:

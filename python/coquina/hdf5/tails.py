@@ -305,6 +305,8 @@ def _can_encode(dataset: Dataset) -> bool:
 def _file_of_one_that_grows(dataset: Dataset) -> Any:
     """Return the h5py file of a dataset that can be appended to. Raises ValueError for another one."""
     h5: Any = inside(dataset)
+    if not h5:
+        raise ValueError("append: the dataset or its file was closed")
     if not h5.shape or h5.chunks is None or h5.maxshape[0] == h5.shape[0]:
         raise ValueError(f"{dataset.name!r} cannot grow: chunks {h5.chunks}, maxshape {h5.maxshape}")
     file = h5.file

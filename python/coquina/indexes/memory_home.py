@@ -25,6 +25,7 @@ class MemoryHome:
     """Arrays in memory, compressed."""
 
     is_writable = True
+    is_broken = False
     file = None
 
     def __init__(self) -> None:

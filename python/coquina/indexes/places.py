@@ -27,6 +27,11 @@ class Place(Protocol):
         ...
 
     @property
+    def is_broken(self) -> bool:
+        """Whether an error has closed it."""
+        ...
+
+    @property
     def file(self) -> Any:
         """The file of HDF5 that it is in; None for others."""
         ...

@@ -91,7 +91,8 @@ class IndexStore:
             try:
                 made.build(memory_limit=memory_limit, progress=progress)
             except BaseException:
-                self._remove(place, key)
+                if not place.is_broken:
+                    self._remove(place, key)
                 raise
             self._all()[wanted] = made
             return made

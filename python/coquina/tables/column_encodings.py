@@ -68,8 +68,7 @@ def make_column(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> StoredColu
     try:
         make(home, path, spec, cut)
     except BaseException:
-        if home.kind(path) is not None:
-            home.remove(path)
+        home.discard(path)
         raise
     return open_column(home, path)
 

@@ -81,7 +81,7 @@ def written_anew(home: Home, column: StoredColumn, parts: Iterator[Items], cut: 
             if name not in kept or name == "length":
                 kept[name] = value
     except BaseException:
-        home.remove(temporary)
+        home.discard(temporary)
         raise
     home.replace(temporary, path)
     return open_column(home, path)

@@ -311,6 +311,8 @@ class GrowingColumns(Layout):
         if appender is not None:
             with suppress(Exception):
                 appender.close()
+        if self.home.is_broken:
+            return
         self._rows = self._whole_rows()
         with suppress(Exception):
             self.home.note_rows(self._rows)

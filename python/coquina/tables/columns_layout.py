@@ -219,7 +219,7 @@ class ColumnsLayout(GrowingColumns):
                     self.home, made, missing_values(spec) if values is None else values, self._rows, self.cut
                 )
             except BaseException:
-                self.home.remove(spec.name)
+                self.home.discard(spec.name)
                 raise
             order, index = names.order_of(self.home)
             names.put_order(self.home, [*order, spec.name], index)

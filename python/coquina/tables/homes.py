@@ -69,6 +69,11 @@ class Home(ABC):
         """Return a context in which all changes are one commit, where the home has commits."""
         return nullcontext()
 
+    def discard(self, path: str) -> None:
+        """Remove what an error left unfinished; where it has closed the file, nothing is there."""
+        if not self.is_broken and self.kind(path) is not None:
+            self.remove(path)
+
     def refresh(self) -> bool:
         """Go to the newest commit of another writer; return whether there is one."""
         return False
@@ -201,12 +206,24 @@ class Hdf5Home(Home):
 
     def __init__(self, group: Group) -> None:
         """Made of an open group."""
-        self._group = group
+        self._place = group
         self._file: Any = None
         self._is_writable = inside(group).file.mode != "r"
         self._noted: int | None = None
         # What has a name, in a file that is open for reading, where names stay.
         self._nodes: dict[str, Any] = {}
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the file was closed, as it is after a sync that failed."""
+        return not inside(self._place)
+
+    @property
+    def _group(self) -> Group:
+        """The group. Raises ValueError if the file was closed."""
+        if self.is_broken:
+            raise ValueError("the file of the table was closed; open it again")
+        return self._place
 
     @property
     def is_writable(self) -> bool:
