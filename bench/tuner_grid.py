@@ -2,7 +2,7 @@
 
 In: the cases of the corpus. Out: `Chunk`s with the cost of every way; scores for a goal; a file of them, so
 that the report can be made again without measuring.
-Source: crates/coquina/src/policy/tuned/goal.rs says what a goal is; here it is written once more, to judge it.
+Source: crates/coquina/src/policy/tuned/goal.rs says what a goal is; here it is written again, to judge it.
 Invariant: what lies in the file belongs to the very bytes that the corpus has now.
 """
 
