@@ -29,6 +29,10 @@ const LONG_FILES: &[(&str, &str)] = &[
     ),
     ("python/coquina/hdf5/datasets.py", "one class, all that users call of a dataset, half of it docstrings"),
     ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),
+    (
+        "python/coquina/tables/homes.py",
+        "what a table asks of its home, and the home of HDF5 files, method by method",
+    ),
     ("python/coquina/tables/table.py", "one class, all that users call of a table, half of it docstrings"),
 ];
 /// Where the project's own text is, all of it in UTF-8.
