@@ -112,6 +112,8 @@ class Storage:
         if not given and path is None:
             return _USUAL
         check_keywords(writer, given, StorageOptions)
+        if given.get("codec", DEFAULT_CODEC) is None:
+            raise TypeError("codec None: takes a name, a pair of name and parameter, or a codec of your own")
         plain, tuning = parted(given)
         return cls(**plain, path=path, tuning=tuning)
 
