@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::base::checksum::xxh3;
 
 /// A chunk that was fetched.
 pub(super) enum Fetched {
@@ -21,7 +21,7 @@ pub(super) enum Fetched {
 /// that count up with the numbers of the chunks were taken for each other.
 pub(super) fn id_of(bytes: &[u8], number: u64, mask: u32) -> u64 {
     let place = (number ^ u64::from(mask) << 32).wrapping_add(1);
-    xxh3_64(bytes) ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    xxh3(bytes) ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
 #[cfg(test)]
