@@ -30,6 +30,7 @@ class EncodingOptions(Tuning, total=False):
     """How chunks are encoded, as keywords of every writer; None for its defaults.
 
     codec, level, filters: see `compress`; the codec "auto" is told more by the keywords of `Tuning`.
+        Writers of arrays take no None for a codec.
     checksums: what is written gets checksums, so that flipped bits are found.
     """
 

@@ -38,13 +38,7 @@ def zeros_like(
     See `asarray` for the options.
     """
     shape, dtype, storage = _like(x, dtype, shape, storage)
-    return zeros(
-        shape,
-        dtype,
-        device=device,
-        path=path,
-        **storage,
-    )
+    return zeros(shape, dtype, device=device, path=path, **storage)
 
 
 def empty_like(
@@ -62,13 +56,7 @@ def empty_like(
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
     """
     shape, dtype, storage = _like(x, dtype, shape, storage)
-    return empty(
-        shape,
-        dtype,
-        device=device,
-        path=path,
-        **storage,
-    )
+    return empty(shape, dtype, device=device, path=path, **storage)
 
 
 def ones_like(
@@ -86,13 +74,7 @@ def ones_like(
     See `asarray` for the options.
     """
     shape, dtype, storage = _like(x, dtype, shape, storage)
-    return ones(
-        shape,
-        dtype,
-        device=device,
-        path=path,
-        **storage,
-    )
+    return ones(shape, dtype, device=device, path=path, **storage)
 
 
 def full_like(
@@ -111,14 +93,7 @@ def full_like(
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
     """
     shape, dtype, storage = _like(x, dtype, shape, storage)
-    return full(
-        shape,
-        fill_value,
-        dtype,
-        device=device,
-        path=path,
-        **storage,
-    )
+    return full(shape, fill_value, dtype, device=device, path=path, **storage)
 
 
 def _like(

@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.hdf5.filters import BLOSC2
 from coquina.hdf5.untyped import h5a, h5s, h5t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    pass
 
 #: A number of one byte, which is 0.
 ATTRIBUTE = b"coquina_checksums"
-
-
-def can_be(codes: Iterable[int]) -> bool:
-    """Return whether chunks with these filters can have checksums: Blosc2's, where nothing is behind it."""
-    return list(codes) == [BLOSC2]
 
 
 def are_wanted(did: Any) -> bool:

@@ -23,6 +23,7 @@ from coquina.hdf5.appending import AppendSession
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
+from coquina.hdf5.filters import is_blosc2_alone
 from coquina.hdf5.fixed_attributes import mark_indexes_stale
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
@@ -136,7 +137,7 @@ class Dataset(Placed, Array):
     @property
     def checksums(self) -> bool:
         """Whether chunks that are written get checksums: if Blosc2 is their only filter, unless refused."""
-        return checksums.can_be(one[0] for one in self._facts.filters) and checksums.are_wanted(self._h5.id)
+        return is_blosc2_alone(one[0] for one in self._facts.filters) and checksums.are_wanted(self._h5.id)
 
     @property
     def gear(self) -> str:
@@ -204,7 +205,7 @@ class Dataset(Placed, Array):
     def goal(self) -> Terms | None:
         """What chunks are tuned for, as the engine takes it. Raises CorruptError as `tuning` does."""
         filters = [code for code, _, _, _ in self._facts.filters]
-        is_tunable = self.layout == "chunked" and tuned_writes.is_tunable(filters)
+        is_tunable = self.layout == "chunked" and is_blosc2_alone(filters)
         return tuned_writes.read(self._h5) if is_tunable else None
 
     @property
@@ -355,7 +356,7 @@ class Dataset(Placed, Array):
         return self._stored().all()
 
     def _stored(self) -> StoredChunks:
-        facts, has_sums = self._facts, checksums.can_be(one[0] for one in self._facts.filters)
+        facts, has_sums = self._facts, is_blosc2_alone(one[0] for one in self._facts.filters)
         return StoredChunks(self._h5, self._library, facts.chunks[: facts.rank], has_sums=has_sums)
 
     def flush(self) -> None:

@@ -17,7 +17,7 @@ from coquina.hdf5.untyped import h5z
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
 
@@ -28,6 +28,15 @@ Slot = tuple[int, bool, tuple[int, ...]]
 
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 BLOSC, LZ4, BITSHUFFLE, ZSTD, BLOSC2, HTJ2K = 32001, 32004, 32008, 32015, 32026, 32033
+
+
+def is_blosc2_alone(codes: Iterable[int]) -> bool:
+    """Whether chunks with these filters are Blosc2's own bytes, which say themselves how they are encoded.
+
+    Only such chunks have checksums, and are tuned.
+    """
+    return list(codes) == [BLOSC2]
+
 
 _BLOSC_CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
 _BLOSC_FILTERS = {"nofilter": 0, "shuffle": 1, "bitshuffle": 2}

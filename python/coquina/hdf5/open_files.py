@@ -54,11 +54,11 @@ class ClosedFile:
 
     def __getitem__(self, name: str) -> Any:
         """Raise ValueError."""
-        raise ValueError("the file is closed")
+        return self.__getattr__(name)
 
-    def __contains__(self, name: object) -> bool:
+    def __contains__(self, name: str) -> bool:
         """Raise ValueError."""
-        raise ValueError("the file is closed")
+        return self.__getattr__(name)
 
 
 class OpenFile:

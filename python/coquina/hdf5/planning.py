@@ -19,7 +19,6 @@ from coquina.hdf5.describing import default_cut, filters_of, item_dtype
 from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.protection import is_protected
 from coquina.hdf5.storing import itemsize_of, slots_of, stored_rows
-from coquina.hdf5.tuned_writes import is_tunable
 from coquina.hdf5.untyped import h5d, h5t, h5z
 
 if TYPE_CHECKING:
@@ -167,14 +166,12 @@ def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
         return None
     if lossy is not None and not _all_encode(filters):
         raise _ImpossibleError("its filters cannot be run here; ask for another one")
-    if sums is not None and not _all_encode(filters):
-        raise _ImpossibleError("its filters cannot be run here; ask for another one")
     return Plan("encoded", None, chunks, filters, blocks, lossy, goal, sums)
 
 
 def _tuning(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> Terms | None:
     """Return what chunks are to be tuned for: as it is wished, or as they are where no filter is."""
-    if not is_tunable([code for code, _, _ in filters]):
+    if not slots.is_blosc2_alone(code for code, _, _ in filters):
         if wish.tuning is not None:
             raise _ImpossibleError("it has checksums, and what is tuned has no filter but Blosc2")
         return None
@@ -185,7 +182,7 @@ def _checksums(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> bool | No
     """Return whether chunks are to have checksums; None where they are to stay as they are in this."""
     if wish.checksums is None:
         return None
-    if not checksums.can_be(code for code, _, _ in filters):
+    if not slots.is_blosc2_alone(code for code, _, _ in filters):
         if wish.checksums:
             raise _ImpossibleError(
                 "only the filter blosc2 has checksums, where it is alone; or ask for fletcher32"

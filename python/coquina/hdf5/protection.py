@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from coquina import _core
-from coquina.hdf5 import checksums
-from coquina.hdf5.filters import FLETCHER32
+from coquina.hdf5.filters import FLETCHER32, is_blosc2_alone
 from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.storing import slots_of, stored_rows
 from coquina.hdf5.untyped import h5d
@@ -33,7 +32,7 @@ def is_protected(dataset: Any) -> bool:
     for at, (code, _, _) in enumerate(filters):
         if code == FLETCHER32:
             return not any(mask >> at & 1 for _, _, _, mask in rows)
-    if not checksums.can_be(code for code, _, _ in filters):
+    if not is_blosc2_alone(code for code, _, _ in filters):
         return False
     library = _core.Hdf5Library(dataset)
     return all(

@@ -13,21 +13,13 @@ from typing import TYPE_CHECKING, Any
 from coquina import _core
 from coquina._core import CorruptError
 from coquina.hdf5.attributes import attributes
-from coquina.hdf5.filters import BLOSC2
 from coquina.hdf5.untyped import h5a
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from coquina.tuning_options import Terms
 
 #: The goal as a text, the one that arrays in files keep.
 ATTRIBUTE = "coquina_tuning"
-
-
-def is_tunable(codes: Iterable[int]) -> bool:
-    """Whether chunks with these filters may differ in how they are encoded: those of Blosc2 say it."""
-    return list(codes) == [BLOSC2]
 
 
 def is_stated(h5: Any) -> bool:
