@@ -303,7 +303,10 @@ class Laboratory:
 
     def _left_behind(self, scenario: Scenario, path: str) -> list[str]:
         """Return names of what lies beside or in what was opened for writing and closed."""
-        names = set(os.listdir(os.path.dirname(path))) - {scenario.subject.file, "out.h5"}
+        folder = os.path.dirname(path)
+        names = set(os.listdir(folder)) - {scenario.subject.file, "out.h5"}
+        # Of a file that a kill left without its name, the journal only says who made it.
+        names = {one for one in names if one != "out.h5.journal" or os.path.getsize(f"{folder}/{one}") > 64}
         for _, folders, files in os.walk(path):
             names |= {name for name in folders + files if _TEMPORARY.fullmatch(name)}
         left = [name for name in names if not any(re.fullmatch(one, name) for one in scenario.subject.left)]

@@ -8,9 +8,7 @@ Invariant: whoever fails, or is killed, leaves what stood there before.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +18,8 @@ from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.groups import Group
-from coquina.hdf5.new_files import sync_folder, sync_path
+from coquina.hdf5.new_files import NewFile
+from coquina.hdf5.open_files import Properties, last_commit
 from coquina.hdf5.places import inside
 from coquina.hdf5.planning import Wish, plan
 from coquina.hdf5.references import copy_attributes
@@ -28,14 +27,14 @@ from coquina.hdf5.sessions import Session
 from coquina.hdf5.storing import copy_items, make, nbytes_of
 from coquina.hdf5.tree_copies import Copied, TreeCopy
 from coquina.hdf5.trees import Walk
-from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
+from coquina.hdf5.untyped import h5f, h5o, h5py
 from coquina.lossy import lossy_of
 from coquina.remote import new_path
 from coquina.storage_options import check_keywords
 from coquina.tuning_options import AUTO, DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from typing import Unpack
 
     from coquina._core import Filters, Path
@@ -142,35 +141,43 @@ def repack_by(
     wish.check()
     before = os.path.getsize(path)
     work = _Work(progress)
-    with h5py.File(path, "r") as old, _replacing(out, overwrite=overwrite) as part:
+    with last_commit(path) as old:
         top = old[group]
         if isinstance(top, h5py.Datatype):
             raise ValueError(f"{path}: {group} is a datatype")
         walk = Walk(top)
-        with _new_file(part, old, top) as new:
-            copy = TreeCopy(walk, new, wish, threads, work.done)
+        new = NewFile(out, "w" if overwrite else "x", {}, properties=_properties(old, top))
+        try:
+            copy = TreeCopy(walk, new.h5, wish, threads, work.done)
             copy.make()
-        _copy_userblock(path, part, old.userblock_size)
-        if verify:
-            with h5py.File(part, "r") as new:
-                there = Walk(new["/"] if isinstance(top, h5py.Group) else _only(new))
-                compare(walk, there, threads, work.done, copy.bounds, {*copy.goals, *copy.sums})
-        if copy.bounds or copy.goals or copy.sums:
-            with h5py.File(part, "r+") as new:
-                for name, known in copy.bounds.items():
-                    quantization.state_all(new[name], known)
-                for name, goal in copy.goals.items():
-                    tuned_writes.put(new[name], goal)
-                for name, wanted in copy.sums.items():
-                    sums.put(new[name].id, wanted)
-        shutil.copymode(path, part)
-        after = os.path.getsize(part)
-    return Repacked(path, out, before, after, verify, copy.datasets)
+            new.complete()
+            _copy_userblock(path, new.part, old.userblock_size)
+            if verify:
+                with h5py.File(new.part, "r") as made:
+                    there = Walk(made["/"] if isinstance(top, h5py.Group) else _only(made))
+                    compare(walk, there, threads, work.done, copy.bounds, {*copy.goals, *copy.sums})
+            _state_policies(copy, new.h5)
+            shutil.copymode(path, new.part)
+            new.finish()
+        except BaseException:
+            new.discard()
+            raise
+    return Repacked(path, out, before, os.path.getsize(out), verify, copy.datasets)
+
+
+def _state_policies(copy: TreeCopy, new: Any) -> None:
+    """Write down by which policies chunks were encoded; the comparison of all attributes is over by then."""
+    for name, known in copy.bounds.items():
+        quantization.state_all(new[name], known)
+    for name, goal in copy.goals.items():
+        tuned_writes.put(new[name], goal)
+    for name, wanted in copy.sums.items():
+        sums.put(new[name].id, wanted)
 
 
 def work_bytes(path: Path, group: str = "/", *, verify: bool = True) -> int:
     """Return how many bytes of items `repack` has to do."""
-    with h5py.File(os.fsdecode(path), "r") as file:
+    with last_commit(os.fsdecode(path)) as file:
         datasets = (entry.object for entry in Walk(file[group]) if entry.kind == "dataset")
         return sum(map(nbytes_of, datasets)) * (2 if verify else 1)
 
@@ -268,45 +275,16 @@ def target_of(path: str, target: Path | None, *, in_place: bool = False, overwri
     return out
 
 
-@contextmanager
-def _replacing(out: str, *, overwrite: bool) -> Generator[str]:
-    """Give a name in the same folder; what is there at the end gets the right one, once the disk has it."""
-    folder, name = os.path.split(out)
-    part = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        yield part
-        sync_path(part)
-        if overwrite:
-            os.replace(part, out)
-        else:
-            # Unlike a rename this fails if somebody else made such a file meanwhile.
-            os.link(part, out)
-            os.unlink(part)
-    except BaseException as error:
-        if os.path.lexists(part):
-            os.unlink(part)
-        if isinstance(error, RuntimeError) and "write failed" in str(error):
-            # What the system says comes from h5py as either, by where libhdf5 was.
-            raise OSError(str(error)) from error
-        raise
-    sync_folder(folder)
-
-
-@contextmanager
-def _new_file(path: str, old: Any, top: Any) -> Generator[Any]:
-    """Open a new file with the properties of the old one."""
-    created, access = old.id.get_create_plist(), h5p.create(h5p.FILE_ACCESS)
+def _properties(old: Any, top: Any) -> Properties:
+    """Return the properties of the old file, for a new one."""
+    created = old.id.get_create_plist()
     if isinstance(top, h5py.Group):
         # What the root group is made with; a file that was opened does not tell by itself.
         members = top.id.get_create_plist()
         created.set_link_creation_order(members.get_link_creation_order())
         created.set_attr_creation_order(members.get_attr_creation_order())
     # The superblock tells which structures the file was allowed to have.
-    oldest = _OLDEST.get(created.get_version()[0], h5f.LIBVER_V110)
-    access.set_libver_bounds(oldest, h5f.LIBVER_LATEST)
-    access.set_fclose_degree(h5f.CLOSE_STRONG)
-    with h5py.File(h5f.create(os.fsencode(path), h5f.ACC_EXCL, created, access)) as new:
-        yield new
+    return Properties(created, _OLDEST.get(created.get_version()[0], h5f.LIBVER_V110))
 
 
 _OLDEST = {0: h5f.LIBVER_EARLIEST, 1: h5f.LIBVER_EARLIEST, 2: h5f.LIBVER_V18}

@@ -111,7 +111,7 @@ class File(Group):
         if durable and not commits:
             raise UnsupportedError("durable: takes a file on a disk, opened with its journal")
         if name is not None and mode in ("w", "x") and driver in (None, "sec2"):
-            self._make(NewFile(name, mode, options, commits, durable, wait))
+            self._make(NewFile(name, mode, options, commits=commits, durable=durable, wait=wait))
         elif name is None or not commits or not os.path.isfile(name):
             self._share_with_h5py(path if name is None else name, mode, options)
         elif mode == "r":

@@ -12,7 +12,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from coquina.hdf5.open_files import OpenFile
+from coquina.hdf5.open_files import OpenFile, Properties
 from coquina.hdf5.untyped import h5fd, h5py
 
 if TYPE_CHECKING:
@@ -25,9 +25,20 @@ class NewFile:
     """A file that is being made under another name."""
 
     def __init__(
-        self, path: str, mode: str, options: dict[str, Any], commits: bool, durable: bool, wait: float | None
+        self,
+        path: str,
+        mode: str,
+        options: dict[str, Any],
+        *,
+        commits: bool = True,
+        durable: bool = False,
+        wait: float | None = None,
+        properties: Properties | None = None,
     ) -> None:
-        """Begin. commits: whether it is to have a journal once it has its name."""
+        """Begin. commits: whether it is to have a journal once it has its name.
+
+        properties: what it is made with, in place of h5py's options.
+        """
         self.path = path
         self._replaces = mode == "w"
         if not self._replaces and os.path.lexists(path):
@@ -36,7 +47,9 @@ class NewFile:
         self._made = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
         self.open_file: OpenFile | None = None
         if commits:
-            self.open_file = OpenFile.making(path, self._made, options, durable=durable, wait=wait)
+            self.open_file = OpenFile.making(
+                path, self._made, options, durable=durable, wait=wait, properties=properties
+            )
             self.h5 = self.open_file.h5
         else:
             self.h5 = h5py.File(self._made, "x", **options)
@@ -47,6 +60,16 @@ class NewFile:
     @property
     def _is_open(self) -> bool:
         return bool(self.h5 if self.open_file is None else self.open_file.h5)
+
+    @property
+    def part(self) -> str:
+        """The name that it has until it is complete."""
+        return self._made
+
+    def complete(self) -> None:
+        """Have all that was written in the file, for whoever looks at it before it has its name."""
+        assert self.open_file is not None
+        self.open_file.complete()
 
     def publish(self) -> None:
         """Give the file its name, once the disk has it."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 import gc
 import os
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakSet, WeakValueDictionary
 
 from coquina._core import CorruptError, JournaledFile, TruncatedError
-from coquina.hdf5.untyped import h5f, h5g, h5p, h5py
+from coquina.hdf5.untyped import h5f, h5fd, h5g, h5p, h5py
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -59,6 +60,14 @@ class ClosedFile:
     def __contains__(self, name: str) -> bool:
         """Raise ValueError."""
         return self.__getattr__(name)
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What a new file is made with: libhdf5's property list, and the oldest version that has to read it."""
+
+    created: Any
+    oldest: int
 
 
 class OpenFile:
@@ -142,25 +151,47 @@ class OpenFile:
 
     @classmethod
     def making(
-        cls, path: str, part: str, options: Mapping[str, Any], *, durable: bool, wait: float | None
+        cls,
+        path: str,
+        part: str,
+        options: Mapping[str, Any],
+        *,
+        durable: bool,
+        wait: float | None,
+        properties: Properties | None = None,
     ) -> OpenFile:
-        """Make a file that is written as `part` until it is published."""
+        """Make a file that is written as `part` until it is published.
+
+        Raises BlockingIOError if another process writes to the file of this name, for longer than `wait`
+        seconds.
+        """
         self = cls(path, options, durable=durable)
         locking = self._has_locks
         self.journaled = JournaledFile.create(path, part, locking=locking, wait=wait or 0.0)
         try:
-            self._open_h5("x")
+            if properties is None:
+                self._open_h5("x")
+            else:
+                self._show(self._made_with(properties))
         except BaseException:
             self.journaled.close()
             os.unlink(part)
             raise
         return self
 
+    def _made_with(self, properties: Properties) -> CommittingFile:
+        access = h5p.create(h5p.FILE_ACCESS)
+        access.set_libver_bounds(properties.oldest, h5f.LIBVER_LATEST)
+        access.set_fclose_degree(h5f.CLOSE_STRONG)
+        access.set_fileobj_driver(h5fd.fileobj_driver, self.journaled)
+        name = os.fsencode(self.path)
+        return CommittingFile(h5f.create(name, h5f.ACC_TRUNC, properties.created, access))
+
     def _open_h5(self, mode: str) -> None:
         if self.journaled is not None:
             self.journaled.opened(None)
         left_out = ("driver", "locking") if mode == "x" else ("driver", "locking", *_OF_NEW_FILES)
-        self.h5 = CommittingFile(
+        made = CommittingFile(
             self.path,
             # The file is there, and empty where it is made.
             "w" if mode == "x" else mode,
@@ -168,12 +199,17 @@ class OpenFile:
             fileobj=self.journaled,
             **{name: value for name, value in self.options.items() if name not in left_out},
         )
-        self._is_for_writing = mode != "r"
-        if self._is_for_writing:
-            self.h5.open_file = self
+        self._show(made, is_for_writing=mode != "r")
+
+    def _show(self, h5: Any, *, is_for_writing: bool = True) -> None:
+        """Have h5py's file from now on."""
+        self.h5 = h5
+        self._is_for_writing = is_for_writing
+        if is_for_writing:
+            h5.open_file = self
         if self.journaled is not None:
-            self.journaled.opened(self.h5.userblock_size)
-        self._by_number[_number_of(self.h5)] = self
+            self.journaled.opened(h5.userblock_size)
+        self._by_number[_number_of(h5)] = self
 
     def _register(self) -> None:
         self._identity = _identity(self.path)
@@ -200,6 +236,12 @@ class OpenFile:
     def is_writable(self) -> bool:
         """Whether changes are commits."""
         return self.journaled is not None and self._is_for_writing
+
+    def complete(self) -> None:
+        """Have all that was written in a file that has no name yet, for whoever looks at it."""
+        assert self.journaled is not None
+        _File.flush(self.h5)
+        self.journaled.commit()
 
     def publish(self, rename: Callable[[], None]) -> None:
         """Make what was written the first commit, and give the file its name by `rename`."""
@@ -329,6 +371,16 @@ class OpenFile:
         _close(self.h5)
         if self.journaled is not None:
             self.journaled.close()
+
+
+@contextmanager
+def last_commit(path: str) -> Generator[Any]:
+    """Open the last commit of a file for h5py, with what its journal has."""
+    found = OpenFile.reading(path, {})
+    try:
+        yield found.h5
+    finally:
+        found.close()
 
 
 def _number_of(h5: Any) -> int:

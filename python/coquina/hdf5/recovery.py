@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from coquina._core import CoquinaError, CorruptError, JournaledFile
 from coquina.hdf5.exact_attributes import refers
+from coquina.hdf5.new_files import NewFile
+from coquina.hdf5.open_files import Properties
 from coquina.hdf5.references import copy_attributes, pointed
 from coquina.hdf5.salvage import DAMAGE, Claims, Salvage, check, copy_good, good_regions, list_chunks
 from coquina.hdf5.sessions import ROWS
 from coquina.hdf5.superblock import Superblock
 from coquina.hdf5.tree_copies import has_far_fill
 from coquina.hdf5.trees import group_plist
-from coquina.hdf5.untyped import h5o, h5py
+from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
@@ -98,15 +100,18 @@ def recover(
             raise ValueError(f"{target} is the damaged file itself")
     report = Recovery(str(source), str(target))
     with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as room:
-        made = Path(room) / "new"
         whole = _completed(source, Path(room) / "completed")
         readable = _readable(whole, Path(room) / "copy", report)
-        with _opened(readable, source) as old, _created(made, old) as new:
-            _save(old, new, report)
-        _copy_userblock(source, made)
-        with made.open("rb+") as file:
-            os.fsync(file.fileno())
-        made.replace(target)
+        with _opened(readable, source) as old:
+            new = NewFile(os.path.abspath(target), "w" if overwrite else "x", {}, properties=_properties(old))
+            try:
+                _save(old, new.h5, report)
+                new.complete()
+                _copy_userblock(source, new.part)
+                new.finish()
+            except BaseException:
+                new.discard()
+                raise
     return report
 
 
@@ -115,8 +120,12 @@ def _completed(source: Path, copy: Path) -> Path:
     journal = Path(f"{source}.journal")
     if not journal.exists():
         return source
-    shutil.copyfile(source, copy)
-    shutil.copyfile(journal, f"{copy}.journal")
+    with source.open("rb") as file:
+        # While this lock is held, no commit in the file changes. The journal is copied first: then the file
+        # has what it refers to.
+        _lock_shared(file, source)
+        shutil.copyfile(journal, f"{copy}.journal")
+        shutil.copyfile(source, copy)
     try:
         JournaledFile.read_only(copy).close()
     except CoquinaError:
@@ -125,14 +134,20 @@ def _completed(source: Path, copy: Path) -> Path:
     return copy
 
 
+def _lock_shared(file: Any, source: Path) -> None:
+    """Keep writers away until the file is closed. Raises BlockingIOError if one is there."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BlockingIOError(f"{source} is open for writing in another program") from None
+
+
 def _readable(source: Path, copy: Path, report: Recovery) -> Path:
     """Return a file that libhdf5 opens with the same content: the file itself, or a mended copy."""
     with source.open("rb") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BlockingIOError(f"{source} is open for writing in another program") from None
+        _lock_shared(file, source)
         superblock = Superblock.read(file)
         file_bytes = file.seek(0, 2)
         if superblock.flags:
@@ -162,29 +177,18 @@ def _opened(path: Path, source: Path) -> Generator[Any]:
         yield file
 
 
-@contextmanager
-def _created(path: Path, old: Any) -> Generator[Any]:
-    # Not the file's properties: those are what a file would be made with by default.
-    is_tracked = bool(old["/"].id.get_create_plist().get_link_creation_order())
-    file = h5py.File(path, "w", userblock_size=old.userblock_size, track_order=is_tracked)
-    try:
-        yield file
-    except BaseException:
-        with suppress(*DAMAGE):
-            file.close()
-        raise
-    try:
-        # If the disk was full, all that was told of the old file may be wrong.
-        file.flush()
-        file.close()
-    except (OSError, RuntimeError) as error:
-        with suppress(*DAMAGE):
-            file.close()
-        raise OSError(f"the new file cannot be written: {error}") from error
+def _properties(old: Any) -> Properties:
+    # Not the file's own: those are what a file would be made with by default.
+    created = h5p.create(h5p.FILE_CREATE)
+    created.set_userblock(old.userblock_size)
+    root = old["/"].id.get_create_plist()
+    created.set_link_creation_order(root.get_link_creation_order())
+    created.set_attr_creation_order(root.get_attr_creation_order())
+    return Properties(created, h5f.LIBVER_EARLIEST)
 
 
-def _copy_userblock(source: Path, made: Path) -> None:
-    with source.open("rb") as old, made.open("rb+") as new:
+def _copy_userblock(source: Path, made: str) -> None:
+    with source.open("rb") as old, open(made, "rb+") as new:
         at = Superblock.read(old).at
         old.seek(0)
         new.write(old.read(at))

@@ -4,17 +4,18 @@
 //! engine's writer, or a snapshot for those who read beside one.
 //! Invariant: a process that was forked from the one that opened the file changes nothing.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use coquina::hdf5::journal::{FileGate, Snapshot, WriteLock, Writer, journal_path, lock_shared};
-use coquina::{Error, ErrorKind, Limits, ReadAt, Result};
+use coquina::hdf5::journal::{FileGate, Snapshot, Writer, journal_path};
+use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::access::{Access, complete, create_writer, finish, is_replaced, open_snapshot, open_writer};
 use crate::buffers::{Input, NewBytes, Output};
 use crate::errors::Raised;
 
@@ -40,12 +41,6 @@ struct State {
 
 /// How many bytes libhdf5 reads to find the superblock of a file that it opens; nothing else reads so many there.
 const SIGNATURE_BYTES: usize = 8;
-
-enum Access {
-    Closed,
-    Read { file: Arc<File>, snapshot: Snapshot<Arc<File>> },
-    Write { file: Arc<File>, writer: Box<Writer<Arc<File>>>, lock: WriteLock },
-}
 
 fn place(path: &Path) -> impl Fn(Error) -> Error {
     let name = path.display().to_string();
@@ -111,63 +106,6 @@ impl JournaledFile {
     }
 }
 
-/// Opens a file for writing, after what a kill left of its last commit was completed.
-fn open_writer(path: &Path, locking: bool) -> Result<Access> {
-    let file = Arc::new(File::options().read(true).write(true).open(path)?);
-    if locking {
-        lock_shared(&file)?;
-    }
-    let Some(lock) = WriteLock::take(&journal_path(path), true)? else {
-        return Err(Error::invalid("there is no journal"));
-    };
-    let journal = Arc::new(lock.journal().try_clone()?);
-    let mut gate = FileGate { file: locking.then_some(&*file) };
-    let writer = Box::new(Writer::open(Arc::clone(&file), journal, &mut gate)?);
-    Ok(Access::Write { file, writer, lock })
-}
-
-/// Completes what a kill left, if nobody writes or reads, and it may be changed.
-fn complete(path: &Path, locking: bool) -> Result<()> {
-    if !journal_path(path).try_exists().unwrap_or(false) {
-        return Ok(());
-    }
-    let done = open_writer(path, locking).and_then(|access| finish(access, locking).map(drop));
-    match done {
-        // Whoever cannot change the file reads past its journal.
-        Err(error) if error.kind() == ErrorKind::Io => Ok(()),
-        done => done,
-    }
-}
-
-/// Applies what the journal has; whether nothing is left to be applied.
-fn finish(access: Access, locking: bool) -> Result<bool> {
-    let Access::Write { file, mut writer, lock } = access else { return Ok(true) };
-    let mut gate = FileGate { file: locking.then_some(&*file) };
-    // Where writing was ended, whoever opens the file next completes what the journal has.
-    let is_stopped = writer.is_stopped();
-    let is_settled = if is_stopped { !writer.has_commits() } else { writer.settle(&mut gate)? };
-    if is_settled {
-        drop(writer);
-        lock.remove()?;
-    }
-    Ok(is_settled && !is_stopped)
-}
-
-fn open_snapshot(path: &Path, locking: bool) -> Result<Access> {
-    complete(path, locking)?;
-    let file = Arc::new(File::open(path)?);
-    if locking {
-        lock_shared(&file)?;
-    }
-    let journal = match File::open(journal_path(path)) {
-        Ok(journal) => Some(Arc::new(journal)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error.into()),
-    };
-    let snapshot = Snapshot::new(Arc::clone(&file), journal)?;
-    Ok(Access::Read { file, snapshot })
-}
-
 #[pymethods]
 impl JournaledFile {
     /// Opens a file to change it. `BlockingIOError` if another process writes, for longer than `wait` seconds.
@@ -188,19 +126,7 @@ impl JournaledFile {
         locking: bool,
         wait: f64,
     ) -> Result<Self, Raised> {
-        let access = waiting(py, wait, || {
-            let lock = WriteLock::take(&journal_path(&path), true).map_err(place(&path))?;
-            let lock = lock.ok_or_else(|| Error::invalid("there is no journal"))?;
-            let make = || File::options().read(true).write(true).create_new(true).open(&part);
-            let file = make().map_err(|e| Error::from(e).at(part.display().to_string()))?;
-            let file = Arc::new(file);
-            if locking {
-                lock_shared(&file)?;
-            }
-            let journal = Arc::new(lock.journal().try_clone()?);
-            let writer = Box::new(Writer::create(Arc::clone(&file), journal)?);
-            Ok(Access::Write { file, writer, lock })
-        })?;
+        let access = waiting(py, wait, || create_writer(&path, &part, locking).map_err(place(&path)))?;
         Ok(Self::new(path, locking, access))
     }
 
@@ -237,11 +163,7 @@ impl JournaledFile {
         let found = py.detach(|| {
             let state = self.state();
             let Access::Read { file, snapshot } = &state.access else { return Ok(false) };
-            let is_other = match (identity(file), fs::metadata(&self.path)) {
-                (Some(known), Ok(named)) => Some(known) != identity_of(&named),
-                _ => false,
-            };
-            if is_other {
+            if is_replaced(file, &self.path) {
                 return Ok(true);
             }
             let Ok(journal) = File::open(journal_path(&self.path)) else { return Ok(false) };
@@ -448,26 +370,4 @@ impl State {
         self.position += bytes.len() as u64;
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn identity(file: &File) -> Option<(u64, u64)> {
-    identity_of(&file.metadata().ok()?)
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-fn identity_of(facts: &fs::Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((facts.dev(), facts.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_file: &File) -> Option<(u64, u64)> {
-    None
-}
-
-#[cfg(not(unix))]
-fn identity_of(_facts: &fs::Metadata) -> Option<(u64, u64)> {
-    None
 }

@@ -4,6 +4,7 @@
 //! asks of libhdf5 goes through it. Beside that the engine's own readers of HDF5's bytes are offered, for who has a
 //! chunk or a file without h5py.
 
+mod access;
 mod attributes;
 mod boxes;
 mod dataset;

@@ -18,7 +18,6 @@ const LINES_MAX: usize = 800;
 const LONG_FILES: &[(&str, &str)] = &[
     ("crates/coquina/src/frame/header.rs", "one header: read, checked and written in the same order"),
     ("crates/coquina-py/src/h5py/session.rs", "the calls of libhdf5, which share their unsafe border"),
-    ("crates/coquina-py/src/hdf5/journaled.rs", "one class: what h5py calls, and its commits"),
     (
         "crates/coquina/src/hdf5/journal/writer.rs",
         "one state: what is written, committed, applied and given up",
@@ -26,6 +25,10 @@ const LONG_FILES: &[(&str, &str)] = &[
     (
         "python/coquina/hdf5/files.py",
         "one class; what its handles share is in open_files.py and new_files.py",
+    ),
+    (
+        "python/coquina/hdf5/open_files.py",
+        "one class: a file is opened, committed, given up and closed in one place",
     ),
     ("python/coquina/hdf5/datasets.py", "one class, all that users call of a dataset, half of it docstrings"),
     ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),

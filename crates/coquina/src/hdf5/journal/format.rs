@@ -10,6 +10,8 @@ use crate::base::error::Result;
 /// The unit in which changes of a file are kept.
 pub(super) const PAGE_BYTES: usize = PAGE_SIZE as usize;
 const PAGE_SIZE: u32 = 4096;
+/// What a disk writes as a whole, or tears once.
+pub(super) const SECTOR_BYTES: usize = 512;
 /// The bytes in front, which say who has the file open for writing.
 pub(super) const OWNER_BYTES: usize = 64;
 /// Where the header stands.
@@ -90,13 +92,15 @@ pub(super) enum Frame {
     Commit { end: u64 },
     /// Pages of the commits before it are being written to the file.
     Applying,
+    /// What the file has in place of the page that follows: those sectors that the page changes, by a bit for each.
+    Old { number: u64, bytes: usize, changed: u8 },
 }
 
 impl Frame {
     /// How many bytes follow its head.
     pub(super) fn payload(self) -> usize {
         match self {
-            Self::Page { bytes, .. } => bytes,
+            Self::Page { bytes, .. } | Self::Old { bytes, .. } => bytes,
             Self::Commit { .. } | Self::Applying => 0,
         }
     }
@@ -107,6 +111,7 @@ impl Frame {
             Self::Page { number, base, .. } => (1_u32, number, base),
             Self::Commit { end } => (2, end, 0),
             Self::Applying => (3, 0, 0),
+            Self::Old { number, changed, .. } => (4, number, u64::from(changed)),
         };
         let start = out.len();
         out.extend_from_slice(&kind.to_le_bytes());
@@ -133,6 +138,7 @@ impl Frame {
             1 if is_addressable => Some((Self::Page { number, bytes, base }, sum)),
             2 if bytes == 0 => Some((Self::Commit { end: number }, sum)),
             3 if bytes == 0 => Some((Self::Applying, sum)),
+            4 => Some((Self::Old { number, bytes, changed: u8::try_from(base).ok()? }, sum)),
             _ => None,
         }
     }
@@ -167,9 +173,12 @@ mod tests {
 
     #[test]
     fn frames_come_back_as_they_were_put() {
-        for frame in
-            [Frame::Page { number: 7, bytes: 3, base: 9 }, Frame::Commit { end: 12 }, Frame::Applying]
-        {
+        for frame in [
+            Frame::Page { number: 7, bytes: 3, base: 9 },
+            Frame::Commit { end: 12 },
+            Frame::Applying,
+            Frame::Old { number: 7, bytes: 3, changed: 5 },
+        ] {
             let mut bytes = Vec::new();
             let page = &b"abc"[..frame.payload()];
             frame.put(5, 128, page, &mut bytes);

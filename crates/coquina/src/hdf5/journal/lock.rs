@@ -82,8 +82,23 @@ impl WriteLock {
             }
             // Whoever had the lock before may have removed the file that was opened here.
             if is_at(&journal, path) {
-                journal.write_all_at(&owner_bytes(std::process::id()), 0).map_err(place)?;
-                return Ok(Some(Self { journal, path: path.to_path_buf() }));
+                let lock = Self { journal, path: path.to_path_buf() };
+                return lock.signed().map(Some).map_err(place);
+            }
+        }
+    }
+
+    /// Says in the journal who writes.
+    fn signed(self) -> Result<Self> {
+        let written = self.journal.write_all_at(&owner_bytes(std::process::id()), 0);
+        match written {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                // One that was made for this lock is of no use.
+                if self.journal.len().is_ok_and(|len| len == 0) {
+                    self.remove()?;
+                }
+                Err(error)
             }
         }
     }

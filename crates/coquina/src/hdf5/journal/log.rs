@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::format::{FRAME_BYTES, FRAMES_AT, Frame, HEADER_AT, HEADER_BYTES, Header};
-use super::pages::{Stored, StoredPages};
+use super::pages::{OldPage, Stored, StoredPages};
 use super::scan::Scanned;
 use crate::base::error::Result;
 use crate::base::io::WriteAt;
@@ -27,10 +27,10 @@ pub(super) struct Log<D> {
     pub(super) is_durable: bool,
 }
 
-/// A changed page, and the sum of what the file has in its place.
+/// A changed page, and what the file has in its place; frames before may have said so.
 pub(super) struct Change<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) base: u64,
+    pub(super) old: Option<&'a OldPage>,
 }
 
 impl<D: WriteAt> Log<D> {
@@ -61,9 +61,14 @@ impl<D: WriteAt> Log<D> {
         let mut out = self.begin(end);
         let mut placed = StoredPages::new();
         for (&number, change) in pages {
+            if let Some(old) = change.old {
+                let frame = Frame::Old { number, bytes: old.sectors.len(), changed: old.changed };
+                out.put(frame, &old.sectors);
+            }
             let at = out.end() + FRAME_BYTES as u64;
             let bytes = change.bytes.len();
-            out.put(Frame::Page { number, bytes, base: change.base }, change.bytes);
+            let base = change.old.map_or(0, |old| old.sum);
+            out.put(Frame::Page { number, bytes, base }, change.bytes);
             placed.insert(number, Stored { at, bytes });
             if out.bytes.len() > WRITE_BYTES {
                 out.flush(&self.journal)?;
@@ -120,6 +125,13 @@ impl<D: WriteAt> Log<D> {
             return self.begin_anew();
         }
         self.journal.write_all_at(&[0; FRAME_BYTES], self.stop)
+    }
+
+    /// Empties the journal of a file that is about to be replaced.
+    pub(super) fn forget_all(&mut self) -> Result<()> {
+        // The name of the new file must not reach the disk before this does.
+        self.is_durable = true;
+        self.begin_anew()
     }
 
     /// Empties the journal: all of its commits are in the file.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::format::PAGE_BYTES;
+use super::format::{PAGE_BYTES, SECTOR_BYTES, page_sum};
 use crate::base::error::Result;
 use crate::base::io::ReadAt;
 
@@ -13,6 +13,26 @@ use crate::base::io::ReadAt;
 pub(super) struct Stored {
     pub(super) at: u64,
     pub(super) bytes: usize,
+}
+
+/// What stands in the file in place of a changed page: its sum, and the sectors that differ, by a bit for each.
+pub(super) struct OldPage {
+    pub(super) sum: u64,
+    pub(super) changed: u8,
+    pub(super) sectors: Vec<u8>,
+}
+
+impl OldPage {
+    pub(super) fn of(old: &[u8], new: &[u8]) -> Self {
+        let (mut changed, mut sectors) = (0, Vec::new());
+        for (number, (old, new)) in old.chunks(SECTOR_BYTES).zip(new.chunks(SECTOR_BYTES)).enumerate() {
+            if old != new {
+                changed |= 1 << number;
+                sectors.extend_from_slice(old);
+            }
+        }
+        Self { sum: page_sum(old), changed, sectors }
+    }
 }
 
 /// Pages in a journal, by their number.

@@ -25,17 +25,15 @@ impl<D: ReadAt> Snapshot<D> {
     /// # Errors
     /// `Corrupt` if the journal has a commit for which bytes of the file are missing; or what the system says.
     pub fn new(file: D, journal: Option<D>) -> Result<Self> {
-        let scanned = match &journal {
-            Some(journal) => scan(journal)?,
-            None => None,
-        };
-        let len = file.len()?;
-        let Some(scanned) = scanned else {
-            return Ok(Self { file, journal: None, pages: StoredPages::new(), end: len, commit: (0, 0) });
-        };
-        check_belongs(&file, &scanned)?;
-        let commit = (scanned.header.salt, scanned.stop);
-        Ok(Self { file, journal, pages: scanned.pages, end: scanned.end, commit })
+        if let Some(journal) = journal
+            && let Some(scanned) = scan(&journal)?
+        {
+            check_belongs(&file, &journal, &scanned)?;
+            let commit = (scanned.header.salt, scanned.stop);
+            return Ok(Self { file, journal: Some(journal), pages: scanned.pages, end: scanned.end, commit });
+        }
+        let end = file.len()?;
+        Ok(Self { file, journal: None, pages: StoredPages::new(), end, commit: (0, 0) })
     }
 
     /// What tells this commit from others of the file, as long as the reader holds its lock.

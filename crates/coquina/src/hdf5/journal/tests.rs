@@ -250,6 +250,37 @@ fn a_journal_of_another_file_is_refused() {
 }
 
 #[test]
+fn a_journal_whose_pages_were_being_applied_is_refused_for_another_file() {
+    let budget = Budget::of(u64::MAX);
+    let (file, journal) = (Disk::new(start(), &budget), Disk::new(Vec::new(), &budget));
+    let mut gate = Readers { are_there: false };
+    let mut writer = Writer::open(file.clone(), journal.clone(), &mut gate).unwrap();
+    // Both commits are in the file, and stay in the journal, as they are durable.
+    for (at, bytes) in [(100, b"one"), (101, b"two"), (9000, b"one")] {
+        writer.write_at(bytes, at).unwrap();
+        writer.commit(true, &mut gate).unwrap();
+    }
+    assert!(journal.len().unwrap() > 8192);
+    let mut open = |file: Disk| Writer::open(file, journal.revived(), &mut gate).map(drop);
+    open(file.revived()).unwrap();
+    // A power cut may take what was applied from the disk again, sector by sector.
+    let older = start();
+    for (from, to) in [(0, 512), (100, 101), (0, 102), (8704, 9728), (0, 20_000)] {
+        let torn = file.revived();
+        torn.write_all_at(&older[from..to], from as u64).unwrap();
+        open(torn.clone()).unwrap();
+        assert_eq!(&reopened(&torn, &journal)[100..104], b"otwo");
+    }
+    for place in [0, 90, 99, 101, 600, 9002, 12_000] {
+        let changed = file.revived();
+        changed.write_all_at(b"?", place).unwrap();
+        let refused = open(changed).unwrap_err().to_string();
+        assert!(refused.contains("another state of the file"), "{place}: {refused}");
+    }
+    assert!(open(Disk::new(vec![7; 20_000], &budget)).is_err());
+}
+
+#[test]
 fn pages_that_are_as_they_were_are_no_commit() {
     let budget = Budget::of(u64::MAX);
     let (file, journal) = (Disk::new(start(), &budget), Disk::new(Vec::new(), &budget));
@@ -260,6 +291,26 @@ fn pages_that_are_as_they_were_are_no_commit() {
     writer.write_at(&bytes, 700).unwrap();
     assert!(!writer.commit(false, &mut gate).unwrap());
     assert!(journal.is_empty().unwrap());
+}
+
+#[test]
+fn a_new_file_keeps_the_journal_of_an_older_one_until_it_is_published() {
+    let budget = Budget::of(u64::MAX);
+    let (file, journal) = (Disk::new(start(), &budget), Disk::new(Vec::new(), &budget));
+    let mut gate = Readers { are_there: true };
+    let mut writer = Writer::open(file.clone(), journal.clone(), &mut gate).unwrap();
+    writer.write_at(b"kept", 300).unwrap();
+    writer.commit(false, &mut gate).unwrap();
+
+    let made = Disk::new(Vec::new(), &budget);
+    let mut new = Writer::create(made.clone(), journal.clone()).unwrap();
+    new.write_at(b"new file", 0).unwrap();
+    new.commit(false, &mut gate).unwrap();
+    assert!(new.has_old_journal().unwrap());
+    assert_eq!(&reopened(&file, &journal)[300..304], b"kept");
+    new.publish(&mut gate).unwrap();
+    assert!(!new.has_old_journal().unwrap());
+    assert_eq!(reopened(&made, &journal), b"new file");
 }
 
 #[test]

@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 
 use super::Gate;
-use super::format::{PAGE_BYTES, page_sum};
+use super::format::PAGE_BYTES;
 use super::log::{Change, Log};
-use super::pages::{StoredPages, overlap, page_of, patch, start_of};
+use super::pages::{OldPage, StoredPages, overlap, page_of, patch, start_of};
 use super::replay::{apply, check_belongs};
 use super::scan::scan;
 use super::superblock::without_mark;
@@ -57,6 +57,14 @@ impl<D: WriteAt> Writer<D> {
         Ok(Self { is_new: true, protected: 0, ..Self::at(file, journal)? })
     }
 
+    /// Whether the journal has commits of what has the name of a new file: they stay until [`Writer::publish`].
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn has_old_journal(&self) -> Result<bool> {
+        Ok(self.is_new && scan(&self.log.journal)?.is_some())
+    }
+
     /// A file that is there. What its journal holds is applied first; where readers are in the way, it is gone on from.
     ///
     /// # Errors
@@ -64,7 +72,7 @@ impl<D: WriteAt> Writer<D> {
     pub fn open(file: D, journal: D, gate: &mut dyn Gate) -> Result<Self> {
         let mut writer = Self::at(file, journal)?;
         let Some(found) = scan(&writer.log.journal)? else { return Ok(writer) };
-        check_belongs(&writer.tail.file, &found)?;
+        check_belongs(&writer.tail.file, &writer.log.journal, &found)?;
         writer.log.go_on(&found);
         (writer.end, writer.len) = (found.end, found.end);
         writer.protected = found.protected.max(writer.tail.file_len);
@@ -195,7 +203,7 @@ impl<D: WriteAt> Writer<D> {
         if self.dirty.len() < PAGES_IN_MEMORY {
             return Ok(());
         }
-        match self.forget_unchanged().and_then(|sums| self.put_pages(&sums)) {
+        match self.forget_unchanged().and_then(|old| self.put_pages(&old)) {
             Ok(()) => self.dirty.clear(),
             Err(error) if self.dirty.len() * PAGE_BYTES < UNWRITTEN_BYTES_MAX => {
                 self.tail.failure.get_or_insert(error);
@@ -205,10 +213,9 @@ impl<D: WriteAt> Writer<D> {
         Ok(())
     }
 
-    /// Writes all changed pages behind the frames of the journal. `sums`: of what the file has in their place.
-    fn put_pages(&mut self, sums: &BTreeMap<u64, u64>) -> Result<()> {
-        let base = |page: &u64| sums.get(page).copied().unwrap_or_default();
-        let changes = self.dirty.iter().map(|(page, bytes)| (*page, Change { bytes, base: base(page) }));
+    /// Writes all changed pages behind the frames of the journal. `old`: what the file has in their place.
+    fn put_pages(&mut self, old: &BTreeMap<u64, OldPage>) -> Result<()> {
+        let changes = self.dirty.iter().map(|(page, bytes)| (*page, Change { bytes, old: old.get(page) }));
         let changes = changes.collect();
         let mut placed = self.log.put_pages(&changes, self.end)?;
         self.spilled.append(&mut placed);
@@ -255,7 +262,7 @@ impl<D: WriteAt> Writer<D> {
         if self.is_new {
             return Ok(true);
         }
-        let sums = self.forget_unchanged()?;
+        let old = self.forget_unchanged()?;
         let is_longer = self.len > self.end;
         let needs_no_frame = self.len == self.end || is_longer && !self.log.has_commits();
         if self.dirty.is_empty() && self.spilled.is_empty() && needs_no_frame {
@@ -264,7 +271,7 @@ impl<D: WriteAt> Writer<D> {
             return Ok(is_longer);
         }
         let is_alone = gate.close()?;
-        let written = self.write_commit(&sums, durable, is_alone);
+        let written = self.write_commit(&old, durable, is_alone);
         if is_alone {
             if written.is_ok() {
                 // The journal has the commit: what cannot be applied now is applied by the next one, or when the file
@@ -276,8 +283,8 @@ impl<D: WriteAt> Writer<D> {
         written.map(|()| true)
     }
 
-    fn write_commit(&mut self, sums: &BTreeMap<u64, u64>, durable: bool, is_alone: bool) -> Result<()> {
-        let put = self.put_pages(sums).and_then(|()| self.log.put_commit(self.len, is_alone, self.end));
+    fn write_commit(&mut self, old: &BTreeMap<u64, OldPage>, durable: bool, is_alone: bool) -> Result<()> {
+        let put = self.put_pages(old).and_then(|()| self.log.put_commit(self.len, is_alone, self.end));
         if let Err(error) = put {
             self.take_back()?;
             return Err(error);
@@ -318,9 +325,9 @@ impl<D: WriteAt> Writer<D> {
         synced
     }
 
-    /// Lets go of pages that are as they were; returns the sums of what the last commit has in place of the others.
-    fn forget_unchanged(&mut self) -> Result<BTreeMap<u64, u64>> {
-        let (mut same, mut sums) = (Vec::new(), BTreeMap::new());
+    /// Lets go of pages that are as they were; returns what the file has in place of the others.
+    fn forget_unchanged(&mut self) -> Result<BTreeMap<u64, OldPage>> {
+        let (mut same, mut replaced) = (Vec::new(), BTreeMap::new());
         let mut old = [0; PAGE_BYTES];
         for (&page, bytes) in &self.dirty {
             if self.spilled.contains_key(&page) {
@@ -331,14 +338,14 @@ impl<D: WriteAt> Writer<D> {
             if old == bytes.as_slice() {
                 same.push(page);
             } else if !self.committed.contains_key(&page) {
-                // Frames before have told the sum of what stands in the file for the others.
-                sums.insert(page, page_sum(old));
+                // Frames before have told what stands in the file for the others.
+                replaced.insert(page, OldPage::of(old, bytes));
             }
         }
         for page in same {
             self.dirty.remove(&page);
         }
-        Ok(sums)
+        Ok(replaced)
     }
 
     /// Writes the pages of all commits to the file. Nobody else looks at it.
@@ -418,12 +425,14 @@ impl<D: WriteAt> Writer<D> {
         self.broken.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Makes all that was written so far the first commit of a file that was new, and waits for the disk.
+    /// Makes all that was written so far the first commit of a file that was new, and waits for the disk. A journal
+    /// of what had the name before is emptied.
     ///
     /// # Errors
     /// What the operating system says.
     pub fn publish(&mut self, gate: &mut dyn Gate) -> Result<()> {
         self.commit(true, gate)?;
+        self.log.forget_all()?;
         self.is_new = false;
         self.end = self.len;
         self.tail.cut(self.len, self.len);
