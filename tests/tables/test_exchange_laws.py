@@ -173,3 +173,16 @@ def test_text_files_keep_what_text_can_say(table, tmp_path):
 def test_numpy_says_masks_for_nulls(table):
     found = table["small"][:]
     assert np.ma.getmaskarray(found).tolist() == ALL["small"].is_null().to_pylist()
+
+
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+def test_the_constructor_of_dataframes_is_refused_and_to_pandas_gives_the_columns(tmp_path, layout):
+    data = {"a": np.arange(5), "b": np.arange(5) / 2}
+    with cq.create_table(tmp_path / "t.h5", data, layout=layout) as t:
+        for one in (t, t.where("a > 2")):
+            with pytest.raises(TypeError, match="to_pandas"):
+                pd.DataFrame(one)
+            assert list(one.to_pandas().columns) == ["a", "b"]
+            # Whatever else pandas and NumPy make of them goes on.
+            assert len(pd.Series(list(one))) == len(one.to_pandas())
+        assert pd.DataFrame(np.asarray(t)).equals(t.to_pandas())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coquina.quoting import quoted
+from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.rows_by_key import read_key
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Nest:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """Return all records."""
+        refuse_constructor()
         found = self[...]
         return found if dtype is None else found.astype(dtype)
 

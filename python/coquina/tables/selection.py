@@ -16,6 +16,7 @@ from coquina.quoting import quoted
 from coquina.tables import aggregates, arrow, files_out, gathering
 from coquina.tables.access import chosen
 from coquina.tables.deleting import delete_plan
+from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import narrowed, plain, records, row_dtype
 from coquina.tables.table_html import selection_html
@@ -167,6 +168,7 @@ class Queries:
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows, records of NumPy; many are read at a time."""
+        refuse_constructor()
         return (row for batch in self.batches(1 << 14) for row in batch)
 
     def to_arrow(self, columns: Names = None) -> Any:

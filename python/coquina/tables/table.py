@@ -25,6 +25,7 @@ from coquina.tables import deleting, table_indexes, writing
 from coquina.tables.access import KnownTerms
 from coquina.tables.conditions import KnownConditions
 from coquina.tables.nests import Nest
+from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan, is_condition
 from coquina.tables.reading import RowShape, spec_of
 from coquina.tables.record_columns import RecordColumn, record_column
@@ -294,6 +295,7 @@ class Table(Queries):
         """Return all rows as a structured array."""
         if copy is False:
             raise ValueError("copy=False: the rows are decoded into new memory")
+        refuse_constructor()
         found = self.to_numpy()
         return found if dtype is None else found.astype(dtype)
 
