@@ -118,6 +118,10 @@ pub trait Prefetch {
     /// # Errors
     /// What the source says.
     fn fetch(&self, numbers: &[u64]) -> Result<Arc<dyn Chunks>>;
+
+    /// What [`Chunks::chunk`] says of a chunk that was fetched before, if it is certain, without fetching it again, that
+    /// it did not change since.
+    fn unchanged(&self, number: u64) -> Option<Stored>;
 }
 
 /// Where the chunks of a remote source stand in it.

@@ -73,6 +73,10 @@ impl Prefetch for Reader {
             _ => Ok(Arc::new(self.fetch_all(numbers)?)),
         }
     }
+
+    fn unchanged(&self, number: u64) -> Option<Stored> {
+        if self.gear() == Gear::Fetched { self.view.unchanged(number) } else { None }
+    }
 }
 
 impl Extents for Reader {
