@@ -12,7 +12,7 @@ use super::snapshot::{Content, Source};
 use crate::array::geometry::{Plan, TASK_BYTES_MAX, TASK_BYTES_MIN, Touched, Window, block_runs};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 use crate::store::Stored;
 
 /// The front of a block is decoded in so many items: as many as a shuffle turns at once.
@@ -156,7 +156,7 @@ impl BlockReader<'_> {
         // What stands behind the last item that is wanted need not be decoded.
         let wanted = self.plan.block_end(groups, &steps) + self.source.grid.typesize();
         let wanted = wanted.next_multiple_of(FRONT_ITEMS * self.source.grid.typesize()).min(block_bytes);
-        with_room(wanted, |scratch| {
+        with_scratch(wanted, |scratch| {
             self.source.decode(&**chunk, block, scratch)?;
             cell.copy_from(&scratch[self.window.offset..], &steps[..ndim]);
             Ok(())

@@ -12,7 +12,7 @@ use super::snapshot::{Content, Source};
 use crate::array::geometry::{AxisSelection, Plan, Selection, Touched, Window, batches};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 use crate::store::{Access, Stored};
 
 impl Source<'_> {
@@ -154,7 +154,7 @@ impl Source<'_> {
         }
         let wanted =
             out.len().next_multiple_of(FRONT_ITEMS * self.grid.typesize()).min(self.grid.block_bytes());
-        with_room(wanted, |scratch| {
+        with_scratch(wanted, |scratch| {
             self.decode(&**chunk, block, scratch)?;
             out.copy_from_slice(&scratch[..out.len()]);
             Ok(())
