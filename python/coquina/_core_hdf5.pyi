@@ -16,7 +16,14 @@ class Hdf5Library:
     """An h5py dataset, lent to the engine."""
 
     def __new__(
-        cls, dataset: Any, /, *, raw: bool | None = None, memory_type: Any = None, attributes: Any = None
+        cls,
+        dataset: Any,
+        /,
+        *,
+        raw: bool | None = None,
+        memory_type: Any = None,
+        attributes: Any = None,
+        version: DatasetVersion | None = None,
     ) -> Hdf5Library: ...
     @property
     def dataset(self) -> Any: ...
@@ -61,6 +68,20 @@ class JournaledFile:
     def stop(self, why: str) -> None: ...
     def publish(self) -> None: ...
     def close(self) -> bool: ...
+
+@final
+class SoleWriter:
+    """Whether only this package writes to an HDF5 file that is open."""
+
+    def __new__(cls) -> SoleWriter: ...
+    def end(self) -> None: ...
+    def dataset(self) -> DatasetVersion: ...
+
+@final
+class DatasetVersion:
+    """A count of the changes of one dataset of an HDF5 file."""
+
+    def count(self) -> None: ...
 
 @final
 class ChunkTuner:

@@ -29,6 +29,8 @@ struct State {
     chunks: BTreeMap<Vec<u64>, Vec<u8>>,
     plain: Option<Plain>,
     reads: usize,
+    /// How many changes there were, if they are counted.
+    version: Option<u64>,
 }
 
 impl Dataset {
@@ -71,8 +73,14 @@ impl Library for Dataset {
     }
 
     fn write_chunks(&self, chunks: &[(Vec<u64>, Vec<u8>)]) -> Result<()> {
-        self.state.lock().unwrap().chunks.extend(chunks.iter().cloned());
+        let mut state = self.state.lock().unwrap();
+        state.chunks.extend(chunks.iter().cloned());
+        state.version = state.version.map(|version| version + 1);
         Ok(())
+    }
+
+    fn version(&self) -> Option<u64> {
+        self.state.lock().unwrap().version
     }
 
     fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
@@ -243,6 +251,35 @@ proptest! {
             prop_assert_eq!(library.state.lock().unwrap().reads, reads);
             prop_assert_eq!(direct.stats().sizes.gear.unwrap().gear, Gear::Direct);
         }
+    }
+
+    #[test]
+    fn small_reads_of_a_dataset_ask_the_library_once_after_a_change((shape, chunks, filters, steps, from) in case()) {
+        let slots = pipelines(&chunks)[filters].clone();
+        let library = Dataset::new(None, &slots, &chunks);
+        library.state.lock().unwrap().version = Some(0);
+        let open = || {
+            let spec = spec(&library, &shape, &chunks, slots.clone(), Gear::Fetched);
+            Array::open_hdf5(spec, Limits::default()).unwrap()
+        };
+        let handles = [open(), open()];
+        let mut plain = Plain { shape: shape.clone(), items: vec![[0; TYPESIZE]; count(&shape)], layer: None };
+        let writes = steps.iter().filter(|step| matches!(step, Step::Write { .. } | Step::Fill { .. }));
+        for (number, step) in writes.enumerate() {
+            step.run(&handles[number % 2], &mut plain).unwrap();
+            handles.iter().for_each(|array| check_boxes(array, &plain, &from));
+            let reads = library.state.lock().unwrap().reads;
+            let unchanged = |array: &Array| array.stats().sizes.gear.unwrap().chunks_unchanged;
+            let before = handles.each_ref().map(unchanged);
+            handles.iter().for_each(|array| check_boxes(array, &plain, &from));
+            prop_assert_eq!(library.state.lock().unwrap().reads, reads);
+            prop_assert!(handles.each_ref().map(unchanged).iter().zip(before).all(|(now, before)| *now > before));
+        }
+        // From now on somebody else may write.
+        library.state.lock().unwrap().version = None;
+        let reads = library.state.lock().unwrap().reads;
+        handles.iter().for_each(|array| check_boxes(array, &plain, &from));
+        prop_assert!(library.state.lock().unwrap().reads >= reads + 2);
     }
 
     #[test]

@@ -138,8 +138,8 @@ def _only_table(top: Any) -> str | None:
 
 _NOT_OF_DATASETS = (
     "path", "codec", "codec_parameter", "level", "filters", "checksums", "dead_bytes", "special_chunks",
-    "blocks_decoded", "blocks_cached", "chunks_direct", "chunks_fetched", "boxes_whole", "table_rows",
-    "fallbacks",
+    "blocks_decoded", "blocks_cached", "chunks_direct", "chunks_fetched", "chunks_unchanged", "boxes_whole",
+    "table_rows", "fallbacks",
 )  # fmt: skip
 
 

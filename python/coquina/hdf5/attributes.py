@@ -18,6 +18,7 @@ from coquina import _core
 from coquina._core import CorruptError
 from coquina.hdf5.damage import is_of_system
 from coquina.hdf5.open_files import OpenFile
+from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5f, h5fd, h5g, h5i, h5py
 
 _OBJECTS_MAX = 1 << 14
@@ -45,6 +46,11 @@ class Attributes(_Manager):
             if "conversion" in str(error):  # Of types that h5py does not know.
                 raise
             raise CorruptError(f"{self._parent.name}: attribute {name!r} cannot be read: {error}") from error
+
+    def get_id(self, attr_name: str) -> Any:
+        """Return h5py's object of an attribute; by that one gets at its file, and may write to it."""
+        Session.at(self._parent)[0].hand_out()
+        return _Manager.get_id(self, attr_name)
 
 
 def attributes(h5: Any) -> Attributes:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coquina.arrays.array import Array
     from coquina.hdf5.datasets import Dataset
 
-_COUNTERS = ("chunks_direct", "chunks_fetched", "boxes_whole", "table_rows", "fallbacks")
+_COUNTERS = ("chunks_direct", "chunks_fetched", "chunks_unchanged", "boxes_whole", "table_rows", "fallbacks")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,6 +28,8 @@ class DatasetInfo(ArrayInfo):
     gear, reason: the way to the chunks, and why it is not "direct".
     chunks_direct, chunks_fetched, boxes_whole: work of this handle so far: chunks that were read from a
         descriptor of ours, chunks and boxes of items that came from libhdf5.
+    chunks_unchanged: how often decoded blocks of a chunk were used without asking libhdf5, as nothing had
+        changed since it was fetched.
     table_rows: chunks in the table, if one was made. fallbacks: how often a slower way had to be taken.
     """
 
@@ -39,6 +41,7 @@ class DatasetInfo(ArrayInfo):
     reason: str | None
     chunks_direct: int
     chunks_fetched: int
+    chunks_unchanged: int
     boxes_whole: int
     table_rows: int
     fallbacks: int

@@ -88,7 +88,9 @@ class Dataset(Placed, Array):
         zones: Zones = (),
     ) -> Dataset:
         """Made by a file, a group or `fast`."""
-        library = facts.library_of(h5, policy_attributes)
+        where = Session.at(h5) if nodes.session.has_sole_writer else None
+        version = None if where is None else where[0].changes(where[1]).version
+        library = facts.library_of(h5, policy_attributes, version)
         facts = facts.with_edges_of(library)
         self = super().__new__(cls, facts.open(library, gear, blocks, zones), facts.dtype)
         self._library = library
@@ -96,6 +98,8 @@ class Dataset(Placed, Array):
         self._h5 = h5
         self._nodes = nodes
         self._is_closed = False
+        if where is not None:
+            self._where = where
         self.zones = tuple(zones)
         return self
 

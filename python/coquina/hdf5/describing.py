@@ -29,7 +29,7 @@ from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
 
 if TYPE_CHECKING:
-    from coquina._core import ArrayHandle, Hdf5Library
+    from coquina._core import ArrayHandle, DatasetVersion, Hdf5Library
     from coquina.remote import RangeReader
 
 Gear = Literal["direct", "fetched", "whole"]
@@ -102,13 +102,16 @@ class Facts:
             return None
         return "big" if self.dtype.str[0] == ">" else "little"
 
-    def library_of(self, dataset: Any, attributes: Any = None) -> Hdf5Library:
+    def library_of(
+        self, dataset: Any, attributes: Any = None, version: DatasetVersion | None = None
+    ) -> Hdf5Library:
         """Lend the dataset to the engine. Items whose bytes NumPy does not know are converted by libhdf5.
 
-        attributes: what reads and writes those that say how chunks are encoded; None for nobody.
+        attributes: what reads and writes those that say how chunks are encoded; None for nobody. version:
+        counts the changes of the dataset, by all of its handles.
         """
         memory_type = None if self.is_exact else h5t.py_create(self.dtype)
-        return _core.Hdf5Library(dataset, memory_type=memory_type, attributes=attributes)
+        return _core.Hdf5Library(dataset, memory_type=memory_type, attributes=attributes, version=version)
 
     def with_edges_of(self, library: Hdf5Library) -> Facts:
         """Return them for a dataset of which chunks at the edge may be stored as they are.

@@ -373,7 +373,8 @@ class File(Group):
 
     @property
     def below(self) -> Any:
-        """h5py's file, for code of this package that has opened it anew."""
+        """h5py's file as it is open now, also after a rollback; like `h5`, it may write past us."""
+        self._nodes.session.hand_out()
         return self._h5 if self._open is None else self._open.h5
 
     def take_over(self, other: File) -> None:

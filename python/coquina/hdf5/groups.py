@@ -252,7 +252,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def _shown(self, node: Any) -> Any:
         """Return a node that is given to users; h5py's own may write past us."""
-        if isinstance(node, h5py.Dataset):
+        if isinstance(node, h5py.HLObject):
             self._nodes.session.hand_out()
         return node
 

@@ -174,8 +174,8 @@ class Nodes:
         for node in waiting:
             node.flush()
 
-    def reopen(self, reopen: Callable[[], None], session: Callable[[], Session]) -> None:
-        """Show what the file holds once `reopen` has opened it anew: another commit.
+    def reopen(self, reopen: Callable[[], Any], session: Callable[[], Session]) -> None:
+        """Show what the file holds once `reopen` has opened it anew and returned h5py's file: another commit.
 
         Groups and tables stay what they are, as long as there is something of their name. Rows that wait in
         memory are given up, and datasets are closed.
@@ -189,8 +189,7 @@ class Nodes:
         for node, _ in nodes:
             if isinstance(node, Dataset):
                 node.close()
-        reopen()
-        h5 = self.file.below
+        h5 = reopen()
         self.session = session()
         for handle in list(self.handles.values()):
             handle.show(h5)

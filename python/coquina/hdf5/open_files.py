@@ -16,7 +16,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakSet, WeakValueDictionary
 
-from coquina._core import CorruptError, JournaledFile, TruncatedError
+from coquina._core import CorruptError, JournaledFile, SoleWriter, TruncatedError
 from coquina.hdf5.untyped import h5f, h5fd, h5g, h5p, h5py
 
 if TYPE_CHECKING:
@@ -74,8 +74,9 @@ class OpenFile:
     """An HDF5 file that is open in this process.
 
     h5: h5py's file. journaled: the file object below it; None where libhdf5 has the file itself, or where
-    the file alone is at the commit that is read (then `held` keeps it so). holders: how many handles share
-    it. nodes: what they all know of its groups and datasets, as long as there is a handle.
+    the file alone is at the commit that is read (then `held` keeps it so). writer: tells the engine as long
+    as only this package writes to `h5`. holders: how many handles share it. nodes: what they all know of its
+    groups and datasets, as long as there is a handle.
     """
 
     _writable: ClassVar[WeakValueDictionary[tuple[int, int], OpenFile]] = WeakValueDictionary()
@@ -91,6 +92,7 @@ class OpenFile:
         self.journaled: JournaledFile | None = None
         self.held: JournaledFile | None = None
         self.h5: Any = None
+        self.writer = SoleWriter()
         self.nodes: ReferenceType[Nodes] | None = None
         self.holders = 1
         self._depth = 0
@@ -204,6 +206,7 @@ class OpenFile:
     def _show(self, h5: Any, *, is_for_writing: bool = True) -> None:
         """Have h5py's file from now on."""
         self.h5 = h5
+        self.writer = SoleWriter()
         self._is_for_writing = is_for_writing
         if is_for_writing:
             h5.open_file = self
@@ -274,7 +277,7 @@ class OpenFile:
 
     def _show_closed(self) -> None:
         """Close what libhdf5 has: what it wrote since the last commit is not kept."""
-        _close(self.h5)
+        self._close_h5()
         nodes = None if self.nodes is None else self.nodes()
         for handle in [] if nodes is None else list(nodes.handles.values()):
             handle.show(ClosedFile())
@@ -305,17 +308,18 @@ class OpenFile:
             raise
         self.end(durable=False)
 
-    def give_up(self) -> None:
-        """Go back to the last commit: h5py's objects are closed, and the file is opened anew."""
+    def give_up(self) -> Any:
+        """Go back to the last commit, close h5py's objects, open the file anew and return h5py's file."""
         assert self.journaled is not None
         self._depth, self._wants_durable = 0, False
-        _close(self.h5)
+        self._close_h5()
         try:
             self.journaled.rollback()
             self._open_h5("r+")
         except BaseException:
             self._show_closed()
             raise
+        return self.h5
 
     @property
     def is_stale(self) -> bool:
@@ -323,14 +327,15 @@ class OpenFile:
         found = self.journaled or self.held
         return found is not None and not self.is_writable and found.is_stale()
 
-    def read_anew(self) -> None:
-        """Open the last commit in place of the one that is read."""
-        _close(self.h5)
+    def read_anew(self) -> Any:
+        """Open the last commit in place of the one that is read, and return h5py's file."""
+        self._close_h5()
         for one in (self.journaled, self.held):
             if one is not None:
                 one.close()
         self.journaled = self.held = None
         self._read()
+        return self.h5
 
     def release(self) -> bool:
         """Let go of one handle; the last one closes the file. As `close`."""
@@ -350,7 +355,7 @@ class OpenFile:
                 del self._writable[self._identity]
         self.is_closed = True
         self._reading.discard(self)
-        _close(self.h5)
+        self._close_h5()
         if self.journaled is None:
             return self.held is None or self.held.close()
         try:
@@ -364,11 +369,17 @@ class OpenFile:
             gc.collect()
         return is_settled
 
+    def _close_h5(self) -> None:
+        # What was decoded of it is not to be shown any more.
+        self.writer.end()
+        if self.h5:
+            _File.close(self.h5)
+
     def discard(self) -> None:
         """Close the file, and forget what was not committed."""
         if self.journaled is not None:
             self.journaled.stop("it was given up")
-        _close(self.h5)
+        self._close_h5()
         if self.journaled is not None:
             self.journaled.close()
 
@@ -408,11 +419,6 @@ def _raise_if_damaged(path: str, error: BaseException) -> None:
     for words, kind in (("truncated file", TruncatedError), ("checksum", CorruptError)):
         if words in str(error):
             raise kind(f"{path}: {error}; `coquina recover` saves what is there") from error
-
-
-def _close(h5: Any) -> None:
-    if h5:
-        _File.close(h5)
 
 
 def _identity(path: str) -> tuple[int, int]:

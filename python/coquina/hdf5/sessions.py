@@ -25,6 +25,8 @@ from coquina.hdf5.untyped import h5f, h5fd
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coquina._core import DatasetVersion, SoleWriter
+
 #: The group of the indexes of a table that is a group, in it.
 GROUP = "_p_coquina"
 #: Before the name of a table or dataset: the group of its indexes, beside it.
@@ -40,11 +42,31 @@ _BACK_NS = 20_000_000
 Places = tuple[int, ...]
 
 
+class DatasetChanges(Changes):
+    """The changes of one dataset, told to the engine too.
+
+    version: what the engine asks whether blocks that it decoded are still those of the file; None where
+    others may write to it.
+    """
+
+    __slots__ = ("version",)
+
+    def __init__(self, writer: SoleWriter | None) -> None:
+        """There were none. writer: of the file, if only this package writes to it."""
+        super().__init__()
+        self.version: DatasetVersion | None = None if writer is None else writer.dataset()
+
+    def happened(self) -> None:
+        """Count a change."""
+        super().happened()
+        if self.version is not None:
+            self.version.count()
+
+
 class Session:
     """What happened to a file since it was opened; all our objects for the file share it.
 
-    is_writable: whether the file can be changed in this process. raw: why writes may have gone past us; empty
-    if none can have.
+    is_writable: whether the file can be changed in this process.
     """
 
     _all: ClassVar[WeakValueDictionary[int, Session]] = WeakValueDictionary()
@@ -52,11 +74,14 @@ class Session:
     def __init__(self, h5: Any, opened_ns: int | None, raw: str) -> None:
         """Of a file of h5py. opened_ns: its time of modification right before, if it was there."""
         self.is_writable: bool = h5.mode != "r"
-        self.raw = raw if self.is_writable else ""
+        found = OpenFile.of(h5)
+        self._writer = None if found is None else found.writer
+        self._raw = ""
+        self._note_raw(raw)
         self._h5 = h5
         self._files: list[Any] = []
         self._opened_ns = opened_ns
-        self._changes: dict[int, Changes] = {}
+        self._changes: dict[int, DatasetChanges] = {}
         # Notes that were made in this session, with the changes of their places that they have seen.
         self._made: dict[int, dict[int, int]] = {}
         # Those of the sessions before.
@@ -72,8 +97,8 @@ class Session:
         found = cls._all.get(number)
         if found is None:
             found = cls._all[number] = cls(h5, opened_ns, raw)
-        elif raw and found.is_writable:
-            found.raw = found.raw or raw
+        else:
+            found._note_raw(raw)
         return found
 
     @classmethod
@@ -84,9 +109,26 @@ class Session:
         # A file that an external link led to is nobody's `File`.
         return found or cls.of(node.file, raw="the file was opened by a link"), place
 
-    def changes(self, place: int) -> Changes:
+    @property
+    def raw(self) -> str:
+        """Why writes may have gone past us; empty if none can have."""
+        return self._raw
+
+    def _note_raw(self, why: str) -> None:
+        if not why or not self.is_writable:
+            return
+        self._raw = self._raw or why
+        if self._writer is not None:
+            self._writer.end()
+
+    def changes(self, place: int) -> DatasetChanges:
         """Return the changes of the dataset at a place."""
-        return self._changes.setdefault(place, Changes())
+        return self._changes.get(place) or self._changes.setdefault(place, DatasetChanges(self._writer))
+
+    @property
+    def has_sole_writer(self) -> bool:
+        """Whether the file lies over a file object of ours, so that only this package writes to it."""
+        return self._writer is not None
 
     def enter(self, h5: Any) -> None:
         """Note that this is one of our files."""
@@ -104,8 +146,7 @@ class Session:
 
     def hand_out(self) -> None:
         """Note that somebody gets an object of h5py."""
-        if self.is_writable and not self.raw:
-            self.raw = "h5py's own object was asked for (`.h5`), and may write"
+        self._note_raw("h5py's own object was asked for (`.h5`), and may write")
 
     def why_raw(self) -> str:
         """Return why there may have been writes past us in this session; empty if there were none."""
@@ -114,7 +155,7 @@ class Session:
             if not ours:
                 return "the file is closed"
             if h5f.get_obj_count(next(iter(ours.values())).id, h5f.OBJ_FILE) > len(ours):
-                self.raw = "the file is open a second time, by h5py"
+                self._note_raw("the file is open a second time, by h5py")
         return self.raw
 
     def modified_ns(self) -> int | None:

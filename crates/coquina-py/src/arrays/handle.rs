@@ -348,6 +348,7 @@ impl ArrayHandle {
             facts.set_item("gear", gear.gear.name())?;
             facts.set_item("chunks_direct", gear.chunks_direct)?;
             facts.set_item("chunks_fetched", gear.chunks_fetched)?;
+            facts.set_item("chunks_unchanged", gear.chunks_unchanged)?;
             facts.set_item("boxes_whole", gear.boxes_whole)?;
             facts.set_item("table_rows", gear.table_rows)?;
             facts.set_item("fallbacks", gear.fallbacks)?;

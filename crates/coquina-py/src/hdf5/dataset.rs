@@ -17,6 +17,7 @@ use pyo3::types::PyTuple;
 
 use super::boxes::{Boxes, Region};
 use super::order::Order;
+use super::versions::{DatasetVersion, counted};
 use crate::h5py::{Failure, Libhdf5, Session, kept};
 
 /// Before this version addresses of chunks did not count the user block in front of the file's own bytes.
@@ -37,6 +38,8 @@ pub(crate) struct Dataset {
     address_shift: u64,
     /// What reads and writes the attributes that say how chunks are encoded.
     attributes: Option<Py<PyAny>>,
+    /// Counts the changes of the dataset, by all of its handles.
+    version: Option<DatasetVersion>,
 }
 
 /// An exception of h5py's, which comes back to Python as it was.
@@ -109,12 +112,18 @@ impl Dataset {
             storage: PyOnceLock::new(),
             address_shift,
             attributes: None,
+            version: None,
         })
     }
 
     /// The same, with what reads and writes its attributes.
     pub(crate) fn with_attributes(self, attributes: Option<Py<PyAny>>) -> Self {
         Self { attributes, ..self }
+    }
+
+    /// The same, with what counts its changes.
+    pub(crate) fn with_version(self, version: Option<DatasetVersion>) -> Self {
+        Self { version, ..self }
     }
 
     /// Calls `call` under h5py's lock with the dataset and what reads and writes its attributes, if there is something.
@@ -230,6 +239,10 @@ impl Dataset {
     }
 
     pub(crate) fn write(&self, session: &Session<'_>, start: &[u64], bytes: &[u8]) -> Result<()> {
+        counted(self.version.as_ref(), || self.write_uncounted(session, start, bytes))
+    }
+
+    fn write_uncounted(&self, session: &Session<'_>, start: &[u64], bytes: &[u8]) -> Result<()> {
         let has_filters = self.locked_storage()?.has_filters;
         let write = || {
             let had_mask = has_filters && self.clear_mask(session, start, bytes)?;
@@ -343,14 +356,21 @@ impl Library for Dataset {
     }
 
     fn write_box(&self, start: &[u64], shape: &[u64], items: &[u8]) -> Result<()> {
-        self.with_h5py(|id| self.boxes(id)?.write(Region { start, shape }, items))
+        counted(self.version.as_ref(), || {
+            self.with_h5py(|id| self.boxes(id)?.write(Region { start, shape }, items))
+        })
     }
 
     fn set_shape(&self, shape: &[u64]) -> Result<()> {
-        self.with_h5py(|id| {
+        let resize = |id: &Bound<'_, PyAny>| {
             let shape = PyTuple::new(id.py(), &shape[..self.storage(id.py())?.rank.min(shape.len())])?;
             id.call_method1("set_extent", (shape,)).map(drop)
-        })
+        };
+        counted(self.version.as_ref(), || self.with_h5py(resize))
+    }
+
+    fn version(&self) -> Option<u64> {
+        self.version.as_ref()?.get()
     }
 
     fn shape(&self) -> Result<Option<Vec<u64>>> {

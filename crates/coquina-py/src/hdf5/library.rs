@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 
 use super::Dataset;
 use super::rows::{RowTuple, row_tuples};
+use super::versions::DatasetVersion;
 use crate::buffers::{Input, Output};
 use crate::errors::Raised;
 
@@ -22,15 +23,19 @@ impl Hdf5Library {
     /// `raw` chooses the way to libhdf5's functions: its symbols or h5py's capsules; `None` the best there is.
     /// `memory_type` is the `TypeID` of items that libhdf5 reads and writes, if it is not that of the file.
     /// `attributes` reads and writes the attributes that say how chunks are encoded; without it they are not looked at.
+    /// `version` counts the changes of the dataset, by all of its handles; without it, small reads always ask libhdf5.
     #[new]
-    #[pyo3(signature = (dataset, /, *, raw=None, memory_type=None, attributes=None))]
+    #[pyo3(signature = (dataset, /, *, raw=None, memory_type=None, attributes=None, version=None))]
     fn new(
         dataset: &Bound<'_, PyAny>,
         raw: Option<bool>,
         memory_type: Option<Bound<'_, PyAny>>,
         attributes: Option<Py<PyAny>>,
+        version: Option<&Bound<'_, DatasetVersion>>,
     ) -> PyResult<Self> {
+        let version = version.map(|version| version.get().clone());
         let dataset = Dataset::new(dataset, raw, memory_type)?.with_attributes(attributes);
+        let dataset = dataset.with_version(version);
         Ok(Self { dataset: Arc::new(dataset) })
     }
 

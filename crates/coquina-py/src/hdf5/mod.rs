@@ -16,6 +16,7 @@ mod opening;
 mod order;
 mod rows;
 mod tuner;
+mod versions;
 
 use pyo3::prelude::*;
 
@@ -26,6 +27,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Hdf5Library>()?;
     module.add_class::<journaled::JournaledFile>()?;
     module.add_class::<tuner::ChunkTuner>()?;
+    module.add_class::<versions::SoleWriter>()?;
+    module.add_class::<versions::DatasetVersion>()?;
     opening::add_to(module)?;
     filters::add_to(module)?;
     index::add_to(module)

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use coquina_kernels::Type;
 
 use super::geometry::{Grid, Plan, Selection, Window};
-use super::read::{Cache, Counters, Source, State};
+use super::read::{BlockCache, Counters, Source, State};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
@@ -22,7 +22,7 @@ use crate::store::{ChunkFormat, Metadata, Sizes, Store, item_type};
 pub struct Array {
     state: RwLock<Arc<State>>,
     writer: Mutex<Writer>,
-    pub(super) cache: Cache,
+    pub(super) cache: BlockCache,
     counters: Counters,
     limits: Limits,
     params: Params,
@@ -89,7 +89,7 @@ impl Array {
         Self {
             state: RwLock::new(state),
             writer: Mutex::new(writer),
-            cache: Cache::new(),
+            cache: BlockCache::new(),
             counters: Counters::default(),
             limits,
             params,

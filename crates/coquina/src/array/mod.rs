@@ -29,7 +29,7 @@ pub use geometry::{
 };
 pub use handle::{Array, Stats};
 pub use open::{ArraySpec, Fill, OpenOptions, Target};
-pub use read::{gather, with_memo, with_memo_of};
+pub use read::{gather, with_decoded_boxes, with_decoded_boxes_after};
 pub use source::Part;
 pub use together::{Outcome, Text, commit_together};
 pub use verify::Damage;

@@ -12,7 +12,7 @@ use super::read::{Content, Source, State};
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 use crate::chunk::Special;
 use crate::frame::{self, Kind, Spec, Whole, write_frame};
 use crate::store::{Access, Metadata, Stored};
@@ -209,7 +209,7 @@ fn in_frame(state: &State, number: u64) -> Result<frame::Stored> {
 fn verify_chunk(source: &Source<'_>, number: u64) -> Result<()> {
     let _held = source.hold_chunk(number)?;
     let Content::Blocks(_, chunk) = source.content(number)? else { return Ok(()) };
-    with_room(source.grid.block_bytes(), |scratch| {
+    with_scratch(source.grid.block_bytes(), |scratch| {
         (0..source.grid.blocks_per_chunk()).try_for_each(|block| source.decode(&*chunk, block, scratch))
     })
 }

@@ -11,7 +11,7 @@ pub(crate) mod limits;
 pub(crate) mod ordered;
 pub(crate) mod plugins;
 pub(crate) mod pool;
-pub(crate) mod room;
+pub(crate) mod scratch;
 pub(crate) mod sequencer;
 pub(crate) mod settings;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use super::block::BlockDecoder;
 use super::fetch::{ChunkBytes, Fetcher};
 use super::header::Header;
-use super::scratch::{Scratch, room, with_scratch};
+use super::scratch::{ChunkScratch, room, with_chunk_scratch};
 use super::spans::Spans;
 use super::sums::BlockSums;
 use crate::base::bytes::ByteReader;
@@ -78,7 +78,7 @@ impl<'a> Blocks<'a> {
         if !self.needs_reference {
             return Ok(());
         }
-        with_scratch(|scratch| self.reference(&mut self.walk(0..1, scratch)).map(drop))
+        with_chunk_scratch(|scratch| self.reference(&mut self.walk(0..1, scratch)).map(drop))
     }
 
     /// The bytes are known to come from an encoder.
@@ -131,10 +131,10 @@ impl<'a> Blocks<'a> {
         if out.is_empty() {
             return Ok(0);
         }
-        with_scratch(|scratch| self.read_in(scratch, start, out))
+        with_chunk_scratch(|scratch| self.read_in(scratch, start, out))
     }
 
-    fn read_in(&self, scratch: &mut Scratch, start: usize, out: &mut [u8]) -> Result<usize> {
+    fn read_in(&self, scratch: &mut ChunkScratch, start: usize, out: &mut [u8]) -> Result<usize> {
         let first = self.block_at(start);
         let wanted = first..self.block_at(start + out.len() - 1) + 1;
         let mut walk = self.walk(wanted.clone(), scratch);
@@ -177,15 +177,15 @@ impl<'a> Blocks<'a> {
 
     /// The stored bytes of block `number`, verified if it has a sum.
     pub(super) fn encoded(&self, number: usize) -> Result<Vec<u8>> {
-        with_scratch(|scratch| {
+        with_chunk_scratch(|scratch| {
             let mut walk = self.walk(number..number + 1, scratch);
             self.verified(number, &mut walk.fetcher).map(<[u8]>::to_vec)
         })
         .map_err(|e: Error| e.at(format!("block {number}")))
     }
 
-    fn walk<'f>(&'f self, wanted: Range<usize>, scratch: &'f mut Scratch) -> Walk<'f> {
-        let Scratch { buffers, encoded, block } = scratch;
+    fn walk<'f>(&'f self, wanted: Range<usize>, scratch: &'f mut ChunkScratch) -> Walk<'f> {
+        let ChunkScratch { buffers, encoded, block } = scratch;
         Walk { fetcher: Fetcher::new(&self.bytes, &self.spans, wanted, encoded), buffers, block }
     }
 

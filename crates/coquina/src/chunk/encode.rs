@@ -11,7 +11,7 @@ use super::block::DICTIONARY_BYTES_MAX;
 use super::header::{BLOSC2_DICTIONARY, FLAG_MEMCPYED, FLAGS_EXTENDED, HEADER_BYTES, Header};
 use super::input::{BlockSource, Input};
 use super::params::{Generation, Params};
-use super::scratch::{Scratch, with_scratch};
+use super::scratch::{ChunkScratch, with_chunk_scratch};
 use super::sink::{Piece, Sink};
 use super::stream;
 use crate::base::error::{Error, Result};
@@ -198,7 +198,7 @@ impl<'a> BlockEncoder<'a> {
         let mut reference = vec![0; block_bytes];
         self.input.copy(0, block_bytes, &mut reference);
         if self.steps.is_lossy() {
-            with_scratch(|Scratch { buffers, .. }| {
+            with_chunk_scratch(|ChunkScratch { buffers, .. }| {
                 let filtered = self.steps.encode(&reference, None, buffers)?.to_vec();
                 buffers.first[..block_bytes].copy_from_slice(&filtered);
                 self.steps.decode(None, buffers, &mut reference)
@@ -235,7 +235,7 @@ impl<'a> BlockEncoder<'a> {
     }
 
     fn encode_run(&self, run: Range<usize>, mut piece: Piece) -> Result<Piece> {
-        with_scratch(|scratch| {
+        with_chunk_scratch(|scratch| {
             for number in run {
                 piece.starts.push(piece.len);
                 match self.input.encoded(number) {
@@ -251,8 +251,8 @@ impl<'a> BlockEncoder<'a> {
     }
 
     /// The bytes of a block, filtered.
-    fn filter<'s>(&'s self, number: usize, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
-        let Scratch { buffers, block, .. } = scratch;
+    fn filter<'s>(&'s self, number: usize, scratch: &'s mut ChunkScratch) -> Result<&'s [u8]> {
+        let ChunkScratch { buffers, block, .. } = scratch;
         let block = self.input.block(number, self.header.block_bytes(), block);
         self.steps.encode(block, self.reference.as_deref().filter(|_| number > 0), buffers)
     }
@@ -282,7 +282,7 @@ impl<'a> BlockEncoder<'a> {
         }
         let mut taken = Vec::with_capacity(nstreams * per_stream * bytes_each);
         for number in 0..nbytes / block_bytes {
-            with_scratch(|scratch| {
+            with_chunk_scratch(|scratch| {
                 for stream in self.filter(number, scratch)?.chunks_exact(block_bytes / per_block) {
                     taken.extend_from_slice(&stream[..per_stream * bytes_each]);
                 }

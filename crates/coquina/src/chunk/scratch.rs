@@ -1,15 +1,14 @@
-//! Working memory of a thread: kept between jobs, so that small chunks cost no allocation.
+//! What a thread works in to encode and decode the blocks of a chunk.
 
-use std::cell::Cell;
-
+use crate::base::scratch::{Scratch, ScratchStack, with_scratch_of};
 use crate::filter::Buffers;
 
-/// More than this is given back when the work is done: a thread must not hoard after one huge block.
+/// More is given back when the work is done.
 const KEEP_BYTES: usize = 8 << 20;
 
 /// What a thread works in; each part has a use of its own, so that all can be in use at once.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct ChunkScratch {
     /// For the filters.
     pub(super) buffers: Buffers,
     /// Encoded blocks, as they were read.
@@ -18,31 +17,20 @@ pub(super) struct Scratch {
     pub(super) block: Vec<u8>,
 }
 
-impl Scratch {
-    fn size(&self) -> usize {
-        self.buffers.size() + self.encoded.capacity() + self.block.capacity()
+impl Scratch for ChunkScratch {
+    fn memory_bytes(&self) -> usize {
+        self.buffers.memory_bytes() + self.encoded.capacity() + self.block.capacity()
     }
 }
 
 thread_local! {
-    /// Two: who makes the blocks that are encoded may have to decode others for it.
-    static SCRATCH: [Cell<Option<Box<Scratch>>>; 2] = const { [Cell::new(None), Cell::new(None)] };
+    static SCRATCH: ScratchStack<ChunkScratch> = const { ScratchStack::new(KEEP_BYTES) };
 }
 
-/// Runs `work` with scratch of this thread. May be nested: the inner one then gets memory of its own.
-pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
-    let mut scratch =
-        SCRATCH.with(|[first, second]| first.take().or_else(|| second.take())).unwrap_or_default();
-    let result = work(&mut scratch);
-    if scratch.size() <= KEEP_BYTES {
-        SCRATCH.with(|[first, second]| {
-            let inner = first.replace(Some(scratch));
-            if inner.is_some() {
-                second.set(inner);
-            }
-        });
-    }
-    result
+/// Runs `work` with scratch of this thread. May be nested: who makes the blocks that are encoded may have to decode others
+/// for it.
+pub(super) fn with_chunk_scratch<T>(work: impl FnOnce(&mut ChunkScratch) -> T) -> T {
+    with_scratch_of(&SCRATCH, work)
 }
 
 /// The first `bytes` bytes of `memory`, which grows to them; what they hold is of no account.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use coquina_kernels::boxes::{Axis, Steps, copy_box};
 
 use super::BlockSource;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// The items of a chunk that are inside the array, in its blocks.
 #[derive(Clone, Copy)]
@@ -114,7 +114,7 @@ impl ChunkShape<'_> {
             return Some(work(block));
         }
         // One run over a copy of those that count, since rows at the edge can be short.
-        with_room(items * size, |inside| {
+        with_scratch(items * size, |inside| {
             self.copy_inside(&counts, block, inside, |stride| stride.packed);
             Some(work(inside))
         })

@@ -7,7 +7,6 @@
 //! their bounds decide a condition, nothing is decoded either; where they decide a part of it, what only that part
 //! needs is not.
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -17,6 +16,7 @@ use coquina_kernels::items::Aligned;
 use super::operands::{Counters, Input, Look, walk_of};
 use crate::array::{self, Bounds, BoxSource, Known, Walk};
 use crate::base::error::{Error, Result};
+use crate::base::scratch::{Scratch, ScratchStack, with_scratch_of};
 use crate::expr::{Interval, Operand, Program, Spread, SpreadAxis, Workspace};
 
 /// A program bound to its operands.
@@ -30,28 +30,26 @@ pub struct Bound {
     counters: Counters,
 }
 
-/// Scratch of one thread for one box.
+/// What a thread works in to compute one box.
 #[derive(Default)]
-struct Scratch {
+struct BoxScratch {
     workspace: Workspace,
     items: Vec<Aligned>,
 }
 
-thread_local! {
-    /// A stack: while a box is computed, one of its operands may be computed of others.
-    static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+impl Scratch for BoxScratch {
+    fn memory_bytes(&self) -> usize {
+        self.items.iter().map(|room| room.all().len()).sum()
+    }
 }
 
-/// More scratch than this is given back when the work is done.
-const SCRATCH_BYTES_KEPT: usize = 32 << 20;
+thread_local! {
+    static SCRATCH: ScratchStack<BoxScratch> = const { ScratchStack::new(32 << 20) };
+}
 
-fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
-    let mut scratch = SCRATCH.with_borrow_mut(Vec::pop).unwrap_or_default();
-    let result = work(&mut scratch);
-    if scratch.items.iter().map(|room| room.all().len()).sum::<usize>() <= SCRATCH_BYTES_KEPT {
-        SCRATCH.with_borrow_mut(|stack| stack.push(scratch));
-    }
-    result
+/// May be nested: while a box is computed, one of its operands may be computed of others.
+fn with_box_scratch<T>(work: impl FnOnce(&mut BoxScratch) -> T) -> T {
+    with_scratch_of(&SCRATCH, work)
 }
 
 /// What an operand is on a box.
@@ -202,9 +200,9 @@ impl Bound {
         shape: &[u64],
         look: Option<Look>,
         out: &mut [u8],
-        scratch: &mut Scratch,
+        scratch: &mut BoxScratch,
     ) -> Result<()> {
-        let Scratch { workspace, items } = scratch;
+        let BoxScratch { workspace, items } = scratch;
         let parts = self.parts(start, shape, look, items)?;
         let is_one = parts.iter().all(|part| !matches!(part, Part::Box(_)));
         let operands: Vec<Operand<'_>> = parts
@@ -237,7 +235,7 @@ impl Bound {
                 return Ok(Some(item));
             }
         }
-        with_scratch(|scratch| self.compute(start, shape, look, out, scratch)).map(|()| None)
+        with_box_scratch(|scratch| self.compute(start, shape, look, out, scratch)).map(|()| None)
     }
 
     /// The result of operands that are one item each.
@@ -250,7 +248,7 @@ impl Bound {
         let operands: Option<Vec<_>> = known.iter().zip(self.program.operands()).map(operand).collect();
         let operands = operands?;
         let mut out = vec![0; self.item_bytes()];
-        with_scratch(|scratch| self.program.run(&operands, &mut out, &mut scratch.workspace));
+        with_box_scratch(|scratch| self.program.run(&operands, &mut out, &mut scratch.workspace));
         Some(out)
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::base::scratch::Scratch;
+
 /// A cache line: buffers that start on one are shuffled up to a fifth faster.
 const LINE_BYTES: usize = 64;
 
@@ -25,9 +27,10 @@ impl Buffers {
         self.first.fit(bytes);
         self.second.fit(bytes);
     }
+}
 
-    /// Bytes that they take.
-    pub(crate) fn size(&self) -> usize {
+impl Scratch for Buffers {
+    fn memory_bytes(&self) -> usize {
         self.first.memory.len() + self.second.memory.len()
     }
 }

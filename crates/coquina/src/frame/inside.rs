@@ -9,15 +9,15 @@ use std::num::NonZeroU64;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::fingerprint::FINGERPRINT_BYTES;
-use super::guard::{self, Guard};
-use super::header::{Counts, FIXED_BYTES, Header};
+use super::format::fingerprint::FINGERPRINT_BYTES;
+use super::format::guard::{self, Guard};
+use super::format::header::{Counts, FIXED_BYTES, Header};
+use super::format::offsets::{encode_index, special, special_raw};
+use super::format::slots::{Slot, Slots};
+use super::format::spec::{Kind, Spec};
+use super::format::trailer;
 use super::load::Origin;
-use super::offsets::{encode_index, special, special_raw};
-use super::slots::{Slot, Slots};
-use super::spec::{Kind, Spec};
 use super::state::FrameState;
-use super::trailer;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;

@@ -4,14 +4,14 @@
 //! frame with a small index. If header and fingerprint do not hold, the copy of the header at the end is used.
 //! Source: `docs/formats/frame.md`, "What a reader checks" and "Recovery".
 
-use super::fingerprint::{self, FINGERPRINT_BYTES};
-use super::header::{FIRST_BYTES, HEADER_BYTES_MIN, Header, is_foreign};
-use super::layer::{self, Notes};
-use super::offsets::decode_index;
-use super::slots::Slots;
-use super::spec::Kind;
+use super::format::fingerprint::{self, FINGERPRINT_BYTES};
+use super::format::header::{FIRST_BYTES, HEADER_BYTES_MIN, Header, is_foreign};
+use super::format::layer::{self, Notes};
+use super::format::offsets::decode_index;
+use super::format::slots::Slots;
+use super::format::spec::Kind;
+use super::format::trailer::{self, END_BYTES, Trailer};
 use super::state::{CommitId, FrameState, SumState};
-use super::trailer::{self, END_BYTES, Trailer};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::disk::{replace_file, sync_folder, write_all_at};
-use super::fingerprint;
+use super::format::fingerprint;
 use crate::base::error::{Error, Result};
 
 const FRONT: &[u8] = b"{\"checksum\": \"";

@@ -7,52 +7,34 @@
 //! Source: `docs/formats/frame.md`.
 //! Invariant: bytes that a committed snapshot refers to are never written again.
 
-mod apply;
-pub(crate) mod b2nd;
-mod change;
-mod compact;
-mod contiguous;
 mod disk;
 mod exchange;
 #[cfg(test)]
 pub(crate) mod faults;
-mod fields;
-mod fingerprint;
-pub(crate) mod guard;
+mod format;
 mod handle;
-mod header;
 pub(crate) mod inside;
-mod layer;
 mod load;
 mod lock;
 mod manifest;
-mod metalayers;
-mod new_header;
-mod offsets;
-mod record;
 mod refresh;
-mod slots;
 mod snapshot;
-mod sparse;
-mod spec;
 mod state;
-mod statistics;
-mod trailer;
 mod two_phase;
-mod write;
 mod writer;
 
-pub use change::{Change, Entry, Put, Remap};
 pub use exchange::exchange;
+pub use format::spec::{Kind, Spec};
+pub use format::statistics::Statistics;
+pub(crate) use format::{b2nd, guard};
 pub use handle::{Frame, Mode};
 pub use lock::FolderLock;
 pub use manifest::{Manifest, ManifestText, read_manifest};
 pub(crate) use snapshot::read_verified;
 pub use snapshot::{Snapshot, Stored};
-pub use spec::{Kind, Spec};
 pub use state::{CommitId, SumState};
-pub use statistics::Statistics;
-pub use write::{Chunks, StatisticsOf, Whole, write_frame};
+pub use writer::change::{Change, Entry, Put, Remap};
+pub use writer::whole::{Chunks, StatisticsOf, Whole, write_frame};
 
 /// The most chunks of a frame: the index has eight bytes for each, and is a chunk itself.
 pub(crate) const NCHUNKS_MAX: u64 = (crate::chunk::CHUNK_BYTES_MAX / 8) as u64;

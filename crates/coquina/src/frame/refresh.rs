@@ -4,12 +4,12 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::format::spec::Kind;
 use super::handle::{Back, Frame};
 use super::load::Origin;
 use super::lock;
 use super::snapshot::{Chunks, Snapshot};
-use super::sparse;
-use super::spec::Kind;
+use super::writer::sparse;
 use crate::base::error::Result;
 
 impl Frame {

@@ -7,15 +7,15 @@ use std::fs::File;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::b2nd::{METALAYER, METALAYER_OLD, Meta};
 use super::disk::Folder;
-use super::header::Header;
-use super::layer;
-use super::offsets::special;
-use super::slots::Slot;
-use super::spec::{Kind, Spec};
+use super::format::b2nd::{METALAYER, METALAYER_OLD, Meta};
+use super::format::header::Header;
+use super::format::layer;
+use super::format::offsets::special;
+use super::format::slots::Slot;
+use super::format::spec::{Kind, Spec};
+use super::format::statistics::{Statistics, entry_bytes};
 use super::state::{FrameState, SumState};
-use super::statistics::{Statistics, entry_bytes};
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::layout::BlockLayout;
@@ -261,7 +261,7 @@ impl Snapshot {
         // A sum tells contents apart by itself; other chunks are told apart by when the frame was looked at.
         let epoch = if slot.sum == 0 { self.epoch } else { 0 };
         let parts = [&slot.raw.to_le_bytes()[..], &slot.sum.to_le_bytes(), &epoch.to_le_bytes()];
-        super::fingerprint::sum(&parts)
+        super::format::fingerprint::sum(&parts)
     }
 
     /// The bytes that chunk `number` decodes to.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::header::Header;
-use super::slots::Slots;
+use super::format::header::Header;
+use super::format::slots::Slots;
 
 /// Whether the chunks of a frame have sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::contiguous::Contiguous;
 use super::handle::{Back, Frame, Mode};
 use super::state::CommitId;
+use super::writer::contiguous::Contiguous;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 

@@ -5,12 +5,11 @@
 //! Invariants: what was encoded decodes to the same bytes; no stored size asks for more memory than a bound that
 //! follows from the chunk's own size.
 
-use std::cell::Cell;
-
 use super::blosc2::{Blosc2Spec, ZoneField, encode_frame, encode_zoned};
 use super::filters::{BLOSC, BLOSC2, Filter, by_id};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
+use crate::base::scratch::{ScratchStack, with_scratch_of};
 use crate::chunk::Params;
 use crate::filter::{Buffer, Buffers};
 
@@ -18,8 +17,6 @@ use crate::filter::{Buffer, Buffers};
 const FILTERS_MAX: usize = 32;
 /// Bytes that a chunk may have between two filters beyond twice its size.
 const SLACK_BYTES: usize = 64 << 10;
-/// More scratch than this is given back when a chunk is done: a thread must not hoard after a huge one.
-const KEEP_BYTES: usize = 32 << 20;
 
 /// A filter of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +55,7 @@ pub enum Inner {
 
 thread_local! {
     /// What chunks are in between two filters.
-    static SCRATCH: Cell<Option<Box<Buffers>>> = const { Cell::new(None) };
+    static SCRATCH: ScratchStack<Buffers> = const { ScratchStack::new(32 << 20) };
 }
 
 impl Pipeline {
@@ -171,12 +168,7 @@ impl Pipeline {
         if let [only] = &steps[..] {
             return only.decode(stored, out);
         }
-        let mut scratch = SCRATCH.take().unwrap_or_default();
-        let done = self.undo(&steps, stored, &mut scratch, out);
-        if scratch.size() <= KEEP_BYTES {
-            SCRATCH.set(Some(scratch));
-        }
-        done
+        with_scratch_of(&SCRATCH, |scratch| self.undo(&steps, stored, scratch, out))
     }
 
     /// Runs all filters.

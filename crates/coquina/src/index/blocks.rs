@@ -12,7 +12,7 @@ use super::radix::bits;
 use super::spill::PAIR_BYTES;
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Blocks of entries, in order; all of them but the last one of all are full.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Numbered {
             tasks,
             |(block, ((offsets, rows), (first, block_shift)))| {
                 let len = offsets.len();
-                with_room(len * PAIR_BYTES, |room| {
+                with_scratch(len * PAIR_BYTES, |room| {
                     let (keys, full) = items_mut(room).split_at_mut(len);
                     fill(block * self.block_entries, keys, full);
                     (*first, *block_shift) = pack(keys, offsets);

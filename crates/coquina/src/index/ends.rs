@@ -11,7 +11,7 @@ use coquina_kernels::items::items;
 
 use super::stored::Stored;
 use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Where the entries of a range of keys stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl<'r> Cursor<'r> {
         let bytes = usize::try_from(count).ok().and_then(|len| len.checked_mul(size_of::<u16>()));
         let bytes = bytes.ok_or_else(|| Error::limit(format!("a block of {count} entries")))?;
         let offsets = &mut self.offsets;
-        with_room(bytes, |room| {
+        with_scratch(bytes, |room| {
             self.run.offsets.fill(&[base], &[count], room)?;
             let read = items::<u16>(room);
             // Without a way out the loop is one over whole registers.

@@ -16,7 +16,7 @@ use super::piece::Piece;
 use super::splitters::{SAMPLES_EACH, Splitters};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// About so many pairs make a bucket: it is sorted within a cache.
 const BUCKET_PAIRS: usize = 1 << 14;
@@ -286,7 +286,7 @@ fn sort_bucket<P: Pair>(pairs: &mut [P]) {
     if is_sorted(pairs) {
         return;
     }
-    with_room(size_of_val(pairs), |room| step(pairs, items_mut(room)));
+    with_scratch(size_of_val(pairs), |room| step(pairs, items_mut(room)));
 }
 
 fn is_sorted<P: Pair>(pairs: &[P]) -> bool {

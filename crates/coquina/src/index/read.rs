@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use super::keys::{KeyKind, prefix, push_texts};
 use super::piece::Piece;
-use crate::array::{BoxSource, at_once, with_memo};
+use crate::array::{BoxSource, at_once, with_decoded_boxes};
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 use crate::query::{Column, Cut, Picked, Rows, StringSource, Strings, check_rows, check_strings};
 
 /// Keys are looked at in so many places to learn how they are distributed,
@@ -78,7 +78,7 @@ impl<'k> Keyed<'k> {
         let Some(missing) = self.missing else {
             return self.read_items(start, len, None, piece);
         };
-        with_room(len, |mask| match missing.uniform_or_fill(&[start], &[count], mask)? {
+        with_scratch(len, |mask| match missing.uniform_or_fill(&[start], &[count], mask)? {
             Some(item) if item.iter().any(|&byte| byte != 0) => {
                 piece.push_missing(len);
                 Ok(())
@@ -108,7 +108,7 @@ impl<'k> Keyed<'k> {
         let item_bytes = items.item_bytes();
         let bytes = len.checked_mul(item_bytes);
         let bytes = bytes.ok_or_else(|| Error::limit(format!("{len} items of {item_bytes} bytes")))?;
-        with_room(bytes, |room| {
+        with_scratch(bytes, |room| {
             match items.uniform_or_fill(&[start], &[len as u64], room)? {
                 None => self.kind.push(room, item_bytes, mask, piece),
                 Some(item) if mask.is_none() && item.len() == item_bytes => {
@@ -125,7 +125,7 @@ impl<'k> Keyed<'k> {
 
     /// Appends the key of one item over and over.
     fn push_one(&self, item: &[u8], len: usize, piece: &mut Piece) {
-        let key = with_room(item.len(), |room| {
+        let key = with_scratch(item.len(), |room| {
             room.copy_from_slice(item);
             let mut one = Piece::one();
             self.kind.push(room, item.len(), None, &mut one);
@@ -168,7 +168,7 @@ impl<'k> Keyed<'k> {
                 if self.settle(&part, &mut piece)? {
                     return Ok(());
                 }
-                cut.boxes(&part).try_for_each(|rows| with_memo(|| self.read(&rows, &mut piece)))
+                cut.boxes(&part).try_for_each(|rows| with_decoded_boxes(|| self.read(&rows, &mut piece)))
             });
             read.map_err(|e: Error| e.at(format!("rows {}..{}", part.start, part.end)))?;
         }

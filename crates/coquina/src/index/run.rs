@@ -19,7 +19,7 @@ use crate::array::gather;
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// So many ranges are looked for by one task.
 const TASK_RANGES: usize = 64;
@@ -130,7 +130,7 @@ impl Run {
         let bytes = len.checked_mul(rows.item_bytes()).ok_or_else(too_many)?;
         let mut numbers = Vec::new();
         numbers.try_reserve_exact(len).map_err(|_| too_many())?;
-        with_room(bytes, |room| {
+        with_scratch(bytes, |room| {
             gather(rows, &[start], &[stop - start], room, job)?;
             push_rows(room, rows.item_bytes(), &mut numbers)
         })?;
@@ -166,7 +166,7 @@ impl Run {
         let bytes = window.len.checked_mul(item_bytes);
         let bytes = bytes.ok_or_else(|| Error::limit(format!("{} rows", window.len)))?;
         let mut found = Found::default();
-        with_room(bytes, |room| {
+        with_scratch(bytes, |room| {
             rows.fill(&[window.start], &[window.len as u64], room)?;
             for Segment { entries, is_sure } in &window.segments {
                 let [from, to] = [entries.start, entries.end]

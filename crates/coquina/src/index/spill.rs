@@ -11,7 +11,7 @@ use coquina_kernels::items::{bytes_of, items};
 
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Bytes of a pair.
 pub(super) const PAIR_BYTES: usize = size_of::<[u64; 2]>();
@@ -73,7 +73,7 @@ impl Spill {
 
     /// The pairs of an extent.
     pub(super) fn read(&self, extent: Extent) -> Result<Vec<[u64; 2]>> {
-        with_room(extent.len * PAIR_BYTES, |room| {
+        with_scratch(extent.len * PAIR_BYTES, |room| {
             self.file.read_exact_at(room, extent.at).map_err(|e| self.place(e))?;
             Ok(items(room).to_vec())
         })

@@ -19,7 +19,7 @@ use crate::array::{BoxSource, at_once};
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::base::room::{with_aligned, with_room};
+use crate::base::scratch::{with_aligned_scratch, with_scratch};
 
 /// Ranges that lie in one chunk or block are read together; a task has as many as this many chunks or blocks have, as
 /// those at its ends may be decoded by the next one too.
@@ -146,7 +146,7 @@ impl Hashing<'_> {
         for rows in cut.boxes(chunk) {
             let too_large = |_| Error::limit(format!("a box of rows {rows:?}"));
             let len = usize::try_from(rows.end - rows.start).map_err(too_large)?;
-            with_room(bytes_of(len, self.item_bytes)?, |room| {
+            with_scratch(bytes_of(len, self.item_bytes)?, |room| {
                 match source.uniform_or_fill(&[rows.start], &[rows.end - rows.start], room)? {
                     Some(item) => self.repeated(&item, &rows),
                     None => self.items(room, &rows),
@@ -177,7 +177,7 @@ impl Hashing<'_> {
 
     fn repeated(&mut self, item: &[u8], rows: &Range<u64>) {
         let at_once = (REPEAT_BYTES / item.len().max(1)).max(1);
-        with_room(item.len() * at_once, |room| {
+        with_scratch(item.len() * at_once, |room| {
             repeat(item, room);
             self.each(rows, |hash, part| {
                 let mut left = part.end - part.start;
@@ -207,7 +207,7 @@ fn texts(
         // An offset more than texts: that of the next batch is read twice.
         while at < range.end {
             let count = (range.end - at).min(TASK_ROWS);
-            let found = with_aligned(|room| {
+            let found = with_aligned_scratch(|room| {
                 let room =
                     room.room(bytes_of(usize::try_from(count).unwrap_or(usize::MAX) + 1, OFFSET_BYTES)?);
                 at_once(|| offsets.fill(&[at], &[count + 1], room))?;

@@ -17,7 +17,7 @@ use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
 use crate::base::ordered::Take;
 use crate::base::pool::Job;
-use crate::base::room::with_aligned;
+use crate::base::scratch::with_aligned_scratch;
 use crate::compute::reduce::{Piece, Span};
 
 /// What a fold of the matching items gives.
@@ -105,7 +105,7 @@ impl Visit for Folding<'_> {
             self.repeat(&item, count, cell);
             return Ok(false);
         }
-        with_aligned(|room| {
+        with_aligned_scratch(|room| {
             let values = room.room(bytes_of(picked.count, self.column.item_bytes())?);
             gather(self.column, picked, values)?;
             let place = cell.matched.cast_signed();

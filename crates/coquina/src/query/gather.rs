@@ -10,7 +10,7 @@ use coquina_kernels::{best_level, compress, count_picked};
 use super::walk::Picked;
 use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Makes room for more bytes behind those that there are.
 pub(super) fn grow(out: &mut Vec<u8>, bytes: usize) -> Result<&mut [u8]> {
@@ -47,7 +47,7 @@ pub(super) fn gather(source: &dyn BoxSource, picked: &Picked<'_>, out: &mut [u8]
             source.fill(&[start], &[len], to)?;
             continue;
         }
-        with_room(bytes_of(rows.len(), item_bytes)?, |room| {
+        with_scratch(bytes_of(rows.len(), item_bytes)?, |room| {
             source.fill(&[start], &[len], room)?;
             compress(best_level(), mask, room, item_bytes, to);
             Result::<()>::Ok(())

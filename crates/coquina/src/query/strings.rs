@@ -13,7 +13,7 @@ use super::gather::{Run, Runs, bytes_of, grow};
 use super::walk::Picked;
 use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
-use crate::base::room::{with_aligned, with_room};
+use crate::base::scratch::{with_aligned_scratch, with_scratch};
 
 /// Bytes of an offset.
 pub(super) const OFFSET_BYTES: usize = 8;
@@ -60,7 +60,7 @@ impl Source<'_> {
         out: &mut Strings,
     ) -> Result<()> {
         let start = picked.start + rows.start as u64;
-        let spans = with_aligned(|room| {
+        let spans = with_aligned_scratch(|room| {
             let room = room.room(bytes_of(rows.len() + 1, OFFSET_BYTES)?);
             self.offsets.fill(&[start], &[rows.len() as u64 + 1], room)?;
             self.spans(items::<i64>(room), start, mask, out)
@@ -128,7 +128,7 @@ impl Source<'_> {
         if total == read {
             return self.bytes.fill(&[start], &[read], to);
         }
-        with_room(size(read)?, |room| {
+        with_scratch(size(read)?, |room| {
             self.bytes.fill(&[start], &[read], room)?;
             let mut written = 0;
             for span in spans {

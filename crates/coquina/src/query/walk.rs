@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use coquina_kernels::{best_level, count_picked};
 
 use super::rows::{Cut, Rows};
-use crate::array::{BoxSource, at_once, with_memo_of};
+use crate::array::{BoxSource, at_once, with_decoded_boxes_after};
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// With a limit, so many tasks are begun at once at most.
 const TASKS_AHEAD_MAX: usize = 1024;
@@ -248,7 +248,7 @@ impl<V: Visit> Walking<'_, V> {
             let visit = || self.one_box(narrow.clone(), known, piece);
             let is_narrow = narrow != looked;
             let number = if is_narrow { self.narrow.fetch_add(1, Ordering::Relaxed) } else { 0 };
-            matched += with_memo_of(number, visit)? as u64;
+            matched += with_decoded_boxes_after(number, visit)? as u64;
         }
         Ok(matched)
     }
@@ -305,7 +305,7 @@ impl<V: Visit> Walking<'_, V> {
             Ok(picked.count)
         };
         let start = range.start;
-        with_room(len, |mask| {
+        with_scratch(len, |mask| {
             match self.known_or_fill(&range, known, mask)? {
                 Some(false) => {
                     add(&self.counters.skipped, 1);

@@ -1,7 +1,7 @@
 //! The chunks of an array as of one moment: where they are, what they take, and what is known of their items.
 //!
 //! What only some stores can do is a trait of its own, which [`Chunks`] gives where the store can: to fetch chunks for the
-//! threads of a read, to say what of a remote source a chunk takes, to keep metadata, to leave a read to a library.
+//! threads of a read, to open chunks of another format than Blosc's, to say what of a remote source a chunk takes, to keep metadata, to leave a read to a library.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub enum Stored {
         /// Where in it.
         place: Place,
     },
-    /// A chunk of another format, which [`Chunks::open`] opens.
+    /// A chunk of another format, which [`ForeignChunks::open`] opens.
     Other {
         /// As that of a Blosc chunk.
         id: u64,
@@ -118,6 +118,10 @@ pub trait Prefetch {
     /// # Errors
     /// What the source says.
     fn fetch(&self, numbers: &[u64]) -> Result<Arc<dyn Chunks>>;
+
+    /// What [`Chunks::chunk`] says of a chunk that was fetched before, if it is certain, without fetching it again, that
+    /// it did not change since.
+    fn unchanged(&self, number: u64) -> Option<Stored>;
 }
 
 /// Where the chunks of a remote source stand in it.
@@ -180,6 +184,15 @@ pub trait LibraryAccess {
     fn disable_direct(&self);
 }
 
+/// Chunks of another format than Blosc's.
+pub trait ForeignChunks {
+    /// Opens chunk `number`, which is [`Stored::Other`].
+    ///
+    /// # Errors
+    /// `Corrupt` for a chunk that contradicts its format, or what the source says.
+    fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>>;
+}
+
 /// The chunks of an array as of one moment.
 pub trait Chunks: Send + Sync {
     /// How many chunks.
@@ -190,14 +203,6 @@ pub trait Chunks: Send + Sync {
     /// # Errors
     /// `OutOfBounds` for a number that does not exist, `Corrupt` for a place that cannot be.
     fn chunk(&self, number: u64) -> Result<Stored>;
-
-    /// Opens chunk `number`, which is [`Stored::Other`].
-    ///
-    /// # Errors
-    /// `Corrupt` for a chunk that contradicts its format, or what the source says.
-    fn open(&self, number: u64, _limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
-        Err(Error::unsupported(format!("chunk {number}: has no format of its own")))
-    }
 
     /// Where the chunks end that are the same as chunk `number`: beyond it, `end` at most. Only what is known at once.
     fn alike_until(&self, number: u64, end: u64) -> u64 {
@@ -234,6 +239,11 @@ pub trait Chunks: Send + Sync {
 
     /// What is known of the items of chunk `number`, if it is stored.
     fn statistics(&self, _number: u64) -> Option<Statistics> {
+        None
+    }
+
+    /// What opens the chunks that are [`Stored::Other`].
+    fn foreign(&self) -> Option<&dyn ForeignChunks> {
         None
     }
 
@@ -275,6 +285,15 @@ impl dyn Chunks + '_ {
         let prefetch =
             self.prefetch().ok_or_else(|| Error::unsupported("these chunks need not be fetched"))?;
         prefetch.fetch(numbers)
+    }
+
+    /// Opens chunk `number`, which is [`Stored::Other`].
+    ///
+    /// # Errors
+    /// As [`ForeignChunks::open`].
+    pub fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
+        let foreign = self.foreign();
+        foreign.ok_or_else(|| Error::unsupported("chunks that are all Blosc's"))?.open(number, limits)
     }
 
     /// Whether something may be known of items without decoding any.

@@ -131,7 +131,7 @@ impl ChunkFormat for BloscFormat {
 const ENCODED_BYTES_KEPT: usize = 40 << 20;
 
 thread_local! {
-    /// Room for a chunk on its way; kept, as fresh memory is slow to touch. No [`crate::base::room`], which touches all of
+    /// Room for a chunk on its way; kept, as fresh memory is slow to touch. No [`crate::base::scratch`], which touches all of
     /// what it gives.
     static ENCODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }

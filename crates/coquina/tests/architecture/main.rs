@@ -16,7 +16,7 @@ const LINES_ASKED: usize = 400;
 const LINES_MAX: usize = 800;
 /// Files of one idea that takes more lines, and why they are not cut.
 const LONG_FILES: &[(&str, &str)] = &[
-    ("crates/coquina/src/frame/header.rs", "one header: read, checked and written in the same order"),
+    ("crates/coquina/src/frame/format/header.rs", "one header: read, checked and written in the same order"),
     ("crates/coquina-py/src/h5py/session.rs", "the calls of libhdf5, which share their unsafe border"),
     (
         "crates/coquina/src/hdf5/journal/writer.rs",

@@ -12,7 +12,8 @@ use super::snapshot::{Content, Source};
 use crate::array::geometry::{Plan, TASK_BYTES_MAX, TASK_BYTES_MIN, Touched, Window, block_runs};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
+use crate::store::Stored;
 
 /// The front of a block is decoded in so many items: as many as a shuffle turns at once.
 pub(super) const FRONT_ITEMS: usize = 64;
@@ -28,6 +29,15 @@ pub(super) struct BlockReader<'r> {
     pub(super) keeps_blocks: bool,
     /// Whether those are kept too that are decoded straight to where they are wanted.
     pub(super) keeps_whole: bool,
+}
+
+/// More touched blocks are not looked for one by one before chunks are fetched.
+const CACHED_BLOCKS_MAX: u64 = 256;
+
+/// What a touched block holds, at hand: one item over and over, or decoded bytes.
+enum AtHand {
+    Item(Arc<[u8]>),
+    Block(Arc<Vec<u8>>),
 }
 
 const NO_STEPS: Steps<'static> = Steps::Even { start: 0, step: 0 };
@@ -54,6 +64,50 @@ impl BlockReader<'_> {
         })
     }
 
+    /// Reads all touched blocks if each is in the cache, of chunks that did not change since they were fetched, without
+    /// fetching any; whether they were.
+    pub(super) fn run_cached(&self) -> bool {
+        let Some(found) = self.at_hand() else { return false };
+        let mut groups = [0; AXES_MAX];
+        let groups = &mut groups[..self.plan.axes.len()];
+        let mut found = found.iter();
+        for touched in self.plan.chunks() {
+            for (number, found) in (0..touched.nblocks()).zip(&mut found) {
+                touched.block(self.plan, number, groups);
+                match found {
+                    AtHand::Item(item) => self.copy_item(item, groups),
+                    AtHand::Block(bytes) => self.copy_block(bytes, groups),
+                }
+            }
+        }
+        true
+    }
+
+    /// What all touched blocks hold, in the order of the walk; `None` if one is not at hand.
+    fn at_hand(&self) -> Option<Vec<AtHand>> {
+        let prefetch = self.source.chunks.prefetch()?;
+        if self.plan.nblocks() > CACHED_BLOCKS_MAX {
+            return None;
+        }
+        let mut groups = [0; AXES_MAX];
+        let groups = &mut groups[..self.plan.axes.len()];
+        let mut found = Vec::new();
+        for touched in self.plan.chunks() {
+            let stored = prefetch.unchanged(touched.chunk)?;
+            for number in 0..touched.nblocks() {
+                let block = touched.block(self.plan, number, groups);
+                found.push(match &stored {
+                    Stored::Item(item) => AtHand::Item(Arc::clone(item)),
+                    Stored::At { id, .. } | Stored::Other { id } => {
+                        AtHand::Block(self.source.cache.block(*id, block)?)
+                    }
+                    Stored::Special(_) => return None,
+                });
+            }
+        }
+        Some(found)
+    }
+
     /// Reads `count` of the touched blocks of a chunk, from `first` on.
     fn run(&self, touched: &Touched, first: usize, count: usize) -> Result<()> {
         let content = self.source.content(touched.chunk)?;
@@ -68,23 +122,22 @@ impl BlockReader<'_> {
 
     /// Fills the cell of a block.
     fn fill(&self, content: &Content, block: usize, groups: &[usize]) -> Result<()> {
-        let mut cell = self.output.cell(groups);
-        let ndim = groups.len();
-        let mut steps = [NO_STEPS; AXES_MAX];
         let (id, chunk) = match content {
             Content::Item(item) => {
-                cell.copy_from(&item[self.window.offset..], &steps[..ndim]);
+                self.copy_item(item, groups);
                 return Ok(());
             }
             Content::Blocks(id, chunk) => (*id, chunk),
         };
-        self.plan.block_steps(groups, &mut steps[..ndim]);
-        let block_bytes = self.source.grid.block_bytes();
         if let Some(bytes) = self.source.cache.block(id, block) {
-            self.source.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
-            cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
+            self.copy_block(&bytes, groups);
             return Ok(());
         }
+        let mut cell = self.output.cell(groups);
+        let ndim = groups.len();
+        let mut steps = [NO_STEPS; AXES_MAX];
+        self.plan.block_steps(groups, &mut steps[..ndim]);
+        let block_bytes = self.source.grid.block_bytes();
         if self.whole_items
             && !self.keeps_whole
             && self.plan.is_block_in_order(groups, self.source.grid)
@@ -103,10 +156,25 @@ impl BlockReader<'_> {
         // What stands behind the last item that is wanted need not be decoded.
         let wanted = self.plan.block_end(groups, &steps) + self.source.grid.typesize();
         let wanted = wanted.next_multiple_of(FRONT_ITEMS * self.source.grid.typesize()).min(block_bytes);
-        with_room(wanted, |scratch| {
+        with_scratch(wanted, |scratch| {
             self.source.decode(&**chunk, block, scratch)?;
             cell.copy_from(&scratch[self.window.offset..], &steps[..ndim]);
             Ok(())
         })
+    }
+
+    /// Fills the cell of a block that is one item over and over.
+    fn copy_item(&self, item: &[u8], groups: &[usize]) {
+        let steps = [NO_STEPS; AXES_MAX];
+        self.output.cell(groups).copy_from(&item[self.window.offset..], &steps[..groups.len()]);
+    }
+
+    /// Fills the cell of a block that was found decoded.
+    fn copy_block(&self, bytes: &[u8], groups: &[usize]) {
+        self.source.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
+        let mut steps = [NO_STEPS; AXES_MAX];
+        let steps = &mut steps[..groups.len()];
+        self.plan.block_steps(groups, steps);
+        self.output.cell(groups).copy_from(&bytes[self.window.offset..], steps);
     }
 }

@@ -1,7 +1,10 @@
-//! What a thread has decoded of arrays, for as long as it works on one box of a result.
+//! Boxes that a thread has decoded of arrays, for as long as it works on one box of a result.
+//!
+//! This is not a second block cache: what is kept here is a box, which may lie in many blocks, for one thread and one step
+//! of a computation. The block cache (`block_cache.rs`) keeps blocks, for all threads, until others replace them.
 //!
 //! A condition over several fields of records asks one array for the same box again and again, and so does whoever
-//! wants the columns of the rows that it found. Inside of [`with_memo`] such a box is decoded once, as whole items,
+//! wants the columns of the rows that it found. Inside of [`with_decoded_boxes`] such a box is decoded once, as whole items,
 //! and each field is copied out of it. Nothing outlives the outermost scope of a thread but empty memory.
 //! Invariant: a box is known by the state of its array, so items that were written meanwhile are seen.
 
@@ -29,22 +32,22 @@ struct Decoded {
 
 /// Memory for a box of so many bytes, of any content, if there may be one more.
 pub(crate) fn room_for(bytes: usize) -> Option<Vec<u8>> {
-    MEMO.with_borrow_mut(|memo| memo.room(bytes))
+    BOXES.with_borrow_mut(|boxes| boxes.room(bytes))
 }
 
 /// Keeps the items of a box until the end of the scope.
 pub(crate) fn keep_decoded(state: &Arc<State>, place: BoxAt<'_>, items: Vec<u8>) {
     let (state, start, shape) = (Arc::clone(state), place.start.into(), place.shape.into());
-    MEMO.with_borrow_mut(|memo| memo.decoded.push(Decoded { state, start, shape, items }));
+    BOXES.with_borrow_mut(|boxes| boxes.decoded.push(Decoded { state, start, shape, items }));
 }
 
 /// Copies the window's bytes of a box out of one that is kept and holds it, if there is one.
 pub(crate) fn copy_decoded(state: &Arc<State>, place: BoxAt<'_>, window: Window, out: &mut [u8]) -> bool {
-    MEMO.with_borrow(|memo| memo.copy(state, place, window, out))
+    BOXES.with_borrow(|boxes| boxes.copy(state, place, window, out))
 }
 
 #[derive(Default)]
-struct Memo {
+struct DecodedBoxes {
     depth: usize,
     before: u64,
     decoded: Vec<Decoded>,
@@ -52,7 +55,7 @@ struct Memo {
 }
 
 thread_local! {
-    static MEMO: RefCell<Memo> = RefCell::default();
+    static BOXES: RefCell<DecodedBoxes> = RefCell::default();
 }
 
 /// Closes a scope, also where its work panics.
@@ -60,20 +63,20 @@ struct Scope;
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        let done = MEMO.with_borrow_mut(|memo| {
-            memo.depth -= 1;
-            if memo.depth > 0 {
+        let done = BOXES.with_borrow_mut(|boxes| {
+            boxes.depth -= 1;
+            if boxes.depth > 0 {
                 return Vec::new();
             }
-            memo.before = 0;
-            std::mem::take(&mut memo.decoded)
+            boxes.before = 0;
+            std::mem::take(&mut boxes.decoded)
         });
         // What is dropped here may be the last of a state, and run code of a store.
         for Decoded { items, .. } in done {
-            MEMO.with_borrow_mut(|memo| {
-                let kept: usize = memo.spare.iter().map(Vec::len).sum();
+            BOXES.with_borrow_mut(|boxes| {
+                let kept: usize = boxes.spare.iter().map(Vec::len).sum();
                 if kept + items.len() <= SPARE_BYTES_KEPT {
-                    memo.spare.push(items);
+                    boxes.spare.push(items);
                 }
             });
         }
@@ -81,32 +84,32 @@ impl Drop for Scope {
 }
 
 /// Runs `work`; boxes of arrays that it asks for on this thread are decoded once. Scopes within are this one.
-pub fn with_memo<T>(work: impl FnOnce() -> T) -> T {
-    MEMO.with_borrow_mut(|memo| memo.depth += 1);
+pub fn with_decoded_boxes<T>(work: impl FnOnce() -> T) -> T {
+    BOXES.with_borrow_mut(|boxes| boxes.depth += 1);
     let _scope = Scope;
     at_once(work)
 }
 
 /// The same for a box that so many others of the same work were before, of each of which a small part was wanted: of
 /// many such boxes blocks are not kept beyond the scope, as they would only replace each other.
-pub fn with_memo_of<T>(number: u64, work: impl FnOnce() -> T) -> T {
-    with_memo(|| {
-        MEMO.with_borrow_mut(|memo| memo.before = memo.before.max(number));
+pub fn with_decoded_boxes_after<T>(number: u64, work: impl FnOnce() -> T) -> T {
+    with_decoded_boxes(|| {
+        BOXES.with_borrow_mut(|boxes| boxes.before = boxes.before.max(number));
         work()
     })
 }
 
 /// How many boxes there were before this one.
 pub(super) fn boxes_before() -> u64 {
-    MEMO.with_borrow(|memo| memo.before)
+    BOXES.with_borrow(|boxes| boxes.before)
 }
 
 /// Whether this thread is in a scope.
 pub(crate) fn is_open() -> bool {
-    MEMO.with_borrow(|memo| memo.depth > 0)
+    BOXES.with_borrow(|boxes| boxes.depth > 0)
 }
 
-impl Memo {
+impl DecodedBoxes {
     /// Memory for a box of so many bytes, of any content, if there may be one more.
     fn room(&mut self, bytes: usize) -> Option<Vec<u8>> {
         let kept: usize = self.decoded.iter().map(|decoded| decoded.items.len()).sum();

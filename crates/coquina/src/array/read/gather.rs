@@ -10,7 +10,7 @@ use crate::array::geometry::{
 };
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Fills `out` with the items of the box of `shape` at `start`.
 ///
@@ -68,7 +68,7 @@ impl Part<'_> {
         }
         let item = self.source.item_bytes();
         let lens: Vec<usize> = self.plan.lens(groups).collect();
-        with_room(lens.iter().product::<usize>() * item, |room| {
+        with_scratch(lens.iter().product::<usize>() * item, |room| {
             self.source.fill(&start, &shape, room)?;
             let mut steps = [Steps::Even { start: 0, step: 0 }; AXES_MAX];
             let mut stride = item;

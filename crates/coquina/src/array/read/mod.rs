@@ -1,15 +1,15 @@
 //! Reading: the state of an array as of one commit, what is kept of it in memory, and the walks over its blocks.
 
+mod block_cache;
 mod block_reader;
-mod cache;
 mod decoded_boxes;
 mod gather;
 mod read_selection;
 mod remote;
 mod snapshot;
 
-pub(crate) use cache::Cache;
+pub(crate) use block_cache::BlockCache;
 pub(crate) use decoded_boxes::{copy_decoded, is_open, keep_decoded, room_for};
-pub use decoded_boxes::{with_memo, with_memo_of};
+pub use decoded_boxes::{with_decoded_boxes, with_decoded_boxes_after};
 pub use gather::gather;
 pub(crate) use snapshot::{Content, Counters, Source, State};

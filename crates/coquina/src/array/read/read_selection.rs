@@ -12,7 +12,7 @@ use super::snapshot::{Content, Source};
 use crate::array::geometry::{AxisSelection, Plan, Selection, Touched, Window, batches};
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 use crate::store::{Access, Stored};
 
 impl Source<'_> {
@@ -35,7 +35,6 @@ impl Source<'_> {
             return done;
         }
         if out.len() == window.bytes
-            && let Access::Free = self.chunks.access(1)?
             && let Some(done) = self.read_one(selection, window, out)
         {
             return done;
@@ -66,6 +65,9 @@ impl Source<'_> {
                 None => read.run_all(plan.chunks(), total, job),
             };
         };
+        if read.run_cached() {
+            return Ok(());
+        }
         for touched in batches(plan.chunks(), count) {
             let numbers: Vec<u64> = touched.iter().map(|touched| touched.chunk).collect();
             let fetched = self.chunks.fetch(&numbers)?;
@@ -94,7 +96,12 @@ impl Source<'_> {
             block += located.block;
             place += located.place;
         }
-        let Ok(Stored::At { id, .. } | Stored::Other { id }) = self.chunks.chunk(chunk) else { return None };
+        let stored = match self.chunks.access(1) {
+            Ok(Access::Free) => self.chunks.chunk(chunk).ok()?,
+            Ok(Access::Fetched(_)) => self.chunks.prefetch()?.unchanged(chunk)?,
+            Err(error) => return Some(Err(error)),
+        };
+        let (Stored::At { id, .. } | Stored::Other { id }) = stored else { return None };
         let bytes = self.cache.block(id, block)?;
         self.counters.blocks_cached.fetch_add(1, Ordering::Relaxed);
         out.copy_from_slice(bytes.get(place..place + window.bytes)?);
@@ -147,7 +154,7 @@ impl Source<'_> {
         }
         let wanted =
             out.len().next_multiple_of(FRONT_ITEMS * self.grid.typesize()).min(self.grid.block_bytes());
-        with_room(wanted, |scratch| {
+        with_scratch(wanted, |scratch| {
             self.decode(&**chunk, block, scratch)?;
             out.copy_from_slice(&scratch[..out.len()]);
             Ok(())

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coquina_kernels::Type;
 
-use super::cache::Cache;
+use super::block_cache::BlockCache;
 use crate::array::geometry::Grid;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
@@ -35,7 +35,7 @@ pub(crate) struct Counters {
 pub(crate) struct Source<'a> {
     pub(crate) grid: &'a Grid,
     pub(crate) chunks: &'a dyn Chunks,
-    pub(crate) cache: &'a Cache,
+    pub(crate) cache: &'a BlockCache,
     pub(crate) limits: &'a Limits,
     pub(crate) counters: &'a Counters,
     /// The type of the items, if what is known of them is kept.

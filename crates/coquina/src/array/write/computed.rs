@@ -10,7 +10,7 @@ use crate::array::geometry::{BoxSource, Grid, Plan, Selection, Touched, Walk};
 use crate::array::read::gather;
 use crate::base::error::Result;
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Runs `write` with a request for the items of one chunk, computed at once, if that is better than block by block.
 pub(super) fn with_gathered<T>(
@@ -29,7 +29,7 @@ pub(super) fn with_gathered<T>(
     let (starts, shape) = touched.positions(plan);
     let bytes = shape.iter().product::<u64>().checked_mul(request.window.bytes as u64)?;
     let bytes = usize::try_from(bytes).ok()?;
-    let made = with_room(bytes, |room| {
+    let made = with_scratch(bytes, |room| {
         // Block by block of the source: what lies between two steps of a program stays in the cache.
         gather(source, &starts, &shape, room, job)?;
         let (origin, _) = request.selection.as_box().unwrap_or_default();
@@ -57,7 +57,7 @@ pub(super) fn fill_block(
     if bytes == out.len() {
         return source.fill(&starts, &shape, out);
     }
-    with_room(bytes, |room| {
+    with_scratch(bytes, |room| {
         source.fill(&starts, &shape, room)?;
         let mut stride = item;
         let mut axes = Vec::with_capacity(lens.len());

@@ -12,7 +12,7 @@ use crate::array::geometry::Grid;
 use crate::array::read::Source;
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 use crate::base::sequencer::Ticket;
 use crate::chunk::{BlockSource, Header};
 use crate::policy::ChunkBlocks;
@@ -50,7 +50,7 @@ pub(crate) fn clear_uncovered(
 
 /// Whether clearing would change anything.
 fn has_leftovers(before: &OldChunk<'_>, grid: &Grid) -> Result<bool> {
-    with_room(grid.block_bytes(), |block| {
+    with_scratch(grid.block_bytes(), |block| {
         for number in 0..grid.blocks_per_chunk() {
             if before.has_outside(number) && before.block(number, block)? {
                 return Ok(true);

@@ -22,7 +22,7 @@ use crate::array::{BoxSource, at_once};
 use crate::base::error::{Error, Result};
 use crate::base::ordered::{Ordered, Take};
 use crate::base::pool::Job;
-use crate::base::room::with_aligned;
+use crate::base::scratch::with_aligned_scratch;
 pub(crate) use cells::Piece;
 pub(crate) use walk::Span;
 use walk::{Task, Tasks};
@@ -168,7 +168,7 @@ impl Reduction<'_> {
             self.shortcut.fetch_add(task.chunks, Ordering::Relaxed);
             return Ok(vec![piece]);
         }
-        with_aligned(|room| self.read(task, room))
+        with_aligned_scratch(|room| self.read(task, room))
     }
 
     fn read(&self, task: &Task, room: &mut Aligned) -> Result<Vec<Piece>> {

@@ -4,7 +4,6 @@
 //! Source: `docs/formats/hdf5-filters.md`, "Blosc2"; `docs/formats/b2nd.md`.
 //! Invariant: nothing is made room for that is not in proportion to what must come out.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use super::boxes::Tiles;
@@ -13,6 +12,7 @@ use crate::base::io::ReadAt;
 use crate::base::layout::BlockLayout;
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
+use crate::base::scratch::{ScratchStack, with_scratch_of};
 use crate::chunk::{Chunk, Header, Special};
 use crate::frame::b2nd::{METALAYER, METALAYER_OLD, Meta, Sizes};
 use crate::frame::inside::{Inside, InsideChunk};
@@ -20,11 +20,9 @@ use crate::frame::inside::{Inside, InsideChunk};
 /// What padding may add to a chunk: its extent along each of up to so many axes may double.
 const DOUBLED_AXES: u32 = 8;
 const SLACK_BYTES: usize = 64 << 10;
-/// More scratch than this is given back when a chunk is done.
-const KEEP_BYTES: usize = 4 << 20;
 
 thread_local! {
-    static BLOCK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static BLOCK: ScratchStack<Vec<u8>> = const { ScratchStack::new(4 << 20) };
 }
 
 /// What a frame holds.
@@ -259,12 +257,7 @@ pub(super) fn repeat(value: &[u8], start: usize, out: &mut [u8]) {
 
 /// Runs `work` with a block of this thread.
 pub(super) fn with_block<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-    let mut block = BLOCK.take();
-    let result = work(&mut block);
-    if block.len() <= KEEP_BYTES {
-        BLOCK.set(block);
-    }
-    result
+    with_scratch_of(&BLOCK, work)
 }
 
 /// What blocks and lists may take where `plain` bytes come out.

@@ -3,13 +3,12 @@
 //! In: whole elements. The last up to seven of them are not transposed and stand behind the blocks.
 //! Source: `docs/formats/hdf5-filters.md`, "Bitshuffle".
 
-use std::cell::Cell;
-
 use coquina_kernels::{best_level, bitshuffle, bitunshuffle};
 
 use super::lz4::{self, Head, no_room};
 use super::{Filter, append, check, value, zstd};
 use crate::base::error::{Error, Result};
+use crate::base::scratch::{ScratchStack, with_scratch_of};
 
 pub(super) struct Bitshuffle;
 
@@ -20,11 +19,9 @@ const BLOCK_ITEMS_MIN: usize = 128;
 const GROUP: usize = 8;
 /// The level of Zstandard where a dataset stores none, as libzstd has it.
 const ZSTD_LEVEL_DEFAULT: u32 = 3;
-/// More scratch than this is given back: a thread must not hoard after one huge block.
-const KEEP_BYTES: usize = 1 << 20;
 
 thread_local! {
-    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static MATRIX: ScratchStack<Vec<u8>> = const { ScratchStack::new(1 << 20) };
 }
 
 /// What the transposed blocks are compressed by.
@@ -109,7 +106,7 @@ impl Filter for Bitshuffle {
         }
         let head = lz4::head(stored)?;
         check(head.bytes, matrix.len() + rest.len())?;
-        let tail = with_scratch(|scratch| decode_blocks(&options, &head, matrix, scratch))?;
+        let tail = with_matrix(|scratch| decode_blocks(&options, &head, matrix, scratch))?;
         let tail = tail.get(..rest.len());
         rest.copy_from_slice(tail.ok_or_else(|| Error::truncated("the last elements are missing"))?);
         Ok(())
@@ -134,7 +131,7 @@ impl Filter for Bitshuffle {
         let nblocks = matrix.len().div_ceil(bytes);
         let overhead = bytes.min(matrix.len()) / 128 + 512;
         let bound = plain.len() + 12 + nblocks * overhead;
-        with_scratch(|scratch| {
+        with_matrix(|scratch| {
             append(out, bound, |room| {
                 let mut at = put_head(&options, plain.len(), room)?;
                 for block in matrix.chunks(bytes) {
@@ -218,11 +215,6 @@ fn fit(memory: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
 }
 
 /// Runs `work` with scratch of this thread.
-fn with_scratch<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-    let mut scratch = SCRATCH.take();
-    let result = work(&mut scratch);
-    if scratch.len() <= KEEP_BYTES {
-        SCRATCH.set(scratch);
-    }
-    result
+fn with_matrix<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    with_scratch_of(&MATRIX, work)
 }

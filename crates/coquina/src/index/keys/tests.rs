@@ -5,13 +5,13 @@ use coquina_kernels::items::bytes_of;
 use proptest::prelude::*;
 
 use super::*;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// The key of each item; none where it is missing.
 fn keys(kind: KeyKind, bytes: &[u8], item_bytes: usize, mask: Option<&[u8]>) -> Vec<Option<u64>> {
     let len = bytes.len() / item_bytes;
     let mut piece = Piece::new(&(0..len as u64)).unwrap();
-    with_room(bytes.len(), |room| {
+    with_scratch(bytes.len(), |room| {
         room.copy_from_slice(bytes);
         kind.push(room, item_bytes, mask, &mut piece);
     });

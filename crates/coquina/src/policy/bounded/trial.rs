@@ -11,7 +11,7 @@ use super::measure::{Counted, Extent, Measured};
 use super::round::{Rule, Unrounded, round};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 use crate::chunk::Params;
 
 /// The items of a chunk that is to be encoded.
@@ -104,7 +104,7 @@ impl Work<'_> {
     /// A chunk that is to decode to these items, if it does and the bound holds.
     pub(super) fn checked(&self, bytes: Vec<u8>, plain: Vec<u8>) -> Result<Option<Trial>> {
         let measured = self.measured(&plain);
-        let gives_back = with_room(plain.len(), |room| {
+        let gives_back = with_scratch(plain.len(), |room| {
             self.coder.decode(&bytes, room)?;
             Ok::<_, Error>(self.are_equal(room, &plain))
         })?;

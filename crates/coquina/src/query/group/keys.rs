@@ -15,7 +15,7 @@ use super::table::padded;
 use super::texts::{CODE_BYTES, Texts};
 use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// What the items of a key are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl<'q> Key<'q> {
     /// Fills `items`, which is aligned, with the items of the matches, or the codes of the texts.
     fn read(&self, picked: &Picked<'_>, texts: Option<&mut Texts>, items: &mut [u8]) -> Result<bool> {
         let Some(mask) = self.mask else { return self.read_masked(picked, None, texts, items) };
-        with_room(picked.count, |room| {
+        with_scratch(picked.count, |room| {
             let is_decoded = gather(mask, picked, room)?;
             Ok(self.read_masked(picked, Some(room), texts, items)? | is_decoded)
         })
@@ -213,7 +213,7 @@ impl<'q> Keys<'q> {
         let (mut first, mut is_decoded) = (0, false);
         for (key, texts) in self.columns.iter().zip(texts) {
             let bytes = key.bytes();
-            with_room(picked.count * bytes, |items| {
+            with_scratch(picked.count * bytes, |items| {
                 is_decoded |= key.read(picked, texts.as_mut(), items)?;
                 let parts = keys.chunks_exact_mut(self.width).map(|key| &mut key[first..first + bytes]);
                 copy(items, bytes, parts);

@@ -27,7 +27,7 @@ use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
 use crate::base::ordered::Take;
 use crate::base::pool::Job;
-use crate::base::room::with_aligned;
+use crate::base::scratch::with_aligned_scratch;
 pub use aggregates::{Aggregate, Aggregation};
 use columns::{Column, column_of};
 pub use keys::{Key, KeyKind};
@@ -160,7 +160,7 @@ impl Visit for Gathering<'_> {
         piece.numbers.all.clear();
         let too_large = || Error::limit(format!("{} keys of {} bytes", picked.count, self.keys.width));
         let bytes = picked.count.checked_mul(self.keys.width).ok_or_else(too_large)?;
-        let mut is_decoded = with_aligned(|room| {
+        let mut is_decoded = with_aligned_scratch(|room| {
             let keys = room.room(bytes);
             let is_decoded = self.keys.read(picked, &mut piece.texts, keys)?;
             piece.table.number(keys, &mut piece.numbers.all)?;

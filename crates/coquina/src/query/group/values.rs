@@ -13,7 +13,7 @@ use super::columns::Column;
 use super::keys::KeyKind;
 use crate::array::BoxSource;
 use crate::base::error::Result;
-use crate::base::room::{with_aligned, with_room};
+use crate::base::scratch::{with_aligned_scratch, with_scratch};
 
 /// Values of which each group gets a result.
 #[derive(Clone, Copy)]
@@ -62,8 +62,8 @@ pub(super) fn fold_all(
     columns: &mut [Box<dyn Column>],
 ) -> Result<bool> {
     let mut is_decoded = false;
-    with_aligned(|masks| {
-        with_aligned(|room| {
+    with_aligned_scratch(|masks| {
+        with_aligned_scratch(|room| {
             let mut reading = Reading { picked, masks, room, masked: None, there: None };
             for (values, column) in wanted.iter().zip(columns) {
                 is_decoded |= reading.fold(values, numbers, &mut **column)?;
@@ -134,7 +134,7 @@ impl<'v> Reading<'_, 'v> {
             return gather(values.source, picked, to);
         }
         let mask = &*self.masks.room(picked.count);
-        with_room(all, |items| {
+        with_scratch(all, |items| {
             let is_decoded = gather(values.source, picked, items)?;
             compress(best_level(), mask, items, width, to);
             Ok(is_decoded)

@@ -15,7 +15,7 @@ use super::super::numbers::{Real, numbers, with_real};
 use super::len_of;
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Up to so many values are compared one after another.
 const FEW: usize = 16;
@@ -71,7 +71,7 @@ impl BoxSource for Among {
 
     fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
         check_box(&self.shape(), start, shape, 1, out.len())?;
-        with_room(out.len() * self.ty.bytes(), |room| {
+        with_scratch(out.len() * self.ty.bytes(), |room| {
             self.source.fill(start, shape, room)?;
             self.members.test(room, out);
             Ok(())
@@ -84,7 +84,7 @@ impl BoxSource for Among {
         }
         if let Some(item) = self.source.uniform(start, shape) {
             return (item.len() == self.ty.bytes()).then(|| {
-                with_room(item.len(), |room| {
+                with_scratch(item.len(), |room| {
                     let mut out = vec![0];
                     room.copy_from_slice(&item);
                     self.members.test(room, &mut out);

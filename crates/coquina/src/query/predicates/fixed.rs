@@ -14,7 +14,7 @@ use super::len_of;
 use super::text::{Comparison, Test, TextTest, Unit};
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// Which texts of a fixed width pass a test.
 pub struct FixedText {
@@ -84,7 +84,7 @@ impl BoxSource for FixedText {
         check_box(&self.shape(), start, shape, 1, out.len())?;
         let bytes = out.len().checked_mul(self.item_bytes);
         let bytes = bytes.ok_or_else(|| Error::limit(format!("a box of {} texts", out.len())))?;
-        with_room(bytes, |room| {
+        with_scratch(bytes, |room| {
             self.source.fill(start, shape, room)?;
             self.run(room, out);
             Ok(())
@@ -93,7 +93,7 @@ impl BoxSource for FixedText {
 
     fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
         let item = self.source.uniform(start, shape).filter(|item| item.len() == self.item_bytes)?;
-        with_room(item.len(), |room| {
+        with_scratch(item.len(), |room| {
             let mut out = vec![0];
             room.copy_from_slice(&item);
             self.run(room, &mut out);

@@ -12,7 +12,7 @@ use super::super::numbers::{Real, numbers, with_real};
 use super::len_of;
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// A table that is looked up.
 pub struct Lookup {
@@ -122,7 +122,7 @@ impl BoxSource for Lookup {
 
     fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
         check_box(&self.shape(), start, shape, self.item_bytes, out.len())?;
-        with_room(out.len() / self.item_bytes * self.ty.bytes(), |codes| {
+        with_scratch(out.len() / self.item_bytes * self.ty.bytes(), |codes| {
             self.codes.fill(start, shape, codes)?;
             with_real!(self.ty, T => self.look_up::<T>(codes, out));
             Ok(())

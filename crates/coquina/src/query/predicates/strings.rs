@@ -13,7 +13,7 @@ use super::len_of;
 use super::text::{Test, TextTest};
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// About so many bytes of texts are read at once.
 const BATCH_BYTES: usize = 1 << 20;
@@ -80,7 +80,7 @@ impl Strings {
     /// Tests texts that are read at once.
     fn batch(&self, ends: &[usize], out: &mut [u8]) -> Result<()> {
         let (Some(&start), Some(&end)) = (ends.first(), ends.last()) else { return Ok(()) };
-        with_room(end - start, |room| {
+        with_scratch(end - start, |room| {
             if !room.is_empty() {
                 self.bytes.fill(&[start as u64], &[room.len() as u64], room)?;
             }
@@ -136,7 +136,7 @@ impl BoxSource for Strings {
         if len == 0 {
             return Ok(());
         }
-        with_room((out.len() + 1) * PLACE_BYTES, |places| {
+        with_scratch((out.len() + 1) * PLACE_BYTES, |places| {
             self.places.fill(start, &[len + 1], places)?;
             self.run(items(places), first, out)
         })

@@ -9,7 +9,7 @@ use super::stored::StoredBytes;
 use super::view::View;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
-use crate::store::{Chunks, OpenChunk, Sizes, Stored};
+use crate::store::{Chunks, ForeignChunks, OpenChunk, Sizes, Stored};
 
 /// Chunks that were fetched for one read.
 pub(super) struct Batch {
@@ -31,6 +31,19 @@ impl Batch {
     }
 }
 
+impl ForeignChunks for Batch {
+    fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
+        let format = &self.view.shared.format;
+        match self.find(number)? {
+            Fetched::Missing => Err(Error::invalid("a chunk that is not stored")),
+            Fetched::Stored { bytes, mask, .. } => {
+                let stored = StoredBytes::fetched(Arc::clone(bytes));
+                format.open(&self.view.start(number), stored, *mask, limits)
+            }
+        }
+    }
+}
+
 impl Chunks for Batch {
     fn nchunks(&self) -> u64 {
         self.view.places.nchunks()
@@ -43,15 +56,8 @@ impl Chunks for Batch {
         })
     }
 
-    fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
-        let format = &self.view.shared.format;
-        match self.find(number)? {
-            Fetched::Missing => Err(Error::invalid("a chunk that is not stored")),
-            Fetched::Stored { bytes, mask, .. } => {
-                let stored = StoredBytes::fetched(Arc::clone(bytes));
-                format.open(&self.view.start(number), stored, *mask, limits)
-            }
-        }
+    fn foreign(&self) -> Option<&dyn ForeignChunks> {
+        Some(self)
     }
 
     fn fill(&self) -> Option<&[u8]> {

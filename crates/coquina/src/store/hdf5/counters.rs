@@ -13,6 +13,8 @@ pub struct GearStats {
     pub chunks_direct: u64,
     /// Chunks that libhdf5 fetched.
     pub chunks_fetched: u64,
+    /// Chunks of which decoded blocks were used without asking libhdf5, as nothing had changed since they were fetched.
+    pub chunks_unchanged: u64,
     /// Boxes of items that libhdf5 read or wrote.
     pub boxes_whole: u64,
     /// Chunks in the table, if it was needed.
@@ -26,6 +28,7 @@ pub struct GearStats {
 pub(super) struct Counters {
     pub(super) direct: AtomicU64,
     pub(super) fetched: AtomicU64,
+    pub(super) unchanged: AtomicU64,
     pub(super) whole: AtomicU64,
     pub(super) table_rows: AtomicU64,
     pub(super) fallbacks: AtomicU64,
@@ -38,6 +41,7 @@ impl Counters {
             gear,
             chunks_direct: load(&self.direct),
             chunks_fetched: load(&self.fetched),
+            chunks_unchanged: load(&self.unchanged),
             boxes_whole: load(&self.whole),
             table_rows: load(&self.table_rows),
             fallbacks: load(&self.fallbacks),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::identities::Identity;
 use crate::base::checksum::xxh3;
 
 /// A chunk that was fetched.
@@ -13,6 +14,16 @@ pub(super) enum Fetched {
         bytes: Arc<Vec<u8>>,
         mask: u32,
     },
+}
+
+impl Fetched {
+    /// What tells it from others; `None` for what is not stored.
+    pub(super) fn identity(&self) -> Identity {
+        match self {
+            Self::Missing => None,
+            Self::Stored { id, .. } => Some(*id),
+        }
+    }
 }
 
 /// A number that tells a stored chunk from all others of its dataset: by its bytes, its number and its mask.

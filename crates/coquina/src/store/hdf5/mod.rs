@@ -13,6 +13,7 @@ mod counters;
 mod cut;
 mod encoder;
 mod fetched;
+mod identities;
 mod meaning;
 mod opened;
 mod reader;
@@ -78,6 +79,12 @@ pub trait Library: Send + Sync {
     /// What the library says.
     fn shape(&self) -> Result<Option<Vec<u64>>> {
         Ok(None)
+    }
+
+    /// A number that is larger after each change of the dataset, by whichever handle; `None` where somebody may change it
+    /// without being counted, and once it was closed. Must not wait: it is asked for every small read.
+    fn version(&self) -> Option<u64> {
+        None
     }
 
     /// Calls `each` with the coordinates of the first item and the row of every stored chunk.

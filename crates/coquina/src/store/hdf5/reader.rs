@@ -14,8 +14,8 @@ use crate::base::settings::Settings;
 use crate::frame::Spec;
 use crate::hdf5::Inner;
 use crate::store::{
-    Access, Chunks, Extent, Extents, LibraryAccess, Metadata, OpenChunk, Parts, Prefetch, Remote, Sizes,
-    Stored,
+    Access, Chunks, Extent, Extents, ForeignChunks, LibraryAccess, Metadata, OpenChunk, Parts, Prefetch,
+    Remote, Sizes, Stored,
 };
 
 /// A view whose chunks are got at in a certain way: as this dataset's are, or as fallback.
@@ -72,6 +72,10 @@ impl Prefetch for Reader {
             &[number] => Ok(kept_or(&self.view, number, || self.fetch_all(numbers))?),
             _ => Ok(Arc::new(self.fetch_all(numbers)?)),
         }
+    }
+
+    fn unchanged(&self, number: u64) -> Option<Stored> {
+        if self.gear() == Gear::Fetched { self.view.unchanged(number) } else { None }
     }
 }
 
@@ -150,6 +154,22 @@ impl LibraryAccess for Reader {
     }
 }
 
+impl ForeignChunks for Reader {
+    fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
+        if self.gear() != Gear::Direct {
+            return self.fetched(number)?.open(number, limits);
+        }
+        let shared = &self.view.shared;
+        let (stored, mask) =
+            self.view.direct(number)?.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
+        add(&shared.counters.direct, 1);
+        if shared.contiguous.is_some() {
+            return Ok(shared.format.plain(stored));
+        }
+        shared.format.open(&self.view.start(number), stored, mask, limits)
+    }
+}
+
 impl Chunks for Reader {
     fn prefetch(&self) -> Option<&dyn Prefetch> {
         Some(self)
@@ -200,18 +220,8 @@ impl Chunks for Reader {
         }
     }
 
-    fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
-        if self.gear() != Gear::Direct {
-            return self.fetched(number)?.open(number, limits);
-        }
-        let shared = &self.view.shared;
-        let (stored, mask) =
-            self.view.direct(number)?.ok_or_else(|| Error::invalid("a chunk that is not stored"))?;
-        add(&shared.counters.direct, 1);
-        if shared.contiguous.is_some() {
-            return Ok(shared.format.plain(stored));
-        }
-        shared.format.open(&self.view.start(number), stored, mask, limits)
+    fn foreign(&self) -> Option<&dyn ForeignChunks> {
+        Some(self)
     }
 
     fn fill(&self) -> Option<&[u8]> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
-use crate::base::room::with_room;
+use crate::base::scratch::with_scratch;
 
 /// The bytes of a stored chunk.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ impl StoredBytes {
         if self.source.len()?.checked_sub(self.at).is_none_or(|left| left < self.len) {
             return Err(self.ends());
         }
-        with_room(len, |bytes| {
+        with_scratch(len, |bytes| {
             self.source.read_exact_at(bytes, self.at)?;
             work(bytes)
         })

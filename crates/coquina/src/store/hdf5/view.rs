@@ -8,6 +8,7 @@ use super::counters::{Counters, add};
 use super::cut::copy_front;
 use super::encoder::Encoder;
 use super::fetched::{Fetched, id_of};
+use super::identities::Identities;
 use super::opened::Format;
 use super::stored::StoredBytes;
 use super::table::{Places, Table};
@@ -17,7 +18,7 @@ use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
 use crate::hdf5::{Inner, Layout, read_index};
-use crate::store::Access;
+use crate::store::{Access, Stored};
 
 /// Decoded bytes of the chunks that are fetched at once.
 const FETCH_BYTES: usize = 32 << 20;
@@ -78,11 +79,13 @@ pub(super) struct View {
     pub(super) table: OnceLock<Arc<Table>>,
     /// How many chunks were asked for without it.
     asked: AtomicU64,
+    identities: Identities,
 }
 
 impl View {
     pub(super) fn new(shared: Arc<Shared>, places: Places) -> Self {
-        Self { shared, places, table: OnceLock::new(), asked: AtomicU64::new(0) }
+        let (table, asked) = (OnceLock::new(), AtomicU64::new(0));
+        Self { shared, places, table, asked, identities: Identities::default() }
     }
 
     /// Reads the table of chunks, if that has not been done.
@@ -203,6 +206,8 @@ impl View {
     /// Has the library fetch chunks.
     pub(super) fn fetch_stored(&self, numbers: &[u64]) -> Result<HashMap<u64, Fetched>> {
         let shared = &*self.shared;
+        // Before the chunks: what changes them meanwhile makes it another version.
+        let version = shared.library.version();
         let starts: Vec<Vec<u64>> = numbers.iter().map(|&n| self.start(n)).collect();
         let found = shared.library.read_chunks(&starts)?;
         add(&shared.counters.fetched, found.iter().flatten().count());
@@ -225,7 +230,18 @@ impl View {
             };
             fetched.insert(number, chunk);
         }
+        if let Some(version) = version {
+            self.identities.keep(version, fetched.iter().map(|(&number, chunk)| (number, chunk.identity())));
+        }
         Ok(fetched)
+    }
+
+    /// What stands in a chunk that was fetched before, if nothing can have changed it since.
+    pub(super) fn unchanged(&self, number: u64) -> Option<Stored> {
+        let shared = &*self.shared;
+        let found = self.identities.get(shared.library.version()?, number)?;
+        add(&shared.counters.unchanged, 1);
+        Some(found.map_or_else(|| Stored::Item(Arc::clone(&shared.fill)), |id| Stored::Other { id }))
     }
 
     /// Has the library read the items of a chunk.

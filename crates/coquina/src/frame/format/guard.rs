@@ -61,7 +61,7 @@ pub(crate) fn content(chunk: &[u8], is_stored: bool) -> Result<Vec<u8>> {
 }
 
 /// Seals the metalayer, if there is one, once all else of the header is as it will be.
-pub(super) fn seal(header: &mut Header, slot: i64, stored: &[u8]) -> Result<()> {
+pub(crate) fn seal(header: &mut Header, slot: i64, stored: &[u8]) -> Result<()> {
     let Some(content) = header.metalayer_range(METALAYER) else { return Ok(()) };
     let head = if stored.is_empty() { stored } else { block_sums(stored)?.0 };
     let sum = SumsApart::sum(around(header.raw(), &content, slot), head);
@@ -74,7 +74,7 @@ pub(super) fn seal(header: &mut Header, slot: i64, stored: &[u8]) -> Result<()> 
 
 /// Reads the metalayer of a frame whose index says `slot` of its one chunk. `None` if there is none, and if another
 /// program wrote the header: then it is about a chunk that was there before.
-pub(super) fn read(header: &Header, slot: i64) -> Result<Option<Guard<'_>>> {
+pub(crate) fn read(header: &Header, slot: i64) -> Result<Option<Guard<'_>>> {
     let raw = header.raw();
     let Some(content) = header.metalayer_range(METALAYER).filter(|_| !may_be_foreign(raw)) else {
         return Ok(None);

@@ -9,21 +9,21 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::disk::{Folder, replace_file, sync, sync_folder, write_all_at};
-use super::load::Origin;
-use super::lock;
+use super::Writer;
 use super::record::Parts;
-use super::snapshot::{Chunks, Snapshot};
-use super::spec::Kind;
-use super::state::FrameState;
-use super::writer::Writer;
 use crate::base::error::{Error, Result};
 use crate::base::io::Existing;
 use crate::base::limits::Limits;
 use crate::chunk::HEADER_BYTES;
+use crate::frame::disk::{Folder, replace_file, sync, sync_folder, write_all_at};
+use crate::frame::format::spec::Kind;
+use crate::frame::load::Origin;
+use crate::frame::lock;
+use crate::frame::snapshot::{Chunks, Snapshot};
+use crate::frame::state::FrameState;
 
 /// The writer of a sparse frame. It holds the lock.
-pub(super) struct Sparse {
+pub(crate) struct Sparse {
     folder: Arc<Folder>,
     lock: File,
     /// The number of the next chunk's file.
@@ -41,7 +41,7 @@ pub(super) struct Sparse {
 }
 
 /// Reads the index of a sparse frame; says too whether its header had to be replaced by the copy.
-pub(super) fn load(folder: &Folder, limits: &Limits, is_damaged: bool) -> Result<(FrameState, bool)> {
+pub(crate) fn load(folder: &Folder, limits: &Limits, is_damaged: bool) -> Result<(FrameState, bool)> {
     let path = folder.index();
     if !fs::symlink_metadata(&path)?.is_file() {
         return Err(Error::corrupt("not a file").at(path.display().to_string()));
@@ -52,7 +52,7 @@ pub(super) fn load(folder: &Folder, limits: &Limits, is_damaged: bool) -> Result
 
 impl Sparse {
     /// Starts a frame that is to be at `path`.
-    pub(super) fn create(path: &Path, existing: Existing) -> Result<Self> {
+    pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self> {
         let new = NewFolder::create(path, existing)?;
         let lock = lock::open_folder(&new.temporary)?;
         lock::take(&lock)?;
@@ -61,7 +61,7 @@ impl Sparse {
     }
 
     /// Opens the frame at `path`, with the lock.
-    pub(super) fn open(path: &Path, limits: Limits) -> Result<(Self, Snapshot)> {
+    pub(crate) fn open(path: &Path, limits: Limits) -> Result<(Self, Snapshot)> {
         let lock = lock::open_folder(path)?;
         lock::take(&lock)?;
         let folder = Arc::new(Folder::new(path.to_path_buf()));
@@ -96,7 +96,7 @@ impl Sparse {
     }
 
     /// What holds the chunks.
-    pub(super) fn chunks(&self) -> Chunks {
+    pub(crate) fn chunks(&self) -> Chunks {
         Chunks::Sparse(self.folder.clone())
     }
 

@@ -3,7 +3,6 @@
 //! In: the bytes of the index. Out: [`Slots`], and back.
 //! Source: `docs/formats/frame.md`, "Index chunk".
 
-use super::NCHUNKS_MAX;
 use super::slots::{Builder, Run, Slot, Slots};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
@@ -11,9 +10,10 @@ use crate::base::pool::Job;
 use crate::chunk::{Chunk, Header, Kind, Params, Special, Split, encode, encode_special};
 use crate::codec;
 use crate::filter::{Pipeline, SHUFFLE};
+use crate::frame::NCHUNKS_MAX;
 
 /// Bytes of an entry.
-pub(super) const ENTRY_BYTES: usize = 8;
+pub(crate) const ENTRY_BYTES: usize = 8;
 /// Fewer equal entries are written one by one, as C-Blosc2 does.
 const REPEATED_MIN: u64 = 4;
 const BLOCK_BYTES: usize = 16 << 10;
@@ -23,7 +23,7 @@ const BLOCK_BYTES_MAX: usize = 16 << 20;
 const WINDOW_BYTES: usize = 256 << 10;
 
 /// What the index says of a chunk of this special value.
-pub(super) fn special_raw(special: Special) -> Option<i64> {
+pub(crate) fn special_raw(special: Special) -> Option<i64> {
     let code: i64 = match special {
         Special::Zeros => 1,
         Special::Nans => 2,
@@ -34,7 +34,7 @@ pub(super) fn special_raw(special: Special) -> Option<i64> {
 }
 
 /// The special value that a negative entry tells.
-pub(super) fn special(raw: i64) -> Result<Special> {
+pub(crate) fn special(raw: i64) -> Result<Special> {
     [Special::Zeros, Special::Nans, Special::Uninit]
         .into_iter()
         .find(|&special| special_raw(special) == Some(raw))
@@ -42,7 +42,7 @@ pub(super) fn special(raw: i64) -> Result<Special> {
 }
 
 /// The index chunk of these slots, of which there is at least one.
-pub(super) fn encode_index(slots: &Slots) -> Result<Vec<u8>> {
+pub(crate) fn encode_index(slots: &Slots) -> Result<Vec<u8>> {
     if slots.len() > NCHUNKS_MAX {
         return Err(Error::limit(format!("{} chunks: a frame holds {NCHUNKS_MAX}", slots.len())));
     }
@@ -70,7 +70,7 @@ pub(super) fn encode_index(slots: &Slots) -> Result<Vec<u8>> {
 }
 
 /// The slots that an index chunk tells, without sums. `nchunks` is how many there must be, if that is known.
-pub(super) fn decode_index(chunk: &[u8], nchunks: Option<u64>, limits: &Limits) -> Result<Slots> {
+pub(crate) fn decode_index(chunk: &[u8], nchunks: Option<u64>, limits: &Limits) -> Result<Slots> {
     decode(chunk, nchunks, limits).map_err(|e| e.at("frame index"))
 }
 

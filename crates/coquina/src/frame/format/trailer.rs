@@ -8,7 +8,7 @@ use super::metalayers::{self, Layer};
 use crate::base::error::{Error, Result};
 
 /// Bytes from the marker of the trailer's length to the end.
-pub(super) const END_BYTES: usize = 23;
+pub(crate) const END_BYTES: usize = 23;
 /// Bytes of the shortest trailer.
 const TRAILER_BYTES_MIN: usize = 35;
 /// Where the metalayers begin.
@@ -18,13 +18,13 @@ const VERSION: u8 = 1;
 
 /// A checked trailer.
 #[derive(Clone, Debug)]
-pub(super) struct Trailer {
+pub(crate) struct Trailer {
     bytes: Vec<u8>,
     layers: Vec<Layer>,
 }
 
 /// How long the trailer is that ends with these bytes.
-pub(super) fn length(end: &[u8; END_BYTES]) -> Result<u64> {
+pub(crate) fn length(end: &[u8; END_BYTES]) -> Result<u64> {
     let mut r = Fields::new(end, 0);
     r.marker(0xce, "trailer_len")?;
     let length = u32::from_be_bytes(r.array("trailer_len")?);
@@ -37,7 +37,7 @@ pub(super) fn length(end: &[u8; END_BYTES]) -> Result<u64> {
 
 impl Trailer {
     /// Reads and checks a trailer, of which `bytes` are exactly the bytes.
-    pub(super) fn read(bytes: Vec<u8>) -> Result<Self> {
+    pub(crate) fn read(bytes: Vec<u8>) -> Result<Self> {
         Self::parse(bytes).map_err(|e| e.at("frame trailer"))
     }
 
@@ -60,19 +60,19 @@ impl Trailer {
     }
 
     /// The fingerprint, if there is one.
-    pub(super) fn fingerprint(&self) -> Result<Option<u64>> {
+    pub(crate) fn fingerprint(&self) -> Result<Option<u64>> {
         let field = self.bytes.last_chunk().unwrap_or(&[0; FINGERPRINT_BYTES]);
         fingerprint::read(field).map_err(|e| e.at("frame trailer"))
     }
 
     /// What the fingerprint is about: all before it.
-    pub(super) fn body(&self) -> &[u8] {
+    pub(crate) fn body(&self) -> &[u8] {
         let end = self.bytes.len().saturating_sub(FINGERPRINT_BYTES);
         self.bytes.get(..end).unwrap_or_default()
     }
 
     /// Names and contents of the metalayers, in order.
-    pub(super) fn layers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.layers
             .iter()
             .map(|layer| (layer.name.as_str(), self.bytes.get(layer.content.clone()).unwrap_or_default()))
@@ -80,7 +80,7 @@ impl Trailer {
 }
 
 /// A trailer of these metalayers, up to the fingerprint, which is still to be appended.
-pub(super) fn body<'l>(layers: impl Iterator<Item = (&'l str, &'l [u8])> + Clone) -> Result<Vec<u8>> {
+pub(crate) fn body<'l>(layers: impl Iterator<Item = (&'l str, &'l [u8])> + Clone) -> Result<Vec<u8>> {
     let mut bytes = vec![0x94, VERSION];
     metalayers::write(&mut bytes, layers, 1)?;
     let length = bytes.len() + END_BYTES;

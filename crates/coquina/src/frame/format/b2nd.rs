@@ -6,11 +6,11 @@
 //! Invariant: of a `Meta` that was read, all counts of items fit 64 bits, and no axis with items has chunks or
 //! blocks of zero. `Meta::read(meta.write()) == meta`.
 
-use super::NCHUNKS_MAX;
 use crate::base::bytes::ByteReader;
 use crate::base::error::{Error, Result};
 use crate::base::layout::BlockLayout;
 use crate::chunk::{BLOCK_BYTES_MAX, CHUNK_BYTES_MAX};
+use crate::frame::NCHUNKS_MAX;
 
 /// Name of the metalayer.
 pub(crate) const METALAYER: &str = "b2nd";

@@ -15,7 +15,7 @@ const AT_HEADER_LEN: usize = 11;
 
 impl Header {
     /// The header of a frame without chunks.
-    pub(super) fn new(spec: &Spec, kind: Kind) -> Result<Self> {
+    pub(crate) fn new(spec: &Spec, kind: Kind) -> Result<Self> {
         spec.check()?;
         let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
         let codec = if spec.codec_id < CODEC_SEE_BELOW { spec.codec_id } else { CODEC_SEE_BELOW };
@@ -54,7 +54,7 @@ impl Header {
     }
 
     /// Whether it is said how large chunks are, or that they vary; C-Blosc2 leaves it open until there are some.
-    pub(super) fn knows_chunk_bytes(&self) -> bool {
+    pub(crate) fn knows_chunk_bytes(&self) -> bool {
         self.chunk_bytes > 0
             || self.raw().get(AT_FLAGS).is_some_and(|flags| flags & FLAG_VARIABLE_CHUNKS != 0)
     }

@@ -14,24 +14,24 @@ use crate::codec::LEVEL_MAX;
 use crate::filter::{Pipeline, SLOTS, Slot};
 
 /// Bytes before the metalayers.
-pub(super) const FIXED_BYTES: usize = 87;
+pub(crate) const FIXED_BYTES: usize = 87;
 /// Bytes of the shortest header: no metalayers.
-pub(super) const HEADER_BYTES_MIN: usize = FIXED_BYTES + 10;
+pub(crate) const HEADER_BYTES_MIN: usize = FIXED_BYTES + 10;
 /// Most headers are shorter than this, and are read at once.
-pub(super) const FIRST_BYTES: u64 = 4096;
+pub(crate) const FIRST_BYTES: u64 = 4096;
 
-pub(super) const MAGIC: [u8; 10] = *b"\x9e\xa8b2frame\0";
+pub(crate) const MAGIC: [u8; 10] = *b"\x9e\xa8b2frame\0";
 const VERSION: u8 = 2;
 /// The version of frames with chunks of unequal sizes.
 const VERSION_VARIABLE: u8 = 3;
 const FLAGS_OFFSETS_64: u8 = 0x10;
-pub(super) const FLAG_VARIABLE_CHUNKS: u8 = 0x40;
+pub(crate) const FLAG_VARIABLE_CHUNKS: u8 = 0x40;
 const FLAG_VARIABLE_BLOCKS: u8 = 0x80;
 /// In the low half of byte 27: the compressor's id is in byte 77.
-pub(super) const CODEC_SEE_BELOW: u8 = 6;
+pub(crate) const CODEC_SEE_BELOW: u8 = 6;
 
-pub(super) const AT_FRAME_LEN: usize = 16;
-pub(super) const AT_FLAGS: usize = 25;
+pub(crate) const AT_FRAME_LEN: usize = 16;
+pub(crate) const AT_FLAGS: usize = 25;
 const AT_NBYTES: usize = 30;
 const AT_CBYTES: usize = 39;
 const AT_CHUNK_BYTES: usize = 58;
@@ -39,42 +39,42 @@ const AT_CHUNK_BYTES: usize = 58;
 const AT_THREADS: [usize; 2] = [63, 66];
 const OUR_THREADS: [u8; 2] = [0; 2];
 /// The first bytes from the first of these numbers to the end of the second.
-pub(super) const THREADS: std::ops::Range<usize> = 63..68;
+pub(crate) const THREADS: std::ops::Range<usize> = 63..68;
 /// What a program that changes content of metalayers has no reason to change: lengths, kind, sizes.
 const FIXED_WHILE_CHUNKS_STAY: [std::ops::Range<usize>; 4] = [0..27, 29..53, 57..63, 68..70];
 const AT_HAS_VLMETALAYERS: usize = 68;
 
 /// The fields that change with the chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) frame_len: u64,
-    pub(super) nbytes: u64,
-    pub(super) cbytes: u64,
-    pub(super) has_vlmetalayers: bool,
+pub(crate) struct Counts {
+    pub(crate) frame_len: u64,
+    pub(crate) nbytes: u64,
+    pub(crate) cbytes: u64,
+    pub(crate) has_vlmetalayers: bool,
 }
 
 /// A checked header.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(crate) struct Header {
     raw: Vec<u8>,
-    pub(super) kind: Kind,
-    pub(super) counts: Counts,
-    pub(super) typesize: usize,
-    pub(super) blocksize: usize,
+    pub(crate) kind: Kind,
+    pub(crate) counts: Counts,
+    pub(crate) typesize: usize,
+    pub(crate) blocksize: usize,
     /// Uncompressed bytes of each chunk but the last; 0 for variable ones, and perhaps where there are no chunks.
-    pub(super) chunk_bytes: usize,
-    pub(super) codec_id: u8,
-    pub(super) codec_meta: u8,
-    pub(super) level: u8,
-    pub(super) split: Split,
-    pub(super) pipeline: Pipeline,
-    pub(super) dictionary: bool,
+    pub(crate) chunk_bytes: usize,
+    pub(crate) codec_id: u8,
+    pub(crate) codec_meta: u8,
+    pub(crate) level: u8,
+    pub(crate) split: Split,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) dictionary: bool,
     layers: Vec<Layer>,
 }
 
 impl Header {
     /// Reads the header of the frame that starts at `base`, of which `available` bytes are there.
-    pub(super) fn load(source: &dyn ReadAt, base: u64, available: u64) -> Result<Self> {
+    pub(crate) fn load(source: &dyn ReadAt, base: u64, available: u64) -> Result<Self> {
         let load = || {
             let first = usize::try_from(available.min(FIRST_BYTES)).unwrap_or(0);
             let mut bytes = vec![0; first];
@@ -110,7 +110,7 @@ impl Header {
     }
 
     /// Reads and checks a header, of which `raw` are exactly the bytes.
-    pub(super) fn read(raw: Vec<u8>) -> Result<Self> {
+    pub(crate) fn read(raw: Vec<u8>) -> Result<Self> {
         let header_len = Self::announced(&raw)?;
         if header_len != raw.len() {
             return Err(Error::truncated(format!("header_len: {header_len} of {} bytes", raw.len())));
@@ -186,12 +186,12 @@ impl Header {
     }
 
     /// The bytes.
-    pub(super) fn raw(&self) -> &[u8] {
+    pub(crate) fn raw(&self) -> &[u8] {
         &self.raw
     }
 
     /// Whether another program has made this header of ours by giving metalayers other content.
-    pub(super) fn is_foreign_change_of(&self, ours: &Self) -> bool {
+    pub(crate) fn is_foreign_change_of(&self, ours: &Self) -> bool {
         let is_same = |range: std::ops::Range<usize>| self.raw.get(range.clone()) == ours.raw.get(range);
         let mut at = FIXED_BYTES;
         let mut contents: Vec<_> = ours.layers.iter().map(|layer| layer.content.clone()).collect();
@@ -209,12 +209,12 @@ impl Header {
     }
 
     /// How many bytes there are.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.raw.len() as u64
     }
 
     /// Sets what changes with the chunks.
-    pub(super) fn set_counts(&mut self, counts: Counts) {
+    pub(crate) fn set_counts(&mut self, counts: Counts) {
         self.counts = counts;
         put(&mut self.raw, AT_FRAME_LEN, &counts.frame_len.to_be_bytes());
         put(&mut self.raw, AT_NBYTES, &counts.nbytes.to_be_bytes());
@@ -226,7 +226,7 @@ impl Header {
     }
 
     /// Sets the size of chunks, of which there are none yet; 0 for variable.
-    pub(super) fn set_chunk_bytes(&mut self, bytes: usize) -> Result<()> {
+    pub(crate) fn set_chunk_bytes(&mut self, bytes: usize) -> Result<()> {
         if bytes > CHUNK_BYTES_MAX {
             return Err(Error::invalid(format!("chunk size {bytes}: takes 0..={CHUNK_BYTES_MAX}")));
         }
@@ -237,29 +237,29 @@ impl Header {
     }
 
     /// Whether chunks are of blocks that each have their own size.
-    pub(super) fn has_variable_blocks(&self) -> bool {
+    pub(crate) fn has_variable_blocks(&self) -> bool {
         self.raw.get(AT_FLAGS).is_some_and(|flags| flags & FLAG_VARIABLE_BLOCKS != 0)
     }
 
     /// Says that chunks are of blocks that each have their own size.
-    pub(super) fn set_variable_blocks(&mut self) {
+    pub(crate) fn set_variable_blocks(&mut self) {
         let flags = self.raw.get(AT_FLAGS).copied().unwrap_or(0);
         put(&mut self.raw, AT_FLAGS, &[flags & 0xf0 | FLAG_VARIABLE_BLOCKS | VERSION_VARIABLE]);
     }
 
     /// Names and contents, in order.
-    pub(super) fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+    pub(crate) fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let content = |layer: &Layer| self.raw.get(layer.content.clone()).unwrap_or_default();
         self.layers.iter().map(move |layer| (layer.name.as_str(), content(layer)))
     }
 
     /// Where in the bytes the content of a metalayer is.
-    pub(super) fn metalayer_range(&self, name: &str) -> Option<std::ops::Range<usize>> {
+    pub(crate) fn metalayer_range(&self, name: &str) -> Option<std::ops::Range<usize>> {
         self.layers.iter().find(|layer| layer.name == name).map(|layer| layer.content.clone())
     }
 
     /// Gives a metalayer new content of the same length.
-    pub(super) fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<()> {
+    pub(crate) fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<()> {
         let place = self.metalayer_range(name).and_then(|content| self.raw.get_mut(content));
         let place = place.ok_or_else(|| Error::invalid(format!("metalayer {name:?}: there is none")))?;
         if place.len() != content.len() {
@@ -271,19 +271,19 @@ impl Header {
     }
 
     /// How many chunks there are, unless only the index tells.
-    pub(super) fn nchunks(&self) -> Option<u64> {
+    pub(crate) fn nchunks(&self) -> Option<u64> {
         nchunks(self.counts.nbytes, self.chunk_bytes)
     }
 
     /// The bytes that chunk `number` decodes to, unless only the chunk tells.
-    pub(super) fn nbytes_of(&self, number: u64) -> Option<usize> {
+    pub(crate) fn nbytes_of(&self, number: u64) -> Option<usize> {
         let each = self.chunk_bytes as u64;
         let left = self.counts.nbytes.saturating_sub(number.saturating_mul(each));
         (each > 0).then(|| usize::try_from(left.min(each)).unwrap_or(usize::MAX))
     }
 
     /// What a new frame must be told to be like this one.
-    pub(super) fn spec(&self, with_sums: bool, with_statistics: bool) -> Spec {
+    pub(crate) fn spec(&self, with_sums: bool, with_statistics: bool) -> Spec {
         Spec {
             typesize: self.typesize,
             chunk_bytes: self.chunk_bytes,
@@ -304,7 +304,7 @@ impl Header {
     }
 
     /// Whether chunks of this special value can be told by the index alone.
-    pub(super) fn takes_special(&self, special: Special) -> Result<()> {
+    pub(crate) fn takes_special(&self, special: Special) -> Result<()> {
         match special {
             _ if self.chunk_bytes == 0 => {
                 Err(Error::invalid("special value: has no size where sizes of chunks vary"))
@@ -320,12 +320,12 @@ impl Header {
 }
 
 /// Whether another program wrote the header of these bytes. No single damaged byte can look like that.
-pub(super) fn is_foreign(raw: &[u8]) -> bool {
+pub(crate) fn is_foreign(raw: &[u8]) -> bool {
     AT_THREADS.iter().all(|&at| raw.get(at..at + 2) != Some(&OUR_THREADS))
 }
 
 /// How many chunks of this size hold so many bytes, where they have one.
-pub(super) fn nchunks(nbytes: u64, chunk_bytes: usize) -> Option<u64> {
+pub(crate) fn nchunks(nbytes: u64, chunk_bytes: usize) -> Option<u64> {
     match chunk_bytes {
         _ if nbytes == 0 => Some(0),
         0 => None,
@@ -334,11 +334,11 @@ pub(super) fn nchunks(nbytes: u64, chunk_bytes: usize) -> Option<u64> {
 }
 
 /// The general flags of a frame with chunks of this size.
-pub(super) fn flags(chunk_bytes: usize) -> u8 {
+pub(crate) fn flags(chunk_bytes: usize) -> u8 {
     FLAGS_OFFSETS_64 | if chunk_bytes == 0 { VERSION_VARIABLE | FLAG_VARIABLE_CHUNKS } else { VERSION }
 }
 
-pub(super) fn put(raw: &mut [u8], at: usize, bytes: &[u8]) {
+pub(crate) fn put(raw: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(place) = raw.get_mut(at..at + bytes.len()) {
         place.copy_from_slice(bytes);
     }

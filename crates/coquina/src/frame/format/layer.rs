@@ -12,7 +12,7 @@ use crate::base::pool::Job;
 use crate::chunk::{Chunk, Header, Kind, Params, encode};
 
 /// The layer's name, which users cannot take.
-pub(super) const NAME: &str = "coquina";
+pub(crate) const NAME: &str = "coquina";
 const VERSION: u8 = 1;
 /// That of layers in which statistics follow the sums.
 const VERSION_STATISTICS: u8 = 2;
@@ -27,12 +27,12 @@ const MARKER_BYTES: usize = 5;
 const HEAD_BYTES: usize = 16;
 
 /// A value as a chunk.
-pub(super) fn pack(value: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn pack(value: &[u8]) -> Result<Vec<u8>> {
     encode(value, &Params::default(), &Job::inline())
 }
 
 /// The value that a chunk holds.
-pub(super) fn unpack(chunk: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+pub(crate) fn unpack(chunk: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     let header = Header::read(chunk, limits)?;
     if header.cbytes != chunk.len() {
         return Err(Error::corrupt(format!("value: a chunk of {} in {} bytes", header.cbytes, chunk.len())));
@@ -45,17 +45,17 @@ pub(super) fn unpack(chunk: &[u8], limits: &Limits) -> Result<Vec<u8>> {
 
 /// What the layer says besides the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     /// Whether chunks get sums.
-    pub(super) has_sums: bool,
+    pub(crate) has_sums: bool,
     /// Whether statistics of chunks are kept where there are some.
-    pub(super) has_statistics: bool,
+    pub(crate) has_statistics: bool,
     /// Bytes of chunks and tables of sums that the index refers to.
-    pub(super) live_bytes: u64,
+    pub(crate) live_bytes: u64,
 }
 
 /// The layer of a frame with items of `typesize` bytes, as a chunk.
-pub(super) fn pack_notes(notes: &Notes, slots: &Slots, typesize: usize) -> Result<Vec<u8>> {
+pub(crate) fn pack_notes(notes: &Notes, slots: &Slots, typesize: usize) -> Result<Vec<u8>> {
     let has_some = notes.has_statistics
         && statistics::entry_bytes(typesize).is_some()
         && slots.stored().any(|(_, slot)| slot.statistics.is_some());
@@ -83,7 +83,7 @@ pub(super) fn pack_notes(notes: &Notes, slots: &Slots, typesize: usize) -> Resul
 }
 
 /// Reads the layer and gives the slots their sums and statistics.
-pub(super) fn unpack_notes(chunk: &[u8], slots: &mut Slots, typesize: usize) -> Result<Notes> {
+pub(crate) fn unpack_notes(chunk: &[u8], slots: &mut Slots, typesize: usize) -> Result<Notes> {
     parse_notes(chunk, slots, typesize).map_err(|e| e.at(format!("metalayer {NAME}")))
 }
 

@@ -12,23 +12,23 @@ const PAGE: usize = 1024;
 
 /// What the index says about a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// As stored: a place if it is not negative, else a special value.
-    pub(super) raw: i64,
+    pub(crate) raw: i64,
     /// The chunk's sum, 0 for none.
-    pub(super) sum: u64,
+    pub(crate) sum: u64,
     /// What is known of its items, if it is stored.
-    pub(super) statistics: Option<Statistics>,
+    pub(crate) statistics: Option<Statistics>,
 }
 
 impl Slot {
     /// One of which the index alone is known.
-    pub(super) fn new(raw: i64) -> Self {
+    pub(crate) fn new(raw: i64) -> Self {
         Self { raw, sum: 0, statistics: None }
     }
 
     /// Where the chunk is, if it is stored.
-    pub(super) fn key(self) -> Option<u64> {
+    pub(crate) fn key(self) -> Option<u64> {
         u64::try_from(self.raw).ok()
     }
 }
@@ -41,7 +41,7 @@ enum Page {
 
 /// One slot for each chunk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slots {
+pub(crate) struct Slots {
     pages: Vec<Page>,
     len: u64,
 }
@@ -54,17 +54,17 @@ fn place(number: u64) -> (usize, usize) {
 
 impl Slots {
     /// `len` equal slots.
-    pub(super) fn same(slot: Slot, len: u64) -> Self {
+    pub(crate) fn same(slot: Slot, len: u64) -> Self {
         let mut slots = Self::default();
         slots.resize(len, slot);
         slots
     }
 
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    pub(super) fn get(&self, number: u64) -> Option<Slot> {
+    pub(crate) fn get(&self, number: u64) -> Option<Slot> {
         let (page, within) = place(number);
         if number >= self.len {
             return None;
@@ -76,7 +76,7 @@ impl Slots {
     }
 
     /// Where the slots end that are equal to that at `number`: beyond it, `end` at most.
-    pub(super) fn alike_until(&self, number: u64, end: u64) -> u64 {
+    pub(crate) fn alike_until(&self, number: u64, end: u64) -> u64 {
         let end = end.min(self.len);
         let Some(slot) = self.get(number) else { return number };
         let mut at = number + 1;
@@ -98,7 +98,7 @@ impl Slots {
     }
 
     /// Puts `slot` at `number`, which is there.
-    pub(super) fn set(&mut self, number: u64, slot: Slot) {
+    pub(crate) fn set(&mut self, number: u64, slot: Slot) {
         let (at, within) = place(number);
         let bytes = self.page_len(at);
         let Some(page) = self.pages.get_mut(at) else { return };
@@ -116,7 +116,7 @@ impl Slots {
     }
 
     /// Makes it `len` long; new slots are `fill`.
-    pub(super) fn resize(&mut self, len: u64, fill: Slot) {
+    pub(crate) fn resize(&mut self, len: u64, fill: Slot) {
         let kept = self.len.min(len);
         let whole = usize::try_from(kept / PAGE as u64).unwrap_or(usize::MAX);
         let rest: Vec<Slot> = (whole as u64 * PAGE as u64..kept).filter_map(|n| self.get(n)).collect();
@@ -151,7 +151,7 @@ impl Slots {
     }
 
     /// Forgets what is known of the items of all chunks.
-    pub(super) fn forget_statistics(&mut self) {
+    pub(crate) fn forget_statistics(&mut self) {
         for page in &mut self.pages {
             match page {
                 Page::Same(slot) => slot.statistics = None,
@@ -164,7 +164,7 @@ impl Slots {
     }
 
     /// All slots in order, as runs: a run of equal slots has them once, with their number.
-    pub(super) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         self.pages.iter().enumerate().map(|(number, page)| match page {
             Page::Same(slot) => Run::Same(*slot, self.page_len(number)),
             Page::Listed(slots) => Run::Listed(slots),
@@ -172,14 +172,14 @@ impl Slots {
     }
 
     /// The slot that all are equal to, if they are.
-    pub(super) fn all_same(&self) -> Option<Slot> {
+    pub(crate) fn all_same(&self) -> Option<Slot> {
         let Page::Same(first) = self.pages.first()? else { return None };
         let is_first = |page: &Page| matches!(page, Page::Same(slot) if slot == first);
         self.pages.iter().all(is_first).then_some(*first)
     }
 
     /// The slots of stored chunks, with their numbers.
-    pub(super) fn stored(&self) -> impl Iterator<Item = (u64, Slot)> {
+    pub(crate) fn stored(&self) -> impl Iterator<Item = (u64, Slot)> {
         let mut start = 0_u64;
         self.runs().flat_map(move |run| {
             let first = start;
@@ -199,7 +199,7 @@ impl Slots {
 
 /// Slots that follow each other.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Run<'a> {
+pub(crate) enum Run<'a> {
     /// So many equal ones.
     Same(Slot, usize),
     /// These.
@@ -217,14 +217,14 @@ impl Run<'_> {
 
 /// Takes slots one after another.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(crate) struct Builder {
     slots: Slots,
     page: Vec<Slot>,
     listed: usize,
 }
 
 impl Builder {
-    pub(super) fn push(&mut self, slot: Slot) {
+    pub(crate) fn push(&mut self, slot: Slot) {
         self.page.push(slot);
         if self.page.len() == PAGE {
             self.slots.push_page(&self.page);
@@ -236,11 +236,11 @@ impl Builder {
     }
 
     /// How many slots take memory of their own, up to a page.
-    pub(super) fn listed(&self) -> usize {
+    pub(crate) fn listed(&self) -> usize {
         self.listed
     }
 
-    pub(super) fn finish(mut self) -> Slots {
+    pub(crate) fn finish(mut self) -> Slots {
         self.slots.push_page(&self.page);
         self.slots
     }

@@ -3,16 +3,16 @@
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use super::lock;
 use super::record::Parts;
-use super::snapshot::Snapshot;
-use super::write::{Contents, write_parts};
+use super::whole::{Contents, write_parts};
 use crate::base::error::Result;
 use crate::base::io::{Existing, NewFile};
+use crate::frame::lock;
+use crate::frame::snapshot::Snapshot;
 
 /// A new file that holds all of `snapshot`, and is to take the place of the one at `path`. It is locked, so that
 /// the lock does not get lost when it does.
-pub(super) fn rewrite(path: &Path, snapshot: &Snapshot) -> Result<NewFile> {
+pub(crate) fn rewrite(path: &Path, snapshot: &Snapshot) -> Result<NewFile> {
     let mut new = NewFile::create(path, Existing::Replace)?;
     lock::take(new.file())?;
     let mut out = BufWriter::with_capacity(1 << 20, new.file());

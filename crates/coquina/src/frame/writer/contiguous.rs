@@ -8,19 +8,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::Writer;
 use super::compact::rewrite;
-use super::disk::{GrowingFile, sync, sync_folder, write_all_at};
-use super::header::{Header, THREADS, is_foreign};
-use super::load::Origin;
-use super::lock;
 use super::record::{Parts, Record};
-use super::snapshot::{Chunks, Snapshot};
-use super::spec::Kind;
-use super::state::CommitId;
-use super::writer::Writer;
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
 use crate::base::limits::Limits;
+use crate::frame::disk::{GrowingFile, sync, sync_folder, write_all_at};
+use crate::frame::format::header::{Header, THREADS, is_foreign};
+use crate::frame::format::spec::Kind;
+use crate::frame::load::Origin;
+use crate::frame::lock;
+use crate::frame::snapshot::{Chunks, Snapshot};
+use crate::frame::state::CommitId;
 
 /// So often a file that is replaced while we take its lock is opened again.
 const ATTEMPTS: usize = 10;
@@ -37,7 +37,7 @@ const NOT_DURABLE: &str = "a commit could not be made durable";
 const UNKNOWN: &str = "it could not be told whether a commit has happened";
 
 /// The writer of a contiguous frame. It holds the lock.
-pub(super) struct Contiguous {
+pub(crate) struct Contiguous {
     path: PathBuf,
     growing: Arc<GrowingFile>,
     /// The header of the last commit; of a frame that never had one, the header to come.
@@ -62,7 +62,7 @@ pub(super) struct Contiguous {
 
 impl Contiguous {
     /// Starts a frame that is to be at `path`.
-    pub(super) fn create(path: &Path, header: &Header, existing: Existing) -> Result<Self> {
+    pub(crate) fn create(path: &Path, header: &Header, existing: Existing) -> Result<Self> {
         if path.is_dir() {
             return Err(std::io::Error::from(std::io::ErrorKind::IsADirectory).into());
         }
@@ -85,7 +85,7 @@ impl Contiguous {
     }
 
     /// Opens the frame at `path`, with the lock: its newest state, or the one of an id.
-    pub(super) fn open(path: &Path, id: Option<CommitId>, limits: Limits) -> Result<(Self, Snapshot)> {
+    pub(crate) fn open(path: &Path, id: Option<CommitId>, limits: Limits) -> Result<(Self, Snapshot)> {
         let mut attempts = 0..ATTEMPTS;
         let file = loop {
             let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
@@ -125,7 +125,7 @@ impl Contiguous {
     }
 
     /// What holds the chunks.
-    pub(super) fn chunks(&self) -> Chunks {
+    pub(crate) fn chunks(&self) -> Chunks {
         Chunks::Contiguous(self.growing.clone(), 0)
     }
 

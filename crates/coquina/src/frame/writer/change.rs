@@ -2,15 +2,15 @@
 
 use std::num::NonZeroU64;
 
-use super::statistics::Statistics;
 use crate::chunk::Special;
+use crate::frame::format::statistics::Statistics;
 
 /// A chunk that has been put into a frame: where it is, and its sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
     /// What the index says: bytes behind the header, or the number in the file's name.
-    pub(super) key: u64,
-    pub(super) sum: Option<NonZeroU64>,
+    pub(crate) key: u64,
+    pub(crate) sum: Option<NonZeroU64>,
 }
 
 /// What the index is to say about a chunk.

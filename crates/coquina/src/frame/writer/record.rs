@@ -4,48 +4,48 @@
 
 use std::sync::Arc;
 
-use super::fingerprint;
-use super::header::{Counts, Header};
-use super::layer::{self, Notes};
-use super::load::{header_copy, header_copy_len};
-use super::offsets::encode_index;
-use super::slots::Slots;
-use super::spec::{Kind, METALAYERS_MAX};
-use super::state::FrameState;
-use super::trailer;
 use crate::base::error::Result;
+use crate::frame::format::fingerprint;
+use crate::frame::format::header::{Counts, Header};
+use crate::frame::format::layer::{self, Notes};
+use crate::frame::format::offsets::encode_index;
+use crate::frame::format::slots::Slots;
+use crate::frame::format::spec::{Kind, METALAYERS_MAX};
+use crate::frame::format::trailer;
+use crate::frame::load::{header_copy, header_copy_len};
+use crate::frame::state::FrameState;
 
 /// What there is to write down.
-pub(super) struct Parts<'a> {
-    pub(super) header: &'a Header,
-    pub(super) slots: &'a Slots,
-    pub(super) vlmetalayers: &'a [(String, Arc<[u8]>)],
-    pub(super) notes: Notes,
+pub(crate) struct Parts<'a> {
+    pub(crate) header: &'a Header,
+    pub(crate) slots: &'a Slots,
+    pub(crate) vlmetalayers: &'a [(String, Arc<[u8]>)],
+    pub(crate) notes: Notes,
 }
 
 /// The bytes of a commit.
-pub(super) struct Record {
-    pub(super) header: Header,
+pub(crate) struct Record {
+    pub(crate) header: Header,
     /// All that stands behind the chunks.
-    pub(super) tail: Vec<u8>,
-    pub(super) tail_sum: u64,
+    pub(crate) tail: Vec<u8>,
+    pub(crate) tail_sum: u64,
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn of(state: &'a FrameState) -> Self {
+    pub(crate) fn of(state: &'a FrameState) -> Self {
         let &FrameState { has_sums, has_statistics, live_bytes, .. } = state;
         let FrameState { header, slots, vlmetalayers, .. } = state;
         Self { header, slots, vlmetalayers, notes: Notes { has_sums, has_statistics, live_bytes } }
     }
 
     /// The record of a frame with so many bytes of chunks. Its length does not depend on the sums.
-    pub(super) fn record(&self, cbytes: u64) -> Result<Record> {
+    pub(crate) fn record(&self, cbytes: u64) -> Result<Record> {
         // Without chunks C-Blosc2 looks for the trailer directly behind the header: no index, no copy.
         self.record_with(cbytes, self.slots.len() > 0)
     }
 
     /// The same with a copy of the header in any case: the state is found by where its record ends.
-    pub(super) fn findable_record(&self, cbytes: u64) -> Result<Record> {
+    pub(crate) fn findable_record(&self, cbytes: u64) -> Result<Record> {
         self.record_with(cbytes, true)
     }
 

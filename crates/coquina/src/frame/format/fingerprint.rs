@@ -8,13 +8,13 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::base::error::{Error, Result};
 
 /// Bytes of the field: its type, and room for sixteen.
-pub(super) const FINGERPRINT_BYTES: usize = 17;
+pub(crate) const FINGERPRINT_BYTES: usize = 17;
 const TYPE_NONE: u8 = 0;
 /// Eight bytes of XXH3; eight are left over.
 const TYPE_XXH3: u8 = 2;
 
 /// XXH3-64 of these bytes behind each other.
-pub(super) fn sum(parts: &[&[u8]]) -> u64 {
+pub(crate) fn sum(parts: &[&[u8]]) -> u64 {
     let mut hasher = Xxh3::new();
     for part in parts {
         hasher.update(part);
@@ -23,7 +23,7 @@ pub(super) fn sum(parts: &[&[u8]]) -> u64 {
 }
 
 /// The sum that the field holds; `None` if there is none.
-pub(super) fn read(field: &[u8; FINGERPRINT_BYTES]) -> Result<Option<u64>> {
+pub(crate) fn read(field: &[u8; FINGERPRINT_BYTES]) -> Result<Option<u64>> {
     let [kind, bytes @ ..] = field;
     let (sum, rest) = bytes.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
     let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
@@ -38,7 +38,7 @@ pub(super) fn read(field: &[u8; FINGERPRINT_BYTES]) -> Result<Option<u64>> {
 }
 
 /// The field that holds a sum.
-pub(super) fn write(sum: u64) -> [u8; FINGERPRINT_BYTES] {
+pub(crate) fn write(sum: u64) -> [u8; FINGERPRINT_BYTES] {
     let mut field = [0; FINGERPRINT_BYTES];
     field[0] = TYPE_XXH3;
     field[1..9].copy_from_slice(&sum.to_le_bytes());

@@ -66,7 +66,7 @@ impl Default for Spec {
 }
 
 /// The most metalayers of a frame, of either sort, that C-Blosc2 reads and writes.
-pub(super) const METALAYERS_MAX: usize = 16;
+pub(crate) const METALAYERS_MAX: usize = 16;
 
 impl Spec {
     /// Checks that the codec and the filters are here.
@@ -82,7 +82,7 @@ impl Spec {
             .try_for_each(|slot| filter::by_id(slot.id).map(drop))
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let within = |what: &str, bytes: usize, least: usize, most: usize| {
             if (least..=most).contains(&bytes) {
                 return Ok(());

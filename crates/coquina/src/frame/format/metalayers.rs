@@ -9,20 +9,20 @@ use super::fields::Fields;
 use crate::base::error::{Error, Result};
 
 /// The longest name.
-pub(super) const NAME_BYTES_MAX: usize = 31;
+pub(crate) const NAME_BYTES_MAX: usize = 31;
 /// Before each value: its marker and its length.
 const VALUE_HEAD_BYTES: usize = 5;
 
 /// A named part of a header or a trailer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layer {
-    pub(super) name: String,
+pub(crate) struct Layer {
+    pub(crate) name: String,
     /// Where its content is, counted as the stored offsets are.
-    pub(super) content: Range<usize>,
+    pub(crate) content: Range<usize>,
 }
 
 /// Reads the layers of `bytes`, whose structure begins at `start` and may reach to the end.
-pub(super) fn read(bytes: &[u8], start: usize, count_max: usize) -> Result<Vec<Layer>> {
+pub(crate) fn read(bytes: &[u8], start: usize, count_max: usize) -> Result<Vec<Layer>> {
     let mut r = Fields::new(bytes, start);
     r.marker(0x93, "metalayers")?;
     r.marker(0xcd, "size of the index of metalayers")?;
@@ -78,7 +78,7 @@ fn content(bytes: &[u8], offset: usize, values_start: usize) -> Result<Range<usi
 
 /// Appends the structure to `out`, in which offsets count from the first byte. `index_from` is the byte of the
 /// structure from which the size of its index is counted: 0 in a header, 1 in a trailer.
-pub(super) fn write<'l>(
+pub(crate) fn write<'l>(
     out: &mut Vec<u8>,
     layers: impl Iterator<Item = (&'l str, &'l [u8])> + Clone,
     index_from: usize,
@@ -122,7 +122,7 @@ fn size(bytes: usize, what: &str) -> Result<[u8; 4]> {
 }
 
 /// Whether a metalayer may have this name.
-pub(super) fn check_name(name: &str) -> Result<()> {
+pub(crate) fn check_name(name: &str) -> Result<()> {
     if name.len() <= NAME_BYTES_MAX {
         return Ok(());
     }

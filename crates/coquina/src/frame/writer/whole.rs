@@ -8,20 +8,20 @@ use std::io::Write;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::NCHUNKS_MAX;
-use super::header::{self, Counts, Header};
-use super::layer::{self, Notes};
-use super::metalayers::check_name;
-use super::offsets::special_raw;
 use super::record::Parts;
-use super::slots::{Builder, Slot, Slots};
-use super::snapshot::{Stored, read_verified};
-use super::spec::{Kind, METALAYERS_MAX, Spec};
-use super::statistics::Statistics;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{self, Chunk, Params, Special, Sums, encode, encode_special, sums, table_bytes};
+use crate::frame::NCHUNKS_MAX;
+use crate::frame::format::header::{self, Counts, Header};
+use crate::frame::format::layer::{self, Notes};
+use crate::frame::format::metalayers::check_name;
+use crate::frame::format::offsets::special_raw;
+use crate::frame::format::slots::{Builder, Slot, Slots};
+use crate::frame::format::spec::{Kind, METALAYERS_MAX, Spec};
+use crate::frame::format::statistics::Statistics;
+use crate::frame::snapshot::{Stored, read_verified};
 
 /// Where a writer of whole frames gets chunk `number`.
 pub type Chunks<'a> = &'a dyn Fn(u64) -> Result<Stored>;
@@ -75,14 +75,14 @@ pub fn write_frame(out: &mut dyn Write, whole: &Whole<'_>) -> Result<u64> {
 }
 
 /// The chunks of a frame that is written in one pass.
-pub(super) struct Contents<'a> {
-    pub(super) chunks: Chunks<'a>,
-    pub(super) nchunks: u64,
-    pub(super) statistics: Option<StatisticsOf<'a>>,
+pub(crate) struct Contents<'a> {
+    pub(crate) chunks: Chunks<'a>,
+    pub(crate) nchunks: u64,
+    pub(crate) statistics: Option<StatisticsOf<'a>>,
 }
 
 /// The same with a header and notes that tell all but the counts that follow from the chunks.
-pub(super) fn write_parts(
+pub(crate) fn write_parts(
     out: &mut dyn Write,
     mut header: Header,
     notes: Notes,
@@ -121,12 +121,12 @@ pub(super) fn write_parts(
 }
 
 /// The table of block sums, if there is one.
-pub(super) fn table(sums: Option<&Sums>) -> &[u8] {
+pub(crate) fn table(sums: Option<&Sums>) -> &[u8] {
     sums.map_or(&[], |sums| &sums.table)
 }
 
 /// The sum of a chunk, if there is one.
-pub(super) fn sum(sums: Option<&Sums>) -> Option<NonZeroU64> {
+pub(crate) fn sum(sums: Option<&Sums>) -> Option<NonZeroU64> {
     sums.map(|sums| sums.chunk)
 }
 
@@ -190,7 +190,7 @@ impl Size {
 }
 
 /// What is written for a chunk.
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// The index tells all.
     Special(Special),
     /// These bytes.
@@ -217,7 +217,7 @@ impl Piece {
     }
 
     /// What to write in place of a chunk that must not be written as it is; `None` for all others.
-    pub(super) fn of(header: &Header, known: &chunk::Header, bytes: &[u8]) -> Result<Option<Self>> {
+    pub(crate) fn of(header: &Header, known: &chunk::Header, bytes: &[u8]) -> Result<Option<Self>> {
         if known.cbytes != bytes.len() || !known.is_extended() {
             return Err(Error::invalid(format!("{} bytes are not exactly one Blosc2 chunk", bytes.len())));
         }

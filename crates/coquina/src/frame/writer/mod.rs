@@ -1,10 +1,18 @@
-//! What the two kinds of frames do differently when they are written.
+//! Writing frames: what goes into a commit, and what the two kinds of frames do differently to make it.
 
-use super::snapshot::Snapshot;
+mod apply;
+pub(super) mod change;
+mod compact;
+pub(super) mod contiguous;
+mod record;
+pub(super) mod sparse;
+pub(super) mod whole;
+
 use crate::base::error::Result;
+use crate::frame::snapshot::Snapshot;
 
 /// Writes a frame. A frame that was made and not published yet is seen by nobody.
-pub(super) trait Writer: Send + Sync {
+pub(crate) trait Writer: Send + Sync {
     /// Stores these parts behind each other; returns what the index is to say.
     fn put(&mut self, parts: &[&[u8]]) -> Result<u64>;
 

@@ -1,7 +1,8 @@
-//! What an array keeps of what it has read: heads of chunks, and a few decoded blocks.
+//! The block cache of an array: a few decoded blocks, and heads of chunks.
 //!
-//! Both are known by the identity of what is stored, so a chunk that is written again is another one and nothing
-//! need be forgotten. Bounded: the oldest go first.
+//! It outlives reads, and all threads share it. Both are known by the identity of what is stored, so a chunk that is written
+//! again is another one and nothing need be forgotten. Bounded: the oldest go first. What a thread needs again within
+//! one step of a computation is kept beside it, in `decoded_boxes.rs`: whole boxes, without a lock, for that step only.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,7 +53,7 @@ impl<K: Copy + Eq + std::hash::Hash, V: Clone> Kept<K, V> {
 type BlockKey = (u64, usize);
 
 /// Kept by the threads that read an array.
-pub(crate) struct Cache {
+pub(crate) struct BlockCache {
     heads: Mutex<Kept<u64, Arc<dyn OpenChunk>>>,
     blocks: Mutex<Kept<BlockKey, Arc<Vec<u8>>>>,
 }
@@ -61,7 +62,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Cache {
+impl BlockCache {
     pub(crate) fn new() -> Self {
         Self { heads: Mutex::new(Kept::new(HEAD_BYTES)), blocks: Mutex::new(Kept::new(BLOCK_BYTES)) }
     }

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use super::NCHUNKS_MAX;
 use super::change::{Change, Entry, Put};
-use super::header::{self, Counts};
-use super::layer;
-use super::metalayers::check_name;
-use super::offsets::special_raw;
-use super::slots::{Builder, Slot, Slots};
-use super::snapshot::{Snapshot, Stored};
-use super::spec::METALAYERS_MAX;
-use super::state::SumState;
 use crate::base::error::{Error, Result};
 use crate::chunk::Special;
+use crate::frame::NCHUNKS_MAX;
+use crate::frame::format::header::{self, Counts};
+use crate::frame::format::layer;
+use crate::frame::format::metalayers::check_name;
+use crate::frame::format::offsets::special_raw;
+use crate::frame::format::slots::{Builder, Slot, Slots};
+use crate::frame::format::spec::METALAYERS_MAX;
+use crate::frame::snapshot::{Snapshot, Stored};
+use crate::frame::state::SumState;
 
 impl Snapshot {
     /// The state after `change`, in a frame that has `cbytes` bytes of chunks by now.
-    pub(super) fn changed(&self, change: &Change<'_>, cbytes: u64) -> Result<Self> {
+    pub(crate) fn changed(&self, change: &Change<'_>, cbytes: u64) -> Result<Self> {
         let mut new = self.clone();
         // What is stale is not taken over: the state has the sums of what is put from here on.
         new.state.sums = if self.state.has_sums { SumState::Fresh } else { SumState::Absent };

@@ -26,12 +26,12 @@ pub struct Statistics {
 }
 
 /// Bytes of an entry for items of `typesize` bytes; `None` if there are no statistics of such.
-pub(super) fn entry_bytes(typesize: usize) -> Option<usize> {
+pub(crate) fn entry_bytes(typesize: usize) -> Option<usize> {
     matches!(typesize, 1 | 2 | 4 | 8).then_some(1 + 2 * typesize)
 }
 
 /// Appends an entry.
-pub(super) fn write(statistics: Option<&Statistics>, typesize: usize, out: &mut Vec<u8>) {
+pub(crate) fn write(statistics: Option<&Statistics>, typesize: usize, out: &mut Vec<u8>) {
     let Some(bytes) = entry_bytes(typesize) else { return };
     let Some(Statistics { min, max, is_exact, has_nan }) = statistics else {
         out.resize(out.len() + bytes, 0);
@@ -45,7 +45,7 @@ pub(super) fn write(statistics: Option<&Statistics>, typesize: usize, out: &mut 
 }
 
 /// Reads an entry, which has the right length.
-pub(super) fn read(entry: &[u8], typesize: usize) -> Result<Option<Statistics>> {
+pub(crate) fn read(entry: &[u8], typesize: usize) -> Result<Option<Statistics>> {
     let Some((&flags, items)) = entry.split_first() else { return Ok(None) };
     let is_known = flags & KNOWN != 0;
     if flags & !(KNOWN | EXACT | HAS_NAN) != 0 || !is_known && entry.iter().any(|&byte| byte != 0) {
