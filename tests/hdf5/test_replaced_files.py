@@ -172,3 +172,20 @@ def test_what_another_program_did_after_a_kill_is_not_overwritten(path, how):
     shutil.copy(killed, path)
     with cq.hdf5.File(path) as f:
         assert f["x"][:2].tolist() == [77, 5]
+
+
+def test_commits_to_a_file_that_was_replaced_raise(path):
+    other = other_file(path)
+    f = cq.hdf5.File(path, "a")
+    f["x"][0] = 77
+    f.flush()
+    os.replace(other, path)
+    before = path.read_bytes()
+    f["x"][1] = 78
+    with pytest.raises(OSError, match="another file has taken its place"):
+        f.flush()
+    with pytest.raises(OSError, match="another file has taken its place"):
+        f.close()
+    assert path.read_bytes() == before
+    with cq.hdf5.File(path, "a") as f:
+        assert list(f) == ["y"]

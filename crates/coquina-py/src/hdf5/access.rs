@@ -29,6 +29,21 @@ pub(super) fn is_replaced(file: &File, path: &Path) -> bool {
     named.is_some_and(|named| identity(file) != named)
 }
 
+/// Checks that no other file has replaced an open one, whose commits nobody would see.
+pub(super) fn check_in_place(file: &File, path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if file.metadata()?.nlink() == 0 && path.exists() {
+            let sentence = "another file has taken its place since it was opened, with all that was written to this \
+                            one; open it again";
+            return Err(io::Error::other(sentence).into());
+        }
+    }
+    let (_, _) = (file, path);
+    Ok(())
+}
+
 /// Opens a file for writing, after what a kill left of its last commit was completed.
 pub(super) fn open_writer(path: &Path, locking: bool) -> Result<Access> {
     let (file, lock) = loop {

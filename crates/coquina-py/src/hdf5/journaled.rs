@@ -15,7 +15,9 @@ use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::access::{Access, complete, create_writer, finish, is_replaced, open_snapshot, open_writer};
+use super::access::{
+    Access, check_in_place, complete, create_writer, finish, is_replaced, open_snapshot, open_writer,
+};
 use crate::buffers::{Input, NewBytes, Output};
 use crate::errors::Raised;
 
@@ -101,6 +103,7 @@ impl JournaledFile {
         let Access::Write { file, writer, .. } = &mut state.access else {
             return Err(Error::invalid("it is not open for writing").at(self.path.display().to_string()));
         };
+        check_in_place(file, &self.path).map_err(place(&self.path))?;
         let mut gate = FileGate { file: self.locking.then_some(&**file) };
         act(writer, &mut gate).map_err(place(&self.path))
     }

@@ -42,6 +42,37 @@ pub(super) fn is_at(file: &File, path: &Path) -> Result<bool> {
     }
 }
 
+/// The error of a handle whose frame was replaced.
+fn replaced() -> Error {
+    let sentence = "another frame has taken its place since it was opened, with all that was written to this one; \
+                    open it again";
+    std::io::Error::other(sentence).into()
+}
+
+/// Checks that no other file has replaced this open one. What was only removed, or has got another name, goes on.
+///
+/// # Errors
+/// `Io` if one has.
+pub(super) fn check_file(file: &File, path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if file.metadata()?.nlink() == 0 && path.exists() {
+            return Err(replaced());
+        }
+    }
+    let (_, _) = (file, path);
+    Ok(())
+}
+
+/// Checks that a path leads to the directory that was locked.
+///
+/// # Errors
+/// `Io` if another one has taken its place, or what the system says.
+pub(super) fn check_folder(lock: &File, path: &Path) -> Result<()> {
+    if !cfg!(unix) || is_at(lock, path)? { Ok(()) } else { Err(replaced()) }
+}
+
 /// The lock of a directory, for who writes several files in it. It ends when this is dropped.
 pub struct FolderLock {
     file: File,

@@ -141,6 +141,9 @@ impl Contiguous {
         if self.process != std::process::id() {
             return Err(Error::invalid("it was opened by the process that this one was forked from"));
         }
+        if self.new.is_none() {
+            lock::check_file(self.growing.file(), &self.path)?;
+        }
         Ok(())
     }
 

@@ -16,6 +16,7 @@ use crate::base::io::Existing;
 use crate::base::limits::Limits;
 use crate::chunk::HEADER_BYTES;
 use crate::frame::disk::{Folder, replace_file, sync, sync_folder, write_all_at};
+use crate::frame::exchange::exchange;
 use crate::frame::format::spec::Kind;
 use crate::frame::load::Origin;
 use crate::frame::lock;
@@ -64,6 +65,7 @@ impl Sparse {
     pub(crate) fn open(path: &Path, limits: Limits) -> Result<(Self, Snapshot)> {
         let lock = lock::open_folder(path)?;
         lock::take(&lock)?;
+        lock::check_folder(&lock, path)?;
         let folder = Arc::new(Folder::new(path.to_path_buf()));
         let (loaded, is_recovered) = load(&folder, &limits, false)?;
         if is_recovered {
@@ -91,6 +93,9 @@ impl Sparse {
         }
         if self.process != std::process::id() {
             return Err(Error::invalid("it was opened by the process that this one was forked from"));
+        }
+        if self.new.is_none() {
+            lock::check_folder(&self.lock, &self.folder.path())?;
         }
         Ok(())
     }
@@ -233,6 +238,12 @@ impl NewFolder {
     /// Gives the directory its name. What was there is moved aside first, and then removed.
     fn publish(mut self) -> Result<PathBuf> {
         check_target(&self.target, self.existing)?;
+        if self.target.try_exists()? && exchange(&self.temporary, &self.target)? {
+            self.is_published = true;
+            // What was there before has the temporary name now.
+            remove(&self.temporary)?;
+            return Ok(self.target.clone());
+        }
         let old = hidden(&self.target, u32::MAX)?;
         let has_old = self.target.try_exists()?;
         if has_old {
