@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina.hdf5 import File, copying, tuned_writes
+from coquina.hdf5 import File, copying, tuning_attribute
 from tests.tuning_cases import KINDS, TERMS, data, same
 
 X = data("mixed", 12_000).reshape(120, 100)
@@ -291,5 +291,5 @@ def test_info_and_attributes_of_other_programs_stay(tmp_path):
         assert sum(dataset.info.encodings.values()) == 4
         assert ", blosc2 " in repr(dataset)
         assert " auto (size), " in repr(dataset)
-        tuned_writes.put(dataset.h5, None)
+        tuning_attribute.put(dataset.h5, None)
         assert dataset.tuning is None

@@ -18,7 +18,7 @@ from coquina import CoquinaError
 from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, tables
 from coquina.cli.terminal import cell, show, show_json
-from coquina.hdf5 import tuned_writes
+from coquina.hdf5 import tuning_attribute
 from coquina.hdf5.dataset_info import described, dtype_name
 from coquina.hdf5.describing import filters_of
 from coquina.hdf5.filters import is_blosc2_alone
@@ -139,7 +139,7 @@ def stored(dataset: Any) -> dict[str, Any]:
 def _tuning(dataset: Any, rows: list[tuple[int, str, bool, tuple[int, ...]]]) -> str | None:
     """Return what the chunks of a dataset of h5py are tuned for; None if they are all encoded alike."""
     try:
-        terms = tuned_writes.read(dataset) if is_blosc2_alone(row[0] for row in rows) else None
+        terms = tuning_attribute.read(dataset) if is_blosc2_alone(row[0] for row in rows) else None
     except CoquinaError as error:
         return str(error)
     return None if terms is None else str(info_of(terms))

@@ -3,10 +3,10 @@
 In: rows, a few or many at a time. Out: whole chunks, and a flush now and then, one for all datasets.
 
 libhdf5 has no commits; three rules stand in for them. Between two flushes none of the file's metadata is
-written: libhdf5 is told to keep it in memory. Between two flushes space is only added (`tails.py`): chunks
-that a flush left partly filled are written again in a flush only. And that flush has two steps: first the
-file forgets those chunks, then it gets them anew. So a kill leaves no rows that are not those which were
-appended.
+written: libhdf5 is told to keep it in memory. Between two flushes space is only added (see
+`append_buffers.py`): chunks that a flush left partly filled are written again in a flush only. And that flush
+has two steps: first the file forgets those chunks, then it gets them anew. So a kill leaves no rows that are
+not those which were appended.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
+from coquina.hdf5.append_buffers import AppendBuffer
 from coquina.hdf5.places import inside
-from coquina.hdf5.tails import Tail
 from coquina.hdf5.untyped import h5o
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ class AppendGroup:
 
         Raises ValueError for datasets that cannot grow or be written, or that are not of one file.
         """
-        self._tails = [Tail(dataset) for dataset in datasets]
+        self._buffers = [AppendBuffer(dataset) for dataset in datasets]
         if not datasets:
             raise ValueError("append: there are no datasets to append to")
-        self._file = self._tails[0].file
-        if any(tail.file != self._file for tail in self._tails):
+        self._file = self._buffers[0].file
+        if any(buffer.file != self._file for buffer in self._buffers):
             raise ValueError("append: the datasets are in different files, which are not flushed together")
         if len({inside(dataset) for dataset in datasets}) < len(datasets):
             raise ValueError("append: a dataset is there twice")
@@ -86,12 +86,12 @@ class AppendGroup:
     @property
     def lengths(self) -> tuple[int, ...]:
         """The rows of each dataset, with those that were appended."""
-        return tuple(tail.rows for tail in self._tails)
+        return tuple(buffer.rows for buffer in self._buffers)
 
     @property
     def flushed(self) -> tuple[int, ...]:
         """The rows of each dataset that a kill leaves."""
-        return tuple(tail.flushed for tail in self._tails)
+        return tuple(buffer.flushed for buffer in self._buffers)
 
     @property
     def is_closed(self) -> bool:
@@ -108,9 +108,9 @@ class AppendGroup:
         """
         with self._lock:
             self._check_open()
-            if len(parts) != len(self._tails):
-                raise ValueError(f"append: {len(parts)} parts to {len(self._tails)} datasets")
-            self._take([tail.fitting(rows) for tail, rows in zip(self._tails, parts, strict=True)])
+            if len(parts) != len(self._buffers):
+                raise ValueError(f"append: {len(parts)} parts to {len(self._buffers)} datasets")
+            self._take([buffer.fitting(rows) for buffer, rows in zip(self._buffers, parts, strict=True)])
             if self._is_due():
                 self._flush_some()
 
@@ -140,7 +140,7 @@ class AppendGroup:
             except BaseException:
                 if self._owner.commits:
                     # Whole chunks are in the file, the rest is only here: no commit is to have a part.
-                    _try_each([tail.give_back for tail in self._tails])
+                    _try_each([buffer.give_back for buffer in self._buffers])
                 raise
             finally:
                 self._is_open = False
@@ -158,7 +158,7 @@ class AppendGroup:
         """Say how much there is."""
         if self.is_closed:
             return "<AppendGroup, closed>"
-        return f"<AppendGroup of {len(self._tails)} datasets, {self.lengths} rows, {self.flushed} flushed>"
+        return f"<AppendGroup of {len(self._buffers)} datasets, {self.lengths} rows, {self.flushed} flushed>"
 
     def _release(self) -> None:
         if self._evictions is not None:
@@ -169,79 +169,81 @@ class AppendGroup:
         if not self._is_open:
             raise ValueError("the append session is closed")
         if not self._file.id.valid:
-            lost = sum(tail.rows - tail.flushed for tail in self._tails)
+            lost = sum(buffer.rows - buffer.flushed for buffer in self._buffers)
             raise ValueError(f"the file was closed within an append session; {lost} rows are lost")
 
     def _take(self, parts: list[npt.NDArray[Any]]) -> None:
         """Add rows to those that wait; write the chunks that are whole."""
-        for tail in self._tails:
-            tail.check_extent()
+        for buffer in self._buffers:
+            buffer.check_extent()
         try:
-            for tail, values in zip(self._tails, parts, strict=True):
-                tail.write_whole(values)
+            for buffer, values in zip(self._buffers, parts, strict=True):
+                buffer.write_whole(values)
         except BaseException:
-            _try_each([tail.give_up for tail in self._tails])
+            _try_each([buffer.give_up for buffer in self._buffers])
             raise
-        for tail, values in zip(self._tails, parts, strict=True):
-            tail.take(values)
+        for buffer, values in zip(self._buffers, parts, strict=True):
+            buffer.take(values)
             self._gathered_bytes += values.nbytes
 
     def _is_due(self) -> bool:
         if self.buffer_bytes is not None:
             return self._gathered_bytes > self.buffer_bytes
-        return sum(tail.waiting_bytes for tail in self._tails if tail.is_long) > _WAITING_BYTES_MAX
+        return sum(buffer.waiting_bytes for buffer in self._buffers if buffer.is_long) > _WAITING_BYTES_MAX
 
     def _flush_some(self) -> None:
         """Flush whole chunks; or all, where there are none and what waits is worth a chunk written twice."""
-        first = self._tails[0]
-        is_alike = len({(tail.rows, tail.flushed, tail.chunk_rows) for tail in self._tails}) == 1
+        first = self._buffers[0]
+        is_alike = len({(buffer.rows, buffer.flushed, buffer.chunk_rows) for buffer in self._buffers}) == 1
         if is_alike and first.whole_rows > first.flushed:
-            self._flush([tail.whole_rows for tail in self._tails])
+            self._flush([buffer.whole_rows for buffer in self._buffers])
             return
-        chunk_bytes = sum(tail.row_bytes * tail.chunk_rows for tail in self._tails)
+        chunk_bytes = sum(buffer.row_bytes * buffer.chunk_rows for buffer in self._buffers)
         if self.buffer_bytes is None or 2 * self._gathered_bytes > chunk_bytes:
             self._flush(list(self.lengths))
 
     def _flush(self, stops: list[int]) -> None:
         """Flush the rows of each dataset before that of `stops`."""
-        for tail in self._tails:
-            tail.check_extent()
-        again = [tail for tail in self._tails if tail.is_to_be_forgotten]
-        encoded = [tail.encoded() for tail in again]
+        for buffer in self._buffers:
+            buffer.check_extent()
+        again = [buffer for buffer in self._buffers if buffer.is_to_be_forgotten]
+        encoded = [buffer.encoded() for buffer in again]
         is_kept = not again
         try:
             if again:
                 self._forget(again)
-                for tail, chunks in zip(again, encoded, strict=True):
-                    tail.write_again(chunks)
-                if any(tail.is_long for tail in self._tails):
+                for buffer, chunks in zip(again, encoded, strict=True):
+                    buffer.write_again(chunks)
+                if any(buffer.is_long for buffer in self._buffers):
                     # What comes now takes its time; a kill in it leaves all rows of the last flush.
                     self._flush_file()
                     is_kept = True
-            for tail, stop in zip(self._tails, stops, strict=True):
-                tail.write_rest(stop)
+            for buffer, stop in zip(self._buffers, stops, strict=True):
+                buffer.write_rest(stop)
             self._flush_file()
         except BaseException:
-            _try_each([tail.go_back for tail in self._tails])
+            _try_each([buffer.go_back for buffer in self._buffers])
             if not is_kept:
                 with suppress(Exception):
                     self._restore(again)
             raise
-        for tail, stop in zip(self._tails, stops, strict=True):
-            tail.settle(stop)
-        self._gathered_bytes = sum(tail.row_bytes * (tail.rows - tail.flushed) for tail in self._tails)
+        for buffer, stop in zip(self._buffers, stops, strict=True):
+            buffer.settle(stop)
+        self._gathered_bytes = sum(
+            buffer.row_bytes * (buffer.rows - buffer.flushed) for buffer in self._buffers
+        )
 
-    def _forget(self, again: list[Tail]) -> None:
+    def _forget(self, again: list[AppendBuffer]) -> None:
         """Take chunks out of the file: it must not refer to them when their space is used for others."""
-        for tail in again:
-            tail.forget()
+        for buffer in again:
+            buffer.forget()
         self._flush_file()
 
-    def _restore(self, again: list[Tail]) -> None:
+    def _restore(self, again: list[AppendBuffer]) -> None:
         """Make the file what the last flush left: if the disk is full, there is room for what was there."""
-        for tail in again:
-            tail.forget()
-        _try_each([tail.write_old for tail in again])
+        for buffer in again:
+            buffer.forget()
+        _try_each([buffer.write_old for buffer in again])
         self._flush_file()
 
     def _flush_file(self) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina.hdf5 import checksums as sums
-from coquina.hdf5 import quantization, tuned_writes
+from coquina.hdf5 import quantization, tuning_attribute
 from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
@@ -170,7 +170,7 @@ def _state_policies(copy: TreeCopy, new: Any) -> None:
     for name, known in copy.bounds.items():
         quantization.state_all(new[name], known)
     for name, goal in copy.goals.items():
-        tuned_writes.put(new[name], goal)
+        tuning_attribute.put(new[name], goal)
     for name, wanted in copy.sums.items():
         sums.put(new[name].id, wanted)
 
@@ -231,7 +231,7 @@ def copy(
             quantization.state_all(made, known)
         copy_attributes(h5, made)
         if planned.how == "encoded":
-            tuned_writes.put(made, planned.tuning)
+            tuning_attribute.put(made, planned.tuning)
     except BaseException:
         del group[first]
         raise

@@ -18,7 +18,7 @@ from coquina.arrays.array import Array
 from coquina.arrays.copies import encoding_of_copy
 from coquina.arrays.descriptions import add_layers, layers_of
 from coquina.arrays.fields import field_names, write_fields
-from coquina.hdf5 import checksums, policy_attributes, quantization, rounding, tuned_writes
+from coquina.hdf5 import checksums, policy_attributes, quantization, rounding, tuning_attribute
 from coquina.hdf5.appending import AppendSession
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
@@ -210,7 +210,7 @@ class Dataset(Placed, Array):
         """What chunks are tuned for, as the engine takes it. Raises CorruptError as `tuning` does."""
         filters = [code for code, _, _, _ in self._facts.filters]
         is_tunable = self.layout == "chunked" and is_blosc2_alone(filters)
-        return tuned_writes.read(self._h5) if is_tunable else None
+        return tuning_attribute.read(self._h5) if is_tunable else None
 
     @property
     def tuning(self) -> TuningInfo | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina import _core
 from coquina._core import CorruptError
-from coquina.hdf5 import checksums, tuned_writes
+from coquina.hdf5 import checksums, tuning_attribute
 from coquina.hdf5 import filters as slots
 from coquina.hdf5.describing import default_cut, filters_of, item_dtype
 from coquina.hdf5.item_types import is_fixed
@@ -195,13 +195,13 @@ def _checksums(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> bool | No
 def _known_tuning(dataset: Any) -> Terms | None:
     """Return what the attribute of a dataset says; None where it is damaged."""
     with suppress(CorruptError):
-        return tuned_writes.read(dataset)
+        return tuning_attribute.read(dataset)
     return None
 
 
 def _is_tuned(dataset: Any, goal: Terms | None) -> bool:
     """Whether the chunks of a dataset with the same filters are as those that are tuned for a goal."""
-    return (goal is None and not tuned_writes.is_stated(dataset)) or goal == _known_tuning(dataset)
+    return (goal is None and not tuning_attribute.is_stated(dataset)) or goal == _known_tuning(dataset)
 
 
 def _dtype(dataset: Any) -> Any:

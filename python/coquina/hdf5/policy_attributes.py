@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.hdf5 import quantization, tuned_writes
+from coquina.hdf5 import quantization, tuning_attribute
 from coquina.lossy import reached_of
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def write_reached(h5: Any, reached: Reached) -> None:
 
 def read_goal(h5: Any) -> Terms | None:
     """Return what chunks are tuned for. Raises CorruptError for an attribute that says nothing of it."""
-    return tuned_writes.read(h5)
+    return tuning_attribute.read(h5)
 
 
 def write_goal(h5: Any, terms: Terms | None) -> None:
     """State what chunks are tuned for; None for nothing."""
-    tuned_writes.put(h5, terms)
+    tuning_attribute.put(h5, terms)

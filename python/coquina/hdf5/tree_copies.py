@@ -15,7 +15,7 @@ from coquina.hdf5.planning import plan
 from coquina.hdf5.storing import copy_chunks, copy_items, make, nbytes_of, slots_of
 from coquina.hdf5.targets import Targets
 from coquina.hdf5.trees import Walk, address, group_plist
-from coquina.hdf5.tuned_writes import is_stated
+from coquina.hdf5.tuning_attribute import is_stated
 from coquina.hdf5.untyped import h5d, h5g, h5o, h5p, h5py, h5t
 from coquina.hdf5.variable_items import read_items, row_regions, write_items
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.hdf5 import checksums, fixed_attributes, tuned_writes
+from coquina.hdf5 import checksums, fixed_attributes, tuning_attribute
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
 from coquina.hdf5.item_types import stored_dtype
@@ -79,7 +79,7 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: R
     if not storage.checksums and storage.filter == "blosc2":
         checksums.forgo(dataset.id)
     _put_attributes(dataset, schema, title, (fields, defaults))
-    tuned_writes.put(dataset, storage.tuning)
+    tuning_attribute.put(dataset, storage.tuning)
     _link(h5, name, dataset)
     # There may have been another dataset at its place in the file.
     session, place = Session.at(dataset)

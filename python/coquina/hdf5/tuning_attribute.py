@@ -1,4 +1,4 @@
-"""Datasets whose chunks are tuned: an attribute keeps the goal.
+"""The attribute of a dataset that keeps the goal its chunks are tuned for.
 
 In: a dataset of h5py. Out: its goal, or the attribute that states one.
 Source: docs/hdf5.md, "Tuning".

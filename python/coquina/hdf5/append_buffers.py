@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Chunk = tuple[tuple[int, ...], bytes]
 
 
-class Tail:
+class AppendBuffer:
     """What was appended to a dataset and is not all flushed.
 
     rows: how many there are with those that wait. flushed: how many a kill leaves. What can fail comes before
