@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from coquina import _core
-from coquina.arrays.copies import copy_of, encoding_of_copy
+from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.fields import Fields, field_names, read_field, write_fields
 from coquina.arrays.html import array_html
 from coquina.arrays.indexer import Indexer
@@ -312,14 +312,12 @@ class Array(Operators, CountedWrites):
         """
         if not is_cut(storage):
             storage = cast("StorageOptions", {**storage, "chunks": self.chunks, "blocks": self.blocks})
-        wanted = Storage.of(Array.copy, storage, path)
-        encoding, keeps_chunks = encoding_of_copy(
-            self, wanted.codec, wanted.level, wanted.filters, wanted.tuning
-        )
+        wanted = Storage.for_array(Array.copy, storage, path)
+        new, keeps_chunks = storage_of_copy(self, wanted)
         is_cut_alike = (wanted.chunks, wanted.blocks) == (self.chunks, self.blocks)
         # What its codec has lost it would lose once more.
         keeps_chunks = keeps_chunks and is_cut_alike and wanted.lossy is None
-        return copy_of(Array, self, wanted.encoded(encoding), threads=threads, keeps_chunks=keeps_chunks)
+        return copy_of(Array, self, new, threads=threads, keeps_chunks=keeps_chunks)
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first axis; some rows are read at a time."""
