@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from inspect import Parameter, signature
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina.remote import new_path
@@ -134,7 +135,7 @@ class Storage:
     tuning: Terms | None = None
     checksums: bool | None = None
     chunks: Chunks = None
-    blocks: tuple[int, ...] | None = None
+    blocks: tuple[int, ...] | int | None = None
     lossy: Lossy | None = None
 
     # Arrays
@@ -203,7 +204,14 @@ class Storage:
         """Items along each axis of a chunk; None where they are left to the default rule."""
         if self.chunks is None or self.chunks == "auto" or isinstance(self.chunks, bool):
             return None
-        return (self.chunks,) if isinstance(self.chunks, int) else self.chunks
+        return (self.chunks,) if isinstance(self.chunks, int) else tuple(map(index, self.chunks))
+
+    @property
+    def block_lengths(self) -> tuple[int, ...] | None:
+        """The same of a block."""
+        if self.blocks is None:
+            return None
+        return (self.blocks,) if isinstance(self.blocks, int) else tuple(map(index, self.blocks))
 
     @property
     def compressor(self) -> str:
@@ -228,8 +236,8 @@ class Storage:
             raise ValueError("chunks=False: arrays are stored in chunks; chunks=shape makes one of all items")
         if (chunks := self.chunk_lengths) is not None:
             options["chunks"] = chunks
-        if self.blocks is not None:
-            options["blocks"] = (self.blocks,) if isinstance(self.blocks, int) else self.blocks
+        if (blocks := self.block_lengths) is not None:
+            options["blocks"] = blocks
         if self.access != "any":
             options["access"] = self.access
         if self.lossy is not None:
@@ -263,7 +271,7 @@ def _encoding(
     rest, tuning = parted(given)
     if base is not DATASETS and rest.get("codec", AUTO) is None:
         raise TypeError("codec None: takes a name, a pair of name and parameter, or a codec of your own")
-    codec, level, filters = (rest.pop(name, None) for name in ("codec", "level", "filters"))
+    codec, level, filters = rest.pop("codec", None), rest.pop("level", None), rest.pop("filters", None)
     return *tuned(codec, level, filters, tuning, base), rest
 
 

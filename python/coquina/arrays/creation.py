@@ -108,7 +108,7 @@ def is_sliced(x: Any) -> bool:
         and isinstance(getattr(x, "shape", None), tuple)
         and len(x.shape) > 0
         and hasattr(x, "__getitem__")
-        and not any(hasattr(x, name) for name in ("__array_interface__", "__dlpack__", "iloc"))
+        and not (hasattr(x, "__array_interface__") or hasattr(x, "__dlpack__") or hasattr(x, "iloc"))
     )
 
 

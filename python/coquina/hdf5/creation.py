@@ -80,8 +80,8 @@ def content(shape: Any, dtype: npt.DTypeLike | None, data: Any) -> Content:
     return Content(found, wanted, data)
 
 
-def datatype(dtype: np.dtype[Any]) -> Any:
-    """Return the HDF5 datatype of a dtype; None if no `Array` can have its items.
+def datatype(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]] | None:
+    """Return the HDF5 datatype of a dtype, and the dtype of its bytes; None if no `Array` can have its items.
 
     Raises TypeError for a dtype that HDF5 has nothing for.
     """
@@ -92,7 +92,8 @@ def datatype(dtype: np.dtype[Any]) -> Any:
     except TypeError as error:
         hint = "; store the integers, or mark it by h5py.opaque_dtype" if dtype.kind in "mM" else ""
         raise TypeError(f"dtype {dtype}: HDF5 has no datatype for it{hint}") from error
-    return None if stored_dtype(tid) is None else tid
+    stored = stored_dtype(tid)
+    return None if stored is None else (tid, stored)
 
 
 def create(location: Any, made: Content, tid: Any, storage: Storage) -> tuple[Any, Shape | None]:
@@ -146,7 +147,7 @@ def first_missing(group: Any, name: str) -> str:
 def missing(group: Any, name: str) -> str | None:
     """Return the same; None if nothing is missing."""
     root = "/" if name.startswith("/") else ""
-    parts = [part for part in name.split("/") if part]
+    parts = list(filter(None, name.split("/")))
     if not parts or "." in parts:
         return None if name in group else name
     links = group.id.links
@@ -184,26 +185,20 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
         _check_contiguous(made, limits, storage)
         return None
     itemsize = made.dtype.itemsize
-    given = _lengths(storage.chunk_lengths)
-    chunks, blocks = default_cut(made.shape, itemsize, given, _lengths(storage.blocks))
+    given = storage.chunk_lengths
+    chunks, blocks = default_cut(made.shape, itemsize, given, storage.block_lengths)
     # An axis without items gets a chunk as if it were endless; HDF5 wants none beyond what is fixed.
-    fitting = tuple(
-        chunk if most == h5s.UNLIMITED else min(chunk, most)
-        for chunk, most in zip(chunks, limits, strict=True)
-    )
+    most = [chunk if end == h5s.UNLIMITED else end for chunk, end in zip(chunks, limits, strict=True)]
+    fitting = tuple(map(min, chunks, most))
     if given is not None and fitting != chunks:
         raise ValueError(f"chunks {given}: larger than a shape that cannot grow beyond {limits}")
     plist.set_chunk(fitting)
-    blocks = tuple(min(block, chunk) for block, chunk in zip(blocks, fitting, strict=True))
+    blocks = tuple(map(min, blocks, fitting))
     shape = ChunkShape(fitting, itemsize, made.dtype.base.itemsize, prod(blocks) * itemsize, made.dtype)
     for slot in pipeline(storage, shape):
         flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
         plist.set_filter(slot[0], flags, as_set(slot))
     return blocks
-
-
-def _lengths(given: Shape | None) -> Shape | None:
-    return None if given is None else tuple(index(length) for length in given)
 
 
 def _check_contiguous(made: Content, limits: tuple[int, ...], storage: Storage) -> None:

@@ -74,8 +74,9 @@ def pipeline(storage: Storage, shape: ChunkShape) -> list[Slot]:
 
     Raises ValueError for a name, a level or a combination that the compressor does not know.
     """
-    # Also where the compressor does not look at it.
-    _filters_name(storage.filters)
+    if storage.filters is not None:
+        # Also where the compressor does not look at it.
+        _filters_name(storage.filters)
     slots = _choice("filter", storage.compressor, _COMPRESSORS)(storage, shape)
     # The checksum is of the stored bytes. It is never skipped: no plugin is needed for it.
     return [*slots, (FLETCHER32, False, ())] if storage.fletcher32 else slots

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
+    import numpy as np
     import numpy.typing as npt
 
     from coquina.adapters import dask_storing
@@ -182,9 +183,8 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         wanted = Storage.of(Group.create_dataset, storage, DatasetOptions, base=DATASETS)
         made = content(shape, dtype, data)
-        tid = datatype(made.dtype)
-        if tid is not None:
-            return create_in(self, name, made, tid, wanted, threads)
+        if (types := datatype(made.dtype)) is not None:
+            return create_in(self, name, made, types, wanted, threads)
         if wanted.lossy is not None:
             raise ValueError(f"lossy: items of {made.dtype} are kept exactly")
         options = {"chunks": wanted.chunks, "maxshape": wanted.maxshape, "fillvalue": wanted.fillvalue}
@@ -290,23 +290,28 @@ class Group(Placed, MutableMapping[str, Any]):
 
 
 def create_in(
-    group: Any, name: str | None, made: Content, tid: Any, storage: Storage, threads: int | None = None
+    group: Any,
+    name: str | None,
+    made: Content,
+    types: tuple[Any, np.dtype[Any]],
+    storage: Storage,
+    threads: int | None = None,
 ) -> Any:
     """Return a new dataset in a group of ours; see `Group.create_dataset`.
 
-    tid: the HDF5 datatype of its elements.
+    types: of its elements, as `datatype` gives them.
     """
     h5, bound = inside(group), storage.lossy
     first = None if name is None else missing(h5, name)
     if name is not None and first is None:
         raise ValueError(f"create_dataset: there is something of the name {name!r}")
     check(storage)
-    new, blocks = create(h5, made, tid, storage)
+    new, blocks = create(h5, made, types[0], storage)
     # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
     if name is not None:
         link(h5, name, new)
     try:
-        dataset = group._nodes.node(new, blocks, storage.zones)
+        dataset = group._nodes.new_dataset(new, types[1], blocks, storage.zones)
         # There may have been another dataset at its place in the file.
         wrote(dataset)
         if storage.tuning is not None and blocks is not None:

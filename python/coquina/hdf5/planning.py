@@ -236,9 +236,9 @@ def _cut(dataset: Any, storage: Storage) -> tuple[Shape, Shape]:
             for chunk, most in zip(given, dataset.maxshape, strict=True)
         )
     blocks = None
-    if storage.blocks is not None and len(storage.blocks) == len(dataset.shape):
+    if (wanted := storage.block_lengths) is not None and len(wanted) == len(dataset.shape):
         most = given or tuple(length or 1 for length in dataset.shape)
-        blocks = tuple(map(min, storage.blocks, most))
+        blocks = tuple(map(min, wanted, most))
     try:
         chunks, blocks = default_cut(dataset.shape, itemsize_of(dataset), given, blocks)
     except ValueError as error:

@@ -309,8 +309,10 @@ class Hdf5Home(Home):
         lossy, kind = wanted.lossy, np.dtype(dtype)
         zones = _zones(kind) if zoned else ()
         wanted = replace(wanted, lossy=None, maxshape=(None,), fillvalue=fillvalue, zones=zones)
-        tid = datatype(kind)
-        made = create_in(self._group, path, Content((0,), kind, None), tid, wanted)
+        types = datatype(kind)
+        if types is None:
+            raise TypeError(f"{path}: no column has items of {kind}")
+        made = create_in(self._group, path, Content((0,), kind, None), types, wanted)
         if lossy is not None:
             # Not by `Storage.lossy`, which may put a variable of CF's beside it: that would be among the
             # columns.
