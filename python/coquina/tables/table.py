@@ -139,7 +139,7 @@ class Table(Queries):
     @property
     def nrows(self) -> int:
         """How many rows there are, with those that wait in memory."""
-        return self._waiting.nrows
+        return self._waiting.total or self._layout.nrows
 
     @property
     def name(self) -> str | None:
@@ -338,7 +338,7 @@ class Table(Queries):
         """Write what waits in memory, so that it is read. Raises ValueError if the table is closed."""
         if self.is_closed:
             raise ValueError("the table is closed")
-        if self._waiting:
+        if self._waiting.total:
             self.flush()
 
     def _query(self) -> Plan:
@@ -373,7 +373,7 @@ class Table(Queries):
         if len(rows):
             with self._lock:
                 self._check_open()
-                if not self._waiting:
+                if not self._waiting.total:
                     self._begin()
                 self._waiting.add(rows, self.author)
         return len(rows)
@@ -385,7 +385,7 @@ class Table(Queries):
             return
         with self._lock:
             self._check_open()
-            if not self._waiting:
+            if not self._waiting.total:
                 self._begin()
             self._waiting.put(batch, count, self.author)
 
