@@ -210,12 +210,8 @@ def _facts(
     gear: Gear = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
         direct = _why_not_direct(did, plist, file, layout)
-        if direct is None:
-            gear, reason = "direct", None
-        elif reason is None:
-            gear, reason = "fetched", direct
-        else:
-            reason = direct
+        gear = "direct" if direct is None else "fetched" if reason is None else "whole"
+        reason = direct
     name = h5i.get_name(did)
     return Facts(
         shape=(*shape, *axes),
