@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 from coquina import _core
 from coquina.storage_options import encoding_of
+from coquina.tuning_options import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal, Unpack
+    from typing import Any, Literal, Unpack
 
     from coquina._core import Buffer
     from coquina.storage_options import CodecOptions
+
+
+_PLAIN = frozenset(("codec", "level", "filters"))
 
 
 def compress(
@@ -52,7 +56,10 @@ def compress(
     bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a
     thread.
     """
-    encoding = encoding_of(compress, storage)
+    encoding: Any = storage
+    # Chunks may be small, and many: what the engine takes as it is goes there at once.
+    if not _PLAIN.issuperset(storage) or AUTO in storage.values() or None in storage.values():
+        encoding = encoding_of(compress, storage)
     if "tuning" in encoding and (split != "auto" or dictionary):
         named = "a dictionary" if dictionary else f"split {split!r}"
         raise ValueError(f"{named} is for a codec that is named; codec='auto' chooses how streams are cut")
