@@ -7,9 +7,18 @@ import inspect
 import pytest
 
 import coquina as cq
-from coquina.hdf5.creation import DatasetStorage
-from coquina.storage_options import DatasetOptions, Storage, StorageOptions, TableOptions, check_keywords
-from coquina.tables.making import Storing
+from coquina.storage_options import (
+    CodecOptions,
+    DatasetOptions,
+    FrameOptions,
+    RepackOptions,
+    Storage,
+    StorageOptions,
+    TableCopyOptions,
+    TableOptions,
+    check_keywords,
+)
+from coquina.tables.making import NewTable
 from coquina.tuning_options import Tuning
 
 WRITERS = {
@@ -50,8 +59,17 @@ def test_a_wrong_keyword_names_the_right_one(writer, wrong):
         WRITERS[writer](**{wrong: value})
 
 
+NAMES = {"copy": "Array.copy", "compute": "Expr.compute"}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_the_error_names_the_function_that_was_called(writer):
+    with pytest.raises(TypeError, match=rf"^{NAMES.get(writer, writer)}\(\) got"):
+        WRITERS[writer](clevel=3)
+
+
 @pytest.mark.parametrize(
-    "writer", ["compress", "dumps", "pack", "append", "Frame", "Table", "repack", "copy"]
+    "writer", ["compress", "dumps", "pack", "append", "Frame", "Table", "repack", "copy", "Dataset"]
 )
 @pytest.mark.parametrize("wrong", ["clevel", "compression", "gaol"])
 def test_a_wrong_keyword_of_a_writer_with_options_of_its_own_too(tmp_path, writer, wrong):
@@ -67,6 +85,7 @@ def test_a_wrong_keyword_of_a_writer_with_options_of_its_own_too(tmp_path, write
             "Table": lambda **storage: table.copy(path, **storage),
             "repack": lambda **storage: cq.hdf5.repack(tmp_path / "a.h5", path, **storage),
             "copy": lambda **storage: cq.hdf5.copy(dataset, file, "x", **storage),
+            "Dataset": lambda **storage: dataset.copy(path=path, **storage),
         }[writer]
         with pytest.raises(TypeError, match=f"argument '{wrong}'; did you mean '(level|codec|filter|goal)'"):
             make(**{wrong: "gzip"})
@@ -90,17 +109,19 @@ def test_every_writer_passes_the_options_on(writer, tmp_path):
     assert cq.open(path).tuning.goal == "size"
 
 
-@pytest.mark.parametrize(
-    ("value", "keywords", "besides"),
-    [
-        (Storage, StorageOptions, {"path"}),
-        (DatasetStorage, DatasetOptions, set()),
-        (Storing, TableOptions, {"ways", "attrs"}),
-    ],
-)
-def test_the_value_has_a_field_for_each_keyword(value, keywords, besides):
-    plain = {*keywords.__annotations__} - {*Tuning.__annotations__}
-    assert {*inspect.signature(value).parameters} == {*plain, *besides, "tuning"}
+KINDS = (CodecOptions, FrameOptions, StorageOptions, DatasetOptions, RepackOptions)
+
+
+def test_the_value_has_a_field_for_each_keyword_and_no_others():
+    keywords = {name for kind in KINDS for name in kind.__annotations__}
+    plain = keywords - {*Tuning.__annotations__}
+    assert {*inspect.signature(Storage).parameters} == {*plain, "path", "tuning", "each"}
+
+
+@pytest.mark.parametrize("kind", [TableOptions, TableCopyOptions])
+def test_a_table_has_a_field_for_each_keyword_that_is_not_of_its_storage(kind):
+    own = {*kind.__annotations__} - {*inspect.signature(Storage).parameters} - {*Tuning.__annotations__}
+    assert own - {"chunk_rows"} <= {*inspect.signature(NewTable).parameters}
 
 
 @pytest.mark.parametrize("writer", ["create_dataset", "create_array", "create_table", "table in a file"])
@@ -138,7 +159,7 @@ def test_a_compression_of_h5py_is_a_filter(tmp_path):
 
 def test_none_is_the_default_of_the_writer():
     assert Storage(codec=None, level=None).for_engine() == Storage().for_engine()
-    assert Storage().for_engine() == Storage.of(cq.zeros, {}).for_engine()
+    assert Storage().for_engine() == Storage.for_array(cq.zeros, {}).for_engine()
 
 
 def test_a_keyword_of_the_writer_itself_is_a_hint_too():

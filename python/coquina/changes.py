@@ -86,6 +86,11 @@ def changes_of_file(path: str) -> Changes:
         return found
 
 
+def changes_at(path: str | None) -> Changes:
+    """Return the changes of an array at a path; those of a new one in memory, if that is None."""
+    return Changes() if path is None else changes_of_file(path)
+
+
 def is_watched(path: str | None) -> bool:
     """Whether anybody asks for the changes of an array at this path."""
     return bool(_files) and path in _files

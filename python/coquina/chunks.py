@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coquina import _core
-from coquina.storage_options import check_keywords
-from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, Tuning, tuned
+from coquina.storage_options import encoding_of
+from coquina.tuning_options import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal, Unpack
+    from typing import Any, Literal, Unpack
 
-    from coquina._core import Buffer, Codec, Filters
+    from coquina._core import Buffer
+    from coquina.storage_options import CodecOptions
+
+
+_PLAIN = frozenset(("codec", "level", "filters"))
 
 
 def compress(
@@ -21,25 +25,23 @@ def compress(
     /,
     *,
     typesize: int | None = None,
-    codec: Codec = DEFAULT_CODEC,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters | None = None,
     blocksize: int | None = None,
     split: Literal["auto", "always", "never"] = "auto",
     dictionary: bool = False,
     format: Literal["blosc1", "blosc2"] = "blosc2",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[CodecOptions],
 ) -> bytes:
     """Compress a buffer to one chunk, and return it.
 
     data: any contiguous bytes-like object (bytes, NumPy array of any dtype without objects, mmap, ...) of at
         most 2 GiB - 33 bytes. Its bytes are taken in memory order; shape and dtype are not kept.
     typesize: bytes of an item, which the filters work with; that of the buffer by default.
-    codec, level: one of `codecs()`, at 0 (store) to 9 (smallest); or a pair of its name and its parameter,
-        such as ("zfp_rate", 25), or of its name and a mapping of options (of codecs from outside; "meta" is
-        the parameter). "auto" takes what suits the bytes, by goal, for_, bandwidth and calibrate of `Tuning`.
+    codec, level: one of `codecs()`, at 0 (store) to 9 (smallest); "zstd" at 1 by default. Or a pair of its
+        name and its parameter, such as ("zfp_rate", 25), or of its name and a mapping of options (of codecs
+        from outside; "meta" is the parameter). "auto" takes what suits the bytes, by goal, for_, bandwidth
+        and calibrate of `Tuning`.
     filters: names of `filters()` in the order of work, or pairs of a name and a parameter such as
         ("trunc_prec", 10), which keeps 10 bits of a mantissa. By default "shuffle", and none for codecs that
         need the items as they are.
@@ -54,28 +56,23 @@ def compress(
     bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a
     thread.
     """
-    terms = None
-    if codec == AUTO or tuning:
-        check_keywords(compress, tuning, Tuning)
-        codec, level, filters, terms = tuned(codec, level, filters, tuning)
-        if split != "auto" or dictionary:
-            named = "a dictionary" if dictionary else f"split {split!r}"
-            raise ValueError(
-                f"{named} is for a codec that is named; codec='auto' chooses how streams are cut"
-            )
+    encoding: Any = storage
+    # Chunks may be small, and many: what the engine takes as it is goes there at once.
+    if not _PLAIN.issuperset(storage) or AUTO in storage.values() or None in storage.values():
+        encoding = encoding_of(compress, storage)
+    if "tuning" in encoding and (split != "auto" or dictionary):
+        named = "a dictionary" if dictionary else f"split {split!r}"
+        raise ValueError(f"{named} is for a codec that is named; codec='auto' chooses how streams are cut")
     return _core.compress(
         data,
         typesize=typesize,
-        codec=codec,
-        level=level,
-        filters=filters,
         blocksize=blocksize,
         split=split,
         dictionary=dictionary,
         format=format,
         threads=threads,
         progress=progress,
-        tuning=terms,
+        **encoding,
     )
 
 

@@ -1,7 +1,7 @@
-"""The table of the functions of items: each stands here once, with all of its names.
+"""The tables of functions: of items, of strings, and reductions; each function once, with all of its names.
 
 In: nothing; no module is imported to read it. Out: rows, from which the ufuncs of expressions, the public
-functions, their docstrings, their stub and the names of the package are made.
+functions, the methods of arrays, their docstrings, stubs and the names of the package are made.
 """
 
 from __future__ import annotations
@@ -120,3 +120,109 @@ ELEMENTWISE: tuple[Row, ...] = tuple(
 
 #: The names of all of them.
 ELEMENTWISE_NAMES: tuple[str, ...] = tuple(name for row in ELEMENTWISE for name in row.names)
+
+
+class StringRow(NamedTuple):
+    """A function of strings: of one operand, or of each string and of `sub`."""
+
+    name: str
+    arity: int
+    returns: str
+
+
+_OF_STRINGS = (
+    ("capitalize", "each string with a capital first and small letters after it"),
+    ("isalnum", "whether each string has letters and digits only, and at least one"),
+    ("isalpha", "whether each string has letters only, and at least one"),
+    ("isdecimal", "whether each string has decimal characters only, and at least one"),
+    ("isdigit", "whether each string has digits only, and at least one"),
+    ("islower", "whether all letters of each string are small, and there is one"),
+    ("isnumeric", "whether each string has numeric characters only, and at least one"),
+    ("isspace", "whether each string has white space only, and at least one"),
+    ("istitle", "whether each word of each string starts with its only capital"),
+    ("isupper", "whether all letters of each string are capitals, and there is one"),
+    ("lower", "each string in small letters"),
+    ("lstrip", "each string without white space in front"),
+    ("rstrip", "each string without white space at the end"),
+    ("str_len", "the number of characters of each string"),
+    ("strip", "each string without white space around it"),
+    ("swapcase", "each string with small letters for capitals and capitals for small letters"),
+    ("title", "each string with a capital at the start of each word"),
+    ("upper", "each string in capitals"),
+)
+
+_OF_TWO_STRINGS = (
+    ("contains", "whether `sub` stands anywhere in each string"),
+    ("count", "how often `sub` stands in each string, without overlap"),
+    ("endswith", "whether each string ends with `sub`"),
+    ("find", "where `sub` stands first in each string, -1 where it does not"),
+    ("rfind", "where `sub` stands last in each string, -1 where it does not"),
+    ("startswith", "whether each string starts with `sub`"),
+)
+
+#: Functions of strings, as `numpy.strings` has them; `contains` is ours.
+STRINGS: tuple[StringRow, ...] = tuple(
+    StringRow(name, arity, returns)
+    for arity, rows in ((1, _OF_STRINGS), (2, _OF_TWO_STRINGS))
+    for name, returns in rows
+)
+
+
+class ReductionRow(NamedTuple):
+    """A reduction along axes, which arrays have as a method too.
+
+    returns: what the docstring says that it returns. numbers: what its twin returns, which passes over NaN
+    and has its name with "nan" in front; None for none.
+    """
+
+    name: str
+    returns: str
+    numbers: str | None
+
+
+#: The reductions that are folds of the engine, with their twins.
+REDUCTIONS: tuple[ReductionRow, ...] = (
+    ReductionRow(
+        "sum", "the sums along axes; integers wrap in 64 bits", "the sums along axes, with NaN as 0"
+    ),
+    ReductionRow(
+        "prod", "the products along axes; integers wrap in 64 bits", "the products along axes, with NaN as 1"
+    ),
+    ReductionRow(
+        "min",
+        "the smallest items along axes, NaN where there is one",
+        "the smallest numbers along axes; NaN, with a warning, where all are",
+    ),
+    ReductionRow(
+        "max",
+        "the largest items along axes, NaN where there is one",
+        "the largest numbers along axes; NaN, with a warning, where all are",
+    ),
+    ReductionRow(
+        "argmin",
+        "the first place of the smallest item along an axis, or in the flat array",
+        "the first place of the smallest number along an axis, or in the flat array, or raise ValueError",
+    ),
+    ReductionRow(
+        "argmax",
+        "the first place of the largest item along an axis, or in the flat array",
+        "the first place of the largest number along an axis, or in the flat array, or raise ValueError",
+    ),
+    ReductionRow("any", "whether any item along axes is true", None),
+    ReductionRow("all", "whether all items along axes are true", None),
+    ReductionRow(
+        "mean",
+        "the means along axes, of integers as float64",
+        "the means of the numbers along axes; NaN, with a warning, of none",
+    ),
+    ReductionRow("var", "the variances along axes", "the variances of the numbers along axes"),
+    ReductionRow(
+        "std", "the standard deviations along axes", "the standard deviations of the numbers along axes"
+    ),
+)
+
+#: What all of them return, by their names.
+REDUCTION_RETURNS: dict[str, str] = {
+    **{row.name: row.returns for row in REDUCTIONS},
+    **{f"nan{row.name}": row.numbers for row in REDUCTIONS if row.numbers is not None},
+}

@@ -149,17 +149,9 @@ def resolve(key: Any, shape: Shape, *, is_vector: bool = False) -> ResolvedKey:
     items = _items(key)
     if not _BASIC.issuperset(map(type, items)):
         items = _parsed(items, key, shape)
-    unnamed, ellipses = len(shape), 0
-    for item in items:
-        if type(item) is int or type(item) is slice:
-            unnamed -= 1
-        elif item is Ellipsis:
-            ellipses += 1
-        elif item is not None:
-            unnamed -= _axis_count(cast("npt.NDArray[Any]", item))
+    unnamed, ellipses = _unnamed(items, shape)
     if unnamed < 0 or ellipses > 1:
         raise _refusal(key, shape)
-
     entries: list[Range | IntArray] = []
     dims: list[int] = []
     final: list[int] = []
@@ -195,16 +187,33 @@ def resolve(key: Any, shape: Shape, *, is_vector: bool = False) -> ResolvedKey:
             shapes.append(its_shape)
     if not shapes:
         return ResolvedKey(entries, dims, tuple(final), None, "region" if final or ellipses else "item")
-
-    at = 0 if is_vector else _block_at(items, unnamed)
     block = _broadcast(shapes)
     # NumPy does not look at indices that are broadcast to nothing.
     if block is None or (0 not in block and not _wrap(entries, shape)):
         raise _refusal(key, shape)
-    final[at:at] = block
-    dims = [dim + len(block) if dim >= at else dim for dim in dims]
     kind = "mask" if len(items) == 1 and _is_mask(items[0], shape) else "gather"
-    return ResolvedKey(entries, dims, tuple(final), (at, at + len(block)), kind)
+    found = ResolvedKey(entries, dims, tuple(final), None, kind)
+    return _with_block(found, block, 0 if is_vector else _block_at(items, unnamed))
+
+
+def _unnamed(items: tuple[Item, ...], shape: Shape) -> tuple[int, int]:
+    """Return how many axes no part of a key names, and how often `...` stands in it."""
+    unnamed, ellipses = len(shape), 0
+    for item in items:
+        if type(item) is int or type(item) is slice:
+            unnamed -= 1
+        elif item is Ellipsis:
+            ellipses += 1
+        elif item is not None:
+            unnamed -= _axis_count(cast("npt.NDArray[Any]", item))
+    return unnamed, ellipses
+
+
+def _with_block(found: ResolvedKey, block: Shape, at: int) -> ResolvedKey:
+    """Return a key with the dimensions that its arrays span, from dimension `at` of the result on."""
+    shape = (*found.shape[:at], *block, *found.shape[at:])
+    dims = [dim + len(block) if dim >= at else dim for dim in found.dims]
+    return ResolvedKey(found.entries, dims, shape, (at, at + len(block)), found.kind)
 
 
 def broadcast_values(value: Any, selection: Selection, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

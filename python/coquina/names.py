@@ -1,12 +1,12 @@
 """Where the names of `coquina` are that it does not import at once: most functions on arrays.
 
 A module's names are those of its `__all__`. They stand here too, so that no module is imported to know them;
-those of the functions of items come from their table.
+those of the functions of items, and of reductions, come from their table.
 """
 
 from __future__ import annotations
 
-from coquina.function_table import ELEMENTWISE_NAMES
+from coquina.function_table import ELEMENTWISE_NAMES, REDUCTIONS
 
 _NAMES = {
     "adapters.dask_storing": "from_dask",
@@ -36,9 +36,9 @@ _NAMES = {
         fliplr flipud matrix_transpose moveaxis pad permute_dims roll rollaxis rot90 squeeze swapaxes
         transpose
     """,
-    "functions.nan_reductions": "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "functions.nan_reductions": " ".join(f"nan{row.name}" for row in REDUCTIONS if row.numbers is not None),
     "functions.quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
-    "functions.reductions": "all any argmax argmin average count_nonzero max mean min prod ptp std sum var",
+    "functions.reductions": " ".join((*(row.name for row in REDUCTIONS), "average", "count_nonzero", "ptp")),
     "functions.reshaping": "ravel reshape",
     "functions.searching": "argwhere extract flatnonzero nonzero take take_along_axis",
     "functions.sets": """

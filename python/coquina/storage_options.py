@@ -6,18 +6,20 @@ In: the keywords of a call. Out: a value, and what the engine takes for it. A ke
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from inspect import Parameter, signature
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina.remote import new_path
-from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL, Tuning, tuned
+from coquina.tuning_options import ARRAYS, AUTO, DATASETS, Tuning, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coquina._core import Codec, Filters, Path
     from coquina.lossy import Lossy, LossyOption
+    from coquina.tuning_options import Base, Terms
 
 #: True is "auto", as h5py has it, and False is for HDF5 datasets.
 Chunks = tuple[int, ...] | int | bool | Literal["auto"] | None
@@ -26,18 +28,32 @@ Access = str | tuple[int, ...]
 Options = dict[str, Any]
 
 
-class EncodingOptions(Tuning, total=False):
-    """How chunks are encoded, as keywords of every writer; None for its defaults.
+class CodecOptions(Tuning, total=False):
+    """What chunks are encoded by, as keywords of every writer; None for its defaults.
 
-    codec, level, filters: see `compress`; the codec "auto" is told more by the keywords of `Tuning`.
-        Writers of arrays take no None for a codec.
-    checksums: what is written gets checksums, so that flipped bits are found.
+    codec, level, filters: see `compress`; the codec "auto" is told more by the keywords of `Tuning`. Only
+        writers of HDF5 and tables take None for a codec.
     """
 
     codec: Codec | None
     level: int | None
     filters: Filters | None
+
+
+class EncodingOptions(CodecOptions, total=False):
+    """How chunks are encoded and protected, as keywords of every writer of files.
+
+    checksums: what is written gets checksums, so that flipped bits are found.
+    """
+
     checksums: bool
+
+
+class FrameOptions(EncodingOptions, total=False):
+    """How a new frame is stored; `Frame.create` tells of each."""
+
+    contiguous: bool
+    overwrite: bool
 
 
 class ChunkOptions(EncodingOptions, total=False):
@@ -66,6 +82,30 @@ class DatasetOptions(ChunkOptions, total=False):
     zones: Sequence[tuple[int, str]]
 
 
+class DatasetCopyOptions(CodecOptions, total=False):
+    """How the copy of a dataset is stored; None for as the dataset is. `hdf5.repack` tells of each."""
+
+    filter: str | None
+    fletcher32: bool | None
+    chunks: tuple[int, ...] | Literal["auto"] | None
+    blocks: tuple[int, ...] | None
+    lossy: LossyOption
+
+
+class RepackOptions(DatasetCopyOptions, total=False):
+    """How the copy of a file is stored; `hdf5.repack` tells of each."""
+
+    checksums: bool | None
+
+
+class TableCopyOptions(Tuning, total=False):
+    """How the copy of a table is stored; `Table.copy` tells of each."""
+
+    codec: str | None
+    level: int | None
+    lossy: Mapping[str, Lossy | Mapping[str, Any]] | None
+
+
 class TableOptions(EncodingOptions, total=False):
     """How a new table is stored; `create_table` tells of each."""
 
@@ -81,84 +121,169 @@ class TableOptions(EncodingOptions, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """How a new array is stored. tuning: the keywords of `Tuning`; the others are as `asarray` takes them."""
+    """How something new is stored: an array, an HDF5 dataset, the columns of a table, a copy.
 
-    chunks: Chunks = None
-    blocks: tuple[int, ...] | None = None
-    access: Access = "any"
+    None leaves a field to the writer: its default, or in copies what the source has. `asarray` tells of the
+    fields for arrays, `Group.create_dataset` of those for datasets; writers ignore those of the other.
+    tuning: what chunks are tuned for; codec, level and filters are then those that tuning starts from.
+    each: of parts, by their paths: columns of a table, datasets of a copy. See `part`.
+    """
+
     codec: Codec | None = None
     level: int | None = None
     filters: Filters | None = None
-    lossy: LossyOption = None
+    tuning: Terms | None = None
+    checksums: bool | None = None
+    chunks: Chunks = None
+    blocks: tuple[int, ...] | int | None = None
+    lossy: Lossy | None = None
+
+    # Arrays
+    access: Access = "any"
     path: Path | None = None
     contiguous: bool = True
     overwrite: bool = False
-    checksums: bool = True
-    tuning: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    # HDF5 datasets
+    filter: str | None = None
+    fletcher32: bool | None = None
+    maxshape: tuple[int | None, ...] | None = None
+    fillvalue: Any = None
+    zones: Sequence[tuple[int, str]] = ()
+
+    each: Mapping[str, Storage] | None = None
 
     @classmethod
     def of(
         cls,
         writer: Callable[..., Any],
         given: Mapping[str, Any],
+        kinds: Any = StorageOptions,
+        *,
+        base: Base = ARRAYS,
+    ) -> Storage:
+        """Return what a writer was given, by the keywords of `kinds`, its TypedDict.
+
+        base: what the writer does by default. Raises TypeError for other keywords, and as `tuned`.
+        """
+        if not given:
+            return _USUAL
+        codec, level, filters, terms, rest = _encoding(writer, given, kinds, base)
+        if (lossy := rest.get("lossy")) is not None:
+            from coquina.lossy import lossy_of
+
+            rest["lossy"] = lossy_of(lossy)
+        return cls(codec, level, filters, terms, **rest)
+
+    @classmethod
+    def for_array(
+        cls,
+        writer: Callable[..., Any],
+        given: Mapping[str, Any],
         path: Path | None = None,
         device: object = None,
     ) -> Storage:
-        """Return what a writer was given. Raises TypeError for keywords that there are not.
-
-        device: is checked; ValueError for one that is not there.
-        """
+        """Return what a writer of arrays was given. device: is checked; ValueError for an unknown one."""
         if device is not None:
             check_device(device)
-        if not given and path is None:
-            return _USUAL
-        check_keywords(writer, given, StorageOptions)
-        if given.get("codec", DEFAULT_CODEC) is None:
-            raise TypeError("codec None: takes a name, a pair of name and parameter, or a codec of your own")
-        plain, tuning = parted(given)
-        return cls(**plain, path=path, tuning=tuning)
+        storage = cls.of(writer, given)
+        return storage if path is None else replace(storage, path=path)
 
-    def encoded(self, encoding: Mapping[str, Any]) -> Storage:
-        """Return it with another codec, level and filters, and other keywords of `Tuning`."""
-        plain, tuning = parted(encoding)
-        return replace(self, **plain, tuning=tuning)
+    def part(self, path: str) -> Storage:
+        """Return how the part at `path` is stored: as `each` says of it, and else as the whole."""
+        own = None if self.each is None else self.each.get(path)
+        if own is None:
+            return self
+        said = {one.name: getattr(own, one.name) for one in fields(own)}
+        said = {name: value for name, value in said.items() if value != getattr(_USUAL, name)}
+        # What names a codec is not tuned.
+        return replace(self, **{"tuning": None, **said, "each": None})
+
+    @property
+    def chunk_lengths(self) -> tuple[int, ...] | None:
+        """Items along each axis of a chunk; None where they are left to the default rule."""
+        if self.chunks is None or self.chunks == "auto" or isinstance(self.chunks, bool):
+            return None
+        return (self.chunks,) if isinstance(self.chunks, int) else tuple(map(index, self.chunks))
+
+    @property
+    def block_lengths(self) -> tuple[int, ...] | None:
+        """The same of a block."""
+        if self.blocks is None:
+            return None
+        return (self.blocks,) if isinstance(self.blocks, int) else tuple(map(index, self.blocks))
+
+    @property
+    def compressor(self) -> str:
+        """The filter that compresses chunks of an HDF5 dataset."""
+        return "blosc2" if self.filter is None else self.filter
+
+    @property
+    def is_blosc2_alone(self) -> bool:
+        """Whether chunks of an HDF5 dataset have no filter but Blosc2; only such are tuned."""
+        return self.compressor == "blosc2" and not self.fletcher32
+
+    def encoding(self, base: Base = ARRAYS) -> Options:
+        """Return how chunks are encoded, as the engine takes it."""
+        return _for_engine(self.codec, self.level, self.filters, self.tuning, base)
 
     def for_engine(self) -> Options:
-        """Return the options as the engine takes them. Raises ValueError for those that do not fit."""
+        """Return the options of an array as the engine takes them. ValueError for those that do not fit."""
+        options = self.encoding()
         if self is _USUAL:
-            return {"codec": DEFAULT_CODEC, "level": DEFAULT_LEVEL, "filters": None}
-        codec: Any = DEFAULT_CODEC if self.codec is None else self.codec
-        level: Any = DEFAULT_LEVEL if self.level is None else self.level
-        filters: Any = self.filters
-        terms = None
-        if codec == AUTO or self.tuning:
-            codec, level, filters, terms = tuned(codec, level, filters, self.tuning)
-        options: Options = {"codec": codec, "level": level, "filters": filters}
-        if terms is not None:
-            options["tuning"] = terms
+            return options
         if self.chunks is False:
             raise ValueError("chunks=False: arrays are stored in chunks; chunks=shape makes one of all items")
-        if self.chunks is not None and self.chunks is not True and self.chunks != "auto":
-            options["chunks"] = (self.chunks,) if isinstance(self.chunks, int) else self.chunks
-        if self.blocks is not None:
-            options["blocks"] = (self.blocks,) if isinstance(self.blocks, int) else self.blocks
+        if (chunks := self.chunk_lengths) is not None:
+            options["chunks"] = chunks
+        if (blocks := self.block_lengths) is not None:
+            options["blocks"] = blocks
         if self.access != "any":
             options["access"] = self.access
         if self.lossy is not None:
-            from coquina.lossy import lossy_of
-
-            options["lossy"] = lossy_of(self.lossy)
+            options["lossy"] = self.lossy
         if self.path is not None:
             place = new_path(self.path)
             _refuse_hdf5_name(place)
             options["path"] = place
-            for name in ("contiguous", "overwrite", "checksums"):
-                options[name] = getattr(self, name)
+            options["contiguous"], options["overwrite"] = self.contiguous, self.overwrite
+            options["checksums"] = self.checksums is not False
         return options
 
 
 #: What nobody said anything of, which most arrays are.
 _USUAL = Storage()
+
+
+def encoding_of(
+    writer: Callable[..., Any], given: Mapping[str, Any], kinds: Any = CodecOptions, *, base: Base = ARRAYS
+) -> Options:
+    """Return what a writer of single chunks was given, as the engine takes it; raises as `Storage.of`."""
+    codec, level, filters, terms, rest = _encoding(writer, given, kinds, base)
+    return {**_for_engine(codec, level, filters, terms, base), **rest}
+
+
+def _encoding(
+    writer: Callable[..., Any], given: Mapping[str, Any], kinds: Any, base: Base
+) -> tuple[Any, Any, Any, Terms | None, dict[str, Any]]:
+    """Return codec, level, filters, what chunks are tuned for, and the keywords that are of none of these."""
+    check_keywords(writer, given, kinds)
+    rest, tuning = parted(given)
+    if base is not DATASETS and rest.get("codec", AUTO) is None:
+        raise TypeError("codec None: takes a name, a pair of name and parameter, or a codec of your own")
+    codec, level, filters = rest.pop("codec", None), rest.pop("level", None), rest.pop("filters", None)
+    return *tuned(codec, level, filters, tuning, base), rest
+
+
+def _for_engine(codec: Any, level: Any, filters: Any, terms: Terms | None, base: Base) -> Options:
+    options: Options = {
+        "codec": base.codec if codec is None else codec,
+        "level": base.level if level is None else level,
+        "filters": base.filters if filters is None else filters,
+    }
+    if terms is not None:
+        options["tuning"] = terms
+    return options
 
 
 def is_cut(given: StorageOptions) -> bool:

@@ -112,8 +112,8 @@ def tuned(
     if codec != AUTO:
         if tuning:
             check_words(tuning)
-            words = ", ".join(tuning)
-            raise ValueError(f"{words}: for codec='auto', which chooses codecs; the codec is {codec!r}")
+            words, named = ", ".join(tuning), codec or base.codec
+            raise ValueError(f"{words}: for codec='auto', which chooses codecs; the codec is {named!r}")
         return codec, level, filters, None
     if level is not None and level != base.level:
         raise ValueError(f"level {level}: codec='auto' chooses levels; leave it out, or name a codec")

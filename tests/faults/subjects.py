@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 
 import coquina as cq
+from coquina.storage_options import Storage
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
 from tests.faults import states
@@ -131,7 +132,7 @@ def _fill_columns(group: Any, name: str, rows: int) -> None:
     from coquina.tables.columns_layout import create_columns
 
     chunk_rows = _CHUNK_ROWS[rows]
-    layout = create_columns(group, name, SPECS, chunk_rows=chunk_rows, block_rows=chunk_rows // 2)
+    layout = create_columns(group, name, SPECS, Storage(chunks=(chunk_rows,), blocks=(chunk_rows // 2,)))
     layout.append(column_rows(0, rows))
     layout.close()
 
@@ -182,11 +183,13 @@ def _more_records(table: Any) -> None:
 
 
 def _made_directory(path: str) -> None:
-    from coquina.arrays.cuts import Cut
+    from coquina.tables.column_storage import column_storage
     from coquina.tables.columns_layout import ColumnsLayout
     from coquina.tables.frames_home import FramesHome
 
-    layout = ColumnsLayout.create(FramesHome.make(path), SPECS, Cut(chunk_rows=64, block_rows=32))
+    layout = ColumnsLayout.create(
+        FramesHome.make(path), SPECS, column_storage(Storage(chunks=(64,), blocks=(32,)))
+    )
     layout.append(column_rows(0, 300))
     layout.close()
 

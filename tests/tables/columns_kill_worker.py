@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import coquina as cq
-from coquina.arrays.cuts import Cut
+from coquina.storage_options import Storage
+from coquina.tables.column_storage import column_storage
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
 from coquina.tables.frames_home import FramesHome
 from coquina.tables.layout import ColumnSpec
@@ -43,12 +44,12 @@ def rows_of(start: int, stop: int) -> dict[str, list[Any]]:
 def append(path: str, seed: int, is_frames: int) -> None:
     """Append until somebody ends this; say `flushing` and `flushed` with the number of rows."""
     rng = np.random.default_rng(seed)
-    cut = Cut(chunk_rows=16, block_rows=8)
+    storage = column_storage(Storage(chunks=(16,), blocks=(8,)))
     if is_frames:
-        _append(ColumnsLayout.create(FramesHome.make(path), SCHEMA, cut), rng)
+        _append(ColumnsLayout.create(FramesHome.make(path), SCHEMA, storage), rng)
     else:
         with cq.open(path, "w") as file:
-            _append(create_columns(file, "t", SCHEMA, chunk_rows=16, block_rows=8), rng)
+            _append(create_columns(file, "t", SCHEMA, storage), rng)
 
 
 def _append(layout: ColumnsLayout, rng: np.random.Generator) -> None:

@@ -14,6 +14,7 @@ from anndata.io import read_elem, write_elem
 
 import coquina as cq
 from coquina import UnsupportedError
+from coquina.storage_options import Storage
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
@@ -139,7 +140,7 @@ def test_anndata_reads_our_tables_as_frames(tmp_path: Path) -> None:
         "Bool": [None if n % 4 == 1 else n % 2 == 0 for n in range(100)],
     }
     with cq.open(tmp_path / "t.h5", "w") as file:
-        layout = create_columns(file, "a/t", SCHEMA, chunk_rows=64)
+        layout = create_columns(file, "a/t", SCHEMA, Storage(chunks=(64,)))
         for start in (0, 30, 60, 90):
             layout.append({name: values[start : start + 30] for name, values in batch.items()})
         layout.flush()

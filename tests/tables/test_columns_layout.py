@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import coquina as cq
 from coquina import UnsupportedError
+from coquina.storage_options import Storage
 from coquina.tables import stored_columns
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
 from coquina.tables.layout import ColumnSpec
@@ -72,7 +73,7 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(["maybe text", "maybe int", "maybe truth", "maybe float", "kind", "größe"]),
 }
 ROWS = st.fixed_dictionaries(VALUES)
-OPTIONS = {"chunk_rows": 8, "block_rows": 4}
+STORAGE = Storage(chunks=(8,), blocks=(4,))
 
 
 def columns_of(rows: list[dict[str, Any]]) -> Model:
@@ -105,7 +106,7 @@ def reopened(layout: ColumnsLayout) -> ColumnsLayout:
 @given(st.lists(st.lists(ROWS, max_size=12), max_size=4))
 def test_rows_come_out_as_they_were_put_in(batches: list[list[dict[str, Any]]]) -> None:
     with scratch() as file:
-        layout = create_columns(file, "t", SCHEMA, **OPTIONS)
+        layout = create_columns(file, "t", SCHEMA, STORAGE)
         for batch in batches:
             layout.append(columns_of(batch))
             if len(batch) % 2:
@@ -142,7 +143,7 @@ def test_changes_are_those_of_lists(
     stored_columns._TEXT_BYTES_MAX = 8 if is_anew else before
     try:
         with scratch() as file:
-            layout = create_columns(file, "t", SCHEMA, **OPTIONS)
+            layout = create_columns(file, "t", SCHEMA, STORAGE)
             layout.append(columns_of(rows))
             layout.flush()
             model = list(rows)
@@ -206,7 +207,7 @@ SMALL = (
 
 
 def small(file: Any, count: int = 20) -> ColumnsLayout:
-    layout = create_columns(file, "t", SMALL, chunk_rows=8)
+    layout = create_columns(file, "t", SMALL, Storage(chunks=(8,)))
     layout.append(rows_of(count))
     layout.flush()
     return layout
@@ -294,7 +295,7 @@ def test_columns_of_unequal_lengths_show_what_is_there_of_all() -> None:
 
 def test_codes_get_wider_when_they_run_out() -> None:
     with scratch() as file:
-        layout = create_columns(file, "t", (ColumnSpec("c", TEXT, categories=()),), chunk_rows=64)
+        layout = create_columns(file, "t", (ColumnSpec("c", TEXT, categories=()),), Storage(chunks=(64,)))
         wanted: list[str] = []
         for count in (100, 30, 40_000):
             names = [f"{len(wanted) + n}" for n in range(count)]
@@ -330,7 +331,7 @@ def test_all_columns_are_cut_into_the_same_rows() -> None:
                 if array.dtype != np.uint8:
                     assert (array.chunks, array.blocks) == ((1 << 19,), (1 << 14,)), name
         assert layout.info()["chunk_rows"] == 1 << 19
-        assert layout.cut.filter == "blosc2"
+        assert layout.storage.filter == "blosc2"
 
 
 def test_nothing_is_changed_in_a_file_that_is_open_for_reading(tmp_path: Any) -> None:

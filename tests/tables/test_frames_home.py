@@ -11,14 +11,15 @@ import pytest
 
 import coquina as cq
 from coquina._core import CorruptError
-from coquina.arrays.cuts import Cut
+from coquina.storage_options import Storage
+from coquina.tables.column_storage import column_storage
 from coquina.tables.columns_layout import ColumnsLayout
 from coquina.tables.frames_home import JSON, FramesHome
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
 from tests.tables.test_columns_layout import SCHEMA, SMALL, rows_of, shown
 
-CUT = Cut(chunk_rows=8, block_rows=4)
+STORAGE = column_storage(Storage(chunks=(8,), blocks=(4,)))
 
 
 def reopened(layout: ColumnsLayout, mode: Any = "r") -> ColumnsLayout:
@@ -27,7 +28,7 @@ def reopened(layout: ColumnsLayout, mode: Any = "r") -> ColumnsLayout:
 
 
 def made(path: Path, schema: Any = SMALL, count: int = 20) -> ColumnsLayout:
-    layout = ColumnsLayout.create(FramesHome.make(path), schema, CUT, title="a title")
+    layout = ColumnsLayout.create(FramesHome.make(path), schema, STORAGE, title="a title")
     if count:
         layout.append(rows_of(count))
         layout.flush()
@@ -132,5 +133,6 @@ def test_a_file_that_describes_no_table_is_refused(tmp_path: Path, content: str)
 
 
 def test_options_that_frames_do_not_have_are_refused(tmp_path: Path) -> None:
+    storage = column_storage(Storage(filter="gzip"))
     with pytest.raises(ValueError, match="gzip"):
-        ColumnsLayout.create(FramesHome.make(tmp_path / "t"), (ColumnSpec("x", TEXT),), Cut(filter="gzip"))
+        ColumnsLayout.create(FramesHome.make(tmp_path / "t"), (ColumnSpec("x", TEXT),), storage)

@@ -14,6 +14,7 @@ import tables
 
 from coquina._core import UnsupportedError
 from coquina.hdf5 import File
+from coquina.storage_options import Storage
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.rows import RowsLayout, create_rows
 from tests.tables.rows_cases import ENUM, EVERYTHING, number, values
@@ -55,8 +56,8 @@ def agree(path: Path, name: str = "g/t") -> dict[str, Any]:
 
 
 STORAGE: dict[str, dict[str, Any]] = {
-    "zstd": {"chunk_rows": 1024},
-    "lz4": {"codec": "lz4", "filters": "bitshuffle", "chunk_rows": 1000},
+    "zstd": {"chunks": (1024,)},
+    "lz4": {"codec": "lz4", "filters": "bitshuffle", "chunks": (1000,)},
     "default chunks": {},
     "blosc": {"filter": "blosc", "codec": "lz4hc"},
     "zlib": {"filter": "gzip", "fletcher32": True},
@@ -69,7 +70,7 @@ def ours(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A table of ours, with every kind of column."""
     path = tmp_path / "t.h5"
     with File(path, "w") as file:
-        layout = create_rows(file, "g/t", EVERYTHING, title="ours", **request.param)
+        layout = create_rows(file, "g/t", EVERYTHING, Storage(**request.param), title="ours")
         batch = values(ROWS)
         layout.append({key: column[:2500] for key, column in batch.items()})
         layout.flush()

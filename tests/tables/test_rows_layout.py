@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from coquina._core import UnsupportedError
 from coquina.hdf5 import File
+from coquina.storage_options import Storage
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.rows import RowsLayout, create_rows
 from coquina.tables.rows_creation import cut_rows
@@ -44,14 +45,14 @@ def batch_of(records: np.ndarray) -> dict[str, Any]:
         {"filter": "gzip", "level": 1},
         {"filter": "blosc", "codec": "blosclz"},
         {"filter": "none"},
-        {"fletcher32": True, "chunk_rows": 100},
+        {"fletcher32": True, "chunks": (100,)},
     ],
     ids=lambda storage: "-".join(map(str, storage.values())) or "default",
 )
 def test_all_columns_come_back(tmp_path: Path, storage: dict[str, Any]) -> None:
     batch = values(1500)
     with File(tmp_path / "t.h5", "w") as file:
-        layout = create_rows(file, "g/t", EVERYTHING, title="all of it", **storage)
+        layout = create_rows(file, "g/t", EVERYTHING, Storage(**storage), title="all of it")
         for start in range(0, 1500, 500):
             layout.append({path: column[start : start + 500] for path, column in batch.items()})
         layout.close()
@@ -132,7 +133,7 @@ def test_changes_are_those_of_a_numpy_array(tmp_path: Path, steps: list[tuple[An
     path = tmp_path / "t.h5"
     judge = np.zeros(0, RECORD)
     file = File(path, "w")
-    layout = create_rows(file, "t", PLAIN, chunk_rows=16)
+    layout = create_rows(file, "t", PLAIN, Storage(chunks=(16,)))
     for kind, seed, count in steps:
         random = np.random.default_rng(seed)
         some = list(random.permutation(["a", "b", "c"])[: random.integers(1, 4)])
@@ -173,7 +174,7 @@ def test_changes_are_those_of_a_numpy_array(tmp_path: Path, steps: list[tuple[An
 
 def test_rows_that_wait_do_not_count(tmp_path: Path) -> None:
     with File(tmp_path / "t.h5", "w") as file:
-        layout = create_rows(file, "t", PLAIN, chunk_rows=64)
+        layout = create_rows(file, "t", PLAIN, Storage(chunks=(64,)))
         layout.append({"a": [1], "b": [(1, 2)], "c": ["x"]})
         assert layout.nrows == 0
         layout.flush()
@@ -291,13 +292,13 @@ def test_columns_that_records_do_not_have(tmp_path: Path, spec: ColumnSpec, hint
         ((ColumnSpec("a", np.dtype("f8"), time="time64", default=np.nan),), {}),
         (PLAIN, {"filter": "lz4"}),
         (PLAIN, {"level": 10}),
-        (PLAIN, {"chunk_rows": 0}),
+        (PLAIN, {"chunks": (0,)}),
     ],
 )
 def test_what_cannot_be_made(tmp_path: Path, schema: Any, options: dict[str, Any]) -> None:
     with File(tmp_path / "t.h5", "w") as file:
         with pytest.raises(ValueError, match=r"\w"):
-            create_rows(file, "g/t", schema, **options)
+            create_rows(file, "g/t", schema, Storage(**options))
         assert list(file) == []
 
 

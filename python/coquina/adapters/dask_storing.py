@@ -84,7 +84,7 @@ def from_dask(
     _check(module, x)
     if not is_cut(storage):
         storage["chunks"] = stored_chunks(x.chunks, x.dtype.itemsize)
-    options = Storage.of(from_dask, storage, path).for_engine()
+    options = Storage.for_array(from_dask, storage, path).for_engine()
     if not compute:
         recipe, tasks = _delayed(module, x, options)
         finish = partial(_finished, recipe, x.shape, options)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from coquina import _core
-from coquina.arrays.copies import copy_of, encoding_of_copy
+from coquina.arrays import writes
+from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.fields import Fields, field_names, read_field, write_fields
 from coquina.arrays.html import array_html
 from coquina.arrays.indexer import Indexer
@@ -22,14 +23,9 @@ from coquina.arrays.info import ArrayInfo, Damage, ratio
 from coquina.arrays.operators import Operators
 from coquina.arrays.regions import boxes, chunk_regions
 from coquina.arrays.views import View, view_of
-from coquina.arrays.writes import CountedWrites
 from coquina.attrs import Attrs, Meta
-from coquina.indexing import (
-    Selection,
-    lower,
-    lower_outer,
-    lower_vector,
-)
+from coquina.changes import Changes, changes_at, is_watched
+from coquina.indexing import Selection, lower, lower_outer, lower_vector
 from coquina.memory import check_memory
 from coquina.providers import Provider
 from coquina.remote import RangeReader, new_path
@@ -37,7 +33,7 @@ from coquina.storage_options import Storage, is_cut
 from coquina.tuning_options import info_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from typing import Unpack
 
     import numpy.typing as npt
@@ -53,7 +49,7 @@ else:
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
 
-class Array(Operators, CountedWrites):
+class Array(Operators, _core.ArrayBase):
     """A compressed n-dimensional array, in memory or in a file.
 
     `a[key]` reads and `a[key] = values` writes, for every key that NumPy takes; results are NumPy arrays and
@@ -65,7 +61,8 @@ class Array(Operators, CountedWrites):
     Handles may be shared by threads. A write is one commit: readers see all of it or nothing.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_changes")
+    _changes: Changes
 
     itemsize = _core.ArrayBase.typesize
 
@@ -176,6 +173,48 @@ class Array(Operators, CountedWrites):
             write_fields(self, names, value)
             return
         self.assign(lower, key, value)
+
+    def assign(self, resolve: Callable[[Any, tuple[int, ...]], Selection], key: Any, value: Any) -> None:
+        """Write `value` to the items of a key as NumPy does; `resolve` says what it means in a shape."""
+        writes.assign(self, resolve, key, value)
+
+    def set_selection(
+        self, selection: Selection, values: npt.NDArray[Any], shape: tuple[int, ...] | None = None
+    ) -> bool:
+        """Write values, or one item, to a lowered key; False, and nothing, if the shape is not `shape`."""
+        return writes.put(self, selection, values, shape)
+
+    def write_selection(self, *arguments: Any, **options: Any) -> bool:
+        """Write values to the items of a selection, or to bytes of them; what assignments come to."""
+        try:
+            return super().write_selection(*arguments, **options)
+        finally:
+            self._wrote()
+
+    def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
+        """Make an axis longer by `len` with `values`; what `append` comes to."""
+        try:
+            super().append_items(axis, len, values, threads)
+        finally:
+            self._wrote()
+
+    def resize_axes(self, shape: Iterable[int], threads: int | None = None) -> None:
+        """Give the array another shape; what `resize` comes to."""
+        try:
+            super().resize_axes(shape, threads)
+        finally:
+            self._wrote()
+
+    def _wrote(self) -> None:
+        """Count a change, if anybody asks for those of this array."""
+        if hasattr(self, "_changes") or is_watched(self.handle.path):
+            self._shared_changes().happened()
+
+    def _shared_changes(self) -> Changes:
+        """Return the changes of what is stored: of all arrays that show it."""
+        if not hasattr(self, "_changes"):
+            self._changes = changes_at(self.handle.path)
+        return self._changes
 
     def get_selection(self, selection: Selection) -> npt.NDArray[Any]:
         """Return the items of a lowered key, in its shape."""
@@ -312,14 +351,12 @@ class Array(Operators, CountedWrites):
         """
         if not is_cut(storage):
             storage = cast("StorageOptions", {**storage, "chunks": self.chunks, "blocks": self.blocks})
-        wanted = Storage.of(Array.copy, storage, path)
-        encoding, keeps_chunks = encoding_of_copy(
-            self, wanted.codec, wanted.level, wanted.filters, wanted.tuning
-        )
+        wanted = Storage.for_array(Array.copy, storage, path)
+        new, keeps_chunks = storage_of_copy(self, wanted)
         is_cut_alike = (wanted.chunks, wanted.blocks) == (self.chunks, self.blocks)
         # What its codec has lost it would lose once more.
         keeps_chunks = keeps_chunks and is_cut_alike and wanted.lossy is None
-        return copy_of(Array, self, wanted.encoded(encoding), threads=threads, keeps_chunks=keeps_chunks)
+        return copy_of(Array, self, new, threads=threads, keeps_chunks=keeps_chunks)
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first axis; some rows are read at a time."""

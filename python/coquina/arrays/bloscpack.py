@@ -18,8 +18,8 @@ from coquina import _core
 from coquina.html import facts_html
 from coquina.packed_arrays import PackedArray, packed_array, parse_metadata
 from coquina.remote import new_path
-from coquina.storage_options import check_keywords
-from coquina.tuning_options import PACK_CODEC, PACK_LEVEL, PACKS, Tuning, tuned
+from coquina.storage_options import encoding_of
+from coquina.tuning_options import PACKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Buffer, Codec, Filters, Path
+    from coquina._core import Buffer, Path
     from coquina.remote import RangeReader
+    from coquina.storage_options import CodecOptions
 
 CHUNK_SIZE = 1 << 20
 _ITEM_BYTES = 8  # of plain bytes: what the Bloscpack package takes too
@@ -38,9 +39,6 @@ def pack(
     x: Buffer | Path,
     target: Path | BinaryIO,
     *,
-    codec: Codec = PACK_CODEC,
-    level: int = PACK_LEVEL,
-    filters: Filters = "shuffle",
     typesize: int | None = None,
     chunk_size: int = CHUNK_SIZE,
     checksum: str = "adler32",
@@ -49,15 +47,16 @@ def pack(
     overwrite: bool = True,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[CodecOptions],
 ) -> int:
     """Pack `x` to a Bloscpack file and return its size in bytes.
 
     x: an array of any dtype without objects, any bytes-like object, or the path of a file: `.npy` files are
         packed as the array that they hold, others as their bytes.
     target: a path, or a file object opened for writing in binary mode that can seek.
-    codec, level, filters: see `compress`; a Bloscpack file takes "shuffle", "bitshuffle" or "nofilter". The
-        codec "auto" gives each chunk what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+    codec, level, filters: see `compress`; "blosclz", 7 and "shuffle" by default. A Bloscpack file takes
+        "shuffle", "bitshuffle" or "nofilter". The codec "auto" gives each chunk what suits it, by goal, for_,
+        bandwidth and calibrate of `Tuning`.
     typesize: bytes of an item; that of the array, or 8 for bytes.
     chunk_size: bytes of a chunk before compression, rounded down to whole items.
     checksum: "none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384" or "sha512".
@@ -69,8 +68,7 @@ def pack(
 
     Raises ValueError for options out of range, OSError. Memory: a few chunks beyond `x`.
     """
-    check_keywords(pack, tuning, Tuning)
-    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
+    encoding = encoding_of(pack, storage, base=PACKS)
     data, metadata, item_bytes = _describe(x, metadata)
     typesize = item_bytes if typesize is None else typesize
     return cast(
@@ -79,9 +77,6 @@ def pack(
             data,
             new_path(target) if isinstance(target, str) else target,
             typesize=typesize,
-            codec=codec,
-            level=level,
-            filters=filters,
             chunk_size=_whole_items(chunk_size, item_bytes),
             checksum=checksum,
             offsets=offsets,
@@ -89,7 +84,7 @@ def pack(
             overwrite=overwrite,
             threads=threads,
             progress=progress,
-            tuning=terms,
+            **encoding,
         ),
     )
 
@@ -97,34 +92,27 @@ def pack(
 def dumps(
     x: Buffer,
     *,
-    codec: Codec = PACK_CODEC,
-    level: int = PACK_LEVEL,
-    filters: Filters = "shuffle",
     typesize: int | None = None,
     chunk_size: int = CHUNK_SIZE,
     checksum: str = "adler32",
     offsets: bool = True,
     threads: int | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[CodecOptions],
 ) -> bytes:
     """Return what `pack` would write to a file; see there for the options."""
-    check_keywords(dumps, tuning, Tuning)
-    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
+    encoding = encoding_of(dumps, storage, base=PACKS)
     data, metadata, item_bytes = _describe(x, None)
     return cast(
         "bytes",
         _core.pack(
             data,
             typesize=item_bytes if typesize is None else typesize,
-            codec=codec,
-            level=level,
-            filters=filters,
             chunk_size=_whole_items(chunk_size, item_bytes),
             checksum=checksum,
             offsets=offsets,
             metadata=metadata,
             threads=threads,
-            tuning=terms,
+            **encoding,
         ),
     )
 
@@ -152,12 +140,9 @@ def append(
     path: Path,
     x: Buffer | Path,
     *,
-    codec: Codec = PACK_CODEC,
-    level: int = PACK_LEVEL,
-    filters: Filters = "shuffle",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[CodecOptions],
 ) -> int:
     """Add `x` to what a Bloscpack file holds and return its new size in bytes.
 
@@ -171,8 +156,7 @@ def append(
 
     Raises ValueError for an array that does not fit, CorruptError for a damaged file, OSError.
     """
-    check_keywords(append, tuning, Tuning)
-    codec, level, filters, terms = tuned(codec, level, filters, tuning, PACKS)
+    encoding = encoding_of(append, storage, base=PACKS)
     array = open(path).array
     data, metadata, _ = _describe(x, None)
     if array is None:
@@ -185,13 +169,10 @@ def append(
     return _core.pack_append(
         path,
         data,
-        codec=codec,
-        level=level,
-        filters=filters,
         metadata=metadata,
         threads=threads,
         progress=progress,
-        tuning=terms,
+        **encoding,
     )
 
 

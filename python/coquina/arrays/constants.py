@@ -36,7 +36,7 @@ def zeros(
     **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of zeros. See `asarray` for the options."""
-    options = Storage.of(zeros, storage, path, device).for_engine()
+    options = Storage.for_array(zeros, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, "zeros")
 
 
@@ -52,7 +52,7 @@ def empty(
 
     See `asarray` for the options.
     """
-    options = Storage.of(empty, storage, path, device).for_engine()
+    options = Storage.for_array(empty, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, "uninit")
 
 
@@ -65,7 +65,7 @@ def ones(
     **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of ones. See `asarray` for the options."""
-    options = Storage.of(ones, storage, path, device).for_engine()
+    options = Storage.for_array(ones, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
 
 
@@ -78,7 +78,7 @@ def nans(
     **storage: Unpack[StorageOptions],
 ) -> Array:
     """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
-    options = Storage.of(nans, storage, path, device).for_engine()
+    options = Storage.for_array(nans, storage, path, device).for_engine()
     kind: np.dtype[Any] = np.dtype(dtype)
     if kind.kind not in "fc":
         raise TypeError(f"nans: dtype {kind} has no NaN")
@@ -100,7 +100,7 @@ def full(
     fill_value: one item, or an array that broadcasts to `shape`. dtype: that of the value by default.
     See `asarray` for the options.
     """
-    options = Storage.of(full, storage, path, device).for_engine()
+    options = Storage.for_array(full, storage, path, device).for_engine()
     value: npt.NDArray[Any] = np.asarray(fill_value)
     kind = value.dtype if dtype is None else np.dtype(dtype)
     if not value.ndim:

@@ -12,15 +12,15 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.constants import Shape, empty, full, ones, zeros
-from coquina.storage_options import is_cut
+from coquina.storage_options import StorageOptions, check_keywords, is_cut
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Unpack
 
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.storage_options import StorageOptions
 
 
 def zeros_like(
@@ -37,7 +37,7 @@ def zeros_like(
 
     See `asarray` for the options.
     """
-    shape, dtype, storage = _like(x, dtype, shape, storage)
+    shape, dtype, storage = _like(zeros_like, x, dtype, shape, storage)
     return zeros(shape, dtype, device=device, path=path, **storage)
 
 
@@ -55,7 +55,7 @@ def empty_like(
 
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
     """
-    shape, dtype, storage = _like(x, dtype, shape, storage)
+    shape, dtype, storage = _like(empty_like, x, dtype, shape, storage)
     return empty(shape, dtype, device=device, path=path, **storage)
 
 
@@ -73,7 +73,7 @@ def ones_like(
 
     See `asarray` for the options.
     """
-    shape, dtype, storage = _like(x, dtype, shape, storage)
+    shape, dtype, storage = _like(ones_like, x, dtype, shape, storage)
     return ones(shape, dtype, device=device, path=path, **storage)
 
 
@@ -92,14 +92,19 @@ def full_like(
 
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
     """
-    shape, dtype, storage = _like(x, dtype, shape, storage)
+    shape, dtype, storage = _like(full_like, x, dtype, shape, storage)
     return full(shape, fill_value, dtype, device=device, path=path, **storage)
 
 
 def _like(
-    x: Any, dtype: npt.DTypeLike | None, shape: Shape | None, storage: StorageOptions
+    writer: Callable[..., Array],
+    x: Any,
+    dtype: npt.DTypeLike | None,
+    shape: Shape | None,
+    storage: StorageOptions,
 ) -> tuple[Shape, np.dtype[Any], StorageOptions]:
     """Return shape and dtype, and the options with how to cut the array."""
+    check_keywords(writer, storage, StorageOptions)
     model: Any = x if hasattr(x, "shape") and hasattr(x, "dtype") else np.asarray(x)
     named: Any = model.dtype if dtype is None else dtype
     kind = np.dtype(named)

@@ -6,54 +6,48 @@ Invariant: what a codec with a parameter has lost is not lost once more where ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from coquina.arrays.new_arrays import A, fill_boxes, make, written
-from coquina.tuning_options import AUTO, DEFAULT_LEVEL, known_terms, words_of
+from coquina.tuning_options import known_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from typing import Any
 
     import numpy as np
 
-    from coquina._core import ArrayHandle, Codec, Filters
+    from coquina._core import ArrayHandle
     from coquina.arrays.array import Array
     from coquina.storage_options import Storage
     from coquina.tuning_options import Base
 
 
-def encoding_of_copy(
-    array: Array,
-    codec: Codec | None,
-    level: int | None,
-    filters: Filters | None,
-    tuning: Mapping[str, Any],
-    like: Base | None = None,
-) -> tuple[dict[str, Any], bool]:
-    """Return how to encode a copy of an array, and whether its chunks may be taken over as they are stored.
+def storage_of_copy(array: Array, storage: Storage, like: Base | None = None) -> tuple[Storage, bool]:
+    """Return how to store a copy of an array, and whether its chunks may be taken over as they are stored.
 
-    None for what is to be as in the array, or as in `like`, for arrays that are stored in other ways. Chunks
-    are taken over that have a codec with a parameter, which may lose something.
+    What `storage` leaves open of the encoding is as in the array, or as in `like`, for arrays that are stored
+    in other ways. Chunks are taken over that have a codec with a parameter, which may lose something.
     """
+    if storage.tuning is not None:
+        return storage, False
+    codec, level, filters = storage.codec, storage.level, storage.filters
     info = array.info
-    is_like = codec is None and level is None and filters is None and not tuning
-    if is_like and (known := known_terms(info.tuning)) is not None:
-        codec, tuning = AUTO, words_of(known)
-    if codec == AUTO:
-        level = DEFAULT_LEVEL if level is None else level
-        return {"codec": AUTO, "level": level, "filters": filters, **tuning}, False
+    is_like = codec is None and level is None and filters is None
+    if is_like and (terms := known_terms(info.tuning)) is not None:
+        return replace(storage, tuning=terms), False
     if like is not None:
-        encoding = {"codec": codec or like.codec, "level": like.level if level is None else level}
-        return {**encoding, "filters": like.filters if filters is None else filters, **tuning}, False
+        return replace(storage, **storage.encoding(like)), False
     # Filters go with a codec that has a parameter: what suits one does not suit the other.
     keeps_filters = codec is None or (isinstance(codec, str) and info.codec_parameter is None)
-    encoding = {
-        "codec": info.codec_option if codec is None else codec,
-        "level": info.level if level is None else level,
-        "filters": info.filters if filters is None and keeps_filters else filters,
-        **tuning,
-    }
-    return encoding, is_like and info.codec_parameter is not None and info.lossy is None
+    storage = replace(
+        storage,
+        codec=info.codec_option if codec is None else codec,
+        level=info.level if level is None else level,
+        filters=info.filters if filters is None and keeps_filters else filters,
+    )
+    return storage, is_like and info.codec_parameter is not None and info.lossy is None
 
 
 def copy_of(

@@ -72,7 +72,7 @@ def asarray(
     Raises ValueError for options out of range and for attributes that cannot be stored, LimitError for more
     than the format can count.
     """
-    options = Storage.of(asarray, storage, path, device).for_engine()
+    options = Storage.for_array(asarray, storage, path, device).for_engine()
     if not isinstance(obj, np.ndarray):
         if isinstance(obj, Array):
             is_same = dtype is None or obj.dtype == dtype
@@ -108,7 +108,7 @@ def is_sliced(x: Any) -> bool:
         and isinstance(getattr(x, "shape", None), tuple)
         and len(x.shape) > 0
         and hasattr(x, "__getitem__")
-        and not any(hasattr(x, name) for name in ("__array_interface__", "__dlpack__", "iloc"))
+        and not (hasattr(x, "__array_interface__") or hasattr(x, "__dlpack__") or hasattr(x, "iloc"))
     )
 
 
@@ -140,7 +140,7 @@ def from_slabs(
     Memory: a row of chunks, and a slab. A file is committed once, at the end. Raises ValueError or
     TypeError for a slab that does not fit; there is no file then.
     """
-    options = Storage.of(from_slabs, storage, path).for_engine()
+    options = Storage.for_array(from_slabs, storage, path).for_engine()
     arrays = (np.asarray(slab) for slab in slabs)
     first = next(arrays, None)
     if first is None or not first.ndim:

@@ -15,14 +15,14 @@ from coquina.attrs import Attrs, Meta
 from coquina.html import caption_html, facts_html
 from coquina.msgpack_values import pack
 from coquina.remote import new_path
-from coquina.storage_options import check_keywords
-from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL, Tuning, info_of, tuned
+from coquina.storage_options import FrameOptions, encoding_of
+from coquina.tuning_options import info_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
     from typing import Unpack
 
-    from coquina._core import Buffer, Codec, Filters, Path
+    from coquina._core import Buffer, Path
     from coquina.remote import RangeReader
     from coquina.tuning_options import TuningInfo
 
@@ -46,14 +46,8 @@ class Frame:
         *,
         typesize: int = 1,
         chunk_size: int = 0,
-        codec: Codec = DEFAULT_CODEC,
-        level: int = DEFAULT_LEVEL,
-        filters: Filters | None = None,
-        contiguous: bool = True,
-        overwrite: bool = False,
-        checksums: bool = True,
         meta: Mapping[str, Any] | None = None,
-        **tuning: Unpack[Tuning],
+        **storage: Unpack[FrameOptions],
     ) -> Frame:
         """Return a new frame without chunks.
 
@@ -62,20 +56,12 @@ class Frame:
             goal, for_, bandwidth and calibrate of `Tuning`. The other options are those of `asarray`.
         meta: metadata that stay as they are as long as the frame lives.
         """
-        check_keywords(Frame.create, tuning, Tuning)
-        codec, level, filters, terms = tuned(codec, level, filters, tuning)
         handle = _core.create_frame(
             new_path(path),
             typesize=typesize,
             chunk_size=chunk_size,
-            codec=codec,
-            level=level,
-            filters=filters,
-            contiguous=contiguous,
-            overwrite=overwrite,
-            checksums=checksums,
             metalayers=[(name, pack(value)) for name, value in (meta or {}).items()],
-            tuning=terms,
+            **encoding_of(Frame.create, storage, FrameOptions),
         )
         handle.publish()
         return cls(handle)

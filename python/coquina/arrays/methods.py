@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from coquina.function_signatures import extreme, mean, place, spread, total, truth
 from coquina.providers import serving
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def namespace() -> Any:
 def given(**options: Any) -> dict[str, Any]:
     """Return the options that are not None: those of functions, whose own defaults stand for the others."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _reduced(name: str, x: Any, **options: Any) -> Any:
+    """Return what the reduction of this name gives."""
+    return getattr(namespace(), name)(x, **options)
 
 
 class Methods:
@@ -200,117 +206,17 @@ class Methods:
 
     conjugate = conj
 
-    def all(self, axis: Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = True) -> Any:
-        """Return whether all items are true."""
-        return namespace().all(self, axis=axis, out=out, keepdims=keepdims, where=where)
-
-    def any(self, axis: Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = True) -> Any:
-        """Return whether any item is true."""
-        return namespace().any(self, axis=axis, out=out, keepdims=keepdims, where=where)
-
-    def max(
-        self,
-        axis: Axis = None,
-        out: Any = None,
-        *,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
-        """Return the largest item."""
-        return namespace().max(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
-
-    def min(
-        self,
-        axis: Axis = None,
-        out: Any = None,
-        *,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
-        """Return the smallest item."""
-        return namespace().min(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
-
-    def sum(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: Any = None,
-        *,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
-        """Return the sum."""
-        return namespace().sum(
-            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
-        )
-
-    def prod(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: Any = None,
-        *,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
-        """Return the product."""
-        return namespace().prod(
-            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
-        )
-
-    def mean(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: Any = None,
-        *,
-        keepdims: bool = False,
-        where: Any = True,
-    ) -> Any:
-        """Return the mean."""
-        return namespace().mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
-
-    def std(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: Any = None,
-        *,
-        ddof: float = 0,
-        keepdims: bool = False,
-        where: Any = True,
-    ) -> Any:
-        """Return the standard deviation; `ddof` is what the count is reduced by."""
-        return namespace().std(
-            self, axis=axis, dtype=dtype, out=out, correction=ddof, keepdims=keepdims, where=where
-        )
-
-    def var(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: Any = None,
-        *,
-        ddof: float = 0,
-        keepdims: bool = False,
-        where: Any = True,
-    ) -> Any:
-        """Return the variance; `ddof` is what the count is reduced by."""
-        return namespace().var(
-            self, axis=axis, dtype=dtype, out=out, correction=ddof, keepdims=keepdims, where=where
-        )
-
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Any:
-        """Return the first index of the largest item."""
-        return namespace().argmax(self, axis=axis, keepdims=keepdims)
-
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Any:
-        """Return the first index of the smallest item."""
-        return namespace().argmin(self, axis=axis, keepdims=keepdims)
+    all = truth("all", _reduced)
+    any = truth("any", _reduced)
+    max = extreme("max", _reduced)
+    min = extreme("min", _reduced)
+    sum = total("sum", _reduced)
+    prod = total("prod", _reduced)
+    mean = mean("mean", _reduced)
+    std = spread("std", _reduced)
+    var = spread("var", _reduced)
+    argmax = place("argmax", _reduced)
+    argmin = place("argmin", _reduced)
 
     def cumsum(self, axis: int | None = None, dtype: npt.DTypeLike | None = None) -> Any:
         """Return the sums of the items up to each, along an axis or in C order."""

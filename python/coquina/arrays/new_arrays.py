@@ -108,8 +108,8 @@ def fill_boxes(array: Array, part: Callable[[Region], Any], threads: int | None 
     if 0 in array.shape:
         return
     for region in boxes(array.shape, array.chunks, array.itemsize):
-        selection = lower(region, array.shape)
         values = np.asarray(part(region), array.dtype, order="C")
-        if values.shape != selection.shape:
-            raise ValueError(f"items of shape {values.shape} where {selection.shape} were asked for")
-        array.write_selection(list(selection.axes), None, 0, values, threads=threads)
+        axes = [(side.start, 1, side.stop - side.start) for side in region]
+        if list(values.shape) != [length for _, _, length in axes]:
+            raise ValueError(f"items of shape {values.shape} for the region {region}")
+        array.write_selection(axes, None, 0, values, threads=threads)

@@ -15,7 +15,7 @@ from coquina import _core
 from coquina._core import UnsupportedError
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
-from coquina.arrays.copies import copy_of, encoding_of_copy
+from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.foreign import what_is, what_is_at
 from coquina.arrays.frames import Frame
 from coquina.dtypes import parse_dtype
@@ -248,6 +248,6 @@ def _same_as(array: Array) -> Array:
     Codecs that lose something would lose it again if the items were encoded anew.
     """
     known = array.lossy
-    cut = Storage(chunks=array.chunks, blocks=array.blocks, lossy=known and known.promised)
-    storage = cut.encoded(encoding_of_copy(array, None, None, None, {})[0])
+    alike = Storage(chunks=array.chunks, blocks=array.blocks, lossy=known and known.promised)
+    storage, _ = storage_of_copy(array, alike)
     return copy_of(Array, array, storage, keeps_chunks=True)

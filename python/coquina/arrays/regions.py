@@ -19,11 +19,10 @@ Region = tuple[slice, ...]
 
 
 def chunk_regions(shape: tuple[int, ...], chunks: tuple[int, ...]) -> Iterator[Region]:
-    """Yield the region of every chunk."""
+    """Return the regions of all chunks."""
     starts = [range(0, size, max(chunk, 1)) for size, chunk in zip(shape, chunks, strict=True)]
-    for corner in product(*starts):
-        ends = zip(corner, chunks, shape, strict=True)
-        yield tuple(slice(start, min(start + chunk, size)) for start, chunk, size in ends)
+    sides = zip(starts, chunks, shape, strict=True)
+    return product(*[[slice(at, min(at + chunk, size)) for at in every] for every, chunk, size in sides])
 
 
 def boxes(

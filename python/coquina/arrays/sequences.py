@@ -15,7 +15,7 @@ import numpy as np
 from coquina.arrays.creation import asarray, from_slabs, new_array
 from coquina.arrays.new_arrays import fill_boxes, written
 from coquina.arrays.regions import BOX_BYTES
-from coquina.storage_options import Storage
+from coquina.storage_options import Storage, StorageOptions, check_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from coquina._core import Buffer, Path
     from coquina.arrays.array import Array
     from coquina.arrays.regions import Region
-    from coquina.storage_options import Options, StorageOptions
+    from coquina.storage_options import Options
 
 #: Fewer items are made by NumPy at once.
 _AT_ONCE = BOX_BYTES // 8
@@ -49,7 +49,7 @@ def arange(
     """
     if stop is None:
         start, stop = start * 0 + 0, start  # 0, not -0.0
-    options = Storage.of(arange, storage, path, device).for_engine()
+    options = Storage.for_array(arange, storage, path, device).for_engine()
     length = _length(start, stop, step)
     if length <= _AT_ONCE:
         return new_from(np.arange(start, stop, step, dtype=dtype), options)
@@ -84,7 +84,7 @@ def linspace(
 
     As `numpy.linspace` for numbers. See `asarray` for the options.
     """
-    options = Storage.of(linspace, storage, path, device).for_engine()
+    options = Storage.for_array(linspace, storage, path, device).for_engine()
     if num <= _AT_ONCE:
         return new_from(np.linspace(start, stop, num, endpoint, dtype=dtype), options)
     wide: np.dtype[Any] = np.result_type(start, stop, float(num))
@@ -119,6 +119,7 @@ def fromiter(
 
     Raises ValueError if there are fewer. See `asarray` for the options. Memory: a row of chunks.
     """
+    check_keywords(fromiter, storage, StorageOptions)
     kind = np.dtype(dtype)
     return from_slabs(
         _pieces(iter(iterable), kind, count),
@@ -143,6 +144,7 @@ def frombuffer(
 
     See `asarray` for the options.
     """
+    check_keywords(frombuffer, storage, StorageOptions)
     return asarray(
         np.frombuffer(cast("Any", buffer), dtype, count, offset),
         path=path,

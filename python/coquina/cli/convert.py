@@ -104,6 +104,27 @@ def run(options: argparse.Namespace) -> None:
 
 def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:
     extension = Path(options.output).suffix
+    if target is None and not extension:
+        raise ValueError(f"{options.output}: only tables are directories; {outputs.kinds()}")
+    if target is None:
+        outputs.check_items(np.dtype(source.dtype), options.output)
+    dropped = [] if target is not None or extension == ".b2nd" else _dropped(source, options.output)
+    paths = _written(source, target, extension, options)
+    path = options.output if target is None else target.file
+    found = [Path(one) for one in paths] or [Path(path), *Path(path).glob("*")]
+    written = sum(one.stat().st_size for one in found)
+    nbytes = math.prod(source.shape) * source.dtype.itemsize
+    sentence = f"{options.output}: {source.dtype} {source.shape}, {human(written)}"
+    if dropped:
+        sentence += f"; such a file has no attributes: {', '.join(dropped)} left out"
+    result = {"output": options.output, "nbytes": nbytes, "written": written, "dropped": dropped}
+    arguments.report(result, sentence, options)
+
+
+def _written(
+    source: Any, target: hdf5_paths.Place | None, extension: str, options: argparse.Namespace
+) -> list[str]:
+    """Write an array to what the output is, and return the files of a plain one."""
     encoding: dict[str, Any] = {
         name: value
         for name in ("codec", "level", "filters", "threads")
@@ -111,12 +132,6 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
     }
     encoding |= tuning_options.words_of(options)
     bound = lossy_options.bound_of(options)
-    paths: list[str] = []
-    if target is None and not extension:
-        raise ValueError(f"{options.output}: only tables are directories; {outputs.kinds()}")
-    if target is None:
-        outputs.check_items(np.dtype(source.dtype), options.output)
-    dropped = [] if target is not None or extension == ".b2nd" else _dropped(source, options.output)
     if target is not None:
         add_dataset(target, source, encoding, options)
     elif extension == ".b2nd":
@@ -135,16 +150,8 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
         coquina.pack(packed, options.output, overwrite=options.force, **encoding)
     else:
         lossy_options.refuse(options, f"{extension or 'plain bytes'}: takes .b2nd, .blp and .h5 files")
-        paths = _write_plain(source, extension, options)
-    path = options.output if target is None else target.file
-    found = [Path(one) for one in paths] or [Path(path), *Path(path).glob("*")]
-    written = sum(one.stat().st_size for one in found)
-    nbytes = math.prod(source.shape) * source.dtype.itemsize
-    sentence = f"{options.output}: {source.dtype} {source.shape}, {human(written)}"
-    if dropped:
-        sentence += f"; such a file has no attributes: {', '.join(dropped)} left out"
-    result = {"output": options.output, "nbytes": nbytes, "written": written, "dropped": dropped}
-    arguments.report(result, sentence, options)
+        return _write_plain(source, extension, options)
+    return []
 
 
 def _dropped(source: Any, output: str) -> list[str]:

@@ -49,14 +49,7 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
     if extension == ".npy":
         return np.load(path, mmap_mode="r", allow_pickle=False)
     if extension == ".npz":
-        with np.load(path, allow_pickle=False) as archive:
-            names = [member] if member else list(archive)
-            if len(names) != 1 or names[0] not in archive:
-                known = ", ".join(f"{path}:{name}" for name in archive)
-                raise ValueError(
-                    f"{options.file}: holds several arrays, or not this one; name one of {known}"
-                )
-            return archive[names[0]]
+        return _member(path, member)
     if extension in (".blp", ".b2nd", ".b2frame") or inputs.is_url(path) or inputs.is_known(path):
         file = inputs.opened(path)
         if isinstance(file, coquina.Array):
@@ -73,6 +66,17 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         # Bytes of what has a format of its own are no items: an archive would become an array of its bytes.
         raise inputs.unknown(path, TAKES)
     return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
+
+
+def _member(path: str, member: str) -> Any:
+    """Return an array of an archive: the one of this name, or the only one."""
+    with np.load(path, allow_pickle=False) as archive:
+        names = [member] if member else list(archive)
+        if len(names) != 1 or names[0] not in archive:
+            known = ", ".join(f"{path}:{name}" for name in archive)
+            file = f"{path}:{member}" if member else path
+            raise ValueError(f"{file}: holds several arrays, or not this one; name one of {known}")
+        return archive[names[0]]
 
 
 def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:

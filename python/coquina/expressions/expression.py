@@ -116,7 +116,7 @@ class Expr(Operators):
         if not is_cut(storage):
             chunks, blocks = self._partition()
             storage = cast("StorageOptions", {**storage, "chunks": chunks, "blocks": blocks})
-        options = Storage.of(Expr.compute, storage, path).for_engine()
+        options = Storage.for_array(Expr.compute, storage, path).for_engine()
         array = new_array(self.shape, self.dtype, options)
         with written(array):
             engine.store(self._node, array, threads)

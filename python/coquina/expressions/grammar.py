@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import CoquinaError
+from coquina.function_table import REDUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,10 +58,9 @@ COMPARISONS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
 }
 #: Functions with options, and the options that they take.
 OPTIONS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("sum", "prod", "mean", "min", "max", "all", "any"), ("axis", "keepdims")),
+    **dict.fromkeys([row.name for row in REDUCTIONS] + ["count_nonzero"], ("axis", "keepdims")),
     **dict.fromkeys(("nansum", "nanprod", "nanmean", "nanmin", "nanmax"), ("axis", "keepdims")),
     **dict.fromkeys(("std", "var"), ("axis", "keepdims", "correction")),
-    **dict.fromkeys(("argmin", "argmax", "count_nonzero"), ("axis", "keepdims")),
     "clip": ("min", "max"),
     "round": ("decimals",),
     "isclose": ("rtol", "atol", "equal_nan"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.function_table import ELEMENTWISE_NAMES
+from coquina.function_table import ELEMENTWISE_NAMES, STRINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -84,14 +84,6 @@ def result_type(*types: Operand) -> np.dtype[Any]:
     return np.result_type(*[kind(0) if kind in WEAK_TYPES else kind for kind in cast("Iterable[Any]", types)])
 
 
-#: Functions of strings, of one operand and of two.
-_OF_STRINGS = """
-str_len lower upper capitalize swapcase title strip lstrip rstrip
-isalnum isalpha isdecimal isdigit islower isnumeric isspace istitle isupper
-"""
-_OF_TWO_STRINGS = "startswith endswith contains find rfind count"
-
-
 def _rows() -> Iterable[Function]:
     # Some have two names of one ufunc.
     named = dict.fromkeys(getattr(np, name) for name in ELEMENTWISE_NAMES)
@@ -100,10 +92,7 @@ def _rows() -> Iterable[Function]:
     yield of_ufunc(np.modf, output=1, name="modf_whole")
     yield of_ufunc(np.frexp, name="frexp_mantissa")
     yield of_ufunc(np.frexp, output=1, name="frexp_exponent")
-    for name in _OF_STRINGS.split():
-        yield of_strings(name, 1)
-    for name in _OF_TWO_STRINGS.split():
-        yield of_strings(name, 2)
+    yield from (of_strings(row.name, row.arity) for row in STRINGS)
     yield Function("where", np.where, "where", 3, _resolve_where)
     yield Function("real", np.real, "real", 1, _resolve_part)
     yield Function("imag", np.imag, "imag", 1, _resolve_part)

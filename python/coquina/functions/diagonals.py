@@ -49,7 +49,7 @@ def eye(
     n_cols: as many as rows by default. k: 0 is the main diagonal, positive ones are above it. See `asarray`
     for the options.
     """
-    options = Storage.of(eye, storage, path, device).for_engine()
+    options = Storage.for_array(eye, storage, path, device).for_engine()
     kind: np.dtype[Any] = np.dtype(dtype)
     shape = (n_rows, n_rows if n_cols is None else n_cols)
     if shape[0] * shape[1] <= _AT_ONCE:

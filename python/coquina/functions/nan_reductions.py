@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina import function_signatures as signatures
 from coquina.arrays.methods import given
 from coquina.arrays.operands import as_numpy, source_of
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
+from coquina.function_signatures import extreme, place, spread, total
 from coquina.functions import reductions
 from coquina.functions.reducing import Reduction, by_numpy, is_kernel_type, is_small
 
@@ -57,32 +59,8 @@ def _sum_or_product(
     return reduction.finish(reduction.total(name, reduction.dtype), out)
 
 
-def nansum(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the sums along axes, with NaN as 0. As `numpy.nansum`."""
-    return _sum_or_product("nansum", x, axis, dtype, out, keepdims, initial, where)
-
-
-def nanprod(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the products along axes, with NaN as 1. As `numpy.nanprod`."""
-    return _sum_or_product("nanprod", x, axis, dtype, out, keepdims, initial, where)
+nansum = total("nansum", _sum_or_product)
+nanprod = total("nanprod", _sum_or_product)
 
 
 def _extreme(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
@@ -105,30 +83,8 @@ def _extreme(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, initial: A
     return reduction.finish(found, out)
 
 
-def nanmin(
-    x: Any,
-    /,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the smallest numbers along axes; NaN, with a warning, where all are. As `numpy.nanmin`."""
-    return _extreme("nanmin", x, axis, out, keepdims, initial, where)
-
-
-def nanmax(
-    x: Any,
-    /,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the largest numbers along axes; NaN, with a warning, where all are. As `numpy.nanmax`."""
-    return _extreme("nanmax", x, axis, out, keepdims, initial, where)
+nanmin = extreme("nanmin", _extreme)
+nanmax = extreme("nanmax", _extreme)
 
 
 def _place(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
@@ -151,33 +107,12 @@ def _place(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) -> Any
     return reduction.finish(places.astype(np.intp, copy=False), out)
 
 
-def nanargmin(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the first place of the smallest number along an axis, or in the flat array.
-
-    As `numpy.nanargmin`: NaN counts as infinite. Raises ValueError where all are NaN.
-    """
-    return _place("nanargmin", x, axis, out, keepdims)
+nanargmin = place("nanargmin", _place)
+nanargmax = place("nanargmax", _place)
 
 
-def nanargmax(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the first place of the largest number along an axis, or in the flat array.
-
-    As `numpy.nanargmax`: NaN counts as minus infinity. Raises ValueError where all are NaN.
-    """
-    return _place("nanargmax", x, axis, out, keepdims)
-
-
-def nanmean(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Any:
-    """Return the means of the numbers along axes; NaN, with a warning, of none. As `numpy.nanmean`."""
+def _mean(name: str, x: Any, axis: Axis, dtype: DType, out: Any, keepdims: bool, where: Any) -> Any:
+    del name
     if is_small(x, where):
         options = given(dtype=dtype)
         return by_numpy(np.nanmean, x, out, axis=axis, keepdims=keepdims, where=where, **options)
@@ -186,11 +121,14 @@ def nanmean(
     reduction = Reduction(np.nanmean, x, axis, keepdims=keepdims, **given(dtype=dtype))
     total, count = _total(reduction, where)
     if (count == 0).any():
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
     with np.errstate(all="ignore"):
         total = total.astype(np.result_type(total.dtype, reduction.dtype), copy=False)
         found = np.asarray(np.true_divide(total, count)).astype(reduction.dtype, copy=False)
     return reduction.finish(found, out)
+
+
+nanmean = signatures.mean("nanmean", _mean)
 
 
 def _total(reduction: Reduction, where: Any) -> tuple[Any, Any]:
@@ -234,53 +172,27 @@ def _variance(reduction: Reduction, less: float, where: Any, mean: Any) -> npt.N
     return found
 
 
-def nanvar(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: float | None = None,
-) -> Any:
-    """Return the variances of the numbers along axes. As `numpy.nanvar`; see `var` for the options."""
+def _spread(name: str, x: Any, axis: Axis, dtype: DType, out: Any, keepdims: bool, **options: Any) -> Any:
+    """Return variances, or their roots. options: ddof, where, mean, correction."""
+    where, mean = options["where"], options["mean"]
     if is_small(x, where, mean):
-        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
-        return by_numpy(np.nanvar, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
-    less = reductions.less_of(ddof, correction)
+        options["mean"] = None if mean is None else as_numpy(mean)
+        return by_numpy(
+            getattr(np, name), x, out, axis=axis, keepdims=keepdims, **given(dtype=dtype, **options)
+        )
     if not _has_nan(x):
-        return reductions.var(x, axis, dtype, out, less, keepdims, where=where, mean=mean)
-    reduction = Reduction(np.nanvar, x, axis, keepdims=keepdims, **given(dtype=dtype))
-    return reduction.finish(_variance(reduction, less, where, mean), out)
+        plain = reductions.var if name == "nanvar" else reductions.std
+        return plain(x, axis, dtype, out, keepdims=keepdims, **options)
+    reduction = Reduction(getattr(np, name), x, axis, keepdims=keepdims, **given(dtype=dtype))
+    less = reductions.less_of(options["ddof"], options["correction"])
+    found = _variance(reduction, less, where, mean)
+    if name == "nanstd":
+        found = np.sqrt(found).astype(reduction.dtype, copy=False)
+    return reduction.finish(found, out)
 
 
-def nanstd(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: float | None = None,
-) -> Any:
-    """Return the standard deviations of the numbers along axes. As `numpy.nanstd`; see `std`."""
-    if is_small(x, where, mean):
-        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
-        return by_numpy(np.nanstd, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
-    less = reductions.less_of(ddof, correction)
-    if not _has_nan(x):
-        return reductions.std(x, axis, dtype, out, less, keepdims, where=where, mean=mean)
-    reduction = Reduction(np.nanstd, x, axis, keepdims=keepdims, **given(dtype=dtype))
-    found = np.sqrt(_variance(reduction, less, where, mean))
-    return reduction.finish(found.astype(reduction.dtype, copy=False), out)
+nanvar = spread("nanvar", _spread)
+nanstd = spread("nanstd", _spread)
 
 
 __all__ = ["nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]

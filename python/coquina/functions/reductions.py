@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina import function_signatures as signatures
 from coquina.arrays.methods import given
 from coquina.arrays.operands import as_numpy, source_of
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
+from coquina.function_signatures import extreme, place, spread, total, truth
 from coquina.functions.reducing import Reduction, by_numpy, is_kernel_type, is_small
 
 if TYPE_CHECKING:
@@ -48,32 +50,8 @@ def _sum_or_product(
     return reduction.finish(found, out)
 
 
-def sum(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the sums along axes; integers wrap in 64 bits. As `numpy.sum`."""
-    return _sum_or_product("sum", x, axis, dtype, out, keepdims, initial, where)
-
-
-def prod(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the products along axes; integers wrap in 64 bits. As `numpy.prod`."""
-    return _sum_or_product("prod", x, axis, dtype, out, keepdims, initial, where)
+sum = total("sum", _sum_or_product)
+prod = total("prod", _sum_or_product)
 
 
 def _extreme(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
@@ -93,30 +71,8 @@ def _extreme(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, initial: A
     return reduction.finish(found, out)
 
 
-def min(
-    x: Any,
-    /,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the smallest items along axes, NaN where there is one. As `numpy.min`."""
-    return _extreme("min", x, axis, out, keepdims, initial, where)
-
-
-def max(
-    x: Any,
-    /,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return the largest items along axes, NaN where there is one. As `numpy.max`."""
-    return _extreme("max", x, axis, out, keepdims, initial, where)
+min = extreme("min", _extreme)
+max = extreme("max", _extreme)
 
 
 def ptp(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
@@ -136,14 +92,8 @@ def _place(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) -> Any
     return reduction.finish(reduction.fold(name)[0].astype(np.intp, copy=False), out)
 
 
-def argmin(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the first place of the smallest item along an axis, or in the flat array. As `numpy.argmin`."""
-    return _place("argmin", x, axis, out, keepdims)
-
-
-def argmax(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the first place of the largest item along an axis, or in the flat array. As `numpy.argmax`."""
-    return _place("argmax", x, axis, out, keepdims)
+argmin = place("argmin", _place)
+argmax = place("argmax", _place)
 
 
 def _truth(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any) -> Any:
@@ -157,14 +107,8 @@ def _truth(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any) 
     return reduction.finish(reduction.fold(name, node)[0].astype(np.bool_, copy=False), out)
 
 
-def any(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Return whether any item along axes is true. As `numpy.any`."""
-    return _truth("any", x, axis, out, keepdims, where)
-
-
-def all(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Return whether all items along axes are true. As `numpy.all`."""
-    return _truth("all", x, axis, out, keepdims, where)
+any = truth("any", _truth)
+all = truth("all", _truth)
 
 
 def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
@@ -175,21 +119,15 @@ def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> An
     return reduction.finish(reduction.fold("count_nonzero")[0].astype(np.intp, copy=False))
 
 
-def mean(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Any:
-    """Return the means along axes, of integers as float64. As `numpy.mean`."""
+def _mean(name: str, x: Any, axis: Axis, dtype: DType, out: Any, keepdims: bool, where: Any) -> Any:
+    del name
     if is_small(x, where):
         return by_numpy(np.mean, x, out, axis=axis, keepdims=keepdims, where=where, **given(dtype=dtype))
     reduction = Reduction(np.mean, x, axis, keepdims=keepdims, **given(dtype=dtype))
     return reduction.finish(mean_of(reduction, where), out)
+
+
+mean = signatures.mean("mean", _mean)
 
 
 def mean_of(reduction: Reduction, where: Any = True) -> npt.NDArray[Any]:
@@ -214,53 +152,23 @@ def mean_of(reduction: Reduction, where: Any = True) -> npt.NDArray[Any]:
         return np.asarray(np.true_divide(total, count)).astype(dtype, copy=False)
 
 
-def var(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: float | None = None,
-) -> Any:
-    """Return the variances along axes. As `numpy.var`.
-
-    correction, ddof: what the count is reduced by. mean: the means, if they are known.
-    """
+def _spread(name: str, x: Any, axis: Axis, dtype: DType, out: Any, keepdims: bool, **options: Any) -> Any:
+    """Return variances, or their roots. options: ddof, where, mean, correction."""
+    where, mean = options["where"], options["mean"]
     if is_small(x, where, mean):
-        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
-        return by_numpy(np.var, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
-    reduction = Reduction(np.var, x, axis, keepdims=keepdims, **given(dtype=dtype))
-    return reduction.finish(_variance(reduction, less_of(ddof, correction), where, mean, dtype), out)
+        options["mean"] = None if mean is None else as_numpy(mean)
+        return by_numpy(
+            getattr(np, name), x, out, axis=axis, keepdims=keepdims, **given(dtype=dtype, **options)
+        )
+    reduction = Reduction(getattr(np, name), x, axis, keepdims=keepdims, **given(dtype=dtype))
+    found = _variance(reduction, less_of(options["ddof"], options["correction"]), where, mean, dtype)
+    if name == "std":
+        found = np.sqrt(found).astype(reduction.dtype, copy=False)
+    return reduction.finish(found, out)
 
 
-def std(
-    x: Any,
-    /,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: float | None = None,
-) -> Any:
-    """Return the standard deviations along axes. As `numpy.std`.
-
-    correction, ddof: what the count is reduced by. mean: the means, if they are known.
-    """
-    if is_small(x, where, mean):
-        options = given(dtype=dtype, mean=None if mean is None else as_numpy(mean), correction=correction)
-        return by_numpy(np.std, x, out, axis=axis, ddof=ddof, keepdims=keepdims, where=where, **options)
-    reduction = Reduction(np.std, x, axis, keepdims=keepdims, **given(dtype=dtype))
-    found = _variance(reduction, less_of(ddof, correction), where, mean, dtype)
-    return reduction.finish(np.sqrt(found).astype(reduction.dtype, copy=False), out)
+var = spread("var", _spread)
+std = spread("std", _spread)
 
 
 def less_of(ddof: float, correction: float | None) -> float:

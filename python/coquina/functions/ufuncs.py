@@ -14,6 +14,7 @@ import numpy as np
 from coquina.expressions.evaluation import evaluate
 from coquina.expressions.functions import FUNCTIONS, Function
 from coquina.expressions.protocols import array_ufunc
+from coquina.function_signatures import described
 from coquina.function_table import ELEMENTWISE, ELEMENTWISE_NAMES
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _unary(name: str, what: str) -> Callable[[Any], Array | Expr]:
             return evaluate(function, x)
         return _as_ufunc(function, (x,), {"out": out, "where": where, "dtype": dtype, "casting": casting})
 
-    return _named(call, name, what)
+    return described(call, name, what, __name__)
 
 
 def _binary(name: str, what: str) -> Callable[[Any, Any], Array | Expr]:
@@ -55,7 +56,7 @@ def _binary(name: str, what: str) -> Callable[[Any, Any], Array | Expr]:
             return evaluate(function, x1, x2)
         return _as_ufunc(function, (x1, x2), {"out": out, "where": where, "dtype": dtype, "casting": casting})
 
-    return _named(call, name, what)
+    return described(call, name, what, __name__)
 
 
 def _as_ufunc(function: Function, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -65,12 +66,6 @@ def _as_ufunc(function: Function, operands: tuple[Any, ...], options: dict[str, 
     out = options.pop("out")
     given: dict[str, Any] = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
     return array_ufunc(cast("Any", function.apply), "__call__", operands, {**options, **given})
-
-
-def _named(call: Any, name: str, what: str) -> Any:
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"Return {what}."
-    return call
 
 
 def _make_all() -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5 import checksums as sums
 from coquina.hdf5 import quantization, tuning_attribute
@@ -21,26 +21,22 @@ from coquina.hdf5.groups import Group
 from coquina.hdf5.new_files import NewFile
 from coquina.hdf5.open_files import Properties, last_commit
 from coquina.hdf5.places import inside
-from coquina.hdf5.planning import Wish, plan
+from coquina.hdf5.planning import CopyRequest, plan
 from coquina.hdf5.references import copy_attributes
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.storing import copy_items, make, nbytes_of
 from coquina.hdf5.tree_copies import Copied, TreeCopy
 from coquina.hdf5.trees import Walk
 from coquina.hdf5.untyped import h5f, h5o, h5py
-from coquina.lossy import lossy_of
 from coquina.remote import new_path
-from coquina.storage_options import check_keywords
-from coquina.tuning_options import AUTO, DATASETS, Tuning, tuned
+from coquina.storage_options import DatasetCopyOptions, RepackOptions, Storage
+from coquina.tuning_options import DATASETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from coquina._core import Filters, Path
-    from coquina.lossy import LossyOption
-
-Chunks = tuple[int, ...] | Literal["auto"] | None
+    from coquina._core import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +56,15 @@ def repack(
     target: Path | None = None,
     *,
     group: str = "/",
-    filter: str | None = None,
-    codec: str | None = None,
-    level: int | None = None,
-    filters: Filters = "shuffle",
-    blocks: tuple[int, ...] | None = None,
-    fletcher32: bool | None = None,
-    checksums: bool | None = None,
-    chunks: Chunks = None,
-    lossy: LossyOption = None,
     only: tuple[str, ...] = (),
     in_place: bool = False,
     overwrite: bool = False,
     verify: bool = True,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[RepackOptions],
 ) -> Repacked:
-    """Write a copy of an HDF5 file without gaps, its datasets compressed otherwise if that is wished.
+    """Write a copy of an HDF5 file without gaps, its datasets compressed otherwise if that is asked for.
 
     group: what is copied; its members are those of the new file's root. A dataset may be named too.
     filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`; for all datasets, or for
@@ -95,27 +82,22 @@ def repack(
 
     Chunks whose filters and shape stay the same are copied as they are stored. Groups, attributes, soft,
     external and hard links, named datatypes and references are kept; what only a reference leads to is not.
-    What cannot be stored as it is wished stays as it is, with the reason in `Repacked.datasets`.
+    What cannot be stored as it was asked for stays as it is, with the reason in `Repacked.datasets`.
 
     Raises FileExistsError, OSError, ValueError for options that do not fit, KeyError if there is no `group`,
     CorruptError for chunks that do not decode, or a copy that differs, UnsupportedError for references of
     HDF5 1.12. Then there is no new file. Memory: some boxes of 64 MiB, or of a chunk if that is larger.
     """
-    if filter is None and codec == AUTO:
-        filter = "blosc2"
-    if filter is None and codec is not None:
-        raise ValueError(f"codec {codec!r}: needs a filter that it is for")
-    check_keywords(repack, tuning, Tuning)
-    codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
-    named = tuple(only)
-    wish = Wish(
-        filter, codec, level, filters, blocks, fletcher32, chunks, named, lossy_of(lossy), terms,
-        checksums=checksums,
-    )  # fmt: skip
+    wanted = Storage.of(repack, storage, RepackOptions, base=DATASETS)
+    if wanted.filter is None and wanted.tuning is not None:
+        wanted = replace(wanted, filter="blosc2")
+    if wanted.filter is None and wanted.codec is not None:
+        raise ValueError(f"codec {wanted.codec!r}: needs a filter that it is for")
+    request = CopyRequest(wanted, tuple(only))
     path = os.path.realpath(os.fsdecode(source))
     out = target_of(path, target, in_place=in_place, overwrite=overwrite)
     return repack_by(
-        wish,
+        request,
         path,
         out,
         group=group,
@@ -127,7 +109,7 @@ def repack(
 
 
 def repack_by(
-    wish: Wish,
+    request: CopyRequest,
     path: str,
     out: str,
     *,
@@ -137,8 +119,8 @@ def repack_by(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Repacked:
-    """Write a copy of the file at `path` to `out` by a wish; see `repack`."""
-    wish.check()
+    """Write a copy of the file at `path` to `out` by a request; see `repack`."""
+    request.check()
     before = os.path.getsize(path)
     work = _Work(progress)
     with last_commit(path) as old:
@@ -148,7 +130,7 @@ def repack_by(
         walk = Walk(top)
         new = NewFile(out, "w" if overwrite else "x", {}, properties=_properties(old, top))
         try:
-            copy = TreeCopy(walk, new.h5, wish, threads, work.done)
+            copy = TreeCopy(walk, new.h5, request, threads, work.done)
             copy.make()
             new.complete()
             _copy_userblock(path, new.part, old.userblock_size)
@@ -187,34 +169,26 @@ def copy(
     target: Group,
     name: str | None = None,
     *,
-    filter: str | None = "blosc2",
-    codec: str | None = None,
-    level: int | None = None,
-    filters: Filters = "shuffle",
-    blocks: tuple[int, ...] | None = None,
-    fletcher32: bool | None = None,
-    chunks: Chunks = None,
-    lossy: LossyOption = None,
     threads: int | None = None,
-    **tuning: Unpack[Tuning],
+    **storage: Unpack[DatasetCopyOptions],
 ) -> Any:
     """Copy a dataset, with its attributes, into a group of this file or another, stored otherwise.
 
-    name: in that group; that of the dataset by default. All other options are those of `repack`; a bound is
-    for integers too here. Returns the new dataset; there is none if an exception is raised. References in
-    attributes lead to what has the same name in the other file, if there is such a thing.
+    name: in that group; that of the dataset by default. All other options are those of `repack`, with the
+    filter "blosc2" by default; a bound is for integers too here. Returns the new dataset; there is none if an
+    exception is raised. References in attributes lead to what has the same name in the other file, if there
+    is such a thing.
     Raises ValueError if there is something of this name, and what `repack` raises.
     """
     name = name if name is not None else (dataset.name or "").rpartition("/")[2]
     if not name or name in target:
         raise ValueError(f"copy: there is something of the name {name!r}, or it is none")
     h5, group = inside(dataset), inside(target)
-    check_keywords(copy, tuning, Tuning)
-    codec, level, filters, terms = tuned(codec, level, filters, tuning, DATASETS)
-    wish = Wish(filter, codec, level, filters, blocks, fletcher32, chunks, ("/",), lossy_of(lossy), terms)
-    wish.check()
-    planned = plan(h5, "/", wish)
-    if lossy is not None and planned.lossy is None:
+    wanted = Storage.of(copy, {"filter": "blosc2", **storage}, DatasetCopyOptions, base=DATASETS)
+    request = CopyRequest(wanted, ("/",))
+    request.check()
+    planned = plan(h5, "/", request)
+    if wanted.lossy is not None and planned.lossy is None:
         raise ValueError(f"copy: lossy: {planned.reason or 'items that are no numbers are kept exactly'}")
     if planned.how == "copied":
         h5o.copy(h5.id, b".", group.id, name.encode())

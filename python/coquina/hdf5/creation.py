@@ -7,7 +7,7 @@ Invariant: it can be made where no filter plugin is present, and is what the plu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from operator import index
@@ -18,62 +18,25 @@ import numpy as np
 from coquina.arrays.creation import is_sliced
 from coquina.hdf5 import checksums
 from coquina.hdf5.describing import default_cut
-from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
+from coquina.hdf5.filters import ChunkShape, as_set, pipeline
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.untyped import h5d, h5o, h5p, h5py, h5s, h5t, h5z
-from coquina.lossy import lossy_of
-from coquina.storage_options import DatasetOptions, check_keywords, parted
-from coquina.tuning_options import DATASETS, tuned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import numpy.typing as npt
 
-    from coquina._core import Codec
-    from coquina.hdf5.describing import Zones
-    from coquina.lossy import Lossy
-    from coquina.storage_options import Chunks
-    from coquina.tuning_options import Terms
+    from coquina.storage_options import Storage
 
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetStorage:
-    """How a new dataset is stored; see `Group.create_dataset`. tuning: what chunks are tuned for."""
-
-    chunks: Chunks = None
-    maxshape: tuple[int | None, ...] | None = None
-    blocks: Shape | None = None
-    filter: str = "blosc2"
-    codec: Codec | None = None
-    level: int | None = None
-    filters: Any = "shuffle"
-    fletcher32: bool = False
-    fillvalue: Any = None
-    lossy: Lossy | None = None
-    zones: Zones = ()
-    checksums: bool = True
-    tuning: Terms | None = None
-
-    @classmethod
-    def of(cls, writer: Callable[..., Any], given: Mapping[str, Any]) -> DatasetStorage:
-        """Return what a writer was given. Raises TypeError for other keywords, and as `tuned`."""
-        check_keywords(writer, given, DatasetOptions)
-        plain, tuning = parted(given)
-        asked = cls(**plain)
-        codec, level, filters, terms = tuned(asked.codec, asked.level, asked.filters, tuning, DATASETS)
-        bound = lossy_of(asked.lossy)
-        return replace(asked, codec=codec, level=level, filters=filters, lossy=bound, tuning=terms)
-
-    def check(self) -> None:
-        """Raise ValueError for means that datasets do not have, and for filters that cannot be tuned."""
-        if self.tuning is not None and (self.filter != "blosc2" or self.fletcher32):
-            named = "fletcher32" if self.filter == "blosc2" else f"filter {self.filter!r}"
-            raise ValueError(f"{named}: codec='auto' is for chunks whose only filter is 'blosc2'")
-        if self.lossy is not None and self.lossy.means not in (None, "round"):
-            raise ValueError(f"means {self.lossy.means!r}: datasets are rounded; takes 'round', or none")
+def check(storage: Storage) -> None:
+    """Raise ValueError for means that datasets do not have, and for filters that cannot be tuned."""
+    if storage.tuning is not None and not storage.is_blosc2_alone:
+        named = "fletcher32" if storage.compressor == "blosc2" else f"filter {storage.filter!r}"
+        raise ValueError(f"{named}: codec='auto' is for chunks whose only filter is 'blosc2'")
+    if storage.lossy is not None and storage.lossy.means not in (None, "round"):
+        raise ValueError(f"means {storage.lossy.means!r}: datasets are rounded; takes 'round', or none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +80,8 @@ def content(shape: Any, dtype: npt.DTypeLike | None, data: Any) -> Content:
     return Content(found, wanted, data)
 
 
-def datatype(dtype: np.dtype[Any]) -> Any:
-    """Return the HDF5 datatype of a dtype; None if no `Array` can have its items.
+def datatype(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]] | None:
+    """Return the HDF5 datatype of a dtype, and the dtype of its bytes; None if no `Array` can have its items.
 
     Raises TypeError for a dtype that HDF5 has nothing for.
     """
@@ -129,10 +92,11 @@ def datatype(dtype: np.dtype[Any]) -> Any:
     except TypeError as error:
         hint = "; store the integers, or mark it by h5py.opaque_dtype" if dtype.kind in "mM" else ""
         raise TypeError(f"dtype {dtype}: HDF5 has no datatype for it{hint}") from error
-    return None if stored_dtype(tid) is None else tid
+    stored = stored_dtype(tid)
+    return None if stored is None else (tid, stored)
 
 
-def create(location: Any, made: Content, tid: Any, storage: DatasetStorage) -> tuple[Any, Shape | None]:
+def create(location: Any, made: Content, tid: Any, storage: Storage) -> tuple[Any, Shape | None]:
     """Return a new dataset of h5py in the file of `location`, and the blocks of its chunks, if it has any.
 
     It has neither a name nor items yet.
@@ -147,7 +111,7 @@ def create(location: Any, made: Content, tid: Any, storage: DatasetStorage) -> t
         _check_plain(storage, made.shape)
     space = h5s.create_simple(made.shape, limits) if made.shape else h5s.create(h5s.SCALAR)
     did = h5d.create(location.id, None, tid, space, plist)
-    if not storage.checksums and blocks is not None and storage.filter == "blosc2":
+    if storage.checksums is False and blocks is not None and storage.compressor == "blosc2":
         checksums.forgo(did)
     return h5py.Dataset(did), blocks
 
@@ -183,7 +147,7 @@ def first_missing(group: Any, name: str) -> str:
 def missing(group: Any, name: str) -> str | None:
     """Return the same; None if nothing is missing."""
     root = "/" if name.startswith("/") else ""
-    parts = [part for part in name.split("/") if part]
+    parts = list(filter(None, name.split("/")))
     if not parts or "." in parts:
         return None if name in group else name
     links = group.id.links
@@ -210,7 +174,7 @@ def _limits(shape: Shape, maxshape: tuple[int | None, ...] | None) -> tuple[int,
     return tuple(h5s.UNLIMITED if most is None else most for most in maxshape)
 
 
-def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: DatasetStorage) -> Shape | None:
+def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Storage) -> Shape | None:
     """Choose chunks and filters, and return the blocks.
 
     None for a dataset that has no items and never will, or no axes.
@@ -221,49 +185,34 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Dat
         _check_contiguous(made, limits, storage)
         return None
     itemsize = made.dtype.itemsize
-    wanted = None if storage.chunks in (None, "auto") or storage.chunks is True else storage.chunks
-    given = _lengths((wanted,) if isinstance(wanted, int) else wanted)
-    chunks, blocks = default_cut(made.shape, itemsize, given, _lengths(storage.blocks))
+    given = storage.chunk_lengths
+    chunks, blocks = default_cut(made.shape, itemsize, given, storage.block_lengths)
     # An axis without items gets a chunk as if it were endless; HDF5 wants none beyond what is fixed.
-    fitting = tuple(
-        chunk if most == h5s.UNLIMITED else min(chunk, most)
-        for chunk, most in zip(chunks, limits, strict=True)
-    )
+    most = [chunk if end == h5s.UNLIMITED else end for chunk, end in zip(chunks, limits, strict=True)]
+    fitting = tuple(map(min, chunks, most))
     if given is not None and fitting != chunks:
         raise ValueError(f"chunks {given}: larger than a shape that cannot grow beyond {limits}")
     plist.set_chunk(fitting)
-    blocks = tuple(min(block, chunk) for block, chunk in zip(blocks, fitting, strict=True))
-    what = Wanted(
-        codec=storage.codec,
-        level=storage.level,
-        filters=filters_name(storage.filters),
-        chunks=fitting,
-        itemsize=itemsize,
-        typesize=made.dtype.base.itemsize,
-        block_bytes=prod(blocks) * itemsize,
-        dtype=made.dtype,
-    )
-    for slot in pipeline(storage.filter, what, fletcher32=storage.fletcher32):
+    blocks = tuple(map(min, blocks, fitting))
+    shape = ChunkShape(fitting, itemsize, made.dtype.base.itemsize, prod(blocks) * itemsize, made.dtype)
+    for slot in pipeline(storage, shape):
         flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
         plist.set_filter(slot[0], flags, as_set(slot))
     return blocks
 
 
-def _lengths(given: Shape | None) -> Shape | None:
-    return None if given is None else tuple(index(length) for length in given)
-
-
-def _check_contiguous(made: Content, limits: tuple[int, ...], storage: DatasetStorage) -> None:
+def _check_contiguous(made: Content, limits: tuple[int, ...], storage: Storage) -> None:
     """Raise TypeError for what only chunks can have."""
     if limits != made.shape:
         raise TypeError("chunks=False: what is stored in one piece cannot grow: no maxshape beyond the shape")
     asked = {"codec": storage.codec, "blocks": storage.blocks, "codec='auto'": storage.tuning}
     names = [name for name, value in asked.items() if value is not None]
-    if names or storage.filter not in ("blosc2", "none"):
-        raise TypeError(f"chunks=False: only chunks have filters, not {', '.join(names) or storage.filter!r}")
+    if names or storage.compressor not in ("blosc2", "none"):
+        named = ", ".join(names) or repr(storage.filter)
+        raise TypeError(f"chunks=False: only chunks have filters, not {named}")
 
 
-def _check_plain(storage: DatasetStorage, shape: Shape) -> None:
+def _check_plain(storage: Storage, shape: Shape) -> None:
     """Raise TypeError if chunks were asked for where there can be none."""
     is_asked = storage.fletcher32 or storage.lossy is not None
     is_asked = is_asked or not (isinstance(storage.chunks, bool) or storage.chunks in (None, "auto"))

@@ -15,7 +15,7 @@ import numpy as np
 
 from coquina._core import CorruptError, UnsupportedError
 from coquina.arrays.array import Array
-from coquina.arrays.copies import encoding_of_copy
+from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.descriptions import add_layers, layers_of
 from coquina.arrays.fields import field_names, write_fields
 from coquina.hdf5 import checksums, policy_attributes, quantization, rounding, tuning_attribute
@@ -27,6 +27,7 @@ from coquina.hdf5.filters import is_blosc2_alone
 from coquina.hdf5.fixed_attributes import mark_indexes_stale
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
+from coquina.storage_options import Storage, is_cut
 from coquina.tuning_options import DATASETS, info_of
 
 if TYPE_CHECKING:
@@ -35,15 +36,15 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Buffer, Codec, Filters, Hdf5Library, Path
+    from coquina._core import Buffer, Hdf5Library, Path
     from coquina.changes import Changes
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
-    from coquina.lossy import Lossy, LossyInfo, LossyOption
+    from coquina.lossy import Lossy, LossyInfo
     from coquina.remote import RangeReader
-    from coquina.storage_options import Chunks
-    from coquina.tuning_options import Terms, Tuning, TuningInfo
+    from coquina.storage_options import StorageOptions
+    from coquina.tuning_options import Terms, TuningInfo
 
 
 #: Of a name of metadata in an array.
@@ -402,19 +403,9 @@ class Dataset(Placed, Array):
     def copy(
         self,
         *,
-        chunks: Chunks = None,
-        blocks: tuple[int, ...] | None = None,
-        access: str | tuple[int, ...] = "any",
-        codec: Codec | None = None,
-        level: int | None = None,
-        filters: Filters | None = None,
-        lossy: LossyOption = None,
         path: Path | None = None,
-        contiguous: bool = True,
-        overwrite: bool = False,
-        checksums: bool = True,
         threads: int | None = None,
-        **tuning: Unpack[Tuning],
+        **storage: Unpack[StorageOptions],
     ) -> Array:
         """Return a copy as an array in memory or in a file that is not HDF5 (see `Group.copy` for that).
 
@@ -422,21 +413,10 @@ class Dataset(Placed, Array):
         copied, as `asarray` does; references, and what tells HDF5 and NetCDF of the file, are not.
         """
         layers = layers_of(self)
-        if chunks is None and blocks is None and access == "any" and self.layout == "chunked":
-            chunks = self.chunks
-        encoding, _ = encoding_of_copy(self, codec, level, filters, tuning, DATASETS)
-        copy = super().copy(
-            chunks="auto" if chunks is None else chunks,
-            blocks=blocks,
-            access=access,
-            **encoding,
-            lossy=lossy,
-            path=path,
-            contiguous=contiguous,
-            overwrite=overwrite,
-            checksums=checksums,
-            threads=threads,
-        )
+        wanted = Storage.for_array(Dataset.copy, storage, path)
+        if not is_cut(storage) and self.layout == "chunked":
+            wanted = replace(wanted, chunks=self.chunks)
+        copy = copy_of(Array, self, storage_of_copy(self, wanted, DATASETS)[0], threads=threads)
         with copy.transaction():
             add_layers(copy, layers)
         return copy

@@ -120,8 +120,9 @@ class Facts:
         """
         if self.gear != "fetched" or not self.is_writable or not self.filters:
             return self
-        lengths = zip(self.maxshape, self.chunks, strict=False)
-        if all(most is not None and most % chunk == 0 for most, chunk in lengths):
+        # Beside the axes of the file, chunks have those of an array datatype.
+        pairs = zip(self.maxshape, self.chunks, strict=False)
+        if not [most for most, chunk in pairs if most is None or most % chunk]:
             return self
         if library.filters_partial_edges is not False:
             return self
@@ -170,6 +171,18 @@ def describe(
         seconds = facts.dtype.str.replace("i", "f")
         fill = shown_seconds(np.frombuffer(facts.fill, facts.dtype)).astype(seconds).tobytes()
         return replace(facts, dtype=np.dtype(seconds), fill=fill, is_time=True)
+    return _with_strings(facts, dataset)
+
+
+def describe_new(dataset: Any, stored: np.dtype[Any], header: int, file: FileFacts) -> Facts:
+    """Return the facts of a dataset of h5py that was just made: PyTables has not marked it as anything.
+
+    stored: the dtype of its bytes. header: where it is described. file: what is known of the file.
+    """
+    return _with_strings(_facts(dataset, dataset.id.get_space(), (stored, True), header, file), dataset)
+
+
+def _with_strings(facts: Facts, dataset: Any) -> Facts:
     return replace(facts, terminated=terminated_in(dataset.id)) if facts.dtype.kind in "SV" else facts
 
 
@@ -200,17 +213,13 @@ def _facts(
     gear: Gear = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
         direct = _why_not_direct(did, plist, file, layout)
-        if direct is None:
-            gear, reason = "direct", None
-        elif reason is None:
-            gear, reason = "fetched", direct
-        else:
-            reason = direct
+        gear = "direct" if direct is None else "fetched" if reason is None else "whole"
+        reason = direct
     name = h5i.get_name(did)
     return Facts(
         shape=(*shape, *axes),
         chunks=(*plist.get_chunk(), *axes) if layout == "chunked" else (),
-        maxshape=tuple(None if n == h5s.UNLIMITED else n for n in space.get_simple_extent_dims(True)),
+        maxshape=tuple([None if n == h5s.UNLIMITED else n for n in space.get_simple_extent_dims(True)]),
         rank=len(shape),
         dtype=dtype,
         is_exact=is_exact,
@@ -271,11 +280,11 @@ def item_dtype(dataset: Any) -> tuple[np.dtype[Any], bool] | None:
 
 def filters_of(plist: Any) -> list[Filter]:
     """Return the filters that a creation property list names."""
-    rows = (plist.get_filter(at) for at in range(plist.get_nfilters()))
-    return [
-        (code, filter_name(code) or name.decode(errors="replace"), bool(flags & h5z.FLAG_OPTIONAL), values)
-        for code, flags, values, name in rows
-    ]
+    found: list[Filter] = []
+    for code, flags, values, name in map(plist.get_filter, range(plist.get_nfilters())):
+        shown = filter_name(code) or name.decode(errors="replace")
+        found.append((code, shown, bool(flags & h5z.FLAG_OPTIONAL), values))
+    return found
 
 
 def filter_name(code: int) -> str | None:
@@ -337,12 +346,13 @@ def _why_not_decoded(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
 
     N-bit packs records with arrays in them in a way of its own; HTJ2K without parameters knows no byte order.
     """
-    if dtype.base.str[0] == ">" and any(code == HTJ2K and not values for code, *_, values in filters):
-        return "filter 32033 (htj2k): without parameters nothing says in which order bytes are"
-    has_nbit = any(code == h5z.FILTER_NBIT for code, *_ in filters)
-    fields = () if dtype.names is None else [dtype[name] for name in dtype.names]
-    if has_nbit and any(field.subdtype is not None or field.names is not None for field in fields):
-        return "filter 5 (nbit): libhdf5 leaves out members of such records, which only it can tell"
+    for code, _, _, values in filters:
+        if code == HTJ2K and not values and dtype.base.str[0] == ">":
+            return "filter 32033 (htj2k): without parameters nothing says in which order bytes are"
+        if code == h5z.FILTER_NBIT:
+            fields = [dtype[name] for name in dtype.names or ()]
+            if any(field.subdtype is not None or field.names is not None for field in fields):
+                return "filter 5 (nbit): libhdf5 leaves out members of such records, which only it can tell"
     return None
 
 

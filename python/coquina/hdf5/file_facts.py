@@ -34,6 +34,7 @@ class FileFacts:
     number: int
     name: str
     intent: int
+    is_writable: bool
     driver: int
     has_userblock: bool
     path: str | None
@@ -53,6 +54,7 @@ class FileFacts:
             number=number,
             name=fid.name.decode(errors="replace"),
             intent=fid.get_intent(),
+            is_writable=bool(fid.get_intent() & h5f.ACC_RDWR),
             driver=driver,
             has_userblock=fid.get_create_plist().get_userblock() > 0,
             path=os.path.abspath(os.fsdecode(fid.name)) if is_simple else None,
@@ -61,11 +63,6 @@ class FileFacts:
             remote=None if is_simple else RangeReader.of_file(number),
             journaled=OpenFile.is_below(number),
         )
-
-    @property
-    def is_writable(self) -> bool:
-        """Whether it was opened to be changed."""
-        return bool(self.intent & h5f.ACC_RDWR)
 
     def why_not_direct(self) -> str | None:
         """Return why no dataset may be read by a descriptor of ours, or by ranges; None if one may."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize, ref
 
 from coquina._core import UnsupportedError
+from coquina.arrays.methods import given
 from coquina.hdf5.damage import told
 from coquina.hdf5.describing import place_of
 from coquina.hdf5.external import is_allowed
@@ -80,19 +81,16 @@ class File(Group):
         """Open or make it."""
         if mode not in ("r", "r+", "a", "w", "x"):
             raise ValueError(f"mode {mode!r}: takes 'r', 'r+', 'a', 'w' or 'x'")
-        options: dict[str, Any] = {
-            "libver": libver,
-            "driver": driver,
-            "locking": locking,
-            "track_order": track_order,
-            "userblock_size": userblock_size,
-            "page_buf_size": page_buf_size,
-            "fs_strategy": fs_strategy,
-            "fs_page_size": fs_page_size,
-        }
-        if libver is None and mode != "r":
-            options["libver"] = LIBVER
-        options = {name: value for name, value in options.items() if value is not None}
+        options = given(
+            libver=LIBVER if libver is None and mode != "r" else libver,
+            driver=driver,
+            locking=locking,
+            track_order=track_order,
+            userblock_size=userblock_size,
+            page_buf_size=page_buf_size,
+            fs_strategy=fs_strategy,
+            fs_page_size=fs_page_size,
+        )
         if swmr:
             options["swmr"] = True
         self._new = self._open = None
@@ -115,25 +113,33 @@ class File(Group):
         elif name is None or not commits or not os.path.isfile(name):
             self._share_with_h5py(path if name is None else name, mode, options)
         elif mode == "r":
-            opened_ns = _modified_ns(name)
-            try:
-                found = OpenFile.reading(name, options)
-            except BlockingIOError as error:
-                self._share_what_h5py_has(name, mode, options, error)
-            else:
-                self._begin(found, "r", opened_ns)
+            self._read(name, options)
         else:
-            opened_ns = _modified_ns(name)
-            try:
-                found, is_known = OpenFile.writing(name, options, durable=durable, wait=wait)
-            except BlockingIOError as error:
-                self._share_what_h5py_has(name, mode, options, error)
-                return
-            nodes = found.nodes() if is_known and found.nodes is not None else None
-            if nodes is None:
-                self._begin(found, "r+", opened_ns)
-            else:
-                self._adopt(found, nodes)
+            self._write(name, options, durable, wait)
+
+    def _read(self, name: str, options: dict[str, Any]) -> None:
+        """Open a file below h5py for reading."""
+        opened_ns = _modified_ns(name)
+        try:
+            found = OpenFile.reading(name, options)
+        except BlockingIOError as error:
+            self._share_what_h5py_has(name, "r", options, error)
+        else:
+            self._begin(found, "r", opened_ns)
+
+    def _write(self, name: str, options: dict[str, Any], durable: bool, wait: float | None) -> None:
+        """Open a file below h5py for writing, or be another handle of one that is open so."""
+        opened_ns = _modified_ns(name)
+        try:
+            found, is_known = OpenFile.writing(name, options, durable=durable, wait=wait)
+        except BlockingIOError as error:
+            self._share_what_h5py_has(name, "r+", options, error)
+            return
+        nodes = found.nodes() if is_known and found.nodes is not None else None
+        if nodes is None:
+            self._begin(found, "r+", opened_ns)
+        else:
+            self._adopt(found, nodes)
 
     def _make(self, new: NewFile) -> None:
         self._new = new

@@ -10,18 +10,17 @@ Invariant: parameters are complete: libhdf5 lets a filter complete them only whe
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5.untyped import h5z
+from coquina.storage_options import Storage
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import numpy as np
-
-    from coquina._core import Codec
 
 #: Id, whether it may be skipped, and parameters.
 Slot = tuple[int, bool, tuple[int, ...]]
@@ -48,17 +47,13 @@ _LEVEL = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a pipeline is made from.
+class ChunkShape:
+    """What the parameters of filters tell of chunks.
 
-    codec, level: None for those that the compressor takes by default. filters: what rearranges the bytes
-    before. chunks: of the file's axes. itemsize: bytes of an element, typesize: of an innermost item. blocks:
-    their bytes, for Blosc2. dtype: of the elements, for images.
+    chunks: of the file's axes. itemsize: bytes of an element, typesize: of an innermost item. block_bytes:
+    of Blosc2's blocks. dtype: of the elements, for images.
     """
 
-    codec: Codec | None
-    level: int | None
-    filters: str
     chunks: tuple[int, ...]
     itemsize: int
     typesize: int
@@ -74,25 +69,27 @@ class Wanted:
         return nbytes & _U32_MAX
 
 
-def pipeline(compressor: str, wanted: Wanted, *, fletcher32: bool) -> list[Slot]:
+def pipeline(storage: Storage, shape: ChunkShape) -> list[Slot]:
     """Return the filters of a new dataset, in the order of writing.
 
     Raises ValueError for a name, a level or a combination that the compressor does not know.
     """
-    make = _choice("filter", compressor, _COMPRESSORS)
-    slots = make(wanted)
+    if storage.filters is not None:
+        # Also where the compressor does not look at it.
+        _filters_name(storage.filters)
+    slots = _choice("filter", storage.compressor, _COMPRESSORS)(storage, shape)
     # The checksum is of the stored bytes. It is never skipped: no plugin is needed for it.
-    return [*slots, (FLETCHER32, False, ())] if fletcher32 else slots
+    return [*slots, (FLETCHER32, False, ())] if storage.fletcher32 else slots
 
 
-def refitted(slot: Slot, wanted: Wanted) -> Slot:
-    """Return a filter for other chunks: those of `wanted`, all else as it was.
+def refitted(slot: Slot, shape: ChunkShape) -> Slot:
+    """Return a filter for other chunks: all else is as it was.
 
     Raises ValueError for a codec or a filter of Blosc without a name here.
     """
     code, may_skip, values = slot
     if code == HTJ2K:
-        return _htj2k(replace(wanted, codec=None))[0]
+        return _htj2k(Storage(), shape)[0]
     if code not in (BLOSC, BLOSC2):
         return slot
     level, shuffle, codec = values[4:7] if len(values) >= 7 else (5, 1, 0)
@@ -100,8 +97,8 @@ def refitted(slot: Slot, wanted: Wanted) -> Slot:
     kinds = {number: name for name, number in _BLOSC2_FILTERS.items()}
     if codec not in names or shuffle not in kinds:
         raise ValueError(f"codec {codec}, filter {shuffle}")
-    like = replace(wanted, codec=names[codec], level=level, filters=kinds[shuffle])
-    ((_, _, new),) = _blosc2(like) if code == BLOSC2 else _blosc(like)
+    like = Storage(names[codec], level, kinds[shuffle])
+    ((_, _, new),) = _blosc2(like, shape) if code == BLOSC2 else _blosc(like, shape)
     return code, may_skip, new
 
 
@@ -112,8 +109,14 @@ def as_set(slot: Slot) -> tuple[int, ...]:
     return values[3:] if code == BITSHUFFLE and h5z.filter_avail(BITSHUFFLE) else values
 
 
-def filters_name(filters: Any) -> str:
-    """Return the one filter that is asked for, as HDF5's compressors know them."""
+def _filters(storage: Storage, known: dict[str, Any]) -> Any:
+    """Return what a compressor knows the one filter as that rearranges bytes before it."""
+    return _choice("filters", _filters_name(storage.filters), known)
+
+
+def _filters_name(filters: Any) -> str:
+    if filters is None:
+        return "shuffle"
     names: list[Any] = [filters] if isinstance(filters, str) else list(filters)
     if not names:
         return "nofilter"
@@ -122,12 +125,12 @@ def filters_name(filters: Any) -> str:
     return names[0]
 
 
-def _codec(wanted: Wanted, default: str, known: dict[str, Any]) -> Any:
-    if wanted.codec is not None and not isinstance(wanted.codec, str):
+def _codec(storage: Storage, default: str, known: dict[str, Any]) -> Any:
+    if storage.codec is not None and not isinstance(storage.codec, str):
         raise ValueError(
-            f"codec {wanted.codec!r}: filters of HDF5 store no parameter of a codec; files of arrays do"
+            f"codec {storage.codec!r}: filters of HDF5 store no parameter of a codec; files of arrays do"
         )
-    return _choice("codec", wanted.codec or default, known)
+    return _choice("codec", storage.codec or default, known)
 
 
 def _choice(what: str, name: str, known: dict[str, Any]) -> Any:
@@ -141,91 +144,89 @@ def usual_level(compressor: str) -> int:
     return DEFAULT_LEVEL if compressor == "blosc2" else _LEVEL
 
 
-def _level(wanted: Wanted, lowest: int, highest: int, usual: int = _LEVEL) -> int:
-    level = usual if wanted.level is None else wanted.level
+def _level(storage: Storage, lowest: int, highest: int, usual: int = _LEVEL) -> int:
+    level = usual if storage.level is None else storage.level
     if not lowest <= level <= highest:
         raise ValueError(f"level {level}: takes {lowest} to {highest}")
     return level
 
 
-def _no_codec(compressor: str, wanted: Wanted) -> None:
-    if wanted.codec is not None:
-        raise ValueError(f"codec {wanted.codec!r}: the filter {compressor!r} is one itself")
+def _no_codec(compressor: str, storage: Storage) -> None:
+    if storage.codec is not None:
+        raise ValueError(f"codec {storage.codec!r}: the filter {compressor!r} is one itself")
 
 
-def _shuffled(wanted: Wanted) -> list[Slot]:
+def _shuffled(storage: Storage, shape: ChunkShape) -> list[Slot]:
     """Return HDF5's own shuffle, if it is asked for and does something."""
-    is_shuffled = _choice("filters", wanted.filters, {"nofilter": False, "shuffle": True})
-    return [(SHUFFLE, True, (wanted.itemsize,))] if is_shuffled and wanted.itemsize > 1 else []
+    is_shuffled = _filters(storage, {"nofilter": False, "shuffle": True})
+    return [(SHUFFLE, True, (shape.itemsize,))] if is_shuffled and shape.itemsize > 1 else []
 
 
-def _blosc2(wanted: Wanted) -> list[Slot]:
-    codec = _codec(wanted, DEFAULT_CODEC, _BLOSC_CODECS)
-    filters = _choice("filters", wanted.filters, _BLOSC2_FILTERS)
-    rank = len(wanted.chunks)
-    dims = (rank, *(extent & _U32_MAX for extent in wanted.chunks)) if 2 <= rank <= 8 else ()
-    sizes = (1, wanted.block_bytes & _U32_MAX, wanted.typesize, wanted.chunk_bytes)
-    level = _level(wanted, 0, 9, DEFAULT_LEVEL)
+def _blosc2(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    codec = _codec(storage, DEFAULT_CODEC, _BLOSC_CODECS)
+    filters = _filters(storage, _BLOSC2_FILTERS)
+    rank = len(shape.chunks)
+    dims = (rank, *(extent & _U32_MAX for extent in shape.chunks)) if 2 <= rank <= 8 else ()
+    sizes = (1, shape.block_bytes & _U32_MAX, shape.typesize, shape.chunk_bytes)
+    level = _level(storage, 0, 9, DEFAULT_LEVEL)
     return [(BLOSC2, True, (*sizes, level, filters, codec, *dims))]
 
 
-def _blosc(wanted: Wanted) -> list[Slot]:
-    codec = _codec(wanted, DEFAULT_CODEC, _BLOSC_CODECS)
-    filters = _choice("filters", wanted.filters, _BLOSC_FILTERS)
-    typesize = wanted.typesize if wanted.typesize <= 255 else 1
-    return [(BLOSC, True, (2, 2, typesize, wanted.chunk_bytes, _level(wanted, 0, 9), filters, codec))]
+def _blosc(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    codec = _codec(storage, DEFAULT_CODEC, _BLOSC_CODECS)
+    filters = _filters(storage, _BLOSC_FILTERS)
+    typesize = shape.typesize if shape.typesize <= 255 else 1
+    return [(BLOSC, True, (2, 2, typesize, shape.chunk_bytes, _level(storage, 0, 9), filters, codec))]
 
 
-def _gzip(wanted: Wanted) -> list[Slot]:
-    _no_codec("gzip", wanted)
-    return [*_shuffled(wanted), (DEFLATE, True, (_level(wanted, 0, 9),))]
+def _gzip(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("gzip", storage)
+    return [*_shuffled(storage, shape), (DEFLATE, True, (_level(storage, 0, 9),))]
 
 
-def _lz4(wanted: Wanted) -> list[Slot]:
-    _no_codec("lz4", wanted)
-    return [*_shuffled(wanted), (LZ4, True, (0,))]
+def _lz4(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("lz4", storage)
+    return [*_shuffled(storage, shape), (LZ4, True, (0,))]
 
 
-def _zstd(wanted: Wanted) -> list[Slot]:
-    _no_codec("zstd", wanted)
-    return [*_shuffled(wanted), (ZSTD, True, (_level(wanted, 1, 22),))]
+def _zstd(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("zstd", storage)
+    return [*_shuffled(storage, shape), (ZSTD, True, (_level(storage, 1, 22),))]
 
 
-def _bitshuffle(wanted: Wanted) -> list[Slot]:
-    codec = _codec(wanted, "lz4", _BITSHUFFLE_CODECS)
-    level = (_level(wanted, 1, 22),) if codec == _BITSHUFFLE_CODECS["zstd"] else ()
-    return [(BITSHUFFLE, True, (0, 4, wanted.itemsize, 0, codec, *level))]
+def _bitshuffle(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    codec = _codec(storage, "lz4", _BITSHUFFLE_CODECS)
+    level = (_level(storage, 1, 22),) if codec == _BITSHUFFLE_CODECS["zstd"] else ()
+    return [(BITSHUFFLE, True, (0, 4, shape.itemsize, 0, codec, *level))]
 
 
-def _htj2k(wanted: Wanted) -> list[Slot]:
-    _no_codec("htj2k", wanted)
-    if wanted.dtype is None:
+def _htj2k(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("htj2k", storage)
+    if shape.dtype is None:
         return []
-    if wanted.dtype.kind not in "iu" or wanted.itemsize > 2:
-        raise ValueError(f"dtype {wanted.dtype}: the filter 'htj2k' takes integers of 8 and 16 bits")
-    *grid, last = [extent for extent in wanted.chunks if extent != 1] or [1]
+    if shape.dtype.kind not in "iu" or shape.itemsize > 2:
+        raise ValueError(f"dtype {shape.dtype}: the filter 'htj2k' takes integers of 8 and 16 bits")
+    *grid, last = [extent for extent in shape.chunks if extent != 1] or [1]
     components = 3 if len(grid) == 2 and last == 3 else 1
     height, width = (grid if components == 3 else [*(grid or [1]), last])[-2:]
     if len(grid) > 2 or (len(grid) == 2 and components == 1):
         raise ValueError(
-            f"chunks {wanted.chunks}: the filter 'htj2k' takes images, of two axes longer than 1, or three "
+            f"chunks {shape.chunks}: the filter 'htj2k' takes images, of two axes longer than 1, or three "
             "of which the last has 3"
         )
-    if not wanted.dtype.isnative:
-        raise ValueError(
-            f"dtype {wanted.dtype}: the filter 'htj2k' takes the byte order of this machine only"
-        )
-    big_endian = 0x100 if wanted.itemsize == 2 and sys.byteorder == "big" else 0
-    signed = 0x80 if wanted.dtype.kind == "i" else 0
-    return [(HTJ2K, True, (1, big_endian | signed | wanted.itemsize, width, height, components))]
+    if not shape.dtype.isnative:
+        raise ValueError(f"dtype {shape.dtype}: the filter 'htj2k' takes the byte order of this machine only")
+    big_endian = 0x100 if shape.itemsize == 2 and sys.byteorder == "big" else 0
+    signed = 0x80 if shape.dtype.kind == "i" else 0
+    return [(HTJ2K, True, (1, big_endian | signed | shape.itemsize, width, height, components))]
 
 
-def _none(wanted: Wanted) -> list[Slot]:
-    _no_codec("none", wanted)
+def _none(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("none", storage)
     return []
 
 
-_COMPRESSORS: dict[str, Callable[[Wanted], list[Slot]]] = {
+_COMPRESSORS: dict[str, Callable[[Storage, ChunkShape], list[Slot]]] = {
     "blosc2": _blosc2,
     "blosc": _blosc,
     "gzip": _gzip,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from coquina.arrays.new_arrays import fill_boxes
 from coquina.arrays.writes import wrote
-from coquina.hdf5.creation import DatasetStorage, content, create, datatype, link, missing
+from coquina.hdf5.creation import check, content, create, datatype, link, missing
 from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_views import GroupItems, GroupValues
 from coquina.hdf5.open_files import link_access
@@ -20,17 +20,20 @@ from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5g, h5py
 from coquina.providers import Provider
-from coquina.storage_options import ChunkOptions, check_keywords
+from coquina.storage_options import ChunkOptions, DatasetOptions, Storage, check_keywords
+from coquina.tuning_options import DATASETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
+    import numpy as np
     import numpy.typing as npt
 
     from coquina.adapters import dask_storing
+    from coquina.hdf5.creation import Content
     from coquina.hdf5.nodes import Nodes
-    from coquina.storage_options import DatasetOptions, TableOptions
+    from coquina.storage_options import TableOptions
     from coquina.tables import making as table_making
     from coquina.tables import opening as table_opening
     from coquina.tables.table import Table
@@ -178,49 +181,14 @@ class Group(Placed, MutableMapping[str, Any]):
         if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
         does not have, and for options that a dataset without chunks cannot have.
         """
-        first = None if name is None else missing(self._h5, name)
-        if name is not None and first is None:
-            raise ValueError(f"create_dataset: there is something of the name {name!r}")
-        wanted = DatasetStorage.of(Group.create_dataset, storage)
+        wanted = Storage.of(Group.create_dataset, storage, DatasetOptions, base=DATASETS)
         made = content(shape, dtype, data)
-        tid = datatype(made.dtype)
-        bound, terms = wanted.lossy, wanted.tuning
-        if tid is None and bound is not None:
+        if (types := datatype(made.dtype)) is not None:
+            return create_in(self, name, made, types, wanted, threads)
+        if wanted.lossy is not None:
             raise ValueError(f"lossy: items of {made.dtype} are kept exactly")
-        if tid is None:
-            return self._shown(
-                self._h5.create_dataset(
-                    name,
-                    shape,
-                    dtype,
-                    data,
-                    chunks=wanted.chunks,
-                    maxshape=wanted.maxshape,
-                    fillvalue=wanted.fillvalue,
-                )
-            )
-        wanted.check()
-        h5, cut = create(self._h5, made, tid, wanted)
-        # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
-        if name is not None:
-            link(self._h5, name, h5)
-        try:
-            dataset = self._nodes.node(h5, cut, wanted.zones)
-            # There may have been another dataset at its place in the file.
-            wrote(dataset)
-            if terms is not None and cut is not None:
-                dataset.tune(terms)
-            if bound is not None:
-                dataset.promise(bound)
-            if made.values is not None:
-                _fill(dataset, made.values, threads)
-            if bound is not None:
-                put_cf(h5, bound)
-        except BaseException:
-            if first is not None:
-                del self._h5[first]
-            raise
-        return dataset
+        options = {"chunks": wanted.chunks, "maxshape": wanted.maxshape, "fillvalue": wanted.fillvalue}
+        return self._shown(self._h5.create_dataset(name, shape, dtype, data, **options))
 
     def create_array(
         self,
@@ -236,8 +204,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
-        storing = table_making.Storing.of(Group.create_table, storage)
-        return table_making.create_in(self, name, data, storing)
+        return table_making.create_in(self, name, data, table_making.NewTable.of(Group.create_table, storage))
 
     def table(self, name: str) -> Table:
         """Return a table: a group or dataset that says so, or any dataset that is one axis of records.
@@ -320,6 +287,46 @@ class Group(Placed, MutableMapping[str, Any]):
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
         return self._nodes.pickled(self)
+
+
+def create_in(
+    group: Any,
+    name: str | None,
+    made: Content,
+    types: tuple[Any, np.dtype[Any]],
+    storage: Storage,
+    threads: int | None = None,
+) -> Any:
+    """Return a new dataset in a group of ours; see `Group.create_dataset`.
+
+    types: of its elements, as `datatype` gives them.
+    """
+    h5, bound = inside(group), storage.lossy
+    first = None if name is None else missing(h5, name)
+    if name is not None and first is None:
+        raise ValueError(f"create_dataset: there is something of the name {name!r}")
+    check(storage)
+    new, blocks = create(h5, made, types[0], storage)
+    # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
+    if name is not None:
+        link(h5, name, new)
+    try:
+        dataset = group._nodes.new_dataset(new, types[1], blocks, storage.zones)
+        # There may have been another dataset at its place in the file.
+        wrote(dataset)
+        if storage.tuning is not None and blocks is not None:
+            dataset.tune(storage.tuning)
+        if bound is not None:
+            dataset.promise(bound)
+        if made.values is not None:
+            _fill(dataset, made.values, threads)
+        if bound is not None:
+            put_cf(new, bound)
+    except BaseException:
+        if first is not None:
+            del h5[first]
+        raise
+    return dataset
 
 
 def _fill(dataset: Any, values: Any, threads: int | None) -> None:

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from coquina._core import UnsupportedError
 from coquina.hdf5.damage import told
 from coquina.hdf5.datasets import Dataset
-from coquina.hdf5.describing import describe, place_of
+from coquina.hdf5.describing import describe, describe_new, place_of
 from coquina.hdf5.external import ExternalDataset, check_dataset, check_linked
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.groups import Group
@@ -26,6 +26,8 @@ from coquina.providers import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
 
     from coquina.hdf5.describing import Zones
     from coquina.hdf5.files import File
@@ -74,7 +76,7 @@ class Nodes:
             found = self._found(place, oid)
             if found is None:
                 self._check_linked(self._h5(oid))
-                return self._new(self._h5(oid), place, None, ())
+                return self._new(self._h5(oid), place)
         self._keep(place, found)
         return found
 
@@ -89,20 +91,30 @@ class Nodes:
             return h5py.Group(oid)
         return h5py.Dataset(oid, readonly=not self.session.is_writable)
 
-    def node(self, h5: Any, blocks: tuple[int, ...] | None = None, zones: Zones = ()) -> Any:
-        """Return our node for an object of h5py; that object itself where we have none.
-
-        blocks, zones: of a dataset that is new.
-        """
+    def node(self, h5: Any) -> Any:
+        """Return our node for an object of h5py; that object itself where we have none."""
         if not isinstance(h5, h5py.Group | h5py.Dataset):
             return h5
         place = place_of(h5.id)
         found = self._found(place, h5.id)
         if found is None:
             self._check_linked(h5)
-            return self._new(h5, place, blocks, zones)
+            return self._new(h5, place)
         self._keep(place, found)
         return found
+
+    def new_dataset(
+        self, h5: Any, stored: np.dtype[Any], blocks: tuple[int, ...] | None, zones: Zones
+    ) -> Dataset:
+        """Return our node for a dataset of h5py that was just made: nothing of it needs to be asked for.
+
+        stored: the dtype of its bytes.
+        """
+        place = place_of(h5.id)
+        facts = describe_new(h5, stored, place[1], self._facts_of(h5.id, place[0]))
+        dataset = Dataset(h5, facts, self, blocks=blocks, zones=zones)
+        self._keep(place, dataset)
+        return dataset
 
     def _found(self, place: tuple[int, int], oid: Any) -> Any:
         """Return the node that is open for this place, if it shows what is there."""
@@ -112,8 +124,8 @@ class Nodes:
             found = next(iter(found.handles), found)
         return None if found is None or not _is_current(found, oid) else found
 
-    def _new(self, h5: Any, place: tuple[int, int], blocks: tuple[int, ...] | None, zones: Zones) -> Any:
-        found = self._made(h5, place, blocks, zones)
+    def _new(self, h5: Any, place: tuple[int, int]) -> Any:
+        found = self._made(h5, place)
         if found is not h5:
             self._keep(place, found)
         return found
@@ -123,7 +135,7 @@ class Nodes:
         if not isinstance(h5, h5py.Dataset):
             raise TypeError(f"{h5.name}: a group, and no dataset")
         found = self.node(h5)
-        return found if isinstance(found, Dataset) or found is h5 else self._array(h5, None, None, ())
+        return found if isinstance(found, Dataset) or found is h5 else self._array(h5)
 
     def adopt(self, table: Table) -> None:
         """Give out this table for its place from now on."""
@@ -234,15 +246,13 @@ class Nodes:
             if isinstance(node, Dataset):
                 node.close()
 
-    def _made(self, h5: Any, place: tuple[int, int], blocks: tuple[int, ...] | None, zones: Zones) -> Any:
-        found = Group(h5, self) if isinstance(h5, h5py.Group) else self._array(h5, place, blocks, zones)
+    def _made(self, h5: Any, place: tuple[int, int]) -> Any:
+        found = Group(h5, self) if isinstance(h5, h5py.Group) else self._array(h5, place)
         if found is h5 or not _may_be_table(found, h5):
             return found
         return table_opening.table_at(found) or found
 
-    def _array(
-        self, h5: Any, place: tuple[int, int] | None, blocks: tuple[int, ...] | None, zones: Zones
-    ) -> Any:
+    def _array(self, h5: Any, place: tuple[int, int] | None = None) -> Any:
         if not self._follows:
             try:
                 check_dataset(h5)
@@ -251,7 +261,7 @@ class Nodes:
         place = place or place_of(h5.id)
         facts = describe(h5, place, self._facts_of(h5.id, place[0]))
         if facts is not None:
-            return Dataset(h5, facts, self, blocks=blocks, zones=zones)
+            return Dataset(h5, facts, self)
         found = self._variable(h5)
         return h5 if found is None else found
 

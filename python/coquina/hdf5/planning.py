@@ -7,7 +7,7 @@ Invariant: nothing is encoded anew that is to be stored as it is.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,10 +20,9 @@ from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.protection import is_protected
 from coquina.hdf5.storing import itemsize_of, slots_of, stored_rows
 from coquina.hdf5.untyped import h5d, h5t, h5z
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from coquina.hdf5.filters import Slot
     from coquina.lossy import Lossy
     from coquina.tuning_options import Terms
@@ -36,55 +35,49 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """How datasets are to be stored; None for as they are.
+class CopyRequest:
+    """How the datasets of a copy are to be stored; fields of a `Storage` that are None stay as they are.
 
-    filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`. chunks: "auto", or items
-    along each axis, for datasets with so many. only: paths of datasets and groups that this is for, from the
-    top of what is copied on; all if empty. lossy: for floating-point numbers that are no dimension scales,
-    and for all numbers that `only` names themselves. tuning: what chunks are tuned for, with the filter
-    "blosc2". each: wishes for single datasets, by their paths, in place of this one. checksums: of the filter
-    "blosc2", for each block.
+    storage: of datasets, as in `Group.create_dataset`; chunks are for datasets with so many axes. only: paths
+    of datasets and groups that it is for, from the top of what is copied on; all if empty. A bound is for
+    floating-point numbers that are no dimension scales, and for all numbers that `only` names themselves.
     """
 
-    filter: str | None = None
-    codec: str | None = None
-    level: int | None = None
-    filters: Any = "shuffle"
-    blocks: Shape | None = None
-    fletcher32: bool | None = None
-    chunks: Shape | Literal["auto"] | None = None
+    storage: Storage = field(default_factory=Storage)
     only: tuple[str, ...] = ()
-    lossy: Lossy | None = None
-    tuning: Terms | None = None
-    each: Mapping[str, Wish] | None = None
-    checksums: bool | None = None
 
-    def is_for(self, path: str) -> bool:
-        """Whether the wish is for what stands at `path`."""
+    def storage_of(self, path: str) -> Storage | None:
+        """Return how the dataset at `path` is to be stored; None for one that the request is not for."""
+        if self._has_own(path):
+            return self.storage.part(path)
         tops = ["/" + top.strip("/") for top in self.only]
-        return not tops or any(top in ("/", path) or path.startswith(f"{top}/") for top in tops)
+        is_for = not tops or any(top in ("/", path) or path.startswith(f"{top}/") for top in tops)
+        return self.storage if is_for else None
 
     def is_named(self, path: str) -> bool:
-        """Whether what stands at `path` is named itself, and not only what it is in."""
-        return any("/" + top.strip("/") == path for top in self.only)
+        """Whether `only` names what stands at `path` itself, and not just what it is in."""
+        return not self._has_own(path) and any("/" + top.strip("/") == path for top in self.only)
 
     def check(self) -> None:
         """Raise ValueError for names and levels that no dataset could be stored with."""
-        for one in (self.each or {}).values():
-            one.check()
-        if self.tuning is not None and self.filter != "blosc2":
-            raise ValueError(f"filter {self.filter!r}: codec='auto' is for the filter 'blosc2'")
-        if self.checksums and self.filter not in (None, "blosc2"):
-            raise ValueError(
-                f"checksums with filter {self.filter!r}: only 'blosc2' has some, or fletcher32=True"
-            )
-        if self.filter is not None:
-            name = slots.filters_name(self.filters)
-            probe = slots.Wanted(self.codec, self.level, name, (1,), 1, 1, 1)
-            slots.pipeline(self.filter, probe, fletcher32=False)
-        if isinstance(self.chunks, tuple) and (not self.chunks or min(self.chunks) < 1):
-            raise ValueError(f"chunks {self.chunks}: takes numbers of items, at least 1")
+        for one in (self.storage, *(self.storage.each or {}).values()):
+            _check(one)
+
+    def _has_own(self, path: str) -> bool:
+        return path in (self.storage.each or {})
+
+
+def _check(storage: Storage) -> None:
+    if storage.tuning is not None and storage.filter != "blosc2":
+        raise ValueError(f"filter {storage.filter!r}: codec='auto' is for the filter 'blosc2'")
+    if storage.checksums and storage.filter not in (None, "blosc2"):
+        raise ValueError(
+            f"checksums with filter {storage.filter!r}: only 'blosc2' has some, or fletcher32=True"
+        )
+    if storage.filter is not None:
+        slots.pipeline(storage, slots.ChunkShape((1,), 1, 1, 1))
+    if isinstance(storage.chunks, tuple) and (not storage.chunks or min(storage.chunks) < 1):
+        raise ValueError(f"chunks {storage.chunks}: takes numbers of items, at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +85,7 @@ class Plan:
     """What is done with a dataset.
 
     how: "copied" whole by libhdf5, chunks as they are stored; "chunks", one by one, since some have filters
-    that were skipped; "encoded" anew. reason: why it is not as it was wished. chunks, filters, blocks: the
+    that were skipped; "encoded" anew. reason: why it is not as it was asked for. chunks, filters, blocks: the
     new ones. lossy: the bound on what is lost, None for nothing. tuning: what chunks that are encoded anew
     are tuned for, None for not at all. checksums: whether they get some, None for as the dataset says.
     """
@@ -108,18 +101,18 @@ class Plan:
 
 
 class _ImpossibleError(Exception):
-    """A wish cannot be fulfilled for a dataset; the message tells why."""
+    """A dataset cannot be stored as it was asked for; the message tells why."""
 
 
-def plan(dataset: Any, path: str, wish: Wish) -> Plan:
+def plan(dataset: Any, path: str, request: CopyRequest) -> Plan:
     """Decide what is done with a dataset."""
-    wish = (wish.each or {}).get(path, wish)
+    storage = request.storage_of(path)
     try:
-        wished = _wished(dataset, path, wish)
+        planned = None if storage is None else _planned(dataset, storage, is_named=request.is_named(path))
     except _ImpossibleError as error:
         return Plan("copied", str(error))
-    if wished is not None:
-        return wished
+    if planned is not None:
+        return planned
     chunks, filters = dataset.chunks, slots_of(dataset)
     if chunks is not None and is_fixed(dataset.id.get_type()) and _has_skipped_filters(dataset, filters):
         if not _all_encode(filters):
@@ -128,12 +121,11 @@ def plan(dataset: Any, path: str, wish: Wish) -> Plan:
     return Plan("copied")
 
 
-def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
-    """Return the plan of storing otherwise; None where all is already as it was wished."""
-    lossy = wish.lossy if wish.lossy is not None and _is_rounded(dataset, wish.is_named(path)) else None
-    asked = (wish.filter, wish.chunks, wish.fletcher32, wish.checksums, lossy)
-    is_kept = all(one is None for one in asked)
-    if is_kept or not wish.is_for(path):
+def _planned(dataset: Any, storage: Storage, *, is_named: bool) -> Plan | None:
+    """Return the plan of storing otherwise; None where all is already as it was asked for."""
+    lossy = storage.lossy if storage.lossy is not None and _is_rounded(dataset, is_named) else None
+    asked = (storage.filter, storage.chunks, storage.fletcher32, storage.checksums, lossy)
+    if all(one is None for one in asked):
         return None
     layout = dataset.id.get_create_plist().get_layout()
     if dataset.shape is None or not dataset.shape or 0 in dataset.maxshape:
@@ -143,19 +135,19 @@ def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
     if not is_fixed(dataset.id.get_type()):
         raise _ImpossibleError("items of variable length, and references, stay as they are")
     if layout == h5d.CONTIGUOUS:
-        if wish.filter in (None, "none") and wish.chunks is None:
+        if storage.filter in (None, "none") and storage.chunks is None:
             raise _ImpossibleError("it has no chunks, and none were asked for")
         if dataset.attrs.get("CLASS") == b"ARRAY":
             raise _ImpossibleError("PyTables wants arrays of class ARRAY without chunks")
-        if wish.chunks is None and dataset.size * itemsize_of(dataset) < _CHUNKED_FROM:
+        if storage.chunks is None and dataset.size * itemsize_of(dataset) < _CHUNKED_FROM:
             raise _ImpossibleError("it has no chunks, and is too small for some")
     if 0 in dataset.shape and dataset.chunks is None:
         raise _ImpossibleError("it has no items")
     _check_readable(dataset)
-    chunks, blocks = _cut(dataset, wish)
-    filters = _filters(dataset, wish, chunks, blocks)
-    goal = _tuning(dataset, wish, filters)
-    sums = _checksums(dataset, wish, filters)
+    chunks, blocks = _cut(dataset, storage)
+    filters = _filters(dataset, storage, chunks, blocks)
+    goal = _tuning(dataset, storage, filters)
+    sums = _checksums(dataset, storage, filters)
     if (
         lossy is None
         and sums is None
@@ -169,27 +161,27 @@ def _wished(dataset: Any, path: str, wish: Wish) -> Plan | None:
     return Plan("encoded", None, chunks, filters, blocks, lossy, goal, sums)
 
 
-def _tuning(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> Terms | None:
-    """Return what chunks are to be tuned for: as it is wished, or as they are where no filter is."""
+def _tuning(dataset: Any, storage: Storage, filters: tuple[Slot, ...]) -> Terms | None:
+    """Return what chunks are to be tuned for: as it is asked for, or as they are where no filter is."""
     if not slots.is_blosc2_alone(code for code, _, _ in filters):
-        if wish.tuning is not None:
+        if storage.tuning is not None:
             raise _ImpossibleError("it has checksums, and what is tuned has no filter but Blosc2")
         return None
-    return wish.tuning if wish.filter is not None else _known_tuning(dataset)
+    return storage.tuning if storage.filter is not None else _known_tuning(dataset)
 
 
-def _checksums(dataset: Any, wish: Wish, filters: tuple[Slot, ...]) -> bool | None:
+def _checksums(dataset: Any, storage: Storage, filters: tuple[Slot, ...]) -> bool | None:
     """Return whether chunks are to have checksums; None where they are to stay as they are in this."""
-    if wish.checksums is None:
+    if storage.checksums is None:
         return None
     if not slots.is_blosc2_alone(code for code, _, _ in filters):
-        if wish.checksums:
+        if storage.checksums:
             raise _ImpossibleError(
                 "only the filter blosc2 has checksums, where it is alone; or ask for fletcher32"
             )
         return None
-    are_so = checksums.are_wanted(dataset.id) == wish.checksums == is_protected(dataset)
-    return None if are_so else wish.checksums
+    are_so = checksums.are_wanted(dataset.id) == storage.checksums == is_protected(dataset)
+    return None if are_so else storage.checksums
 
 
 def _known_tuning(dataset: Any) -> Terms | None:
@@ -233,22 +225,20 @@ def _check_readable(dataset: Any) -> None:
             raise _ImpossibleError(f"filter {code} ({name}) cannot be undone here")
 
 
-def _cut(dataset: Any, wish: Wish) -> tuple[Shape, Shape]:
+def _cut(dataset: Any, storage: Storage) -> tuple[Shape, Shape]:
     """Return new chunks, and the blocks that go with them."""
-    given = None
-    if wish.chunks is None:
+    given = storage.chunk_lengths
+    if storage.chunks is None or (given is not None and len(given) != len(dataset.shape)):
         given = dataset.chunks
-    elif wish.chunks != "auto":
-        given = wish.chunks if len(wish.chunks) == len(dataset.shape) else dataset.chunks
     if given is not None:
         given = tuple(
             chunk if most is None else min(chunk, most)
             for chunk, most in zip(given, dataset.maxshape, strict=True)
         )
     blocks = None
-    if wish.blocks is not None and len(wish.blocks) == len(dataset.shape):
+    if (wanted := storage.block_lengths) is not None and len(wanted) == len(dataset.shape):
         most = given or tuple(length or 1 for length in dataset.shape)
-        blocks = tuple(map(min, wish.blocks, most))
+        blocks = tuple(map(min, wanted, most))
     try:
         chunks, blocks = default_cut(dataset.shape, itemsize_of(dataset), given, blocks)
     except ValueError as error:
@@ -258,36 +248,28 @@ def _cut(dataset: Any, wish: Wish) -> tuple[Shape, Shape]:
     return chunks, tuple(map(min, blocks, chunks))
 
 
-def _filters(dataset: Any, wish: Wish, chunks: Shape, blocks: Shape) -> tuple[Slot, ...]:
+def _filters(dataset: Any, storage: Storage, chunks: Shape, blocks: Shape) -> tuple[Slot, ...]:
     old = slots_of(dataset)
     had_sum = any(slot[0] == slots.FLETCHER32 for slot in old)
-    has_sum = had_sum if wish.fletcher32 is None else wish.fletcher32
+    has_sum = had_sum if storage.fletcher32 is None else storage.fletcher32
     tid = dataset.id.get_type()
-    wanted = slots.Wanted(
-        codec=wish.codec,
-        level=wish.level,
-        filters=slots.filters_name(wish.filters),
-        chunks=chunks,
-        itemsize=tid.get_size(),
-        typesize=_innermost(tid),
-        block_bytes=prod(blocks) * tid.get_size(),
-        dtype=_dtype(dataset),
-    )
-    if wish.filter is not None:
-        return tuple(slots.pipeline(wish.filter, wanted, fletcher32=has_sum))
+    itemsize = tid.get_size()
+    shape = slots.ChunkShape(chunks, itemsize, _innermost(tid), prod(blocks) * itemsize, _dtype(dataset))
+    if storage.filter is not None:
+        return tuple(slots.pipeline(replace(storage, fletcher32=has_sum), shape))
     if chunks == dataset.chunks and has_sum == had_sum:
         return old
     if not _all_encode(old):
         raise _ImpossibleError("its filters cannot be run here; ask for another one")
     kept = tuple(slot for slot in old if slot[0] != slots.FLETCHER32)
     if chunks != dataset.chunks:
-        kept = tuple(_refitted(slot, wanted) for slot in kept)
+        kept = tuple(_refitted(slot, shape) for slot in kept)
     return (*kept, _FLETCHER32) if has_sum else kept
 
 
-def _refitted(slot: Slot, wanted: slots.Wanted) -> Slot:
+def _refitted(slot: Slot, shape: slots.ChunkShape) -> Slot:
     try:
-        return slots.refitted(slot, wanted)
+        return slots.refitted(slot, shape)
     except ValueError as error:
         raise _ImpossibleError(f"its filters do not fit new chunks: {error}") from error
 

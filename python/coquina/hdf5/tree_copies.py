@@ -1,4 +1,4 @@
-"""Copies all that is below a group into a new file, datasets stored as they are wished to be.
+"""Copies all that is below a group into a new file, datasets stored as a request says.
 
 In: a walk, and an open new file. Out: the same objects and links, each object once, in the same order. What
 is not stored otherwise libhdf5 copies, chunks as they are; references are set at the end, when all is there.
@@ -22,7 +22,7 @@ from coquina.hdf5.variable_items import read_items, row_regions, write_items
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coquina.hdf5.planning import Plan, Wish
+    from coquina.hdf5.planning import CopyRequest, Plan
     from coquina.hdf5.trees import Entry
     from coquina.lossy import LossyInfo
     from coquina.tuning_options import Terms
@@ -38,7 +38,7 @@ class Copied:
     """A dataset of a copy.
 
     nbytes: of its items. before, after: bytes that they took and take. how: "copied" as they were stored,
-    "chunks" with some encoded anew, "encoded". reason: why it is not stored as it was wished.
+    "chunks" with some encoded anew, "encoded". reason: why it is not stored as it was asked for.
     """
 
     name: str
@@ -53,12 +53,12 @@ class TreeCopy:
     """A copy that is being made."""
 
     def __init__(
-        self, old: Walk, new: Any, wish: Wish, threads: int | None, done: Callable[[int], object]
+        self, old: Walk, new: Any, request: CopyRequest, threads: int | None, done: Callable[[int], object]
     ) -> None:
         """`new` is an empty file of h5py."""
         self._old = old
         self._new = new
-        self._wish = wish
+        self._request = request
         self._threads = threads
         self._done = done
         self._types: dict[int, bytes] = {}
@@ -113,7 +113,7 @@ class TreeCopy:
 
     def _copy_dataset(self, entry: Entry, link: Any) -> None:
         source = entry.object
-        planned = plan(source, entry.name, self._wish)
+        planned = plan(source, entry.name, self._request)
         if planned.how == "copied" and not has_far_fill(source):
             self._copy_whole(source, entry.path, link)
         elif planned.how == "copied":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.arrays.array import Array
-    from coquina.arrays.cuts import Cut
+    from coquina.storage_options import Storage
     from coquina.tables.homes import Appender
 
 
@@ -38,18 +38,11 @@ class MemoryHome:
         return list(dict.fromkeys(_below(self._arrays, path)))
 
     def create(
-        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+        self, path: str, dtype: npt.DTypeLike, storage: Storage, *, fillvalue: Any = None, zoned: bool = True
     ) -> Array:
         """Return a new array without items."""
         del fillvalue, zoned
-        options: dict[str, Any] = {
-            "codec": cut.codec or "zstd",
-            "level": cut.level,
-            "filters": cut.filters,
-            "chunks": (cut.chunk_rows,),
-            "blocks": (min(cut.block_rows, cut.chunk_rows),),
-        }
-        made = self._arrays[path] = new_array((0,), np.dtype(dtype), options)
+        made = self._arrays[path] = new_array((0,), np.dtype(dtype), storage.for_engine())
         return made
 
     def array(self, path: str, *, zoned: bool = True) -> Array:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.arrays.array import Array
-    from coquina.arrays.cuts import Cut
+    from coquina.storage_options import Storage
     from coquina.tables.homes import Appender
 
 
@@ -46,7 +46,7 @@ class Place(Protocol):
         ...
 
     def create(
-        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+        self, path: str, dtype: npt.DTypeLike, storage: Storage, *, fillvalue: Any = None, zoned: bool = True
     ) -> Array:
         """Return a new array without items."""
         ...

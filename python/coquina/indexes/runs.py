@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
-from coquina.arrays.cuts import Cut
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 #: Chunks are single blocks: one key takes a whole chunk, since that has a checksum.
-_CUT = Cut(1 << 12, 1 << 12, "blosc2", "zstd", 1, "shuffle", fletcher32=True)
+_STORAGE = Storage("zstd", 1, "shuffle", chunks=(1 << 12,), blocks=(1 << 12,), fletcher32=True)
 #: What is read at once, when a run is opened.
-_SUMMARY_CUT = Cut(1 << 14, 1 << 14, "blosc2", "zstd", 5, "shuffle", fletcher32=True)
+_SUMMARY_STORAGE = Storage("zstd", 5, "shuffle", chunks=(1 << 14,), blocks=(1 << 14,), fletcher32=True)
 #: What sorting takes for each row, at most: beyond the limit a file is used.
 _PAIR_BYTES = 26
 
@@ -103,12 +103,12 @@ def write_run(
         gone: Rows = np.asarray(sort.missing)
         missing = gone if sorting.bucket_rows == 1 else _different(gone // sorting.bucket_rows)
         is_wide = int(ranges[-1, 1]) > 1 << 32
-        where, cut = f"{path}/runs/{number}", replace(_CUT, codec=sorting.codec)
-        offsets = place.create(f"{where}/offsets", "<u2", cut, zoned=False)
-        rows = place.create(f"{where}/rows", "<u8" if is_wide else "<u4", cut, zoned=False)
+        where, storage = f"{path}/runs/{number}", replace(_STORAGE, codec=sorting.codec)
+        offsets = place.create(f"{where}/offsets", "<u2", storage, zoned=False)
+        rows = place.create(f"{where}/rows", "<u8" if is_wide else "<u4", storage, zoned=False)
         first, shifts = _written(place, sort, offsets, rows, missing)
         for name, values in (("first", first), ("shifts", shifts)):
-            array = place.create(f"{where}/{name}", values.dtype, _SUMMARY_CUT, zoned=False)
+            array = place.create(f"{where}/{name}", values.dtype, _SUMMARY_STORAGE, zoned=False)
             array.append(values)
     return [number, int(sort.entries), len(missing), total]
 

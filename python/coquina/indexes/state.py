@@ -16,11 +16,11 @@ import numpy as np
 
 from coquina import _core
 from coquina._core import CorruptError
-from coquina.arrays.cuts import Cut
 from coquina.indexes.metadata import PREFIX, Metadata
 from coquina.indexes.runs import Sorting, open_run, write_run
 from coquina.indexes.spans import SPAN_DTYPE, SPAN_ROWS, Spans, ranges_of
 from coquina.indexes.zones import ZONE_DTYPE, Zones
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ TIER_RUNS = 8
 _OLDER_ROWS = 2
 #: Rows of a run of kind "partial"; of more, where there would be more runs than that.
 _PARTIAL_SPANS, _PARTIAL_RUNS_MAX = 16, 512
-_CUT = Cut(1 << 12, 1 << 12, "blosc2", "zstd", 5, "shuffle", fletcher32=True)
+_STORAGE = Storage("zstd", 5, "shuffle", chunks=(1 << 12,), blocks=(1 << 12,), fletcher32=True)
 
 
 class IndexState:
@@ -187,7 +187,7 @@ class IndexState:
         if not len(items):
             return 0
         number = self._number()
-        array = self.place.create(f"{self.key}/{group}/{number}", items.dtype, _CUT, zoned=False)
+        array = self.place.create(f"{self.key}/{group}/{number}", items.dtype, _STORAGE, zoned=False)
         array.append(np.ascontiguousarray(items).view(array.dtype))
         return number
 

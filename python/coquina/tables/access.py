@@ -121,7 +121,7 @@ def chosen(table: Table, condition: Node) -> Choice:
     """Return how a condition is answered."""
     if is_disabled():
         return Choice(None, False, (), "indexes are not to be used")
-    if table.index_store.is_empty and not table.indexes:
+    if not table.indexes:
         return _NOTHING_KNOWN
     terms = table.known_terms.terms(table, condition)
     if terms is None:
@@ -186,8 +186,10 @@ def found_of(plan: Plan, columns: dict[str, Column], *, numbers: bool, choice: C
     condition = plan.condition()
     if condition is not None:
         choice = choice or chosen(plan.table, condition)
-        if not columns and not numbers and (count := _count(plan, choice)) is not None:
-            return Found(count, {})
+    if condition is None or choice is None or choice.tree is None:
+        return scan(condition, columns, plan.span, numbers=numbers, limit=plan.limit)
+    if not columns and not numbers and (count := _count(plan, choice)) is not None:
+        return Found(count, {})
     rows, node = rows_or_node(plan, condition, choice)
     if rows is not None:
         return Found(len(rows), taken(plan.table, columns, rows), rows if numbers else None)

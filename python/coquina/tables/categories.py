@@ -19,7 +19,7 @@ from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
     from coquina.arrays.array import Array
-    from coquina.arrays.cuts import Cut
+    from coquina.storage_options import Storage
     from coquina.tables.homes import Home
 
 _ROWS = 1 << 20
@@ -79,13 +79,13 @@ def _are_wide(column: StoredColumn, count: int) -> bool:
     return len(known) + count <= np.iinfo(codes.dtype).max
 
 
-def widen(home: Home, column: StoredColumn, count: int, cut: Cut) -> StoredColumn:
+def widen(home: Home, column: StoredColumn, count: int, storage: Storage) -> StoredColumn:
     """Return a column whose codes can tell so many more categories: if need be they are written again."""
     if _are_wide(column, count):
         return column
     known = cast("CategoricalColumn", column.column)
     old, path = column.arrays[0], f"{column.path}/codes"
-    new = make_codes(home, f"{path}~", codes_dtype(len(known.categories) + count), cut)
+    new = make_codes(home, f"{path}~", codes_dtype(len(known.categories) + count), storage)
     for start in range(0, old.shape[0], _ROWS):
         new.append(old[start : start + _ROWS].astype(new.dtype))
     home.remove(path)
@@ -93,11 +93,11 @@ def widen(home: Home, column: StoredColumn, count: int, cut: Cut) -> StoredColum
     return _of(column, known, known.categories.tolist(), new)
 
 
-def extended(home: Home, column: StoredColumn, new: list[Any], cut: Cut) -> StoredColumn:
+def extended(home: Home, column: StoredColumn, new: list[Any], storage: Storage) -> StoredColumn:
     """Return a column with more categories."""
     known = cast("CategoricalColumn", column.column)
     categories = [*known.categories.tolist(), *new]
-    put_categories(home, column.path, categories, column.spec.dtype, cut)
+    put_categories(home, column.path, categories, column.spec.dtype, storage)
     return _of(column, known, categories, column.arrays[0])
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from coquina._core import UnsupportedError
 from coquina.hdf5.untyped import h5py
 from coquina.tables import awkward_forms
+from coquina.tables.column_storage import for_bytes, for_few
 from coquina.tables.columns import (
     CategoricalColumn,
     DatetimeColumn,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.arrays.array import Array
-    from coquina.arrays.cuts import Cut
+    from coquina.storage_options import Storage
     from coquina.tables.homes import Home
 
 _ARRAY = {"encoding-type": "array", "encoding-version": "0.2.0"}
@@ -57,7 +58,7 @@ _UNITS = {
 }
 
 
-def make_column(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> StoredColumn:
+def make_column(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> StoredColumn:
     """Return a new column without rows. Raises UnsupportedError for one that this layout has no place for."""
     if spec.children or spec.shape:
         raise UnsupportedError(
@@ -66,14 +67,14 @@ def make_column(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> StoredColu
         )
     make = _maker(spec)
     try:
-        make(home, path, spec, cut)
+        make(home, path, spec, storage)
     except BaseException:
         home.discard(path)
         raise
     return open_column(home, path)
 
 
-def _maker(spec: ColumnSpec) -> Callable[[Home, str, ColumnSpec, Cut], None]:
+def _maker(spec: ColumnSpec) -> Callable[[Home, str, ColumnSpec, Storage], None]:
     kind = spec.dtype.kind
     if spec.categories is not None:
         return _make_categorical
@@ -90,15 +91,15 @@ def _maker(spec: ColumnSpec) -> Callable[[Home, str, ColumnSpec, Cut], None]:
     raise UnsupportedError(f"column {spec.name!r}: {spec.dtype}{nulls} is not stored in columns{hint}")
 
 
-def _make_numbers(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
+def _make_numbers(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
     dtype = _little(spec.dtype)
     shown: Any = dtype if spec.enum is None else h5py.enum_dtype(spec.enum, dtype)
-    home.create(path, shown, cut, fillvalue=spec.default)
+    home.create(path, shown, storage, fillvalue=spec.default)
     home.put_marks(path, _ARRAY)
 
 
-def _make_times(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
-    home.create(path, "<i8", cut)
+def _make_times(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
+    home.create(path, "<i8", storage)
     _mark_times(home, path, spec.dtype)
     if spec.zone is not None:
         home.put_marks(path, {"zone": spec.zone})
@@ -115,7 +116,7 @@ def _mark_times(home: Home, path: str, dtype: np.dtype[Any]) -> None:
             attrs["calendar"] = "proleptic_gregorian"
 
 
-def _make_nullable(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
+def _make_nullable(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
     home.create_group(path)
     encoding = _NULLABLE.get(spec.dtype.kind)
     if encoding is None:
@@ -126,41 +127,43 @@ def _make_nullable(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
         home.put_marks(path, {"encoding-type": encoding, "encoding-version": "0.1.0"})
         names = ("values", "mask")
     values, mask = names
-    _make_arrays(home, path, {values: spec.dtype}, cut)
-    _make_arrays(home, path, {mask: np.bool_}, replace(cut, lossy=None))
+    _make_arrays(home, path, {values: spec.dtype}, storage)
+    _make_arrays(home, path, {mask: np.bool_}, replace(storage, lossy=None))
 
 
-def _make_text(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
+def _make_text(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
     home.create_group(path)
     form, parts = awkward_forms.text_form(nullable=spec.nullable)
     home.put_marks(path, {**awkward_forms.ENCODING, "form": form, "length": np.int64(0)})
     if parts.mask is not None:
-        _make_arrays(home, path, {parts.mask: np.bool_}, cut)
-    _make_arrays(home, path, {cast("str", parts.offsets): np.int64}, cut, zoned=False)
-    _make_arrays(home, path, {parts.data: np.uint8}, cut.for_bytes(), zoned=False)
+        _make_arrays(home, path, {parts.mask: np.bool_}, storage)
+    _make_arrays(home, path, {cast("str", parts.offsets): np.int64}, storage, zoned=False)
+    _make_arrays(home, path, {parts.data: np.uint8}, for_bytes(storage), zoned=False)
     home.array(f"{path}/{parts.offsets}", zoned=False).append(np.zeros(1, np.int64))
 
 
-def _make_categorical(home: Home, path: str, spec: ColumnSpec, cut: Cut) -> None:
+def _make_categorical(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
     home.create_group(path)
     home.put_marks(path, {**_CATEGORICAL, "ordered": np.bool_(spec.ordered)})
     categories = list(spec.categories or ())
-    _make_arrays(home, path, {"codes": codes_dtype(len(categories))}, cut)
+    _make_arrays(home, path, {"codes": codes_dtype(len(categories))}, storage)
     if spec.dtype.kind not in "TUOS":
-        home.create(f"{path}/categories", _little(_stored_dtype(spec.dtype)), cut.for_few())
+        home.create(f"{path}/categories", _little(_stored_dtype(spec.dtype)), for_few(storage))
         if spec.dtype.kind in "mM":
             _mark_times(home, f"{path}/categories", spec.dtype)
         else:
             home.put_marks(f"{path}/categories", _ARRAY)
-    put_categories(home, path, categories, spec.dtype, cut)
+    put_categories(home, path, categories, spec.dtype, storage)
 
 
-def put_categories(home: Home, path: str, categories: Sequence[Any], dtype: np.dtype[Any], cut: Cut) -> None:
+def put_categories(
+    home: Home, path: str, categories: Sequence[Any], dtype: np.dtype[Any], storage: Storage
+) -> None:
     """Store the categories of a column: those that are there, and more behind them."""
     path = f"{path}/categories"
     if dtype.kind in "TUOS":
         known = [one.decode() if isinstance(one, bytes) else str(one) for one in categories]
-        home.put_texts(path, known, cut)
+        home.put_texts(path, known, storage)
         if _text(home.attrs_of(path).get("encoding-type")) != _TEXTS["encoding-type"]:
             home.put_marks(path, _TEXTS)
         return
@@ -174,16 +177,18 @@ def codes_dtype(count: int) -> np.dtype[Any]:
     return next(np.dtype(one) for one in _CODES if count <= np.iinfo(one).max)
 
 
-def make_codes(home: Home, path: str, dtype: np.dtype[Any], cut: Cut) -> Array:
+def make_codes(home: Home, path: str, dtype: np.dtype[Any], storage: Storage) -> Array:
     """Return a new array of codes."""
-    made = home.create(path, _little(dtype), cut)
+    made = home.create(path, _little(dtype), storage)
     home.put_marks(path, _ARRAY)
     return made
 
 
-def _make_arrays(home: Home, path: str, dtypes: dict[str, Any], cut: Cut, *, zoned: bool = True) -> None:
+def _make_arrays(
+    home: Home, path: str, dtypes: dict[str, Any], storage: Storage, *, zoned: bool = True
+) -> None:
     for name, dtype in dtypes.items():
-        home.create(f"{path}/{name}", _little(np.dtype(dtype)), cut, zoned=zoned)
+        home.create(f"{path}/{name}", _little(np.dtype(dtype)), storage, zoned=zoned)
         home.put_marks(f"{path}/{name}", _ARRAY)
 
 

@@ -16,7 +16,7 @@ from coquina.tables.column_encodings import make_column, open_column
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coquina.arrays.cuts import Cut
+    from coquina.storage_options import Storage
     from coquina.tables.homes import Home
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.stored_columns import Items, StoredColumn
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ROWS = 1 << 18
 
 
-def fill(home: Home, column: StoredColumn, values: Any, rows: int, cut: Cut) -> None:
+def fill(home: Home, column: StoredColumn, values: Any, rows: int, storage: Storage) -> None:
     """Put so many rows into a new column: an item of `values` for each, or the one value for all."""
     is_one = values is None or isinstance(values, str | bytes | np.generic) or not hasattr(values, "__len__")
     if not is_one and _length(values) != rows:
@@ -38,7 +38,7 @@ def fill(home: Home, column: StoredColumn, values: Any, rows: int, cut: Cut) -> 
     for part in parts():
         unknown = new_values(column.column, part)
         if unknown:
-            column = extended(home, widen(home, column, len(unknown), cut), unknown, cut)
+            column = extended(home, widen(home, column, len(unknown), storage), unknown, storage)
     appender = home.appender(column.arrays)
     try:
         for part in parts():
@@ -63,12 +63,12 @@ def missing_values(spec: ColumnSpec) -> Any:
     return np.array(np.nan if spec.dtype.kind in "fc" else 0, spec.dtype)[()]
 
 
-def written_anew(home: Home, column: StoredColumn, parts: Iterator[Items], cut: Cut) -> StoredColumn:
+def written_anew(home: Home, column: StoredColumn, parts: Iterator[Items], storage: Storage) -> StoredColumn:
     """Return a column whose arrays are made anew of what goes behind one another."""
     path, temporary = column.path, f"{column.path}~"
     while home.kind(temporary) is not None:
         temporary += "~"
-    made = make_column(home, temporary, column.spec, cut)
+    made = make_column(home, temporary, column.spec, storage)
     try:
         appender = home.appender(made.arrays)
         try:

@@ -16,6 +16,7 @@ from coquina._core import CorruptError, UnsupportedError
 from coquina.tables import columns_names as names
 from coquina.tables.categories import extended, fits, new_values, widen
 from coquina.tables.column_encodings import open_column
+from coquina.tables.column_storage import rows_of
 from coquina.tables.columns_filling import set_length
 from coquina.tables.layout import Layout, RecordBatch
 from coquina.tables.stored_columns import LoadedColumn
@@ -47,7 +48,7 @@ class GrowingColumns(Layout):
         self._appender: Appender | None = None
         self._appended = self._appended_bytes = 0
         self._see()
-        self.cut = names.cut_of(home, self._rows)
+        self.storage = names.storage_of(home, self._rows)
         self.buffer_bytes: int | None = self._default_buffer()
 
     @contextmanager
@@ -147,7 +148,7 @@ class GrowingColumns(Layout):
             self._append(encoded, 0, rows)
             return
         # Where chunks end the fewest arrays have one that is partly filled, to be written again.
-        beyond = (self._rows + self._appended + rows) % self.cut.chunk_rows
+        beyond = (self._rows + self._appended + rows) % rows_of(self.storage)[0]
         until = rows - beyond if beyond < rows else rows
         self._append(encoded, 0, until)
         self.flush()
@@ -247,7 +248,7 @@ class GrowingColumns(Layout):
 
     def _default_buffer(self) -> int:
         row_bytes = sum(array.typesize for one in self._all.values() for array in one.arrays)
-        return max(BUFFER_BYTES, self.cut.chunk_rows * row_bytes)
+        return max(BUFFER_BYTES, rows_of(self.storage)[0] * row_bytes)
 
     def _check_writable(self) -> None:
         if not self.is_writable:
@@ -279,8 +280,8 @@ class GrowingColumns(Layout):
                     continue
                 if not fits(self.home, self._all[name], unknown):
                     self._settle()
-                    self._all[name] = widen(self.home, self._all[name], len(unknown), self.cut)
-                self._all[name] = extended(self.home, self._all[name], unknown, self.cut)
+                    self._all[name] = widen(self.home, self._all[name], len(unknown), self.storage)
+                self._all[name] = extended(self.home, self._all[name], unknown, self.storage)
                 self._changed()
 
     def _end_appending(self) -> None:

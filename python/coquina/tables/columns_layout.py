@@ -12,75 +12,53 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.arrays.cuts import Cut
+from coquina.storage_options import Storage
 from coquina.tables import columns_names as names
 from coquina.tables.column_encodings import make_column
+from coquina.tables.column_storage import column_storage
 from coquina.tables.columns_filling import fill, missing_values, set_length, written_anew
 from coquina.tables.columns_growing import GrowingColumns
 from coquina.tables.homes import Hdf5Home, Home
-from coquina.tuning_options import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
-    from coquina._core import Filters
     from coquina.hdf5.groups import Group
     from coquina.lossy import Lossy
     from coquina.tables.layout import Batch, ColumnSpec, Schema
     from coquina.tables.stored_columns import Items, StoredColumn
-    from coquina.tuning.ways import Way
-    from coquina.tuning_options import Terms
+
+
+_DEFAULT = Storage()
 
 
 def create_columns(
     group: Group,
     name: str,
     schema: Schema,
+    storage: Storage = _DEFAULT,
     *,
     title: str = "",
     expected_rows: int | None = None,
-    chunk_rows: int | None = None,
-    block_rows: int | None = None,
-    filter: str = "blosc2",
-    codec: str | None = None,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters = "shuffle",
-    fletcher32: bool = False,
-    checksums: bool = True,
     lossy: Mapping[str, Lossy] | None = None,
-    ways: Mapping[str, Way] | None = None,
-    tuning: Terms | None = None,
 ) -> ColumnsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
-    filter, codec, level, filters, fletcher32, checksums: as in `Group.create_dataset`. chunk_rows: of all
-    columns; by default 65536, or a power of two from 4096 to 524288, an eighth of `expected_rows`.
-    block_rows: 16384 by default. lossy: bounds by column, as `bounds_of` gives them.
-    ways: of some arrays; see `Cut`. tuning: what chunks are tuned for.
+    storage: as in `Group.create_dataset`. chunks: rows, of all columns; by default 65536, or a power of two
+    from 4096 to 524288, an eighth of `expected_rows`. blocks: 16384 rows by default. lossy: bounds by column,
+    as `bounds_of` gives them.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that have no place here: nested ones, and values with axes.
     """
     if name in group:
         raise ValueError(f"create_table: there is something of the name {name!r}")
-    rows = Cut.for_rows(expected_rows) if chunk_rows is None else chunk_rows
-    cut = Cut(
-        rows,
-        block_rows or Cut().block_rows,
-        filter,
-        codec,
-        level,
-        filters,
-        fletcher32,
-        ways=ways,
-        tuning=tuning,
-        checksums=checksums,
-    )
+    storage = column_storage(storage, expected_rows)
     made = group.create_group(name)
     try:
-        return ColumnsLayout.create(Hdf5Home(made), schema, cut, title=title, lossy=lossy)
+        return ColumnsLayout.create(Hdf5Home(made), schema, storage, title=title, lossy=lossy)
     except BaseException:
         del group[name]
         raise
@@ -110,7 +88,7 @@ class ColumnsLayout(GrowingColumns):
         cls,
         home: Home,
         schema: Schema,
-        cut: Cut,
+        storage: Storage,
         *,
         title: str = "",
         lossy: Mapping[str, Lossy] | None = None,
@@ -124,8 +102,8 @@ class ColumnsLayout(GrowingColumns):
         bounds = lossy or {}
         with home.transaction():
             for spec in schema:
-                make_column(home, spec.name, spec, replace(cut, lossy=bounds.get(spec.name)))
-            names.put_table(home, cut, title)
+                make_column(home, spec.name, spec, replace(storage, lossy=bounds.get(spec.name)))
+            names.put_table(home, storage, title)
             names.put_order(home, order, order[0])
         made = cls(home)
         made.buffer_bytes = None
@@ -213,10 +191,14 @@ class ColumnsLayout(GrowingColumns):
         self._settle()
         with self.changing():
             self._clear(spec.name)
-            made = make_column(self.home, spec.name, spec, self.cut)
+            made = make_column(self.home, spec.name, spec, self.storage)
             try:
                 fill(
-                    self.home, made, missing_values(spec) if values is None else values, self._rows, self.cut
+                    self.home,
+                    made,
+                    missing_values(spec) if values is None else values,
+                    self._rows,
+                    self.storage,
                 )
             except BaseException:
                 self.home.discard(spec.name)
@@ -275,7 +257,7 @@ class ColumnsLayout(GrowingColumns):
         return rows
 
     def _write_anew(self, column: StoredColumn, items: Iterator[Items]) -> None:
-        self._all[column.path] = written_anew(self.home, column, items, self.cut)
+        self._all[column.path] = written_anew(self.home, column, items, self.storage)
         self._changed()
 
     def _clear(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What the attributes of a columns table say: the order of its columns, and how new ones are cut.
+"""What the attributes of a columns table say: the order of its columns, and how new ones are stored.
 
 In: a home. Out: names, checked.
 Source: anndata, on-disk format, "dataframes"; docs/formats/columns.md.
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.arrays.cuts import Cut
+from coquina.storage_options import Storage
+from coquina.tables.column_storage import from_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _TYPE, _VERSION = "encoding-type", "encoding-version"
 _DATAFRAME = ("dataframe", "0.2.0")
-_ORDER, _INDEX, _CUT, _TITLE = "column-order", "_index", "coquina", "title"
+_ORDER, _INDEX, _STORAGE, _TITLE = "column-order", "_index", "coquina", "title"
 
 
 def is_columns(place: Any) -> bool:
@@ -36,21 +37,21 @@ def check_table(home: Home) -> None:
         raise UnsupportedError(f"{home.name}: encoding {found!r} is no table of columns")
 
 
-def put_table(home: Home, cut: Cut, title: str) -> None:
+def put_table(home: Home, storage: Storage, title: str) -> None:
     """Mark a home as a table of columns."""
     home.put_marks("", dict(zip((_TYPE, _VERSION), _DATAFRAME, strict=True)))
-    home.attrs[_CUT] = json.dumps(cut.stored())
+    home.attrs[_STORAGE] = json.dumps(to_json(storage))
     if title:
         home.attrs[_TITLE] = title
 
 
-def cut_of(home: Home, rows: int) -> Cut:
-    """Return how new columns are cut; by the number of rows if nothing says it."""
+def storage_of(home: Home, rows: int) -> Storage:
+    """Return how new columns are stored; by the number of rows if nothing says it."""
     try:
-        stored = json.loads(text(home.attrs.get(_CUT)) or "null")
+        stored = json.loads(text(home.attrs.get(_STORAGE)) or "null")
     except (ValueError, RecursionError):
         stored = None
-    return Cut.read(stored, rows)
+    return from_json(stored, rows)
 
 
 def order_of(home: Home) -> tuple[list[str], str | None]:

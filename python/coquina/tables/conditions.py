@@ -42,7 +42,7 @@ class KnownConditions:
 
     def node(self, text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None) -> Node:
         """Return `condition` of these."""
-        key = _key_of(text, params)
+        key = _key_of(text, params) if params else text
         if key is None:
             return condition(text, columns, params)
         rows = len(next(iter(columns.values()))) if columns else 0
@@ -69,10 +69,8 @@ class KnownConditions:
         return node
 
 
-def _key_of(text: str, params: Mapping[str, Any] | None) -> Any:
+def _key_of(text: str, params: Mapping[str, Any]) -> Any:
     """Return what tells conditions apart; None where parameters are something that can change."""
-    if not params:
-        return text
     if any(type(value) not in _LASTING for value in params.values()):
         return None
     # 1, 1.0 and True are equal, as are the two zeros, and are not the same.

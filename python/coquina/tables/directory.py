@@ -251,24 +251,10 @@ class Directory:
         """Write all that has changed behind the committed states, and then the manifest that names it."""
         if self._lock is None:
             raise ValueError(f"{self.path}: the table is open for reading only")
-        ids: dict[int, tuple[int, int]] = {}
-        handles: list[_core.ArrayHandle] = []
         before = self._committed
-        is_line = not self.durable and self._writer.takes_line and self.nodes.keys() == before.keys()
-        for path, node in self.nodes.items():
-            is_line = is_line and node is before[path]
-            if node["kind"] != "array":
-                continue
-            number: int = node["number"]
-            array = self._arrays.get(number)
-            if array is None and "state" not in node:
-                array = self.array(path)
-            if array is not None:
-                state = array.handle.prepare()
-                if state != self._ids.get(number) or "state" not in node:
-                    self.nodes[path] = with_state(node, state)
-                    ids[number] = state
-                    handles.append(array.handle)
+        # A line says of arrays that there is more in them, and nothing else.
+        is_line = not self.durable and self._writer.takes_line and self._is_as(before)
+        ids, handles = self._prepare()
         if not ids and self._is_as(before):
             return
         # A line goes to the manifest that this process has written, wherever that is now.
@@ -292,6 +278,25 @@ class Directory:
         else:
             self.abandon(f"a commit has failed, and it is {outcome} ({error})")
             raise error
+
+    def _prepare(self) -> tuple[dict[int, tuple[int, int]], list[_core.ArrayHandle]]:
+        """Write what has changed of arrays, and return their new states by number, and their handles."""
+        ids: dict[int, tuple[int, int]] = {}
+        handles: list[_core.ArrayHandle] = []
+        for path, node in self.nodes.items():
+            if node["kind"] != "array":
+                continue
+            number: int = node["number"]
+            array = self._arrays.get(number)
+            if array is None and "state" not in node:
+                array = self.array(path)
+            if array is not None:
+                state = array.handle.prepare()
+                if state != self._ids.get(number) or "state" not in node:
+                    self.nodes[path] = with_state(node, state)
+                    ids[number] = state
+                    handles.append(array.handle)
+        return ids, handles
 
     def _is_as(self, before: dict[str, Node]) -> bool:
         """Whether all nodes are those of the last commit."""

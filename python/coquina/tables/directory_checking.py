@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import CoquinaError, CorruptError
+from coquina.storage_options import Storage
 from coquina.tables.columns_filling import missing_values
 from coquina.tables.columns_layout import ColumnsLayout
 from coquina.tables.directory import Directory
 from coquina.tables.frames_home import FramesHome
-from coquina.tables.making import Storing, create_at
+from coquina.tables.making import NewTable, create_at
 from coquina.tables.manifest import FOLDER, is_directory
 from coquina.tables.table import Table
 from coquina.tables.user_attributes import user_attributes
@@ -104,14 +105,14 @@ def repair_directory(path: Path, target: Path, *, overwrite: bool = False) -> li
             rows = range(start, min(start + _ROWS, table.nrows))
             yield {spec.name: _values(layout, spec, rows, lost) for spec in table.schema}
 
-    storing = Storing(
+    new = NewTable(
+        storage=Storage(chunks=layout.storage.chunks),
         title=layout.title,
         expected_rows=table.nrows,
-        chunk_rows=layout.cut.chunk_rows,
         attrs=user_attributes(table),
     )
     with table:
-        create_at(target, "w" if overwrite else "x", "/table", (table.schema, parts()), storing).close()
+        create_at(target, "w" if overwrite else "x", "/table", (table.schema, parts()), new).close()
     return lost
 
 

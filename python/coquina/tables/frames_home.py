@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, MutableMapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from coquina.arrays.creation import asarray, new_array
-from coquina.arrays.cuts import Cut
 from coquina.hdf5.untyped import h5py
 from coquina.storage_options import Storage
+from coquina.tables.column_storage import for_array
 from coquina.tables.directory import Directory
 from coquina.tables.homes import Appender, Home
 from coquina.tables.manifest import NAME as JSON
@@ -133,31 +134,21 @@ class FramesHome(Home):
         self._put(path, {"kind": "group", "attrs": {}})
 
     def create(
-        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+        self, path: str, dtype: npt.DTypeLike, storage: Storage, *, fillvalue: Any = None, zoned: bool = True
     ) -> Array:
         """Return a new array without items. Raises ValueError for another compressor than Blosc2."""
-        if cut.filter not in ("blosc2", "none"):
-            raise ValueError(f"filter {cut.filter!r}: frames are compressed by 'blosc2'")
-        wanted, cut = np.dtype(dtype), cut.at(path)
+        if storage.compressor not in ("blosc2", "none"):
+            raise ValueError(f"filter {storage.filter!r}: frames are compressed by 'blosc2'")
+        wanted, storage = np.dtype(dtype), for_array(storage, path)
+        if storage.filter == "none":
+            storage = replace(storage, level=0, tuning=None)
         directory = self.directory
         directory.check_usable()
         node: Node = {"kind": "array", "attrs": {}, "number": directory.new_number()}
         if (members := h5py.check_enum_dtype(wanted)) is not None:
             node["members"] = {str(name): int(value) for name, value in members.items()}
-        storage = Storage(
-            chunks=(cut.chunk_rows,),
-            blocks=(min(cut.block_rows, cut.chunk_rows),),
-            codec=cut.codec,
-            level=0 if cut.filter == "none" else cut.level,
-            filters=cut.filters,
-            lossy=cut.lossy,
-            path=directory.file(node),
-            overwrite=True,
-        )
-        options = storage.for_engine()
-        if cut.tuning is not None and cut.filter != "none":
-            options["tuning"] = cut.tuning
-        made = new_array((0,), np.dtype(wanted.str), options)
+        storage = replace(storage, path=directory.file(node), overwrite=True, checksums=True)
+        made = new_array((0,), np.dtype(wanted.str), storage.for_engine())
         with self.transaction():
             made.handle.set_durable(directory.durable)
             made.handle.publish()
@@ -185,7 +176,7 @@ class FramesHome(Home):
         """Return how many texts there are."""
         return len(self._nodes[path]["texts"])
 
-    def put_texts(self, path: str, texts: Sequence[str], cut: Cut) -> None:
+    def put_texts(self, path: str, texts: Sequence[str], storage: Storage) -> None:
         """Keep a list of text."""
         attrs = self._nodes.get(path, {}).get("attrs", {})
         self._put(path, {"kind": "texts", "attrs": attrs, "texts": list(texts)})

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.memory import check_memory
-from coquina.tables.access import rows_or_node
+from coquina.tables.access import found_of, rows_or_node
 from coquina.tables.index_order import ordered_rows
-from coquina.tables.reading import Rows, joined, records, row_bytes, row_dtype
+from coquina.tables.reading import Rows, joined, records, row_bytes
 from coquina.tables.scanning import Found, scan, windows
 from coquina.tables.sorting import sorted_pieces
 from coquina.tables.taking import take, taken
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coquina.tables.columns import Column
     from coquina.tables.layout import Batch
     from coquina.tables.plan import Plan
-    from coquina.tables.reading import Picked
+    from coquina.tables.reading import RowShape
 
 #: What is scanned at a time to fill a structured array: threads have enough of it, and caches not too much.
 _FILLED_BYTES = 8 << 20
@@ -36,23 +36,27 @@ _FILLED_BYTES = 8 << 20
 def whole(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Found:
     """Return all rows of a plan at once."""
     if not plan.order:
-        return plan.scan(columns, numbers=numbers)
+        return found_of(plan, columns, numbers=numbers)
     rows = ordered_rows(plan)
     return Found(len(rows), take(columns, rows), rows)
 
 
-def all_records(plan: Plan, columns: dict[str, Column], picked: list[Picked]) -> npt.NDArray[Any]:
+def all_records(plan: Plan, shape: RowShape) -> npt.NDArray[Any]:
     """Return all rows of a plan as a structured array."""
-    count = len(plan.span) if plan.limit is None else min(plan.limit, len(plan.span))
-    rows = 0 if plan.order or plan.conditions else _filled_rows(columns, count)
-    if not rows or count <= rows:
-        found = whole(plan, columns)
-        return records(columns, picked, found.values, found.matched)
-    # What is decoded goes into the array while it is in the cache.
-    dtype = row_dtype(columns, picked)
-    check_memory(count * dtype.itemsize, "the rows")
-    made = Rows(picked, dtype, count)
-    span = plan.span[:count]
+    if not (plan.order or plan.conditions):
+        span = plan.span if plan.limit is None else plan.span[: plan.limit]
+        rows = _filled_rows(shape.columns, len(span))
+        if len(span) > rows:
+            return _filled(span, rows, shape)
+    found = whole(plan, shape.columns)
+    return records(shape, found.values, found.matched)
+
+
+def _filled(span: range, rows: int, shape: RowShape) -> npt.NDArray[Any]:
+    """Return rows of a table; what is decoded goes into the array while it is in the cache."""
+    columns, count = shape.columns, len(span)
+    check_memory(count * shape.dtype.itemsize, "the rows")
+    made = Rows(shape, count)
     at = 0
     # Ends of blocks are ends of windows, so that none is decoded twice.
     size = rows - span.start % rows if span.step == 1 else rows
@@ -60,7 +64,7 @@ def all_records(plan: Plan, columns: dict[str, Column], picked: list[Picked]) ->
         part = span[at : at + size]
         made.put(at, len(part), scan(None, columns, part).values)
         at, size = at + len(part), rows
-    return made.result(columns)
+    return made.result()
 
 
 def _filled_rows(columns: dict[str, Column], count: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
@@ -16,13 +17,15 @@ import numpy as np
 from coquina._core import UnsupportedError
 from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.attributes import attributes
+from coquina.hdf5.creation import Content, datatype
 from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.groups import create_in
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.sessions import ROWS
 from coquina.hdf5.untyped import h5py
 from coquina.hdf5.variable_items import read_items, row_regions
+from coquina.tables.column_storage import for_array, for_few
 from coquina.tables.marks import in_header
-from coquina.tuning_options import AUTO, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
@@ -31,8 +34,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.arrays.array import Array
-    from coquina.arrays.cuts import Cut
     from coquina.hdf5.groups import Group
+    from coquina.storage_options import Storage
 
 _TEXT_WIDTH_MIN = 16
 
@@ -136,7 +139,7 @@ class Home(ABC):
 
     @abstractmethod
     def create(
-        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+        self, path: str, dtype: npt.DTypeLike, storage: Storage, *, fillvalue: Any = None, zoned: bool = True
     ) -> Array:
         """Return a new array without items, which can grow. `h5py.enum_dtype` makes one of named numbers.
 
@@ -164,7 +167,7 @@ class Home(ABC):
         """Return how many texts there are at a path."""
 
     @abstractmethod
-    def put_texts(self, path: str, texts: Sequence[str], cut: Cut) -> None:
+    def put_texts(self, path: str, texts: Sequence[str], storage: Storage) -> None:
         """Keep a short list of text, which begins with what is there."""
 
     @abstractmethod
@@ -299,30 +302,21 @@ class Hdf5Home(Home):
         self._group.create_group(path)
 
     def create(
-        self, path: str, dtype: npt.DTypeLike, cut: Cut, *, fillvalue: Any = None, zoned: bool = True
+        self, path: str, dtype: npt.DTypeLike, storage: Storage, *, fillvalue: Any = None, zoned: bool = True
     ) -> Array:
         """Return a new dataset without items, chunked."""
-        cut = cut.at(path)
-        made = self._group.create_dataset(
-            path,
-            (0,),
-            np.dtype(dtype),
-            chunks=(cut.chunk_rows,),
-            maxshape=(None,),
-            blocks=(min(cut.block_rows, cut.chunk_rows),),
-            filter=cut.filter,
-            codec=cut.codec if cut.tuning is None else AUTO,
-            level=cut.level,
-            filters=cut.filters,
-            fletcher32=cut.fletcher32,
-            checksums=cut.checksums,
-            fillvalue=fillvalue,
-            zones=_zones(np.dtype(dtype)) if zoned else (),
-            **words_of(cut.tuning),
-        )
-        if cut.lossy is not None:
-            # Not by `lossy=`, which may put a variable of CF's beside it: that would be among the columns.
-            made.promise(cut.lossy)
+        wanted = for_array(storage, path)
+        lossy, kind = wanted.lossy, np.dtype(dtype)
+        zones = _zones(kind) if zoned else ()
+        wanted = replace(wanted, lossy=None, maxshape=(None,), fillvalue=fillvalue, zones=zones)
+        types = datatype(kind)
+        if types is None:
+            raise TypeError(f"{path}: no column has items of {kind}")
+        made = create_in(self._group, path, Content((0,), kind, None), types, wanted)
+        if lossy is not None:
+            # Not by `Storage.lossy`, which may put a variable of CF's beside it: that would be among the
+            # columns.
+            made.promise(lossy)
         return made
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
@@ -358,7 +352,7 @@ class Hdf5Home(Home):
         width = 0 if h5.dtype.kind != "S" or h5.maxshape[0] is not None else h5.dtype.itemsize
         return max((len(one.encode()) for one in texts), default=0) <= width
 
-    def put_texts(self, path: str, texts: Sequence[str], cut: Cut) -> None:
+    def put_texts(self, path: str, texts: Sequence[str], storage: Storage) -> None:
         """Put strings of a fixed width behind those that are there, or make a dataset of them.
 
         Not of variable length: where a kill leaves these beyond the length of the dataset, libhdf5 refuses
@@ -372,7 +366,7 @@ class Hdf5Home(Home):
         if path not in self._group:
             longest = max((len(one) for one in encoded), default=0)
             width = max(_TEXT_WIDTH_MIN, 1 << max(longest - 1, 0).bit_length())
-            self.create(path, h5py.string_dtype("utf-8", width), cut.for_few())
+            self.create(path, h5py.string_dtype("utf-8", width), for_few(storage))
         array = self.array(path)
         array.append(np.array(encoded[array.shape[0] :], array.dtype))
 

@@ -10,17 +10,16 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina.arrays.cuts import Cut
 from coquina.hdf5.files import File
-from coquina.hdf5.filters import usual_level
 from coquina.remote import new_path
-from coquina.storage_options import TableOptions, check_keywords, parted
+from coquina.storage_options import Storage, TableOptions, check_keywords
 from coquina.tables.column_bounds import bounds_of
+from coquina.tables.column_storage import column_storage
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
 from coquina.tables.directories import open_directory
 from coquina.tables.directory_replacing import check_is_replaceable, put_in_place
@@ -35,19 +34,18 @@ from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
 from coquina.tables.table import Table
 from coquina.tables.table_indexes import forget_indexes
 from coquina.tables.user_attributes import attributes_of, put_attributes, title_of, user_attributes
-from coquina.tuning_options import DATASETS, Tuning, tuned
+from coquina.tuning_options import DATASETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Unpack
 
-    from coquina._core import Filters, Path
+    from coquina._core import Path
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Batch, Layout, Schema
     from coquina.tables.plan import Plan
-    from coquina.tuning.ways import Way
 
 Kind = Literal["columns", "rows"]
 Mode = Literal["w", "x", "a", "r+"]
@@ -56,70 +54,65 @@ LAYOUTS = ("columns", "rows")
 
 
 @dataclass(frozen=True, slots=True)
-class Storing:
-    """How a new table is stored; see `coquina.create_table`. ways: of arrays of their own; see `Cut`."""
+class NewTable:
+    """What a new table is; see `coquina.create_table`. storage: of its arrays, in rows; lossy: by column."""
 
     layout: str = "columns"
+    storage: Storage = field(default_factory=Storage)
     title: str = ""
     expected_rows: int | None = None
-    chunk_rows: int | None = None
-    filter: str = "blosc2"
-    codec: str | None = None
-    level: int | None = None
-    filters: Filters = "shuffle"
-    fletcher32: bool = False
     index: tuple[str, ...] = ()
     lossy: Bounds = None
-    ways: Mapping[str, Way] | None = None
-    tuning: Tuning = field(default_factory=Tuning)
-    checksums: bool = True
     attrs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a layout that there is not, for bounds that it cannot keep, and as `tuned`."""
-        self._encoding()
+        """Raise ValueError for a layout that there is not, and for bounds that it cannot keep."""
         if self.layout not in LAYOUTS:
             raise ValueError(f"layout {self.layout!r}: takes {' or '.join(map(repr, LAYOUTS))}")
         if self.lossy and self.layout == "rows":
             raise ValueError("lossy: records are kept exactly; layout='columns' takes bounds by column")
 
     @classmethod
-    def of(cls, writer: Callable[..., Any], given: Mapping[str, Any]) -> Storing:
-        """Return what a writer was given. Raises TypeError for keywords that there are not."""
-        check_keywords(writer, given, TableOptions)
-        plain, tuning = parted(given)
-        plain["index"] = tuple(plain.get("index", ()))
-        return cls(**plain, tuning=cast("Tuning", tuning))
+    def of(
+        cls, writer: Callable[..., Any], given: Mapping[str, Any], kinds: Any = TableOptions, **own: Any
+    ) -> NewTable:
+        """Return what a writer was given, by the keywords of `kinds`; raises as `Storage.of`.
 
-    def _encoding(self) -> dict[str, Any]:
-        """Return codec, level and filters, and what chunks are tuned for."""
-        codec, level, filters, terms = tuned(self.codec, self.level, self.filters, self.tuning, DATASETS)
-        level = usual_level(self.filter) if level is None else level
-        return {"codec": codec, "level": level, "filters": filters, "tuning": terms}
+        own: fields that it sets itself.
+        """
+        check_keywords(writer, given, kinds)
+        own |= {name: given[name] for name in ("layout", "title", "expected_rows", "lossy") if name in given}
+        rest = {name: value for name, value in given.items() if name not in {*own, "index", "chunk_rows"}}
+        storage = Storage.of(writer, rest, kinds, base=DATASETS)
+        if (rows := given.get("chunk_rows")) is not None:
+            storage = replace(storage, chunks=(rows,))
+        return cls(storage=storage, index=tuple(given.get("index", ())), **own)
 
     def create(self, group: Group, name: str, schema: Schema) -> Layout:
         """Return the layout of a new table without rows."""
-        apart = ("layout", "index", "lossy", "ways", "attrs")
-        options = {
-            **{key: value for key, value in asdict(self).items() if key not in apart},
-            **self._encoding(),
-        }
-        if self.layout == "columns":
-            bounds = bounds_of(self.lossy, schema)
-            return create_columns(group, name, schema, lossy=bounds, ways=self.ways, **options)
-        del options["expected_rows"]
-        return create_rows(group, name, schema, **options)
+        if self.layout == "rows":
+            return create_rows(group, name, schema, self.storage, title=self.title)
+        return create_columns(
+            group,
+            name,
+            schema,
+            self.storage,
+            title=self.title,
+            expected_rows=self.expected_rows,
+            lossy=bounds_of(self.lossy, schema),
+        )
 
     def create_directory(self, path: Path, schema: Schema) -> Layout:
         """Return the layout of a new table without rows that is a directory."""
         if self.layout != "columns":
             raise ValueError(f"{os.fspath(path)}: a directory has the layout 'columns', not {self.layout!r}")
         lossy = bounds_of(self.lossy, schema)
-        rows = Cut.for_rows(self.expected_rows) if self.chunk_rows is None else self.chunk_rows
-        kept = Cut(rows, Cut().block_rows, self.filter, ways=self.ways, **self._encoding())
+        # Frames always have checksums.
+        plain = replace(self.storage, fletcher32=None, checksums=None)
+        storage = column_storage(plain, self.expected_rows)
         home = FramesHome.make(path)
         try:
-            return ColumnsLayout.create(home, schema, kept, title=self.title, lossy=lossy)
+            return ColumnsLayout.create(home, schema, storage, title=self.title, lossy=lossy)
         except BaseException:
             shutil.rmtree(home.path)
             raise
@@ -160,23 +153,23 @@ def create_table(
     Raises ValueError if there is something of this name that is not to be replaced, or is no table,
     FileExistsError for a directory, TypeError for data that tables do not take.
     """
-    storing = Storing.of(create_table, storage)
-    return create_at(path, mode, name, batches(data), expecting(storing, data), overwrite=overwrite)
+    new = NewTable.of(create_table, storage)
+    return create_at(path, mode, name, batches(data), expecting(new, data), overwrite=overwrite)
 
 
-def create_in(group: Group, name: str, data: Any, storing: Storing) -> Table:
+def create_in(group: Group, name: str, data: Any, new: NewTable) -> Table:
     """Return a new table in a group, with the rows of `data`; without them there is none."""
     schema, parts = batches(data)
-    return filled_in(group, name, schema, parts, expecting(storing, data))
+    return filled_in(group, name, schema, parts, expecting(new, data))
 
 
-def filled_in(group: Group, name: str, schema: Schema, parts: Iterator[Batch], storing: Storing) -> Table:
+def filled_in(group: Group, name: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -> Table:
     """Return a new table in a group, with these rows."""
     with group.file.filling():
-        table = group.adopt(Table(storing.create(group, name, schema)))
+        table = group.adopt(Table(new.create(group, name, schema)))
         forget_indexes(table.layout)
         try:
-            _fill(table, parts, storing)
+            _fill(table, parts, new)
         except BaseException:
             table.close()
             del group[name]
@@ -189,7 +182,7 @@ def create_at(
     mode: Any,
     name: str,
     made: tuple[Schema, Iterator[Batch]],
-    storing: Storing,
+    new: NewTable,
     *,
     overwrite: bool = False,
 ) -> Table:
@@ -200,7 +193,7 @@ def create_at(
     schema, parts = made
     path = new_path(path)
     if not is_file_name(path):
-        return _create_directory(path, mode, (schema, parts), storing, overwrite=overwrite)
+        return _create_directory(path, mode, (schema, parts), new, overwrite=overwrite)
     if not overwrite and mode in ("a", "r+") and os.path.exists(path):
         # Before the file is opened for writing, which already leaves a time in it.
         with File(path) as file:
@@ -212,9 +205,9 @@ def create_at(
     file = File(path, mode)
     try:
         if name in file:
-            table = _replaced(file, name, (schema, parts), storing)
+            table = _replaced(file, name, (schema, parts), new)
         else:
-            table = filled_in(file, name, schema, parts, storing)
+            table = filled_in(file, name, schema, parts, new)
         file.publish()
     except BaseException as error:
         file.__exit__(type(error), error, None)
@@ -222,7 +215,7 @@ def create_at(
     return owned(table, file)
 
 
-def _replaced(file: File, name: str, made: tuple[Schema, Iterator[Batch]], storing: Storing) -> Table:
+def _replaced(file: File, name: str, made: tuple[Schema, Iterator[Batch]], new: NewTable) -> Table:
     """Return a new table in place of another, which is there until the new one is complete.
 
     Raises ValueError if what is there is no table.
@@ -231,14 +224,14 @@ def _replaced(file: File, name: str, made: tuple[Schema, Iterator[Batch]], stori
         place = f"{file.filename}:{name}"
         raise ValueError(f"{place} is no table, and only tables are replaced; delete it first")
     beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
-    filled_in(file, beside, *made, storing).close()
+    filled_in(file, beside, *made, new).close()
     del file[name]
     file.move(beside, name)
     return open_in(file, name)
 
 
 def _create_directory(
-    path: Path, mode: str, made: tuple[Schema, Iterator[Batch]], storing: Storing, *, overwrite: bool
+    path: Path, mode: str, made: tuple[Schema, Iterator[Batch]], new: NewTable, *, overwrite: bool
 ) -> Table:
     """Return a new table as a directory, which gets its name when the table is complete."""
     if mode not in ("a", "w", "x"):
@@ -254,8 +247,8 @@ def _create_directory(
     folder, name = os.path.split(place)
     beside = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
     try:
-        with Table(storing.create_directory(beside, schema)) as table:
-            _fill(table, parts, storing)
+        with Table(new.create_directory(beside, schema)) as table:
+            _fill(table, parts, new)
         put_in_place(beside, place)
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
@@ -263,35 +256,35 @@ def _create_directory(
     return open_directory(place, "a")
 
 
-def _fill(table: Table, parts: Iterator[Batch], storing: Storing) -> None:
-    put_attributes(table, storing.attrs)
+def _fill(table: Table, parts: Iterator[Batch], new: NewTable) -> None:
+    put_attributes(table, new.attrs)
     for batch in parts:
         table.put(batch)
     table.flush()
-    for column in storing.index:
+    for column in new.index:
         table.create_index(column)
 
 
-def expecting(storing: Storing, data: Any) -> Storing:
+def expecting(new: NewTable, data: Any) -> NewTable:
     """Return how to store data: with its attributes, and for as many rows as it has, if that can be told."""
     given: Any = data
-    storing = replace(storing, attrs=attributes_of(given), title=storing.title or title_of(given))
-    if storing.expected_rows is not None:
-        return storing
+    new = replace(new, attrs=attributes_of(given), title=new.title or title_of(given))
+    if new.expected_rows is not None:
+        return new
     rows = None
     if isinstance(data, np.ndarray | Table) or type(given).__module__.startswith("pandas."):
         rows = len(given)
     elif isinstance(data, Mapping):
         first: Any = next(iter(given.values()), None)
         rows = len(first) if hasattr(first, "__len__") and not isinstance(first, str | type) else None
-    return replace(storing, expected_rows=rows)
+    return replace(new, expected_rows=rows)
 
 
 def copy_plan(
     plan: Plan,
     target: Any,
     name: str | None,
-    storing: Storing,
+    new: NewTable,
     overwrite: bool,
     memory_limit: int | None = None,
 ) -> Table:
@@ -312,10 +305,10 @@ def copy_plan(
     parts = ({paths[path]: one for path, one in values.items()} for values in values_of)
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
     attrs = user_attributes(source)
-    storing = replace(storing, title=title_of(source), expected_rows=len(plan.span), attrs=attrs)
+    new = replace(new, title=title_of(source), expected_rows=len(plan.span), attrs=attrs)
     if isinstance(target, str | os.PathLike):
-        return create_at(cast("Any", target), "a", name, (schema, parts), storing, overwrite=overwrite)
-    return filled_in(target, name, schema, parts, storing)
+        return create_at(cast("Any", target), "a", name, (schema, parts), new, overwrite=overwrite)
+    return filled_in(target, name, schema, parts, new)
 
 
 def _folder_of(target: Any) -> str | None:

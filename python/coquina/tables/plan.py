@@ -19,7 +19,7 @@ from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.tables.access import found_of, node_of
 from coquina.tables.conditions import as_condition
-from coquina.tables.reading import columns_of, pick, refuse_mapping
+from coquina.tables.reading import RowShape, pick, refuse_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,12 +161,14 @@ class Plan:
 
     def picked(self, names: Names) -> tuple[list[Picked], dict[str, Column]]:
         """Return the fields of the result, and the columns that are read for them."""
-        table = self.table
+        found = self.row_shape(names)
+        return found.picked, found.columns
+
+    def row_shape(self, names: Names = None) -> RowShape:
+        """Return what the rows of the result are made of."""
         if names is None and self.columns is None:
-            shape = table.row_shape
-            return shape.picked, shape.columns
-        found = pick(table.schema, self.columns if names is None else names)
-        return found, columns_of(table.layout, found)
+            return self.table.row_shape
+        return RowShape.of(self.table.layout, self.columns if names is None else names)
 
     @property
     def records(self) -> Any:

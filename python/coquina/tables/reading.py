@@ -106,18 +106,26 @@ def _field(columns: dict[str, Column], path: str, spec: ColumnSpec) -> tuple[Any
 
 
 class RowShape(NamedTuple):
-    """What whole rows are made of: their fields, the columns that are read for them, and their dtype."""
+    """What rows are made of: their fields, the columns that are read for them, and their dtype.
+
+    can_miss: whether they come masked, since a value could be missing.
+    """
 
     columns: dict[str, Column]
     picked: list[Picked]
     dtype: np.dtype[Any]
+    can_miss: bool
 
     @classmethod
-    def of(cls, layout: Layout) -> RowShape:
-        """Return it, of a table as it is now."""
-        picked = pick(layout.schema, None)
-        read = columns_of(layout, picked)
-        return cls(read, picked, row_dtype(read, picked))
+    def of(cls, layout: Layout, names: Names = None) -> RowShape:
+        """Return it, of some columns of a table as it is now, or of all."""
+        picked = pick(layout.schema, names)
+        return cls.picking(columns_of(layout, picked), picked)
+
+    @classmethod
+    def picking(cls, columns: dict[str, Column], picked: list[Picked]) -> RowShape:
+        """Return it, of the fields of rows; columns: all that are read."""
+        return cls(columns, picked, row_dtype(columns, picked), any(map(can_miss, columns.values())))
 
 
 def row_bytes(columns: Sequence[Column]) -> int:
@@ -137,10 +145,10 @@ def can_miss(column: Column) -> bool:
 class Rows:
     """A structured array that is filled: by the values of columns, some rows at a time or all at once."""
 
-    def __init__(self, picked: Sequence[Picked], dtype: np.dtype[Any], count: int) -> None:
-        """`count` rows of `dtype`, whose fields are `picked`."""
-        self._picked = picked
-        self._out: npt.NDArray[Any] = np.empty(count, dtype)
+    def __init__(self, shape: RowShape, count: int) -> None:
+        """`count` rows of a shape."""
+        self._shape = shape
+        self._out: npt.NDArray[Any] = np.empty(count, shape.dtype)
         self._mask: Any = None
 
     def put(self, start: int, count: int, values: Batch) -> None:
@@ -150,33 +158,24 @@ class Rows:
         out = self._out[start : start + count]
         mask = None if self._mask is None else self._mask[start : start + count]
         pairs: list[Filling] = []
-        for one in self._picked:
+        for one in self._shape.picked:
             _pair(pairs, out, mask, one.name, one.path, one.spec, values)
         _fill(pairs, count, out.dtype.itemsize)
 
-    def result(self, columns: dict[str, Column]) -> npt.NDArray[Any]:
+    def result(self) -> npt.NDArray[Any]:
         """Return the array: a masked one if something of it could be missing."""
         if self._mask is None:
-            if not any(map(can_miss, columns.values())):
+            if not self._shape.can_miss:
                 return self._out
             self._mask = np.zeros(len(self._out), np.ma.make_mask_descr(self._out.dtype))
         return np.ma.MaskedArray(self._out, self._mask)
 
 
-def records(
-    columns: dict[str, Column],
-    picked: Sequence[Picked],
-    values: Batch,
-    count: int,
-    dtype: np.dtype[Any] | None = None,
-) -> npt.NDArray[Any]:
-    """Return `count` rows as a structured array, of the values of their columns by path.
-
-    dtype: of a row, where that is known.
-    """
-    rows = Rows(picked, row_dtype(columns, picked) if dtype is None else dtype, count)
+def records(shape: RowShape, values: Batch, count: int) -> npt.NDArray[Any]:
+    """Return `count` rows as a structured array, of the values of their columns by path."""
+    rows = Rows(shape, count)
     rows.put(0, count, values)
-    return rows.result(columns)
+    return rows.result()
 
 
 def _pair(
@@ -189,11 +188,12 @@ def _pair(
             _pair(pairs, out[name], inner, child.name, f"{path}/{child.name}", child, values)
         return
     found = values[path]
-    if is_masked(found):
+    # Without a mask of the rows no column has one.
+    if mask is not None and is_masked(found):
         if found.mask is not np.ma.nomask:
             pairs.append((mask[name], np.ma.getmaskarray(found)))
         found = found.data
-    pairs.append((out[name], plain(found)))
+    pairs.append((out[name], plain(found) if found.dtype.kind == "T" else found))
 
 
 def _fill(pairs: list[Filling], count: int, item_bytes: int) -> None:

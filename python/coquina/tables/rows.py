@@ -21,24 +21,23 @@ from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5t
 from coquina.hdf5.zones import zone_fields
 from coquina.indexing import lower
+from coquina.storage_options import Storage
 from coquina.tables import rows_attributes as attributes
 from coquina.tables.layout import Layout, RecordBatch
 from coquina.tables.record_columns import record_column
-from coquina.tables.rows_creation import RowStorage, make_dataset
+from coquina.tables.rows_creation import make_dataset
 from coquina.tables.rows_datatypes import default_row
 from coquina.tables.rows_types import read_schema, unreadable, with_defaults
-from coquina.tuning_options import DEFAULT_LEVEL, tuning_facts_of
+from coquina.tuning_options import tuning_facts_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coquina._core import Filters
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.indexing import Selection
     from coquina.tables.layout import Batch, ColumnSpec, Schema
     from coquina.tables.rows_types import Field
-    from coquina.tuning_options import Terms
 
     Records = npt.NDArray[Any]
 
@@ -47,31 +46,25 @@ BUFFER_BYTES = 1 << 20
 _READ_BYTES = 8 << 20
 
 
+_DEFAULT = Storage()
+
+
 def create_rows(
     group: Group,
     name: str,
     schema: Schema,
+    storage: Storage = _DEFAULT,
     *,
     title: str = "",
-    chunk_rows: int | None = None,
-    filter: str = "blosc2",
-    codec: str | None = None,
-    level: int = DEFAULT_LEVEL,
-    filters: Filters = "shuffle",
-    fletcher32: bool = False,
-    checksums: bool = True,
-    tuning: Terms | None = None,
 ) -> RowsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
-    filter, codec, level, filters, fletcher32, checksums: as in `Group.create_dataset`; the filters are those
-    that PyTables has: "blosc2", "blosc", "gzip" (PyTables' zlib) and "none". chunk_rows: by default about
-    2 MiB of rows, a power of two. tuning: what chunks of Blosc2 are tuned for.
+    storage: as in `Group.create_dataset`; the filters are those that PyTables has: "blosc2", "blosc", "gzip"
+    (PyTables' zlib) and "none". chunks: rows; by default about 2 MiB of them, a power of two.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that PyTables has nothing for.
     """
-    storage = RowStorage(chunk_rows, filter, codec, level, filters, fletcher32, tuning, checksums)
     make_dataset(group, name, schema, title, storage)
     made = RowsLayout.open(group.dataset(name))
     made.buffer_bytes = None

@@ -37,22 +37,19 @@ def read_key(table: Table, key: Any, names: Names = None) -> Any:
     if records_ is not None:
         found = records_.take(selection)
         return found[0] if selection.is_scalar else found.reshape(selection.shape)
-    if names is None:
-        columns, picked, dtype = table.row_shape
-    else:
-        (picked, columns), dtype = Plan(table).picked(names), None
+    shape = Plan(table).row_shape(names)
     if isinstance(axis, tuple):
         start, step, count = axis
         if count > _FEW_ROWS and step > 0 and not isinstance(names, str):
             plan = Plan(table, start=start, stop=start + step * count, step=step)
-            return all_records(plan, columns, picked)
-        values = _by_range(table, columns, start, step, count)
+            return all_records(plan, shape)
+        values = _by_range(table, shape.columns, start, step, count)
     else:
         count = len(axis)
-        values = take_rows(table, columns, axis)
-    if isinstance(names, str) and not picked[0].spec.children:
+        values = take_rows(table, shape.columns, axis)
+    if isinstance(names, str) and not shape.picked[0].spec.children:
         return values[names]
-    found = records(columns, picked, values, count, dtype)
+    found = records(shape, values, count)
     if selection.is_scalar:
         return found[0]
     return found.reshape(selection.shape)

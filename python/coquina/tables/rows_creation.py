@@ -8,16 +8,15 @@ Invariant: what is made here, PyTables opens, queries, appends to and indexes. W
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from coquina._core import UnsupportedError
 from coquina.hdf5 import checksums, fixed_attributes, tuning_attribute
 from coquina.hdf5.creation import first_missing, link
-from coquina.hdf5.filters import Wanted, as_set, filters_name, pipeline
+from coquina.hdf5.filters import ChunkShape, as_set, pipeline
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
@@ -28,9 +27,9 @@ from coquina.tables.rows_types import breadth_first, read_schema
 
 if TYPE_CHECKING:
     from coquina.hdf5.groups import Group
+    from coquina.storage_options import Storage
     from coquina.tables.layout import Schema
     from coquina.tables.rows_types import Field
-    from coquina.tuning_options import Terms
 
 CHUNK_BYTES = 2 << 20
 BLOCK_BYTES = 64 << 10
@@ -42,21 +41,7 @@ _FILL_BYTES_MAX = 60_000
 _TYPESIZE_MAX = 255
 
 
-@dataclass(frozen=True, slots=True)
-class RowStorage:
-    """How the records of a new table are stored; see `create_rows`."""
-
-    chunk_rows: int | None
-    filter: str
-    codec: str | None
-    level: int
-    filters: Any
-    fletcher32: bool
-    tuning: Terms | None = None
-    checksums: bool = True
-
-
-def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: RowStorage) -> tuple[Any, int]:
+def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: Storage) -> tuple[Any, int]:
     """Make a table without rows, and return h5py's dataset and the rows of a block.
 
     Groups on the way are made. Raises ValueError if there is something of this name, or for options that do
@@ -76,7 +61,7 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: R
     _set_fill(plist, schema, fields, defaults)
     space = h5s.create_simple((0,), (h5s.UNLIMITED,))
     dataset = h5py.Dataset(h5d.create(h5.id, None, tid, space, plist))
-    if not storage.checksums and storage.filter == "blosc2":
+    if storage.checksums is False and storage.compressor == "blosc2":
         checksums.forgo(dataset.id)
     _put_attributes(dataset, schema, title, (fields, defaults))
     tuning_attribute.put(dataset, storage.tuning)
@@ -112,27 +97,20 @@ def typesize_of(row_bytes: int) -> int:
     return row_bytes if row_bytes <= _TYPESIZE_MAX else gcd(row_bytes, 8)
 
 
-def _plist(row_bytes: int, storage: RowStorage) -> tuple[Any, int]:
+def _plist(row_bytes: int, storage: Storage) -> tuple[Any, int]:
     """Return how the dataset is to be created, but for the fill value, and the rows of a block."""
-    if storage.tuning is not None and (storage.filter != "blosc2" or storage.fletcher32):
+    if storage.tuning is not None and not storage.is_blosc2_alone:
         raise ValueError("codec='auto' is for chunks whose only filter is 'blosc2'")
-    if storage.filter not in FILTERS:
+    if storage.compressor not in FILTERS:
         raise ValueError(f"filter {storage.filter!r}: PyTables reads tables with {', '.join(FILTERS)}")
-    chunk_rows, block_rows = cut_rows(row_bytes, storage.chunk_rows)
-    wanted = Wanted(
-        codec=storage.codec,
-        level=storage.level,
-        filters=filters_name(storage.filters),
-        chunks=(chunk_rows,),
-        itemsize=row_bytes,
-        typesize=typesize_of(row_bytes),
-        block_bytes=block_rows * row_bytes,
-    )
+    (wanted,) = cast("Any", storage.chunks or (None,))
+    chunk_rows, block_rows = cut_rows(row_bytes, wanted)
+    shape = ChunkShape((chunk_rows,), row_bytes, typesize_of(row_bytes), block_rows * row_bytes)
     plist = h5p.create(h5p.DATASET_CREATE)
     plist.set_obj_track_times(False)
     plist.set_chunk((chunk_rows,))
     plist.set_alloc_time(h5d.ALLOC_TIME_INCR)
-    for slot in pipeline(storage.filter, wanted, fletcher32=storage.fletcher32):
+    for slot in pipeline(storage, shape):
         flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
         plist.set_filter(slot[0], flags, as_set(slot))
     return plist, block_rows

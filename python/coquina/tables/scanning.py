@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.expressions.nodes import Node
+    from coquina.tables.column import Source
     from coquina.tables.columns import Column
     from coquina.tables.layout import Batch
 
@@ -53,11 +54,14 @@ def scan(
     if not span or limit == 0 or (condition is None and not columns and not numbers):
         count = 0 if not span else len(span) if limit is None else min(limit, len(span))
         return _nothing(columns, numbers) if columns or numbers else Found(count, {})
-    sources = {path: column.sources() for path, column in columns.items()}
-    flat = [source for one in sources.values() for source in one]
+    sources: list[Source] = []
+    ends: list[int] = []
+    for column in columns.values():
+        sources += column.sources()
+        ends.append(len(sources))
     matched, parts, found, report = _core.scan(
         None if condition is None else engine.lower(condition),
-        flat,
+        sources,
         span.start,
         span[-1] + 1,
         span.step,
@@ -66,10 +70,9 @@ def scan(
     )
     values: Batch = {}
     at = 0
-    for path, column in columns.items():
-        count = len(sources[path])
-        values[path] = column.values(parts[at : at + count])
-        at += count
+    for (path, column), end in zip(columns.items(), ends, strict=True):
+        values[path] = column.values(parts[at:end])
+        at = end
     return Found(matched, values, None if found is None else cast("Any", found).view(np.int64), report)
 
 

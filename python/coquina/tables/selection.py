@@ -18,7 +18,7 @@ from coquina.tables.access import chosen
 from coquina.tables.deleting import delete_plan
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan
-from coquina.tables.reading import narrowed, plain, records, row_dtype
+from coquina.tables.reading import RowShape, narrowed, plain, records
 from coquina.tables.table_html import selection_html
 from coquina.tables.writing import append_plan, modify_plan
 
@@ -137,11 +137,11 @@ class Queries:
         plan = self._query()
         if columns is None and (whole := plan.records) is not None:
             return gathering.whole(plan, {"": whole}).values[""]
-        picked, read = plan.picked(columns)
-        if isinstance(columns, str) and not picked[0].spec.children:
-            return gathering.whole(plan, read).values[columns]
-        rows = gathering.all_records(plan, read, picked)
-        return rows[picked[0].name] if isinstance(columns, str) else rows
+        shape = plan.row_shape(columns)
+        if isinstance(columns, str) and not shape.picked[0].spec.children:
+            return gathering.whole(plan, shape.columns).values[columns]
+        rows = gathering.all_records(plan, shape)
+        return rows[shape.picked[0].name] if isinstance(columns, str) else rows
 
     def to_dict(self, columns: Names = None) -> dict[str, Values]:
         """Return the values of columns by their names."""
@@ -152,7 +152,7 @@ class Queries:
         for one in picked:
             is_nest = bool(one.spec.children)
             made[one.name] = (
-                records(read, [one], found.values, found.matched)[one.name]
+                records(RowShape.picking(read, [one]), found.values, found.matched)[one.name]
                 if is_nest
                 else found.values[one.path]
             )
@@ -163,8 +163,8 @@ class Queries:
         plan = self._query()
         if columns is None and (whole := plan.records) is not None:
             return (values[""] for _, values in gathering.cut(plan, {"": whole}, rows))
-        picked, read = plan.picked([columns] if isinstance(columns, str) else columns)
-        return (records(read, picked, values, count) for count, values in gathering.cut(plan, read, rows))
+        shape = plan.row_shape([columns] if isinstance(columns, str) else columns)
+        return (records(shape, values, count) for count, values in gathering.cut(plan, shape.columns, rows))
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows, records of NumPy; many are read at a time."""
@@ -271,8 +271,7 @@ class Selection(Queries):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of a row."""
-        picked, read = self._plan.picked(None)
-        return row_dtype(read, picked)
+        return self._plan.row_shape().dtype
 
     def __getitem__(self, column: str | list[str]) -> Values:
         """Return the values of a column in these rows, or of several as a structured array."""

@@ -35,26 +35,24 @@ _AT_ONCE = (1 << 6, 1 << 10)
 
 def read_sorted(plan: Plan, names: Names, places: slice) -> npt.NDArray[Any]:
     """Return the rows at some places of a plan's order; of one column if it is given by its name."""
-    picked, columns = plan.picked(names)
+    shape = plan.row_shape(names)
     rows = _rows(plan, _span(plan, places))
-    values = take(columns, rows)
-    if isinstance(names, str) and not picked[0].spec.children:
+    values = take(shape.columns, rows)
+    if isinstance(names, str) and not shape.picked[0].spec.children:
         return values[names]
-    found = records(columns, picked, values, len(rows))
-    return found[picked[0].name] if isinstance(names, str) else found
+    found = records(shape, values, len(rows))
+    return found[shape.picked[0].name] if isinstance(names, str) else found
 
 
 def iterate_sorted(plan: Plan, places: slice) -> Iterator[Any]:
     """Iterate over the rows at some places of a plan's order."""
     span = _span(plan, places)
-    picked, columns = plan.picked(None)
+    shape = plan.row_shape()
     whole = plan.records
-    read = columns if whole is None else {"": whole}
+    read = shape.columns if whole is None else {"": whole}
     backwards = _taken(read, _rows(plan, span)) if span.step < 0 else None
     for found in backwards or _found(plan, read, span):
-        yield from (
-            found.values[""] if whole is not None else records(columns, picked, found.values, found.matched)
-        )
+        yield from (found.values[""] if whole is not None else records(shape, found.values, found.matched))
 
 
 def _span(plan: Plan, places: slice) -> range:

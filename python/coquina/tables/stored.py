@@ -37,6 +37,8 @@ class Stored(FieldSource):
                 f"{dtype} at byte {offset} of items of {array.typesize} bytes, shape {array.shape}"
             )
         super().__init__(array, dtype, offset)
+        #: The dtype of what `lazy` gives: that of the values in the machine's byte order.
+        self.dtype_out = dtype.newbyteorder("=") if dtype.base.kind in _ORDERED_KINDS else dtype
 
     def __len__(self) -> int:
         """Return how many rows there are now."""
@@ -46,11 +48,6 @@ class Stored(FieldSource):
     def array(self) -> Array:
         """What the bytes are in."""
         return self._array
-
-    @property
-    def dtype_out(self) -> np.dtype[Any]:
-        """The dtype of what `lazy` gives: that of the values in the machine's byte order."""
-        return self.dtype.newbyteorder("=") if self.dtype.base.kind in _ORDERED_KINDS else self.dtype
 
     @property
     def is_whole(self) -> bool:

@@ -20,7 +20,7 @@ from coquina.changes import written_by
 from coquina.hdf5.places import inside
 from coquina.providers import Provider
 from coquina.quoting import quoted
-from coquina.storage_options import check_keywords
+from coquina.storage_options import TableCopyOptions
 from coquina.tables import deleting, table_indexes, writing
 from coquina.tables.access import KnownTerms
 from coquina.tables.conditions import KnownConditions
@@ -34,7 +34,6 @@ from coquina.tables.selection import Queries, Selection
 from coquina.tables.sorted_reading import iterate_sorted, read_sorted
 from coquina.tables.table_html import table_html
 from coquina.tables.waiting import FEW_ROWS, WaitingRows
-from coquina.tuning_options import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from coquina.remote import RangeReader
     from coquina.tables import making as table_making
     from coquina.tables import opening as table_opening
-    from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Batch, ColumnSpec, Layout, Schema
     from coquina.tables.making import Kind
     from coquina.tables.reading import Names
@@ -142,7 +140,7 @@ class Table(Queries):
     @property
     def nrows(self) -> int:
         """How many rows there are, with those that wait in memory."""
-        return self._waiting.nrows
+        return self._waiting.total or self._layout.nrows
 
     @property
     def name(self) -> str | None:
@@ -309,11 +307,8 @@ class Table(Queries):
         condition: Any = None,
         sort_by: str | Sequence[str] | None = None,
         memory_limit: int = 1 << 30,
-        codec: str | None = None,
-        level: int | None = None,
-        lossy: Bounds = None,
         overwrite: bool = False,
-        **tuning: Unpack[Tuning],
+        **storage: Unpack[TableCopyOptions],
     ) -> Table:
         """Return a copy as another table, in a file or in a group; rows are read a window at a time.
 
@@ -328,7 +323,8 @@ class Table(Queries):
         is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
         and read again: its size is theirs without compression. Each row is decoded once, whatever the limit.
         """
-        check_keywords(Table.copy, tuning, Tuning)
+        kind = self._layout.kind if layout is None else layout
+        new = table_making.NewTable.of(Table.copy, storage, TableCopyOptions, layout=kind)
         plan = self._query()
         if condition is not None:
             plan = plan.where(Condition(condition), None, None, None)
@@ -336,9 +332,7 @@ class Table(Queries):
             plan = plan.selecting(columns)
         if sort_by is not None:
             plan = plan.ordered(sort_by, False)
-        kind = self._layout.kind if layout is None else layout
-        storing = table_making.Storing(kind, codec=codec, level=level, lossy=lossy, tuning=tuning)
-        return table_making.copy_plan(plan, target, name, storing, overwrite, memory_limit)
+        return table_making.copy_plan(plan, target, name, new, overwrite, memory_limit)
 
     # Changes
 
@@ -346,7 +340,7 @@ class Table(Queries):
         """Write what waits in memory, so that it is read. Raises ValueError if the table is closed."""
         if self.is_closed:
             raise ValueError("the table is closed")
-        if self._waiting:
+        if self._waiting.total:
             self.flush()
 
     def _query(self) -> Plan:
@@ -381,7 +375,7 @@ class Table(Queries):
         if len(rows):
             with self._lock:
                 self._check_open()
-                if not self._waiting:
+                if not self._waiting.total:
                     self._begin()
                 self._waiting.add(rows, self.author)
         return len(rows)
@@ -393,7 +387,7 @@ class Table(Queries):
             return
         with self._lock:
             self._check_open()
-            if not self._waiting:
+            if not self._waiting.total:
                 self._begin()
             self._waiting.put(batch, count, self.author)
 

@@ -36,7 +36,8 @@ def store_of(layout: Layout) -> IndexStore:
 
 def all_of(table: Table) -> Mapping[str, Any]:
     """Return the indexes of a table by name: ours, and PyTables' own, by column."""
-    return MappingProxyType({**_theirs(table), **table.index_store.indexes})
+    ours = table.index_store.indexes
+    return ours if table.layout.kind != "rows" else MappingProxyType({**_theirs(table), **ours})
 
 
 def create(

@@ -31,27 +31,24 @@ class WaitingRows:
     author: in whose name rows are written; see `coquina.changes`.
     """
 
-    __slots__ = ("_count", "_layout", "_parts", "_total")
+    __slots__ = ("_count", "_layout", "_parts", "total")
 
     def __init__(self, layout: Layout) -> None:
         """None wait yet."""
         self._layout = layout
         self._parts: list[Values] = []
         self._count = 0
-        self._total = 0
-
-    def __bool__(self) -> bool:
-        """Whether there are any."""
-        return self._total > 0
+        #: How many rows the table has with them; 0 if there are none.
+        self.total = 0
 
     @property
     def nrows(self) -> int:
         """How many rows the table has with them."""
-        return self._total or self._layout.nrows
+        return self.total or self._layout.nrows
 
     def add(self, rows: Values, author: int) -> None:
         """Keep a copy of a few rows."""
-        self._total = self.nrows + len(rows)
+        self.total = self.nrows + len(rows)
         self._parts.append(rows.copy())
         self._count += len(rows)
         if self._count >= _ENOUGH_ROWS:
@@ -63,7 +60,7 @@ class WaitingRows:
         before = self.nrows
         with written_by(author):
             self._layout.append(batch)
-        self._total = before + count
+        self.total = before + count
 
     def hand_over(self, author: int) -> None:
         """Hand the few rows that wait here over to the layout."""
@@ -75,6 +72,6 @@ class WaitingRows:
 
     def end(self) -> bool:
         """Have none wait: they were flushed, or are given up. Return whether there were any."""
-        had = self._total > 0
-        self._total = 0
+        had = self.total > 0
+        self.total = 0
         return had

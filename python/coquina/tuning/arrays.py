@@ -50,13 +50,7 @@ def of_array(
     current: tuple[Shape, Shape] | None = None,
 ) -> Recommendation:
     """Return how an array should be stored. current: how it is cut now, if it is known and no `Array`."""
-    shape, dtype = tuple(int(length) for length in x.shape), np.dtype(x.dtype)
-    try:
-        dtype_text(dtype)
-    except TypeError as error:
-        raise TypeError(f"{name or 'tune'}: {error}") from None
-    if 0 in shape:
-        raise ValueError(f"{name or 'tune'}: {dtype} of shape {shape}: no items, so nothing to choose by")
+    shape, dtype = _checked(x, name or "tune")
     asked = uses(shape, request.access)
     cuts = shapes.cuts(
         shape,
@@ -89,6 +83,18 @@ def of_array(
         threads=request.threads,
         source=source,
     )
+
+
+def _checked(x: Any, name: str) -> tuple[Shape, np.dtype[Any]]:
+    """Return shape and dtype of what has items that an array can have; else raise TypeError or ValueError."""
+    shape, dtype = tuple(int(length) for length in x.shape), np.dtype(x.dtype)
+    try:
+        dtype_text(dtype)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+    if 0 in shape:
+        raise ValueError(f"{name}: {dtype} of shape {shape}: no items, so nothing to choose by")
+    return shape, dtype
 
 
 def kept_cut(request: Request, x: Any) -> Request:

@@ -14,10 +14,11 @@ from coquina.hdf5 import File
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.filters import BLOSC2
 from coquina.hdf5.places import inside, node_in
-from coquina.hdf5.planning import Wish, plan
+from coquina.hdf5.planning import CopyRequest, plan
 from coquina.hdf5.trees import Walk
+from coquina.storage_options import Storage
 from coquina.tuning.arrays import of_array, refuse_cut
-from coquina.tuning.dataset_copies import copied, wish_of
+from coquina.tuning.dataset_copies import copied, storage_of
 from coquina.tuning.files import FileRecommendation
 from coquina.tuning.patterns import uses
 from coquina.tuning.sources import is_table
@@ -66,7 +67,7 @@ def of_group(group: Any, request: Request) -> FileRecommendation:
 
     def applied(advice: FileRecommendation, path: Path, overwrite: bool) -> Any:
         each = {
-            name: wish_of(one, None if name in advice.automatic else one.best.way, found.axes[name])
+            name: storage_of(one, None if name in advice.automatic else one.best.way, found.axes[name])
             for name, one in advice.parts.items()
         }
         return copied(where, each, path, overwrite, request.threads)
@@ -84,8 +85,8 @@ def of_group(group: Any, request: Request) -> FileRecommendation:
 def _look(group: Any, entry: Any, request: Request, found: _Found) -> None:
     """Find how a dataset should be stored, or why it stays as it is."""
     h5, name = entry.object, entry.name
-    wish = Wish("blosc2", lossy=request.lossy)
-    planned = plan(h5, name, wish)
+    wanted = Storage(filter="blosc2", lossy=request.lossy)
+    planned = plan(h5, name, CopyRequest(wanted))
     dataset = (
         None if planned.reason is not None or "/_i_" in name or 0 in h5.shape else _dataset(group, entry)
     )
@@ -106,7 +107,7 @@ def _look(group: Any, entry: Any, request: Request, found: _Found) -> None:
     one = of_array(dataset, request, name, lambda: _open_dataset(*place), current)
     found.parts[name], found.axes[name] = one, len(h5.shape)
     if one.automatic.saves >= _WORTH and one.nbytes >= _WORTH_BYTES and one.lossy is None:
-        tuned = plan(h5, name, replace(wish, tuning=request.wanted.terms))
+        tuned = plan(h5, name, CopyRequest(replace(wanted, tuning=request.wanted.terms)))
         if tuned.reason is None:
             found.automatic.add(name)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coquina.tables.making import Storing, copy_plan
+from coquina.storage_options import Storage
+from coquina.tables.making import NewTable, copy_plan
 from coquina.tables.opening import is_file_name
 from coquina.tuning.arrays import kept_cut, of_array, refuse_cut
 from coquina.tuning.files import FileRecommendation
@@ -84,12 +85,18 @@ def _copy(advice: FileRecommendation, table: Any, path: Path, overwrite: bool) -
     """Return a copy of a table, its arrays stored as it is advised."""
     ways = {name: _way(one, is_plain=is_file_name(path)) for name, one in advice.parts.items()}
     kind = table.layout.kind
-    storing = Storing("rows" if kind == "rows" else "columns")
     if (own := ways.get(RECORDS)) is not None and kind != "columns":
-        storing = replace(storing, codec=own.codec, level=own.level, filters=own.filters)
+        new = NewTable("rows" if kind == "rows" else "columns", _storage_of(own))
     else:
-        storing = replace(storing, ways=ways)
-    return copy_plan(table.plan, path, None, storing, overwrite)
+        new = NewTable(
+            "rows" if kind == "rows" else "columns",
+            Storage(each={name: _storage_of(way) for name, way in ways.items()}),
+        )
+    return copy_plan(table.plan, path, None, new, overwrite)
+
+
+def _storage_of(way: Way) -> Storage:
+    return Storage(way.codec, way.level, way.filters)
 
 
 def _way(advice: Recommendation, *, is_plain: bool) -> Way:
