@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 
 from coquina import _core
 from coquina.storage_options import encoding_of
-from coquina.tuning_options import AUTO
+from coquina.tuning_options import AUTO, DEFAULT_CODEC, DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal, Unpack
 
-    from coquina._core import Buffer
-    from coquina.storage_options import CodecOptions
-
-
-_PLAIN = frozenset(("codec", "level", "filters"))
+    from coquina._core import Buffer, Codec, Filters
+    from coquina.tuning_options import Tuning
 
 
 def compress(
@@ -25,13 +22,16 @@ def compress(
     /,
     *,
     typesize: int | None = None,
+    codec: Codec = DEFAULT_CODEC,
+    level: int = DEFAULT_LEVEL,
+    filters: Filters | None = None,
     blocksize: int | None = None,
     split: Literal["auto", "always", "never"] = "auto",
     dictionary: bool = False,
     format: Literal["blosc1", "blosc2"] = "blosc2",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
-    **storage: Unpack[CodecOptions],
+    **tuning: Unpack[Tuning],
 ) -> bytes:
     """Compress a buffer to one chunk, and return it.
 
@@ -56,23 +56,29 @@ def compress(
     bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a
     thread.
     """
-    encoding: Any = storage
+    terms: Any = None
     # Chunks may be small, and many: what the engine takes as it is goes there at once.
-    if not _PLAIN.issuperset(storage) or AUTO in storage.values() or None in storage.values():
-        encoding = encoding_of(compress, storage)
-    if "tuning" in encoding and (split != "auto" or dictionary):
+    if tuning or codec == AUTO:
+        wished = {"codec": codec, "level": level, "filters": filters, **tuning}
+        encoding = encoding_of(compress, wished)
+        codec, level, filters = encoding["codec"], encoding["level"], encoding["filters"]
+        terms = encoding.get("tuning")
+    if terms is not None and (split != "auto" or dictionary):
         named = "a dictionary" if dictionary else f"split {split!r}"
         raise ValueError(f"{named} is for a codec that is named; codec='auto' chooses how streams are cut")
     return _core.compress(
         data,
         typesize=typesize,
+        codec=codec,
+        level=level,
+        filters=filters,
         blocksize=blocksize,
         split=split,
         dictionary=dictionary,
         format=format,
         threads=threads,
         progress=progress,
-        **encoding,
+        tuning=terms,
     )
 
 

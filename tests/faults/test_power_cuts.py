@@ -15,6 +15,7 @@ SHORT = (
     "transaction_tables_durable",
     "append_directory_durable",
     "columns_directory_durable",
+    "create_index_directory_durable",
     "transaction_frame_durable",
     "compact_frame_durable",
     "append_sparse_durable",

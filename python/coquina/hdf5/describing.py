@@ -22,10 +22,11 @@ from coquina import _core
 from coquina.dtypes import dtype_text
 from coquina.hdf5 import checksums
 from coquina.hdf5.file_facts import FileFacts
+from coquina.hdf5.fill_values import fill_bytes
 from coquina.hdf5.item_types import bare, stored_dtype
 from coquina.hdf5.meanings import is_time64, is_truth, terminated_in
 from coquina.hdf5.times import shown_seconds
-from coquina.hdf5.untyped import h5d, h5g, h5i, h5py, h5s, h5t, h5z
+from coquina.hdf5.untyped import h5d, h5g, h5i, h5s, h5t, h5z
 from coquina.hdf5.zones import zone_fields
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def _facts(
     plist = did.get_create_plist()
     layout = _LAYOUTS.get(plist.get_layout(), "unknown")
     shape = space.get_simple_extent_dims()
-    fill = _fill(dataset, plist, whole, is_exact)
+    fill = fill_bytes(dataset, plist, whole, is_exact)
     item_fill = fill[: dtype.itemsize]
     filters = filters_of(plist)
     is_uniform = fill == item_fill * (len(fill) // max(len(item_fill), 1))
@@ -368,35 +369,3 @@ def _why_not_direct(did: Any, plist: Any, file: FileFacts, layout: str) -> str |
     if layout == "contiguous" and did.get_offset() is None:
         return "contiguous layout: nothing was written yet"
     return file.why_elsewhere()
-
-
-def _fill(dataset: Any, plist: Any, whole: np.dtype[Any], is_exact: bool) -> bytes:
-    """Return the bytes of an element that was never written."""
-    zeros = bytes(whole.itemsize)
-    if plist.fill_value_defined() != h5d.FILL_VALUE_USER_DEFINED:
-        return zeros
-    if plist.get_fill_time() == h5d.FILL_TIME_NEVER:
-        return zeros  # Then nothing says what they are; h5py gives zeros.
-    if not is_exact:
-        return np.asarray(dataset.fillvalue, whole).tobytes()
-    if plist.get_layout() == h5d.VIRTUAL:
-        return zeros  # libhdf5 fills in what is missing there.
-    return _stored_fill(dataset.id)
-
-
-def _stored_fill(did: Any) -> bytes:
-    """Return the fill value as it is stored, for every datatype.
-
-    h5py converts it, and for array datatypes and times there is no conversion. A chunk of one element in a
-    file in memory, allocated early, has its very bytes.
-    """
-    plist = did.get_create_plist()
-    # No two threads may have files of one name in memory.
-    with h5py.File(f"fill {id(plist)}", "w", driver="core", backing_store=False) as scratch:
-        plist.set_layout(h5d.CHUNKED)
-        plist.set_chunk((1,))
-        plist.remove_filter(h5z.FILTER_ALL)
-        plist.set_alloc_time(h5d.ALLOC_TIME_EARLY)
-        plist.set_fill_time(h5d.FILL_TIME_ALLOC)
-        made = h5d.create(scratch.id, b"x", did.get_type().copy(), h5s.create_simple((1,)), plist)
-        return bytes(made.read_direct_chunk((0,))[1])

@@ -154,9 +154,10 @@ class ArrayLayout(Layout):
                 self._memory = MemoryHome()
             return self._memory
         path = os.fspath(self.array.path) + INDEX_SUFFIX
+        durable = self.array.durable
         if is_directory(path):
-            return FramesHome.open(path, "r+" if self.is_writable else "r")
-        return FramesHome.make(path) if is_made else None
+            return FramesHome.open(path, "r+" if self.is_writable else "r", durable=durable)
+        return FramesHome.make(path, durable=durable) if is_made else None
 
     def _encoded(self, name: str, values: Any) -> npt.NDArray[Any]:
         if is_masked(values):

@@ -93,9 +93,10 @@ def _folder_of(layout: Any, is_made: bool) -> Place | None:
     from coquina.tables.frames_home import FramesHome
 
     path = os.path.join(layout.home.path, FOLDER)
+    durable = layout.home.directory.durable
     if is_directory(path):
         try:
-            return FramesHome.open(path, "r+" if layout.is_writable else "r")
+            return FramesHome.open(path, "r+" if layout.is_writable else "r", durable=durable)
         except CorruptError:
             if not is_made:
                 raise
@@ -104,7 +105,7 @@ def _folder_of(layout: Any, is_made: bool) -> Place | None:
     if os.path.isdir(path):
         # It is damaged, or a program was killed before it wrote what is in it.
         shutil.rmtree(path)
-    return FramesHome.make(path)
+    return FramesHome.make(path, durable=durable)
 
 
 def forget_indexes(layout: Layout) -> None:
