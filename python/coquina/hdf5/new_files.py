@@ -43,7 +43,9 @@ class NewFile:
         self._replaces = mode == "w"
         if not self._replaces and os.path.lexists(path):
             raise FileExistsError(f"{path}: there is such a file")
-        folder, name = os.path.split(path)
+        # A link goes on to point where it does: what it points to is replaced.
+        self._target = os.path.realpath(path) if self._replaces else path
+        folder, name = os.path.split(self._target)
         self._made = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
         self.open_file: OpenFile | None = None
         if commits:
@@ -137,7 +139,7 @@ class NewFile:
 
     def _rename(self) -> None:
         if self._replaces:
-            os.replace(self._made, self.path)
+            os.replace(self._made, self._target)
         else:
             # Unlike a rename this fails if somebody else made such a file meanwhile.
             try:
@@ -151,7 +153,7 @@ class NewFile:
                     raise
                 os.rename(self._made, self.path)
         self.is_published = True
-        sync_folder(os.path.dirname(self.path))
+        sync_folder(os.path.dirname(self._target))
 
     def _remove(self) -> None:
         if os.path.lexists(self._made):
