@@ -1,4 +1,4 @@
-"""All names of a file lead to one journal: one writer at a time, and its commits by whatever name it is opened."""
+"""All names of a file lead to one journal: one writer at a time, and its commits by any name."""
 
 import os
 import shutil
@@ -80,7 +80,7 @@ def journals(folder):
 
 
 class Writing:
-    """Another process that writes to a file; it writes once more at the end of the block, and closes the file."""
+    """Another process that writes to a file, and once more at the end of the block."""
 
     def __init__(self, path):
         self.process = subprocess.Popen(

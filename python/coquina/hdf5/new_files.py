@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,8 @@ class NewFile:
             self.h5 = self.open_file.h5
         else:
             self.h5 = h5py.File(self._made, "x", **options)
+            if os.path.exists(self._target):
+                shutil.copymode(self._target, self._made)
         self.is_published = False
         self._fillings = 0
         self._is_wanted = False

@@ -86,6 +86,9 @@ pub(super) fn create_writer(path: &Path, part: &Path, locking: bool) -> Result<A
     complete_replaced(path, &lock, locking)?;
     let made = File::options().read(true).write(true).create_new(true).open(part);
     let file = Arc::new(made.map_err(|e| Error::from(e).at(part.display().to_string()))?);
+    if let Ok(old) = fs::metadata(path) {
+        file.set_permissions(old.permissions())?;
+    }
     if locking {
         lock_shared(&file)?;
     }

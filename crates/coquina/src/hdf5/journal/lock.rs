@@ -111,6 +111,10 @@ impl WriteLock {
     /// # Errors
     /// What the system says; and for a file of several names where none but this one would lead to the journal.
     pub fn claim(&self, file: &File) -> Result<bool> {
+        // It has bytes of the file, so whoever may not read that may not read it. One that somebody else has made and
+        // left has those of the file already.
+        #[cfg(unix)]
+        let _ = self.journal.set_permissions(file.metadata()?.permissions());
         let owned = owner_bytes(std::process::id(), number(file).unwrap_or(0));
         self.journal.write_all_at(&owned, 0)?;
         note(file, &self.path)
