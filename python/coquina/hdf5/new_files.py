@@ -41,6 +41,7 @@ class NewFile:
         properties: what it is made with, in place of h5py's options.
         """
         self.path = path
+        self._process = os.getpid()
         self._replaces = mode == "w"
         if not self._replaces and os.path.lexists(path):
             raise FileExistsError(f"{path}: there is such a file")
@@ -63,6 +64,11 @@ class NewFile:
         self._is_wanted = False
 
     @property
+    def _is_ours(self) -> bool:
+        """Whether this process makes the file: one that was forked meanwhile leaves it alone."""
+        return self._process == os.getpid()
+
+    @property
     def _is_open(self) -> bool:
         return bool(self.h5 if self.open_file is None else self.open_file.h5)
 
@@ -83,6 +89,8 @@ class NewFile:
             return
         if self.is_published or not self._is_open:
             return
+        if not self._is_ours:
+            raise ValueError(f"{self.path}: the file is made by the process that this one was forked from")
         if self.open_file is None:
             self.h5.flush()
             sync_file(self.h5)
@@ -105,6 +113,8 @@ class NewFile:
         """Close the file and give it its name."""
         if not self._is_open:
             return
+        if not self._is_ours:
+            raise ValueError(f"{self.path}: the file is made by the process that this one was forked from")
         try:
             if self.open_file is not None:
                 # Its name may be taken by now: then nothing of it stays.
@@ -124,6 +134,8 @@ class NewFile:
 
     def discard(self) -> None:
         """Close the file; without a name it is removed."""
+        if not self._is_ours:
+            return
         if self._is_open:
             if self.open_file is None:
                 self.h5.close()
@@ -136,7 +148,7 @@ class NewFile:
 
     def forgotten(self) -> None:
         """Finish what nobody closed, as h5py does: nothing says that it failed."""
-        if self._is_open:
+        if self._is_open and self._is_ours:
             warnings.warn(f"{self.path}: a new file was not closed", ResourceWarning, stacklevel=2)
             self.finish()
 
