@@ -74,3 +74,27 @@ def test_a_forked_process_leaves_the_file(tmp_path, mode, journal, end):
     with cq.hdf5.File(path) as f:
         assert np.array_equal(f["x"][:], np.arange(100_000))
         assert np.array_equal(f["y"][:], np.arange(100_000))
+
+
+STREAM = """
+import os, sys
+import coquina as cq
+
+def rows():
+    for k in range(300_000):
+        if k == 250_000 and os.fork() == 0:
+            sys.exit(0)
+        yield {"k": k}
+    os.wait()
+
+cq.create_table(sys.argv[1], rows()).close()
+"""
+
+
+@pytest.mark.parametrize("name", ["t.h5", "t"])
+def test_a_process_that_is_forked_by_who_gives_rows_leaves_the_table(tmp_path, name):
+    path = tmp_path / name
+    subprocess.run([sys.executable, "-W", "ignore", "-c", STREAM, str(path)], check=True)
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+    with cq.open_table(path) as table:
+        assert np.array_equal(table["k"][:], np.arange(300_000))

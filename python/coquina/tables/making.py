@@ -248,6 +248,7 @@ def _create_directory(
     schema, parts = made
     folder, name = os.path.split(target)
     beside = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
+    process = os.getpid()
     try:
         with Table(new.create_directory(beside, schema)) as table:
             if os.path.exists(target):
@@ -255,7 +256,9 @@ def _create_directory(
             _fill(table, parts, new)
         put_in_place(beside, target)
     except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
+        # One that was forked by who gives the rows leaves the table to its parent.
+        if process == os.getpid():
+            shutil.rmtree(beside, ignore_errors=True)
         raise
     return open_directory(place, "a")
 
