@@ -84,3 +84,45 @@ def test_a_file_that_has_got_another_name_can_be_written(tmp_path):
     os.unlink(tmp_path / "c.b2nd")
     a[0] = 9
     a.close()
+
+
+@pytest.mark.parametrize("is_taken", [True, False], ids=["name taken", "name free"])
+@pytest.mark.parametrize("remake", [lambda a: a.compact(), resize_to_none], ids=["compact", "resize"])
+def test_a_file_with_another_name_is_not_made_anew_by_the_old_one(tmp_path, remake, is_taken):
+    path, moved = tmp_path / "a.b2nd", tmp_path / "b.b2nd"
+    a = cq.asarray(np.arange(5000), path=path)
+    path.rename(moved)
+    if is_taken:
+        cq.asarray(np.arange(3), path=path).close()
+    with pytest.raises(OSError, match="another name"):
+        remake(a)
+    a[0] = 9
+    a.close()
+    assert path.exists() == is_taken
+    if is_taken:
+        assert cq.open(path)[:].tolist() == [0, 1, 2]
+    assert cq.open(moved)[0] == 9
+
+
+def test_closing_makes_no_frame_anew_under_the_name_of_another(tmp_path):
+    path = tmp_path / "a.b2nd"
+    noise = np.random.default_rng(1).integers(0, 256, 9_000_000, "u1")
+    a = cq.asarray(noise, path=path, chunks=(500_000,))
+    for _ in range(3):
+        a[:] = a[::-1].copy()
+    path.rename(tmp_path / "b.b2nd")
+    cq.asarray(np.arange(3), path=path).close()
+    a.close()
+    assert cq.open(path)[:].tolist() == [0, 1, 2]
+
+
+def test_hard_links_of_a_frame_stay_one_file(tmp_path):
+    path, other = tmp_path / "a.b2nd", tmp_path / "b.b2nd"
+    a = cq.asarray(np.arange(5000), path=path)
+    os.link(path, other)
+    with pytest.raises(OSError, match="hard links"):
+        a.compact()
+    a[0] = 9
+    a.close()
+    assert path.samefile(other)
+    assert cq.open(other)[0] == 9

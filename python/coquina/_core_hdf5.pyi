@@ -3,6 +3,7 @@
 At run time there is `_core` alone.
 """
 
+import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
@@ -47,6 +48,8 @@ class JournaledFile:
     def create(path: Path, part: Path, /, *, locking: bool = True, wait: float = 0.0) -> JournaledFile: ...
     @staticmethod
     def read_only(path: Path, /, *, locking: bool = True) -> JournaledFile: ...
+    @staticmethod
+    def journal_of(path: Path, /) -> pathlib.Path: ...
     @property
     def is_stopped(self) -> bool: ...
     @property

@@ -8,7 +8,8 @@ Invariant: an output whose name says nothing is refused before anything is read.
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,15 +38,19 @@ ARRAYS = (".b2nd", ".blp", ".npy", ".npz")
 @contextmanager
 def new_file(path: str) -> Generator[BinaryIO]:
     """Open a file that gets its name when it is complete."""
-    path = new_path(path)
-    folder = os.path.dirname(path)
-    number, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    # A link goes on to point where it does.
+    path = os.path.realpath(new_path(path))
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(number, "w+b") as file:
+        with open(temporary, "x+b") as file:
+            if os.path.exists(path):
+                shutil.copymode(path, temporary)
             yield file
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        if os.path.exists(temporary):
+            os.unlink(temporary)
         raise
 
 

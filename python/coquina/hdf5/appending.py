@@ -146,6 +146,13 @@ class AppendGroup:
                 self._is_open = False
                 self._release()
 
+    def give_up(self) -> None:
+        """Forget the rows that were not flushed, and be closed."""
+        with self._lock:
+            _try_each([buffer.give_back for buffer in self._buffers])
+            self._is_open = False
+            self._release()
+
     def __enter__(self) -> AppendGroup:
         """Return the group; it is closed at the end of the `with` block, however that ends."""
         return self

@@ -178,7 +178,7 @@ class File(Group):
         super().__init__(found.h5, nodes)
         nodes.handles[id(self)] = self
         if self._new is None:
-            self._forgotten = finalize(self, found.release)
+            self._forgotten = finalize(self, found.forgotten)
 
     def _remote(self, reader: RangeReader, mode: str, options: dict[str, Any]) -> tuple[Any, Nodes]:
         if mode != "r":
@@ -393,6 +393,9 @@ class File(Group):
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
         """Close it; a new file that an exception interrupts is removed."""
+        if kind is not None and self._open is not None and not self._open.is_ours:
+            # A process that was forked within the block, and ends.
+            return
         if kind is not None and self._new is not None:
             self._nodes.close()
             self._new.discard()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -40,10 +41,13 @@ class NewFile:
         properties: what it is made with, in place of h5py's options.
         """
         self.path = path
+        self._process = os.getpid()
         self._replaces = mode == "w"
         if not self._replaces and os.path.lexists(path):
             raise FileExistsError(f"{path}: there is such a file")
-        folder, name = os.path.split(path)
+        # A link goes on to point where it does: what it points to is replaced.
+        self._target = os.path.realpath(path) if self._replaces else path
+        folder, name = os.path.split(self._target)
         self._made = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
         self.open_file: OpenFile | None = None
         if commits:
@@ -53,9 +57,16 @@ class NewFile:
             self.h5 = self.open_file.h5
         else:
             self.h5 = h5py.File(self._made, "x", **options)
+            if os.path.exists(self._target):
+                shutil.copymode(self._target, self._made)
         self.is_published = False
         self._fillings = 0
         self._is_wanted = False
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether this process makes the file: one that was forked meanwhile leaves it alone."""
+        return self._process == os.getpid()
 
     @property
     def _is_open(self) -> bool:
@@ -78,6 +89,8 @@ class NewFile:
             return
         if self.is_published or not self._is_open:
             return
+        if not self._is_ours:
+            raise ValueError(f"{self.path}: the file is made by the process that this one was forked from")
         if self.open_file is None:
             self.h5.flush()
             sync_file(self.h5)
@@ -100,6 +113,8 @@ class NewFile:
         """Close the file and give it its name."""
         if not self._is_open:
             return
+        if not self._is_ours:
+            raise ValueError(f"{self.path}: the file is made by the process that this one was forked from")
         try:
             if self.open_file is not None:
                 # Its name may be taken by now: then nothing of it stays.
@@ -119,6 +134,8 @@ class NewFile:
 
     def discard(self) -> None:
         """Close the file; without a name it is removed."""
+        if not self._is_ours:
+            return
         if self._is_open:
             if self.open_file is None:
                 self.h5.close()
@@ -131,13 +148,13 @@ class NewFile:
 
     def forgotten(self) -> None:
         """Finish what nobody closed, as h5py does: nothing says that it failed."""
-        if self._is_open:
+        if self._is_open and self._is_ours:
             warnings.warn(f"{self.path}: a new file was not closed", ResourceWarning, stacklevel=2)
             self.finish()
 
     def _rename(self) -> None:
         if self._replaces:
-            os.replace(self._made, self.path)
+            os.replace(self._made, self._target)
         else:
             # Unlike a rename this fails if somebody else made such a file meanwhile.
             try:
@@ -151,7 +168,7 @@ class NewFile:
                     raise
                 os.rename(self._made, self.path)
         self.is_published = True
-        sync_folder(os.path.dirname(self.path))
+        sync_folder(os.path.dirname(self._target))
 
     def _remove(self) -> None:
         if os.path.lexists(self._made):

@@ -95,6 +95,7 @@ class OpenFile:
         self.writer = SoleWriter()
         self.nodes: ReferenceType[Nodes] | None = None
         self.holders = 1
+        self._process = os.getpid()
         self._depth = 0
         self._wants_durable = False
         self._identity: tuple[int, int] | None = None
@@ -344,6 +345,16 @@ class OpenFile:
             if self.holders or self.is_closed:
                 return False
         return self.close()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process opened it: one that was forked since has nothing to commit."""
+        return self._process == os.getpid()
+
+    def forgotten(self) -> None:
+        """Let go of a handle that nobody closed."""
+        if self.is_ours:
+            self.release()
 
     def close(self) -> bool:
         """Commit and close the file; whether the file alone is at the last commit, without its journal.

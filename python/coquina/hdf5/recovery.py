@@ -117,7 +117,7 @@ def recover(
 
 def _completed(source: Path, copy: Path) -> Path:
     """Return a copy of a file with the commits that a kill left in its journal; the file if there is none."""
-    journal = Path(f"{source}.journal")
+    journal = JournaledFile.journal_of(source)
     if not journal.exists():
         return source
     with source.open("rb") as file:

@@ -99,6 +99,11 @@ class GrowingColumns(Layout):
         return self._rows
 
     @property
+    def nrows_appended(self) -> int:
+        """How many rows there are with those that wait in memory."""
+        return self._rows + self._appended
+
+    @property
     def is_writable(self) -> bool:
         """Whether rows can be changed."""
         return self.home.is_writable

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -133,10 +134,13 @@ def _new_file(path: Any) -> Generator[Any]:
     if not isinstance(path, str | os.PathLike):
         yield path
         return
-    target = new_path(path)
+    # A link goes on to point where it does.
+    target = os.path.realpath(new_path(path))
     temporary = f"{target}.{secrets.token_hex(4)}"
     try:
         yield temporary
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
         if os.path.exists(temporary):

@@ -86,6 +86,11 @@ class Layout(ABC):
         """How many rows can be read: without those that wait in memory."""
 
     @property
+    def nrows_appended(self) -> int:
+        """How many rows there are with those that were appended and wait in memory."""
+        return self.nrows
+
+    @property
     @abstractmethod
     def is_writable(self) -> bool:
         """Whether rows can be changed."""

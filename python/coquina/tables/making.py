@@ -239,19 +239,26 @@ def _create_directory(
             f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'a', 'w' and 'x'"
         )
     place = absolute(path)
+    # A link goes on to point where it does: the table that it points to is replaced.
+    target = os.path.realpath(place)
     if os.path.lexists(place):
         if mode == "x" or not (overwrite or mode == "w"):
             raise FileExistsError(f"{place} exists; overwrite=True replaces a table")
-        check_is_replaceable(place)
+        check_is_replaceable(target)
     schema, parts = made
-    folder, name = os.path.split(place)
+    folder, name = os.path.split(target)
     beside = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.part")
+    process = os.getpid()
     try:
         with Table(new.create_directory(beside, schema)) as table:
+            if os.path.exists(target):
+                shutil.copymode(target, beside)
             _fill(table, parts, new)
-        put_in_place(beside, place)
+        put_in_place(beside, target)
     except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
+        # One that was forked by who gives the rows leaves the table to its parent.
+        if process == os.getpid():
+            shutil.rmtree(beside, ignore_errors=True)
         raise
     return open_directory(place, "a")
 

@@ -123,6 +123,11 @@ class RowsLayout(Layout):
         return self._dataset.shape[0] if self._appends is None else self._appends.flushed[0]
 
     @property
+    def nrows_appended(self) -> int:
+        """How many rows there are with those that wait in memory."""
+        return self.nrows if self._appends is None else self._appends.lengths[0]
+
+    @property
     def is_writable(self) -> bool:
         """Whether rows can be changed."""
         return self._dataset.handle.is_writable
@@ -175,7 +180,15 @@ class RowsLayout(Layout):
         if self._appends is None:
             self._changing()
             self._appends, self._told = AppendGroup([self._dataset], self.buffer_bytes), None
-        self._appends.append([records])
+        before = self._appends.lengths
+        try:
+            self._appends.append([records])
+        except BaseException:
+            # Where a flush failed, the rows were taken: whoever appends them again would have them twice.
+            if self._appends.lengths != before:
+                self._appends.give_up()
+                self._appends = None
+            raise
 
     def flush(self) -> None:
         """Write what waits in memory."""

@@ -525,9 +525,7 @@ class Table(Queries):
         """Write the rows that wait in memory: from then on a killed program does not lose them."""
         with self._lock:
             self._check_open()
-            self._waiting.hand_over(self.author)
-            with written_by(self.author):
-                self._layout.flush()
+            self._waiting.flush(self.author)
             if self._waiting.end():
                 self._hold(False)
                 if not self.index_store.is_empty:

@@ -6,6 +6,7 @@ Invariant: rows that the layout did not take wait on.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,17 +59,41 @@ class WaitingRows:
         """Append a batch of `count` rows, behind those that wait here."""
         self.hand_over(author)
         before = self.nrows
-        with written_by(author):
-            self._layout.append(batch)
+        self._append(batch, author)
         self.total = before + count
 
     def hand_over(self, author: int) -> None:
         """Hand the few rows that wait here over to the layout."""
         if self._parts:
             rows = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
-            with written_by(author):
-                self._layout.append(RecordBatch(batch_of(rows), rows))
+            self._append(RecordBatch(batch_of(rows), rows), author)
             self._parts, self._count = [], 0
+
+    def flush(self, author: int) -> None:
+        """Write all that wait."""
+        self.hand_over(author)
+        try:
+            with written_by(author):
+                self._layout.flush()
+        except BaseException as error:
+            self._count_anew(error)
+            raise
+
+    def _append(self, batch: Batch, author: int) -> None:
+        try:
+            with written_by(author):
+                self._layout.append(batch)
+        except BaseException as error:
+            self._count_anew(error)
+            raise
+
+    def _count_anew(self, error: BaseException) -> None:
+        """See how many rows are left after an error: a layout may have given up those before, too."""
+        with suppress(Exception):
+            before, now = self.nrows, self._layout.nrows_appended + self._count
+            self.total = now if now > self._layout.nrows else 0
+            if now < before:
+                error.add_note(f"{before - now} rows that were appended before and not flushed are gone")
 
     def end(self) -> bool:
         """Have none wait: they were flushed, or are given up. Return whether there were any."""

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use coquina::hdf5::journal::{FileGate, Snapshot, WriteLock, Writer, journal_path, lock_shared};
+use coquina::hdf5::journal::{FileGate, Snapshot, WriteLock, Writer, beside, lock_shared, whereabouts};
 use coquina::{Error, ErrorKind, Result};
 
 /// What is open below h5py's file.
@@ -18,8 +18,8 @@ pub(super) enum Access {
     Write { file: Arc<File>, writer: Box<Writer<Arc<File>>>, lock: WriteLock },
 }
 
-fn take_lock(path: &Path) -> Result<WriteLock> {
-    let lock = WriteLock::take(&journal_path(path), true)?;
+fn take_lock(journal: &Path) -> Result<WriteLock> {
+    let lock = WriteLock::take(journal, true)?;
     lock.ok_or_else(|| Error::invalid("there is no journal"))
 }
 
@@ -51,11 +51,13 @@ pub(super) fn open_writer(path: &Path, locking: bool) -> Result<Access> {
         if locking {
             lock_shared(&file)?;
         }
-        let lock = take_lock(path)?;
-        // Whoever had the lock before may have replaced the file that was opened here.
-        if !is_replaced(&file, path) {
+        let lock = take_lock(&whereabouts(&file, path))?;
+        // Whoever had the lock before may have replaced the file that was opened here; somebody else may have begun to
+        // write to it by another name.
+        if !is_replaced(&file, path) && lock.claim(&file)? {
             break (file, lock);
         }
+        lock.give_up()?;
     };
     let journal = Arc::new(lock.journal().try_clone()?);
     let mut gate = FileGate { file: locking.then_some(&*file) };
@@ -65,9 +67,11 @@ pub(super) fn open_writer(path: &Path, locking: bool) -> Result<Access> {
 
 /// Completes what a kill left, if nobody writes or reads, and it may be changed.
 pub(super) fn complete(path: &Path, locking: bool) -> Result<()> {
-    if !journal_path(path).try_exists().unwrap_or(false) {
+    let Ok(file) = File::open(path) else { return Ok(()) };
+    if !whereabouts(&file, path).try_exists().unwrap_or(false) {
         return Ok(());
     }
+    drop(file);
     let done = open_writer(path, locking).and_then(|access| finish(access, locking).map(drop));
     match done {
         // Whoever cannot change the file reads past its journal.
@@ -78,13 +82,17 @@ pub(super) fn complete(path: &Path, locking: bool) -> Result<()> {
 
 /// Makes the file `part`, which is to get the name `path`; whoever writes to what has that name now is waited for.
 pub(super) fn create_writer(path: &Path, part: &Path, locking: bool) -> Result<Access> {
-    let lock = take_lock(path)?;
+    let lock = take_lock(&beside(path))?;
     complete_replaced(path, &lock, locking)?;
     let made = File::options().read(true).write(true).create_new(true).open(part);
     let file = Arc::new(made.map_err(|e| Error::from(e).at(part.display().to_string()))?);
+    if let Ok(old) = fs::metadata(path) {
+        file.set_permissions(old.permissions())?;
+    }
     if locking {
         lock_shared(&file)?;
     }
+    lock.claim(&file)?;
     let journal = Arc::new(lock.journal().try_clone()?);
     let writer = Box::new(Writer::create(Arc::clone(&file), journal)?);
     Ok(Access::Write { file, writer, lock })
@@ -121,7 +129,7 @@ pub(super) fn finish(access: Access, locking: bool) -> Result<bool> {
     let is_settled = if is_stopped { !writer.has_commits() } else { writer.settle(&mut gate)? };
     if is_settled {
         drop(writer);
-        lock.remove()?;
+        lock.remove(&file)?;
     }
     Ok(is_settled && !is_stopped)
 }
@@ -133,7 +141,7 @@ pub(super) fn open_snapshot(path: &Path, locking: bool) -> Result<Access> {
         if locking {
             lock_shared(&file)?;
         }
-        let journal = match File::open(journal_path(path)) {
+        let journal = match File::open(whereabouts(&file, path)) {
             Ok(journal) => Some(Arc::new(journal)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),

@@ -65,6 +65,29 @@ pub(super) fn check_file(file: &File, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Checks that a file can be made anew: its name leads to it, and it has no other, by which it would stay as it is.
+///
+/// # Errors
+/// `Io` if not.
+pub(super) fn check_only_name(file: &File, path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if !is_at(file, path).unwrap_or(false) {
+            let sentence = "it has got another name since it was opened, or has none, and cannot be made anew; open it \
+                            by the name that it has";
+            return Err(std::io::Error::other(sentence).into());
+        }
+        if file.metadata()?.nlink() > 1 {
+            let sentence =
+                "it has several names (hard links), and would be made anew by one of them alone; copy it";
+            return Err(std::io::Error::other(sentence).into());
+        }
+    }
+    let (_, _) = (file, path);
+    Ok(())
+}
+
 /// Checks that a path leads to the directory that was locked.
 ///
 /// # Errors

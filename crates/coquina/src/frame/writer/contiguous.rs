@@ -190,6 +190,9 @@ impl Contiguous {
 
     /// Writes all of the frame to a new file, which takes the place of this one.
     fn replace(&mut self, snapshot: &Snapshot) -> Result<Snapshot> {
+        if self.new.is_none() {
+            lock::check_only_name(self.growing.file(), &self.path)?;
+        }
         let mut new = rewrite(&self.path, snapshot)?;
         let file = new.file().try_clone()?;
         let limits = snapshot.limits;

@@ -215,11 +215,18 @@ struct NewFolder {
 
 impl NewFolder {
     fn create(target: &Path, existing: Existing) -> Result<Self> {
+        // As with files: a link goes on to point where it does.
+        let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
         check_target(target, existing)?;
         for attempt in 0..100_u32 {
             let temporary = hidden(target, attempt)?;
             match fs::create_dir(&temporary) {
                 Ok(()) => {
+                    if let Ok(old) = fs::metadata(target)
+                        && old.is_dir()
+                    {
+                        fs::set_permissions(&temporary, old.permissions())?;
+                    }
                     return Ok(Self {
                         temporary,
                         target: target.to_path_buf(),

@@ -26,11 +26,12 @@ const MAGIC: [u8; 8] = *b"\x89CQJ\r\n\x1a\n";
 const OWNER_MAGIC: [u8; 8] = *b"CQWRITER";
 const VERSION: u32 = 1;
 
-/// What the journal says of the process that writes.
-pub(super) fn owner_bytes(process: u32) -> [u8; OWNER_BYTES] {
+/// What the journal says of the process that writes, and of the file: its number in the system, or 0.
+pub(super) fn owner_bytes(process: u32, file: u64) -> [u8; OWNER_BYTES] {
     let mut bytes = [0; OWNER_BYTES];
     bytes[..8].copy_from_slice(&OWNER_MAGIC);
     bytes[8..12].copy_from_slice(&process.to_le_bytes());
+    bytes[16..24].copy_from_slice(&file.to_le_bytes());
     bytes
 }
 
@@ -40,6 +41,15 @@ pub(super) fn owner(bytes: &[u8]) -> Option<u32> {
     let is_known = reader.array::<8>("magic").ok()? == OWNER_MAGIC;
     let process = reader.u32_le("process").ok()?;
     (is_known && process != 0).then_some(process)
+}
+
+/// The number of the file that the journal says it is of.
+pub(super) fn owned_file(bytes: &[u8; OWNER_BYTES]) -> Option<u64> {
+    let mut reader = ByteReader::new(bytes);
+    let is_known = reader.array::<8>("magic").ok()? == OWNER_MAGIC;
+    reader.array::<8>("process").ok()?;
+    let file = u64_le(&mut reader).ok()?;
+    (is_known && file != 0).then_some(file)
 }
 
 /// What all frames of a journal have in common.

@@ -11,12 +11,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::format::{OWNER_BYTES, owner, owner_bytes};
+use super::whereabouts::{forget, note, number};
 use crate::base::error::{Error, Result};
 use crate::base::io::{ReadAt as _, WriteAt as _};
 
 /// Pages are applied in less, mostly.
 const APPLYING_TIME: Duration = Duration::from_millis(500);
 const POLL_TIME: Duration = Duration::from_millis(1);
+/// Where the number of the file stands: it is not taken from a journal by who has yet to look at that.
+const FILE_AT: usize = 16;
 
 /// The result of a try to lock: whether it was got. Some file systems have no locks: then who writes has to know.
 fn got(tried: Result<(), TryLockError>) -> Result<bool> {
@@ -88,19 +91,41 @@ impl WriteLock {
         }
     }
 
-    /// Says in the journal who writes.
+    /// Says in the journal who writes; of which file is said by `claim`.
     fn signed(self) -> Result<Self> {
-        let written = self.journal.write_all_at(&owner_bytes(std::process::id()), 0);
+        let written = self.journal.write_all_at(&owner_bytes(std::process::id(), 0)[..FILE_AT], 0);
         match written {
             Ok(()) => Ok(self),
             Err(error) => {
                 // One that was made for this lock is of no use.
                 if self.journal.len().is_ok_and(|len| len == 0) {
-                    self.remove()?;
+                    self.unlink()?;
                 }
                 Err(error)
             }
         }
+    }
+
+    /// Makes this the journal of a file, for all of its names; `false` if another one is that already.
+    ///
+    /// # Errors
+    /// What the system says; and for a file of several names where none but this one would lead to the journal.
+    pub fn claim(&self, file: &File) -> Result<bool> {
+        // It has bytes of the file, so whoever may not read that may not read it. One that somebody else has made and
+        // left has those of the file already.
+        #[cfg(unix)]
+        let _ = self.journal.set_permissions(file.metadata()?.permissions());
+        let owned = owner_bytes(std::process::id(), number(file).unwrap_or(0));
+        self.journal.write_all_at(&owned, 0)?;
+        note(file, &self.path)
+    }
+
+    /// Lets go of a journal that was made for this lock, and of which nothing is used.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn give_up(self) -> Result<()> {
+        if self.journal.len()? <= OWNER_BYTES as u64 { self.unlink() } else { Ok(()) }
     }
 
     /// The journal.
@@ -108,11 +133,20 @@ impl WriteLock {
         &self.journal
     }
 
-    /// Removes the journal, of which nothing is needed any more, and lets go of the lock.
+    /// Removes the journal of a file, of which nothing is needed any more, and lets go of the lock.
     ///
     /// # Errors
     /// What the operating system says.
-    pub fn remove(self) -> Result<()> {
+    pub fn remove(self, file: &File) -> Result<()> {
+        forget(file, &self.path);
+        self.unlink()
+    }
+
+    fn unlink(self) -> Result<()> {
+        // The folder may have got another name: what has this one now is of somebody else.
+        if !is_at(&self.journal, &self.path) {
+            return Ok(());
+        }
         std::fs::remove_file(&self.path).map_err(|e| Error::from(e).at(self.path.display().to_string()))
     }
 }

@@ -18,18 +18,20 @@ mod tail;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod whereabouts;
 mod writer;
 
 use std::path::{Path, PathBuf};
 
 pub use lock::{FileGate, WriteLock, lock_shared};
 pub use snapshot::Snapshot;
+pub use whereabouts::{beside, whereabouts};
 pub use writer::Writer;
 
 use crate::base::error::Result;
 
-/// Where the journal of a file stands.
-pub fn journal_path(file: &Path) -> PathBuf {
+/// What the journal beside a file is called.
+fn journal_path(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".journal");
     PathBuf::from(name)
