@@ -84,14 +84,14 @@ def take(table: Table, step: Step, word: str, rest: str) -> None:
     """Take a line of a step, by its first word. Raises MalformedError."""
     if word in step.has and word not in _MANY:
         raise MalformedError(f"{word} is there twice")
-    if word not in _LINES:
+    if word not in LINES:
         raise MalformedError(f"{word!r}: not a line of a case")
     if step.rows is not None and word != "|":
         raise MalformedError("rows come last")
     if word in ("delete", "rows", "skips") and rest:
         raise MalformedError(f"{word} stands alone")
     step.has.add(word)
-    _LINES[word](table, step, rest)
+    LINES[word](table, step, rest)
 
 
 def _where(table: Table, step: Step, rest: str) -> None:
@@ -254,7 +254,8 @@ def _index(table: Table, step: Step, rest: str) -> None:
         raise MalformedError("index NAME ...: those that the query asks")
 
 
-_LINES = {
+#: The lines of a step, by their first words.
+LINES = {
     "where": _where,
     "|": _row,
     "param": _params,
