@@ -241,6 +241,23 @@ def test_conditions_have_the_rows_of_a_scan(
                 assert given.count() == len(wanted)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_condition_that_no_value_meets_leaves_an_index_usable(tmp_path: Path, kind: str) -> None:
+    # No ranges were an array of one axis, where two were expected: that passed for damage, and the index was
+    # not asked again before the file was opened anew.
+    path = tmp_path / "t.h5"
+    create(path, 900)
+    columns = ["i4", "f8", "text"]
+    with tables.open_file(str(path), "a") as file:
+        index_columns(file.root.g.t, columns, kind, 6)
+    with File(path) as file, forced():
+        table = file.table("g/t")
+        for text in ("i4 > 5 and i4 < 5", "f8 == nan", "i4 in ()", "text in ()", "i4 == 0.5"):
+            assert table.where(text).count() == 0
+            assert table.where(text).row_numbers().tolist() == []
+        assert {name: indexes_of(table)[name].reason for name in columns} == dict.fromkeys(columns, "")
+
+
 def test_columns_of_which_pytables_makes_no_right_index(tmp_path: Path) -> None:
     path = tmp_path / "t.h5"
     rows = np.zeros(500, [("half", "f2"), ("long", "g"), ("matrix", "f4", 3), ("a", "i4")])

@@ -46,9 +46,10 @@ if TYPE_CHECKING:
 
     from coquina.expressions.table import Function
 
-_NULLS = frozenset(("null", "NULL"))
+#: Names of what is missing, where neither a parameter nor a column has them.
+NULLS = frozenset(("null", "NULL"))
 #: Questions about values, by all their names: functions, and methods of columns.
-_QUESTIONS = {
+QUESTIONS = {
     **dict.fromkeys(("isnull", "is_null", "isna"), "is_null"),
     **dict.fromkeys(("notnull", "not_null", "notna"), "not_null"),
     "isin": "isin",
@@ -108,7 +109,7 @@ class ConditionReader(Reader):
         inner = [path for path in self.columns if path.startswith(f"{name}/")]
         if inner:
             return self.error(node, f"{shown!r} has columns in it: {_listed(inner)}")
-        if name in FUNCTIONS or name in OPTIONS or name in _QUESTIONS:
+        if name in FUNCTIONS or name in OPTIONS or name in QUESTIONS:
             return self.error(node, f"{shown!r} is a function, which needs brackets")
         known = f"no column ({_listed(list(self.columns))})"
         given = f" and no parameter ({', '.join(self.operands)})" if self.operands else ""
@@ -215,7 +216,7 @@ class ConditionReader(Reader):
         """Whether a part is None, or null."""
         if isinstance(node, ast.Constant):
             return node.value is None
-        return isinstance(node, ast.Name) and node.id in _NULLS and not self.is_known(node.id)
+        return isinstance(node, ast.Name) and node.id in NULLS and not self.is_known(node.id)
 
     def is_known(self, name: str) -> bool:
         """Whether a name is a parameter or a column."""
@@ -271,14 +272,14 @@ class ConditionReader(Reader):
     def function(self, node: ast.Call, depth: int) -> Any:
         """Read `f(x, y)`, and `s.startswith("a")`."""
         name, args = "", list(node.args)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _QUESTIONS:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in QUESTIONS:
             name, args = node.func.attr, [node.func.value, *args]
         elif isinstance(node.func, ast.Name):
             name = node.func.id
         if name == "col" and isinstance(node.func, ast.Name):
             return self.column(node)
-        if name in _QUESTIONS and args and not node.keywords:
-            return self.question(node, _QUESTIONS[name], args, depth)
+        if name in QUESTIONS and args and not node.keywords:
+            return self.question(node, QUESTIONS[name], args, depth)
         if name == "complex" and len(args) == 2 and not node.keywords:
             return self.call_all(node, COMPLEX, [self.value(arg, depth + 1) for arg in args])
         return super().function(node, depth)

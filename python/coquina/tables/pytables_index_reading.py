@@ -68,7 +68,8 @@ class SortedValues:
 
     def places(self, low: Keys, high: Keys) -> list[tuple[Places, Places]]:
         """Return for each slice where candidates are: first and end of ranges, ascending, not adjacent."""
-        if not len(self._begins):
+        if not len(self._begins) or not len(low):
+            # A condition that no value meets asks for no ranges.
             return []
         before = [self._chunks_before(key, "left") for key in low]
         until = [self._chunks_before(key, "right") for key in high]
