@@ -1,7 +1,7 @@
 //! Where the journal of a file is, whatever name the file is opened by.
 //!
-//! In: an open file and a name of it. Out: the path of its journal: beside the name, symbolic links resolved, or where the
-//! file's extended attribute says, if the journal there says that it is of this very file.
+//! In: an open file and a name of it. Out: the path of its journal: beside the name, symbolic links resolved, or where
+//! the file's extended attribute says, if the journal there says that it is of this very file.
 //! Source: `docs/formats/journal.md`, "Names".
 //! Invariant: all names of a file, hard links and later ones too, lead to one journal, as long as one is there.
 
