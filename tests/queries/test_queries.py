@@ -24,10 +24,10 @@ CASES = {f"{path.stem}: {case.title}": case for path in FILES for case in read_f
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """Tables that no case changes, each made once for each setup."""
-    made: dict[tuple[int, Setup], cq.Table] = {}
+    made: dict[tuple[int, str, str | None], cq.Table] = {}
 
     def table(case: Case, setup: Setup) -> cq.Table:
-        key = id(case.table), setup
+        key = id(case.table), setup.home, setup.kind
         if key not in made:
             made[key] = make(case.table, setup, tmp_path_factory.mktemp(case.table.name))
         return made[key]
