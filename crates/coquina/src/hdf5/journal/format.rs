@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn only_a_process_that_wrote_its_number_owns_a_journal() {
-        assert_eq!(owner(&owner_bytes(42)), Some(42));
+        assert_eq!(owner(&owner_bytes(42, 7)), Some(42));
         assert_eq!(owner(&[0; 64]), None);
         assert_eq!(owner(b"CQ"), None);
     }
