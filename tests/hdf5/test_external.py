@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -113,3 +115,50 @@ def test_copies_hold_nothing_of_files_elsewhere(places, verb, tmp_path):
     assert content.count(secret) <= 1
     with cq.open(out) as file:
         assert file["inside"][3] == 3
+
+
+KILLED = """
+import os, sys, coquina as cq
+f = cq.hdf5.File(sys.argv[1], "a", durable=True)
+f["g/d"][0] = 77
+f.flush()
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("name", ["link", "group/d", "virtual"])
+def test_what_a_kill_left_in_the_journal_of_another_file_is_read(tmp_path, name):
+    source, path = tmp_path / "source.h5", tmp_path / "names.h5"
+    with h5py.File(source, "w") as file:
+        file["g/d"] = np.arange(10, dtype="<i4")
+    with h5py.File(path, "w") as file:
+        layout = h5py.VirtualLayout((10,), "<i4")
+        layout[:] = h5py.VirtualSource("source.h5", "g/d", (10,))
+        file.create_virtual_dataset("virtual", layout)
+        file["link"] = h5py.ExternalLink("source.h5", "/g/d")
+        file["group"] = h5py.ExternalLink("source.h5", "/g")
+    # While it is read, the commit stays in the journal.
+    with h5py.File(source):
+        subprocess.run([sys.executable, "-c", KILLED, str(source)], check=True)
+    journal = tmp_path / "source.h5.journal"
+    assert journal.exists()
+    with File(path) as file:
+        assert file[name][:3].tolist() == [77, 1, 2]
+    assert not journal.exists()
+    with h5py.File(source) as file:
+        assert file["g/d"][0] == 77
+
+
+def test_a_journal_that_is_not_of_a_linked_file_is_told(tmp_path):
+    source, path = tmp_path / "source.h5", tmp_path / "names.h5"
+    with h5py.File(source, "w") as file:
+        file["g/d"] = np.arange(10, dtype="<i4")
+    with h5py.File(path, "w") as file:
+        file["link"] = h5py.ExternalLink("source.h5", "/g/d")
+    with h5py.File(source):
+        subprocess.run([sys.executable, "-c", KILLED, str(source)], check=True)
+    with h5py.File(source, "r+") as file:
+        file["g/d"][:] = 5
+        file["more"] = np.arange(9000)
+    with File(path) as file, pytest.raises(cq.CorruptError, match="Move the journal away"):
+        file["link"]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import glob
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from coquina._core import UnsupportedError
+from coquina._core import JournaledFile, UnsupportedError
 from coquina.hdf5.places import Placed
-from coquina.hdf5.untyped import h5d, h5py
+from coquina.hdf5.untyped import h5d, h5i, h5py
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -52,6 +52,39 @@ def check_linked(own: Any, object: Any) -> None:
     """Raise UnsupportedError if a link led from h5py's file `own` to one that is not beside it."""
     if object.file != own:
         _check_path(_folder_of(own), object.file.filename, f"{object.name}: an external link")
+
+
+def file_name(oid: Any) -> str:
+    """Return the path of the file of a low-level object of h5py."""
+    return os.fsdecode(h5i.get_file_id(oid).name)
+
+
+def has_journal(path: str) -> bool:
+    """Whether a journal stands beside a file: somebody writes to it, or was killed."""
+    try:
+        return os.path.exists(JournaledFile.journal_of(path))
+    except OSError:
+        return False
+
+
+def complete(path: str) -> None:
+    """Bring what a kill left in the journal of a file into it, for libhdf5, which reads the file alone.
+
+    While somebody has the file open, it stays at an earlier commit. Raises CorruptError if the journal is not
+    of this state of the file.
+    """
+    with suppress(BlockingIOError):
+        JournaledFile.read_only(path).close()
+
+
+def complete_sources(dataset: Any) -> None:
+    """Do so for the files that a dataset of h5py is put together of, if it is a virtual one."""
+    if dataset.id.get_create_plist().get_layout() != h5d.VIRTUAL:
+        return
+    names = {source.file_name for source in dataset.virtual_sources()} - {"."}
+    for path in {path for name in names for path in _places_of_source(dataset, name)}:
+        if has_journal(path):
+            complete(path)
 
 
 def _check(dataset: Any, folder: str | None, depth: int) -> None:
@@ -167,4 +200,14 @@ class ExternalDataset(Placed):
         return f"<ExternalDataset {self.name!r} {self.shape} {self.dtype}, not read>"
 
 
-__all__ = ["ExternalDataset", "allowing", "check_dataset", "check_linked", "is_allowed"]
+__all__ = [
+    "ExternalDataset",
+    "allowing",
+    "check_dataset",
+    "check_linked",
+    "complete",
+    "complete_sources",
+    "file_name",
+    "has_journal",
+    "is_allowed",
+]

@@ -16,7 +16,15 @@ from coquina._core import UnsupportedError
 from coquina.hdf5.damage import told
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import describe, describe_new, place_of
-from coquina.hdf5.external import ExternalDataset, check_dataset, check_linked
+from coquina.hdf5.external import (
+    ExternalDataset,
+    check_dataset,
+    check_linked,
+    complete,
+    complete_sources,
+    file_name,
+    has_journal,
+)
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.groups import Group
 from coquina.hdf5.open_files import OpenFile, link_access
@@ -76,6 +84,12 @@ class Nodes:
             found = self._found(place, oid)
             if found is None:
                 self._check_linked(self._h5(oid))
+                if place[0] != place_of(group.id)[0] and has_journal(path := file_name(oid)):
+                    # libhdf5 has the file open as long as there is an object of it.
+                    del oid
+                    complete(path)
+                    oid = h5o.open(group.id, name.encode(), link_access())
+                    place = place_of(oid)
                 return self._new(self._h5(oid), place)
         self._keep(place, found)
         return found
@@ -261,6 +275,8 @@ class Nodes:
         place = place or place_of(h5.id)
         facts = describe(h5, place, self._facts_of(h5.id, place[0]))
         if facts is not None:
+            if facts.gear == "whole":
+                complete_sources(h5)
             return Dataset(h5, facts, self)
         found = self._variable(h5)
         return h5 if found is None else found
