@@ -1,12 +1,12 @@
 """An append that fails adds no row, and the number of rows is that which a flush writes."""
 
-import resource
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import coquina as cq
+from tests.test_crash import disk_of
 
 MANY = 300_000
 EACH_LAYOUT = pytest.mark.parametrize("layout", ["columns", "rows", "directory"])
@@ -15,17 +15,6 @@ EACH_LAYOUT = pytest.mark.parametrize("layout", ["columns", "rows", "directory"]
 def rows(start, count):
     noise = np.random.default_rng(start).integers(0, 1 << 62, count)
     return {"k": np.arange(start, start + count), "v": noise}
-
-
-@contextmanager
-def full_disk(nbytes=200_000):
-    """No file gets longer than this; Python ignores the signal, and writes fail."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def make(tmp_path, layout):
@@ -47,7 +36,7 @@ def test_rows_of_an_append_that_failed_are_not_there(tmp_path, layout, waiting):
     table = cq.open_table(path, mode="a")
     if waiting:
         table.append(rows(1000, waiting))
-    with full_disk(), pytest.raises(OSError, match="File too large") as raised:
+    with disk_of(200_000), pytest.raises(OSError, match="File too large") as raised:
         table.append(rows(len(table), MANY))
     # What waited stays, or the error says that it does not.
     left = len(table)
@@ -69,7 +58,7 @@ def test_the_number_of_rows_after_a_flush_that_failed_is_that_of_the_next(tmp_pa
     with cq.open_table(path, mode="a") as table:
         # Structured rows, few at a time, are gathered before any layout sees them.
         table.append(table[:10])
-        with full_disk(1000), pytest.raises(OSError, match="File too large"):
+        with disk_of(1000), pytest.raises(OSError, match="File too large"):
             table.flush()
         left = len(table)
         table.append({"k": [5], "v": [6]})
@@ -84,7 +73,7 @@ def test_the_number_of_rows_after_a_flush_that_failed_is_that_of_the_next(tmp_pa
 def test_a_table_that_is_closed_on_a_full_disk_is_at_its_last_commit(tmp_path, layout):
     path = make(tmp_path, layout)
     table = cq.open_table(path, mode="a")
-    with full_disk():
+    with disk_of(200_000):
         with pytest.raises(OSError, match="File too large"):
             table.append(rows(1000, MANY))
         # Where rows wait no more there is nothing left to fail.

@@ -23,6 +23,7 @@ pub mod store;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::far::{Far, Ranges};
+pub use base::file_names::{check_in_place, is_at};
 pub use base::held::{Held, Piece};
 pub use base::io::{Existing, NewFile, ReadAt, WriteAt};
 pub use base::layout::BlockLayout;

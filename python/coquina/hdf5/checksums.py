@@ -7,14 +7,11 @@ Invariant: chunks with and without may stand side by side; each says itself what
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from coquina.hdf5.untyped import h5a, h5s, h5t
-
-if TYPE_CHECKING:
-    pass
 
 #: A number of one byte, which is 0.
 ATTRIBUTE = b"coquina_checksums"

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use coquina::hdf5::journal::{FileGate, Snapshot, WriteLock, Writer, beside, lock_shared, whereabouts};
-use coquina::{Error, ErrorKind, Result};
+use coquina::{Error, ErrorKind, Result, is_at};
 
 /// What is open below h5py's file.
 pub(super) enum Access {
@@ -18,30 +18,9 @@ pub(super) enum Access {
     Write { file: Arc<File>, writer: Box<Writer<Arc<File>>>, lock: WriteLock },
 }
 
-fn take_lock(journal: &Path) -> Result<WriteLock> {
-    let lock = WriteLock::take(journal, true)?;
-    lock.ok_or_else(|| Error::invalid("there is no journal"))
-}
-
 /// Whether another file has got the name of an open one.
 pub(super) fn is_replaced(file: &File, path: &Path) -> bool {
-    let named = fs::metadata(path).ok().map(|named| identity_of(&named));
-    named.is_some_and(|named| identity(file) != named)
-}
-
-/// Checks that no other file has replaced an open one, whose commits nobody would see.
-pub(super) fn check_in_place(file: &File, path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        if file.metadata()?.nlink() == 0 && path.exists() {
-            let sentence = "another file has taken its place since it was opened, with all that was written to this \
-                            one; open it again";
-            return Err(io::Error::other(sentence).into());
-        }
-    }
-    let (_, _) = (file, path);
-    Ok(())
+    !is_at(file, path).unwrap_or(true)
 }
 
 /// Opens a file for writing, after what a kill left of its last commit was completed.
@@ -51,7 +30,7 @@ pub(super) fn open_writer(path: &Path, locking: bool) -> Result<Access> {
         if locking {
             lock_shared(&file)?;
         }
-        let lock = take_lock(&whereabouts(&file, path))?;
+        let lock = WriteLock::take(&whereabouts(&file, path))?;
         // Whoever had the lock before may have replaced the file that was opened here; somebody else may have begun to
         // write to it by another name.
         if !is_replaced(&file, path) && lock.claim(&file)? {
@@ -82,7 +61,7 @@ pub(super) fn complete(path: &Path, locking: bool) -> Result<()> {
 
 /// Makes the file `part`, which is to get the name `path`; whoever writes to what has that name now is waited for.
 pub(super) fn create_writer(path: &Path, part: &Path, locking: bool) -> Result<Access> {
-    let lock = take_lock(&beside(path))?;
+    let lock = WriteLock::take(&beside(path))?;
     complete_replaced(path, &lock, locking)?;
     let made = File::options().read(true).write(true).create_new(true).open(part);
     let file = Arc::new(made.map_err(|e| Error::from(e).at(part.display().to_string()))?);
@@ -153,26 +132,4 @@ pub(super) fn open_snapshot(path: &Path, locking: bool) -> Result<Access> {
     };
     let snapshot = Snapshot::new(Arc::clone(&file), journal)?;
     Ok(Access::Read { file, snapshot })
-}
-
-#[cfg(unix)]
-fn identity(file: &File) -> Option<(u64, u64)> {
-    identity_of(&file.metadata().ok()?)
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-fn identity_of(facts: &fs::Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((facts.dev(), facts.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_file: &File) -> Option<(u64, u64)> {
-    None
-}
-
-#[cfg(not(unix))]
-fn identity_of(_facts: &fs::Metadata) -> Option<(u64, u64)> {
-    None
 }

@@ -11,13 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use coquina::hdf5::journal::{FileGate, Snapshot, Writer, whereabouts};
-use coquina::{Error, Limits, ReadAt, Result};
+use coquina::{Error, Limits, ReadAt, Result, check_in_place};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::access::{
-    Access, check_in_place, complete, create_writer, finish, is_replaced, open_snapshot, open_writer,
-};
+use super::access::{Access, complete, create_writer, finish, is_replaced, open_snapshot, open_writer};
 use crate::buffers::{Input, NewBytes, Output};
 use crate::errors::Raised;
 
@@ -103,7 +101,7 @@ impl JournaledFile {
         let Access::Write { file, writer, .. } = &mut state.access else {
             return Err(Error::invalid("it is not open for writing").at(self.path.display().to_string()));
         };
-        check_in_place(file, &self.path).map_err(place(&self.path))?;
+        check_in_place(file, &self.path, "file").map_err(place(&self.path))?;
         let mut gate = FileGate { file: self.locking.then_some(&**file) };
         act(writer, &mut gate).map_err(place(&self.path))
     }

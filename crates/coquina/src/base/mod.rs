@@ -4,6 +4,7 @@ pub(crate) mod bytes;
 pub(crate) mod checksum;
 pub(crate) mod error;
 pub(crate) mod far;
+pub(crate) mod file_names;
 pub(crate) mod held;
 pub(crate) mod io;
 pub(crate) mod layout;

@@ -6,6 +6,7 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::base::error::{Error, Result};
+use crate::base::file_names::{is_at, names, replaced};
 
 /// What is locked where directories cannot be.
 const FOLDER_LOCK: &str = ".coquina.lock";
@@ -27,64 +28,23 @@ pub(super) fn take(file: &File) -> Result<()> {
     }
 }
 
-/// Whether `path` leads to this open file: who replaced it meanwhile holds the lock on the file that counts.
-pub(super) fn is_at(file: &File, path: &Path) -> Result<bool> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let (ours, theirs) = (file.metadata()?, std::fs::metadata(path)?);
-        Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        let (_, _) = (file, path);
-        Ok(true)
-    }
-}
-
-/// The error of a handle whose frame was replaced.
-fn replaced() -> Error {
-    let sentence = "another frame has taken its place since it was opened, with all that was written to this one; \
-                    open it again";
-    std::io::Error::other(sentence).into()
-}
-
-/// Checks that no other file has replaced this open one. What was only removed, or has got another name, goes on.
-///
-/// # Errors
-/// `Io` if one has.
-pub(super) fn check_file(file: &File, path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        if file.metadata()?.nlink() == 0 && path.exists() {
-            return Err(replaced());
-        }
-    }
-    let (_, _) = (file, path);
-    Ok(())
-}
-
 /// Checks that a file can be made anew: its name leads to it, and it has no other, by which it would stay as it is.
 ///
 /// # Errors
 /// `Io` if not.
 pub(super) fn check_only_name(file: &File, path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        if !is_at(file, path).unwrap_or(false) {
-            let sentence = "it has got another name since it was opened, or has none, and cannot be made anew; open it \
-                            by the name that it has";
-            return Err(std::io::Error::other(sentence).into());
-        }
-        if file.metadata()?.nlink() > 1 {
-            let sentence =
-                "it has several names (hard links), and would be made anew by one of them alone; copy it";
-            return Err(std::io::Error::other(sentence).into());
-        }
+    let complain = |sentence: &str| Err(std::io::Error::other(sentence).into());
+    if !is_at(file, path).unwrap_or(false) {
+        return complain(
+            "it has got another name since it was opened, or has none, and cannot be made anew; open it by the name that \
+             it has",
+        );
     }
-    let (_, _) = (file, path);
+    if names(file)? > 1 {
+        return complain(
+            "it has several names (hard links), and would be made anew by one of them alone; copy it",
+        );
+    }
     Ok(())
 }
 
@@ -93,7 +53,7 @@ pub(super) fn check_only_name(file: &File, path: &Path) -> Result<()> {
 /// # Errors
 /// `Io` if another one has taken its place, or what the system says.
 pub(super) fn check_folder(lock: &File, path: &Path) -> Result<()> {
-    if !cfg!(unix) || is_at(lock, path)? { Ok(()) } else { Err(replaced()) }
+    if !cfg!(unix) || is_at(lock, path)? { Ok(()) } else { Err(replaced("frame")) }
 }
 
 /// The lock of a directory, for who writes several files in it. It ends when this is dropped.

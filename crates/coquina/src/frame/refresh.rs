@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::format::spec::Kind;
 use super::handle::{Back, Frame};
 use super::load::Origin;
-use super::lock;
 use super::snapshot::{Chunks, Snapshot};
 use super::writer::sparse;
 use crate::base::error::Result;
+use crate::base::file_names::is_at;
 
 impl Frame {
     /// Looks for a newer commit, if the frame is open for reading; says whether there is one.
@@ -32,7 +32,7 @@ impl Frame {
             }
             Back::File { file, base, modified } => {
                 let path = self.path.as_deref().unwrap_or(Path::new(""));
-                let is_replaced = !lock::is_at(file, path)?;
+                let is_replaced = !is_at(file, path)?;
                 let newest = if is_replaced { Arc::new(File::open(path)?) } else { Arc::clone(file) };
                 let origin = Origin { source: &*newest, base: *base, kind, limits: &limits, is_damaged };
                 if !is_replaced && origin.is_same(&now.state) {

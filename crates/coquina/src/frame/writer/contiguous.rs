@@ -12,6 +12,7 @@ use super::Writer;
 use super::compact::rewrite;
 use super::record::{Parts, Record};
 use crate::base::error::{Error, Result};
+use crate::base::file_names::{check_in_place, is_at};
 use crate::base::io::{Existing, NewFile};
 use crate::base::limits::Limits;
 use crate::frame::disk::{GrowingFile, sync, sync_folder, write_all_at};
@@ -90,7 +91,7 @@ impl Contiguous {
         let file = loop {
             let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
             lock::take(&file)?;
-            if lock::is_at(&file, path)? || attempts.next().is_none() {
+            if is_at(&file, path)? || attempts.next().is_none() {
                 break file;
             }
         };
@@ -142,7 +143,7 @@ impl Contiguous {
             return Err(Error::invalid("it was opened by the process that this one was forked from"));
         }
         if self.new.is_none() {
-            lock::check_file(self.growing.file(), &self.path)?;
+            check_in_place(self.growing.file(), &self.path, "frame")?;
         }
         Ok(())
     }

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::format::{OWNER_BYTES, owner, owner_bytes};
-use super::whereabouts::{forget, note, number};
+use super::whereabouts::{forget, note};
 use crate::base::error::{Error, Result};
+use crate::base::file_names::{is_at, number};
 use crate::base::io::{ReadAt as _, WriteAt as _};
 
 /// Pages are applied in less, mostly.
@@ -67,26 +68,23 @@ pub struct WriteLock {
 }
 
 impl WriteLock {
-    /// Takes it; `None` where there is no journal, and none is to be made.
+    /// Takes it; makes the journal where there is none.
     ///
     /// # Errors
     /// `WouldBlock` if somebody writes, with the number of the process; or what the operating system says.
-    pub fn take(path: &Path, create: bool) -> Result<Option<Self>> {
+    pub fn take(path: &Path) -> Result<Self> {
         let place = |e: Error| e.at(path.display().to_string());
         loop {
             let mut options = File::options();
-            let journal = match options.read(true).write(true).create(create).truncate(false).open(path) {
-                Ok(journal) => journal,
-                Err(e) if !create && e.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(e) => return Err(place(e.into())),
-            };
+            let opened = options.read(true).write(true).create(true).truncate(false).open(path);
+            let journal = opened.map_err(|e| place(e.into()))?;
             if !got(journal.try_lock()).map_err(place)? {
                 return Err(is_written_by(&journal));
             }
             // Whoever had the lock before may have removed the file that was opened here.
-            if is_at(&journal, path) {
+            if is_at(&journal, path).unwrap_or(false) {
                 let lock = Self { journal, path: path.to_path_buf() };
-                return lock.signed().map(Some).map_err(place);
+                return lock.signed().map_err(place);
             }
         }
     }
@@ -144,7 +142,7 @@ impl WriteLock {
 
     fn unlink(self) -> Result<()> {
         // The folder may have got another name: what has this one now is of somebody else.
-        if !is_at(&self.journal, &self.path) {
+        if !is_at(&self.journal, &self.path).unwrap_or(false) {
             return Ok(());
         }
         std::fs::remove_file(&self.path).map_err(|e| Error::from(e).at(self.path.display().to_string()))
@@ -156,21 +154,6 @@ fn is_written_by(journal: &File) -> Error {
     let process = journal.read_exact_at(&mut bytes, 0).ok().and_then(|()| owner(&bytes));
     let who = process.map_or_else(|| "another process".to_owned(), |number| format!("process {number}"));
     blocked(format!("{who} has it open for writing; close it there, or wait for it with wait=seconds"))
-}
-
-/// Whether `path` leads to this open file.
-fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let (Ok(ours), Ok(theirs)) = (file.metadata(), std::fs::metadata(path)) else { return false };
-        ours.dev() == theirs.dev() && ours.ino() == theirs.ino()
-    }
-    #[cfg(not(unix))]
-    {
-        let (_, _) = (file, path);
-        true
-    }
 }
 
 /// The lock on a file as the gate of its readers.

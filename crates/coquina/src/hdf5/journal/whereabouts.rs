@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::format::{OWNER_BYTES, owned_file};
 use super::journal_path;
 use crate::base::error::Result;
+use crate::base::file_names::{names, number};
 use crate::base::io::ReadAt as _;
 
 /// Where the journal of an open file is; or is to be made, if there is none.
@@ -43,7 +44,7 @@ pub(super) fn note(file: &File, journal: &Path) -> Result<bool> {
     match attribute::create(file, journal) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(_) if names(file) > 1 => {
+        Err(_) if names(file).unwrap_or(1) > 1 => {
             let sentence = "it has several names (hard links), and this file system has no extended attributes, by \
                             which they would find one journal: copy it, or open it with journal=False";
             Err(io::Error::new(io::ErrorKind::Unsupported, sentence).into())
@@ -65,29 +66,6 @@ fn is_of(journal: &Path, file: &File) -> bool {
     let mut bytes = [0; OWNER_BYTES];
     let read = File::open(journal).is_ok_and(|journal| journal.read_exact_at(&mut bytes, 0).is_ok());
     read && number(file).is_some_and(|number| owned_file(&bytes) == Some(number))
-}
-
-/// The number by which the system knows a file.
-#[cfg(unix)]
-pub(super) fn number(file: &File) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt as _;
-    file.metadata().ok().map(|facts| facts.ino())
-}
-
-#[cfg(unix)]
-fn names(file: &File) -> u64 {
-    use std::os::unix::fs::MetadataExt as _;
-    file.metadata().map_or(1, |facts| facts.nlink())
-}
-
-#[cfg(not(unix))]
-pub(super) fn number(_file: &File) -> Option<u64> {
-    None
-}
-
-#[cfg(not(unix))]
-fn names(_file: &File) -> u64 {
-    1
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
