@@ -26,6 +26,7 @@ pub use base::far::{Far, Ranges};
 pub use base::file_names::{check_in_place, is_at};
 pub use base::held::{Held, Piece};
 pub use base::io::{Existing, NewFile, ReadAt, WriteAt};
+pub use base::json::{Json, JsonNumber, JsonObject, JsonText};
 pub use base::layout::BlockLayout;
 pub use base::limits::Limits;
 pub use base::plugins::{Finder, Wanted};
