@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::array::{Array, ArraySpec};
 use crate::base::error::Result;
-use crate::base::json::Json;
+use crate::base::json::JsonObject;
 
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +43,14 @@ pub trait TableStorage: Send + Sync {
     /// The names right below a path, in the order in which they were made.
     fn names(&self, path: &str) -> Vec<String>;
 
-    /// The attributes of what stands at a path, in the order in which they were set; none for nothing.
-    fn attributes(&self, path: &str) -> Vec<(String, Json)>;
+    /// The attributes of what stands at a path; none for nothing.
+    fn attributes(&self, path: &str) -> JsonObject;
 
-    /// Sets attributes of what stands at a path. Others stay as they are.
+    /// Sets these attributes of what stands at a path. Others stay as they are.
     ///
     /// # Errors
     /// `Invalid` for a path at which nothing stands, and for a storage that is open for reading only.
-    fn set_attributes(&mut self, path: &str, attributes: Vec<(String, Json)>) -> Result<()>;
+    fn set_attributes(&mut self, path: &str, attributes: JsonObject) -> Result<()>;
 
     /// Makes a group.
     ///
