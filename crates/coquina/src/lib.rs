@@ -1,8 +1,8 @@
-//! Coquina's engine: compressed chunks and arrays, and soon tables, that you compute on directly.
+//! Coquina's engine: compressed chunks, arrays and tables that you compute on directly.
 //!
 //! Data flow, from the bottom up: `base` (errors, checked bytes, the pool) - `codec`, `filter` (one stream, one
 //! block) - [`chunk`] (one compressed buffer) - [`bloscpack`], [`frame`] (files of chunks) - [`store`] (where the
-//! chunks of an array live) - [`policy`] (how they are encoded) - [`array`] (n-dimensional).
+//! chunks of an array live) - [`policy`] (how they are encoded) - [`array`] (n-dimensional) - [`query`] (which rows hold a condition) - [`table`] (columns of equal length).
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ pub mod index;
 pub mod policy;
 pub mod query;
 pub mod store;
+pub mod table;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::far::{Far, Ranges};
