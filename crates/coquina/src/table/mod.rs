@@ -22,6 +22,8 @@ mod options;
 mod part;
 mod schema;
 mod storage;
+#[cfg(test)]
+mod tests_hostile;
 mod text_part;
 mod texts;
 mod values;
