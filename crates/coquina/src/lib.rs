@@ -20,6 +20,7 @@ pub mod index;
 pub mod policy;
 pub mod query;
 pub mod store;
+pub mod table;
 
 pub use base::error::{Error, ErrorKind, Result};
 pub use base::far::{Far, Ranges};

@@ -2,6 +2,10 @@
 //!
 //! Source: `docs/formats/columns.md`.
 
+mod directory;
 mod storage;
 
+pub use directory::{
+    DirectoryOptions, DirectoryStorage, NewArray, Node, TableDirectory, check_is_replaceable, put_in_place,
+};
 pub use storage::{Members, NodeKind, TableStorage};
