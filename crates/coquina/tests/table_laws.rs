@@ -4,11 +4,13 @@
 
 mod tables;
 
+use coquina::frame::Mode;
 use coquina::table::{Batch, Schema, Table, Values};
 use coquina::{Error, ErrorKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tables::{Cell, Kind, Model, options, values};
+use tables::steps::{assert_same, started, steps, take};
+use tables::{Cell, Folder, Kind, options, values};
 
 #[test]
 fn every_kind_of_column_reads_back_what_was_appended_in_any_parts() {
@@ -45,131 +47,6 @@ fn every_kind_of_column_reads_back_what_was_appended_in_any_parts() {
     }
 }
 
-/// A change of a table.
-#[derive(Clone, Debug)]
-enum Step {
-    Append(usize, usize),
-    Write(usize, usize, usize),
-    WriteAt(Vec<usize>, usize),
-    Delete(Vec<usize>),
-    Resize(usize),
-    Add(Kind, usize),
-    AddWith(Kind, usize),
-    Drop(usize),
-    Rename(usize),
-    Compact,
-    Failing(Box<Step>),
-}
-
-fn simple_steps() -> impl Strategy<Value = Step> {
-    let kind = || (0..Kind::ALL.len()).prop_map(|at| Kind::ALL[at]);
-    prop_oneof![
-        6 => (0_usize..40, 0_usize..100).prop_map(|(rows, seed)| Step::Append(rows, seed)),
-        3 => (0_usize..100, 0_usize..30, 0_usize..100).prop_map(|(at, len, seed)| Step::Write(at, len, seed)),
-        3 => (vec(0_usize..1000, 0..9), 0_usize..100).prop_map(|(rows, seed)| Step::WriteAt(rows, seed)),
-        2 => vec(0_usize..1000, 0..12).prop_map(Step::Delete),
-        1 => (0_usize..60).prop_map(Step::Resize),
-        1 => (kind(), 0_usize..100).prop_map(|(kind, seed)| Step::Add(kind, seed)),
-        1 => (kind(), 0_usize..100).prop_map(|(kind, seed)| Step::AddWith(kind, seed)),
-        1 => (0_usize..9).prop_map(Step::Drop),
-        1 => (0_usize..9).prop_map(Step::Rename),
-        1 => Just(Step::Compact),
-    ]
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let failing = simple_steps().prop_map(|step| Step::Failing(Box::new(step)));
-    vec(prop_oneof![6 => simple_steps(), 1 => failing], 1..14)
-}
-
-fn batch(model: &Model, rows: usize, seed: usize) -> Batch<'static> {
-    let mut batch = Batch::new();
-    for column in &model.columns {
-        batch.set(&column.name, values(column.kind, &column.kind.cells(rows, seed)));
-    }
-    batch
-}
-
-/// Makes a change of a table and of its model.
-fn take(step: &Step, table: &mut Table, model: &mut Model) -> Result<(), Error> {
-    let count = model.rows();
-    match step {
-        Step::Append(rows, seed) => {
-            table.append(&batch(model, *rows, *seed))?;
-            model.append(*rows, *seed);
-        }
-        Step::Write(at, len, seed) => {
-            table.flush()?;
-            let start = at % (count + 1);
-            let len = (*len).min(count - start);
-            table.write(start as u64, &batch(model, len, *seed))?;
-            let rows: Vec<usize> = (start..start + len).collect();
-            model.write_at(&rows, *seed);
-        }
-        Step::WriteAt(rows, seed) => {
-            let rows: Vec<usize> = rows.iter().filter(|_| count > 0).map(|row| row % count).collect();
-            let numbers: Vec<u64> = rows.iter().map(|&row| row as u64).collect();
-            table.write_at(&numbers, &batch(model, rows.len(), *seed))?;
-            model.write_at(&rows, *seed);
-        }
-        Step::Delete(rows) => {
-            let rows: Vec<usize> = rows.iter().filter(|_| count > 0).map(|row| row % count).collect();
-            table.delete(&rows.iter().map(|&row| row as u64).collect::<Vec<_>>())?;
-            model.delete(&rows);
-        }
-        Step::Resize(rows) => {
-            table.resize(*rows as u64)?;
-            model.resize(*rows);
-        }
-        Step::Add(kind, seed) => {
-            let name = model.new_name();
-            let default = kind.cell(*seed);
-            let spec = kind.spec(&name).with_default(values(*kind, std::slice::from_ref(&default)))?;
-            table.add_column(&spec)?;
-            model.add(&name, *kind, vec![default; count]);
-        }
-        Step::AddWith(kind, seed) => {
-            let name = model.new_name();
-            let cells = kind.cells(count, *seed);
-            table.add_column_with(&kind.spec(&name), values(*kind, &cells))?;
-            model.add(&name, *kind, cells);
-        }
-        Step::Drop(at) if model.columns.len() > 1 => {
-            let at = at % model.columns.len();
-            table.drop_column(&model.columns[at].name)?;
-            model.columns.remove(at);
-        }
-        Step::Rename(at) => {
-            let (at, name) = (at % model.columns.len(), model.new_name());
-            table.rename_column(&model.columns[at].name, &name)?;
-            model.columns[at].name = name;
-        }
-        Step::Compact => table.compact()?,
-        Step::Drop(_) => {}
-        Step::Failing(step) => {
-            table.flush()?;
-            let mut other = model.clone();
-            let failed = table.transaction(|table| {
-                take(step, table, &mut other)?;
-                Err::<(), _>(Error::invalid("on purpose"))
-            });
-            assert!(failed.is_err_and(|error| error.to_string().contains("on purpose")));
-        }
-    }
-    Ok(())
-}
-
-fn assert_same(table: &Table, model: &Model) {
-    assert_eq!(table.nrows(), model.rows() as u64);
-    let names: Vec<&str> = model.columns.iter().map(|column| column.name.as_str()).collect();
-    assert_eq!(table.schema().names().collect::<Vec<_>>(), names);
-    for column in &model.columns {
-        let found = table.column(&column.name).unwrap().read_values(..).unwrap();
-        assert_eq!(found, values(column.kind, &column.cells), "{} {:?}", column.name, column.kind);
-    }
-    assert_eq!(table.verify().unwrap(), []);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(160))]
 
@@ -181,15 +58,10 @@ proptest! {
         buffer_bytes in 0_usize..800,
         steps in steps(),
     ) {
-        let mut model = Model::default();
-        let kinds: Vec<Kind> = kinds.into_iter().map(|at| Kind::ALL[at]).collect();
-        for kind in &kinds {
-            let name = model.new_name();
-            model.add(&name, *kind, Vec::new());
-        }
-        let schema = Schema::new(model.columns.iter().map(|column| column.kind.spec(&column.name)));
-        let options = options(chunk_rows, block_rows);
-        let mut table = Table::create_in(tables::memory(), &schema, &options).unwrap();
+        let (mut table, mut model) = started(&kinds, |schema| {
+            Table::create_in(tables::memory(), schema, &options(chunk_rows, block_rows))
+        });
+
         table.set_buffer_bytes(buffer_bytes);
         for step in &steps {
             take(step, &mut table, &mut model).unwrap();
@@ -197,6 +69,95 @@ proptest! {
             assert_same(&table, &model);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_changes_of_a_directory_are_there_when_it_is_opened_again(
+        kinds in vec(0..Kind::ALL.len(), 1..4),
+        chunk_rows in 1_u64..40,
+        steps in steps(),
+    ) {
+        let folder = Folder::new("steps");
+        let (mut table, mut model) = started(&kinds, |schema| {
+            Table::create(&folder.0, schema, &options(chunk_rows, 8))
+        });
+        let mut reader = Table::open(&folder.0, Mode::Read).unwrap();
+        for (at, step) in steps.iter().enumerate() {
+            take(step, &mut table, &mut model).unwrap();
+            table.flush().unwrap();
+            assert_same(&table, &model);
+            reader.refresh().unwrap();
+            assert_same(&reader, &model);
+            if at % 3 == 2 {
+                table.close().unwrap();
+                table = Table::open(&folder.0, Mode::Write).unwrap();
+                assert_same(&table, &model);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reader_of_a_directory_sees_commits_and_nothing_else() {
+    let folder = Folder::new("reader");
+    let schema = Schema::new([Kind::I64.spec("a"), Kind::Text.spec("b")]);
+    let mut table = Table::create(&folder.0, &schema, &options(8, 4)).unwrap();
+    let rows = |count: i64| {
+        let texts: Vec<String> = (0..count).map(|n| n.to_string()).collect();
+        Batch::new().with("a", (0..count).collect::<Vec<_>>()).with("b", texts)
+    };
+    table.append(&rows(5)).unwrap();
+    let mut reader = Table::open(&folder.0, Mode::Read).unwrap();
+    assert_eq!(reader.nrows(), 0);
+    table.flush().unwrap();
+    assert!(reader.refresh().unwrap() && !reader.refresh().unwrap());
+    assert_eq!(reader.nrows(), 5);
+    table
+        .transaction(|table| {
+            table.append(&rows(7))?;
+            table.flush()?;
+            table.drop_column("b")?;
+            assert!(!reader.refresh()?);
+            assert_eq!(reader.column("b")?.read_text(..)?.len(), 5);
+            Ok(())
+        })
+        .unwrap();
+    assert!(reader.refresh().unwrap());
+    assert_eq!(reader.column("a").unwrap().read::<i64>(4..7).unwrap(), [4, 0, 1]);
+    assert!(reader.column("b").is_err());
+    let refused = reader.append(&Batch::new().with("a", [1_i64])).unwrap_err();
+    assert!(refused.to_string().contains("open for reading only"), "{refused}");
+    assert!(refused.to_string().starts_with(&folder.0.display().to_string()), "{refused}");
+    let second = Table::open(&folder.0, Mode::Write).err().unwrap();
+    assert_eq!(second.io().unwrap().kind(), std::io::ErrorKind::WouldBlock);
+    // Rows that wait are written when a table is dropped.
+    table.append(&Batch::new().with("a", [9_i64])).unwrap();
+    drop(table);
+    assert!(reader.refresh().unwrap());
+    assert_eq!(reader.nrows(), 13);
+    Table::open(&folder.0, Mode::Write).unwrap().close().unwrap();
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_not_there() {
+    let folder = Folder::new("unmade");
+    let wrong = [
+        Schema::default(),
+        Schema::new([Kind::I64.spec("a"), Kind::I64.spec("a")]),
+        Schema::new([Kind::I64.spec("a"), Kind::Bytes.spec("b").nullable()]),
+    ];
+    for schema in &wrong {
+        assert!(Table::create(&folder.0, schema, &options(8, 4)).is_err());
+        assert!(!folder.0.exists(), "{schema:?}");
+    }
+    let schema = Schema::new([Kind::I64.spec("a")]);
+    Table::create(&folder.0, &schema, &options(8, 4)).unwrap().close().unwrap();
+    let again = Table::create(&folder.0, &schema, &options(8, 4)).err().unwrap();
+    assert_eq!(again.io().unwrap().kind(), std::io::ErrorKind::AlreadyExists);
+    assert_eq!(Table::open(&folder.0, Mode::Read).unwrap().nrows(), 0);
 }
 
 #[test]

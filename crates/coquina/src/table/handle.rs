@@ -70,7 +70,7 @@ impl Table {
         Self::create_in(Box::new(MemoryStorage::new()), schema, &TableOptions::default())
     }
 
-    /// A new table in an empty storage.
+    /// A new table in an empty storage, which is closed again after an error.
     ///
     /// # Errors
     /// `Invalid` for a schema without columns, and for names that columns cannot have; `Unsupported` for types that
@@ -97,12 +97,18 @@ impl Table {
                     .try_for_each(|spec| make_column(&mut *storage, spec, &arrays).map(drop))
             })
             .and_then(|()| Names { index: order.first().cloned(), order }.write(&mut *storage));
-        if let Err(error) = made {
-            storage.undo()?;
-            return Err(error);
+        let done = match made {
+            Ok(()) => storage.commit(),
+            Err(error) => storage.undo().and(Err(error)),
+        };
+        match done {
+            Ok(()) => Self::open_in(storage),
+            Err(error) => {
+                // What went wrong first is the reason.
+                let _ = storage.close();
+                Err(error)
+            }
         }
-        storage.commit()?;
-        Self::open_in(storage)
     }
 
     /// The table in a storage.

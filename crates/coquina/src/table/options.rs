@@ -47,6 +47,8 @@ pub struct TableOptions {
     pub checksums: bool,
     /// What codec, level and filters of each chunk are chosen for; `None` for those of `params`.
     pub tuning: Option<Goal>,
+    /// Whether commits wait until the disk has them, so that not even a power cut can take them back.
+    pub durable: bool,
 }
 
 impl Default for TableOptions {
@@ -59,6 +61,7 @@ impl Default for TableOptions {
             params: Params::default(),
             checksums: true,
             tuning: None,
+            durable: false,
         }
     }
 }

@@ -1,12 +1,33 @@
 //! A plain model of tables: kinds of columns, cells, and vectors of these.
 
+mod goldens;
+pub(crate) mod steps;
+
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use coquina::table::{ColumnSpec, ColumnType, MemoryStorage, TableOptions, TableStorage, Texts, Values};
 use coquina_kernels::Type;
 
 /// The bytes of a value; `None` for a missing one.
 pub(crate) type Cell = Option<Vec<u8>>;
+
+/// The name of a directory that is removed in the end.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("coquina-table-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
 
 /// A storage in memory.
 pub(crate) fn memory() -> Box<dyn TableStorage> {

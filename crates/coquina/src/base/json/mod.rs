@@ -48,7 +48,7 @@ pub struct JsonObject(Vec<JsonEntry>);
 
 /// A value and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct JsonEntry {
+pub struct JsonEntry {
     name: JsonText,
     value: Json,
 }
@@ -141,6 +141,12 @@ impl From<f64> for Json {
 impl From<JsonObject> for Json {
     fn from(object: JsonObject) -> Self {
         Self::Object(object)
+    }
+}
+
+impl From<i128> for JsonNumber {
+    fn from(number: i128) -> Self {
+        Self(number.to_string().into())
     }
 }
 
@@ -242,6 +248,11 @@ impl JsonObject {
         self.0.iter().map(|entry| (&entry.name, &entry.value))
     }
 
+    /// Adds the text of the object.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        write::object(self, out);
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -250,6 +261,15 @@ impl JsonObject {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl IntoIterator for JsonObject {
+    type Item = (JsonText, Json);
+    type IntoIter = std::iter::Map<std::vec::IntoIter<JsonEntry>, fn(JsonEntry) -> (JsonText, Json)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter().map(|entry| (entry.name, entry.value))
     }
 }
 

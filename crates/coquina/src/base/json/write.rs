@@ -3,7 +3,7 @@
 //! In: values. Out: their text, in UTF-8 in which surrogates may stand alone.
 //! Invariant: what is written is read as the same value.
 
-use super::{Json, JsonText};
+use super::{Json, JsonObject, JsonText};
 
 pub(super) fn value(value: &Json, out: &mut Vec<u8>) {
     match value {
@@ -20,42 +20,47 @@ pub(super) fn value(value: &Json, out: &mut Vec<u8>) {
             }
             out.push(b']');
         }
-        Json::Object(object) => {
-            out.push(b'{');
-            for (n, (name, value)) in object.iter().enumerate() {
-                out.extend_from_slice(if n > 0 { b", " } else { b"" });
-                string(name, out);
-                out.extend_from_slice(b": ");
-                value.write(out);
-            }
-            out.push(b'}');
-        }
+        Json::Object(members) => object(members, out),
     }
+}
+
+pub(super) fn object(object: &JsonObject, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (n, (name, value)) in object.iter().enumerate() {
+        out.extend_from_slice(if n > 0 { b", " } else { b"" });
+        string(name, out);
+        out.extend_from_slice(b": ");
+        value.write(out);
+    }
+    out.push(b'}');
 }
 
 fn string(text: &JsonText, out: &mut Vec<u8>) {
     out.push(b'"');
-    for &byte in text.as_bytes() {
-        let escaped: &[u8] = match byte {
-            b'"' => b"\\\"",
-            b'\\' => b"\\\\",
-            8 => b"\\b",
-            12 => b"\\f",
-            b'\n' => b"\\n",
-            b'\r' => b"\\r",
-            b'\t' => b"\\t",
-            ..0x20 => {
-                out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
-                continue;
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+    for part in text.as_bytes().split_inclusive(is_special) {
+        match part.split_last() {
+            Some((&special, plain)) if is_special(&special) => {
+                out.extend_from_slice(plain);
+                escape(special, out);
             }
-            _ => {
-                out.push(byte);
-                continue;
-            }
-        };
-        out.extend_from_slice(escaped);
+            _ => out.extend_from_slice(part),
+        }
     }
     out.push(b'"');
+}
+
+fn escape(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' => out.extend_from_slice(b"\\\""),
+        b'\\' => out.extend_from_slice(b"\\\\"),
+        8 => out.extend_from_slice(b"\\b"),
+        12 => out.extend_from_slice(b"\\f"),
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+    }
 }
 
 /// The shortest text that is this number, as Python's `repr` writes it.
