@@ -3,6 +3,7 @@
 //! A column is a [`crate::array::BoxSource`] of one axis; a condition is one whose items are truth values. All walk
 //! over rows by [`walk`], box by box on all threads, and decode what a box without matches holds of no column.
 
+mod columns;
 mod fingerprints;
 mod fold;
 mod gather;
@@ -28,6 +29,7 @@ mod tests_fingerprints;
 mod tests_sparse;
 mod walk;
 
+pub use columns::{Categories, ColumnValues, QueryColumn, TimeType, TimeUnit};
 pub use fingerprints::fingerprints;
 pub use fold::{Folded, scan_fold};
 pub use row_lists::{RowOp, combine, within};
