@@ -1,4 +1,4 @@
-//! Coquina for C: arrays in files and directories, opened and read.
+//! Coquina for C: arrays and tables in files and directories, opened and read.
 //!
 //! `include/coquina.h` is made from this crate; `examples/` has programs in C. Functions take and give plain
 //! pointers: what each asks of them stands in its `# Safety`. A panic does not leave the library: it is a status.
@@ -6,6 +6,8 @@
 mod arrays;
 mod pointers;
 mod status;
+mod tables;
+mod values;
 
 pub use arrays::Array;
 pub use arrays::{
@@ -13,6 +15,14 @@ pub use arrays::{
     coquina_array_open, coquina_array_read, coquina_array_shape,
 };
 pub use status::{Status, coquina_error};
+pub use tables::{
+    Table, coquina_table_close, coquina_table_column_name, coquina_table_column_type, coquina_table_ncolumns,
+    coquina_table_nrows, coquina_table_open, coquina_table_read, coquina_table_read_rows,
+};
+pub use values::{
+    Values, coquina_values_close, coquina_values_item_bytes, coquina_values_items, coquina_values_len,
+    coquina_values_missing, coquina_values_offsets, coquina_values_type,
+};
 
 use std::ffi::{CStr, c_char};
 
