@@ -77,3 +77,23 @@ def test_handles_of_a_file_are_closed_one_by_one(path, tmp_path):
 def test_any_number_of_seconds_can_be_waited_for_a_file(path, wait):
     with cq.open(path, "r+", wait=wait) as file:
         assert file.commits
+
+
+def test_open_file_object_shows_commits_that_wait_in_the_journal(path):
+    with cq.open(path) as reader, cq.open(path, "r+") as writer:
+        writer["d"][0] = 7
+        writer.flush()
+        # The reader's commit stays in the file until it is closed.
+        assert os.path.exists(f"{path}.journal")
+        assert reader["d"][0] == 0
+        with open(path, "rb") as file, cq.open(file) as found:
+            assert found["d"][0] == 7
+
+
+def test_file_object_whose_name_leads_elsewhere_is_read_itself(path, tmp_path):
+    with open(path, "rb") as file:
+        os.rename(path, tmp_path / "y.h5")
+        with h5py.File(path, "w") as other:
+            other["d"] = np.zeros(10)
+        with cq.open(file) as found:
+            assert found["d"][9] == 9

@@ -6,6 +6,7 @@ Invariant: handles of one file in a process share one state; what one wrote, the
 
 from __future__ import annotations
 
+import io
 import os
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
@@ -101,6 +102,9 @@ class File(Group):
             super().__init__(*self._remote(reader, mode, options))
             return
         path = path if (local := local_path(path)) is None else local
+        if mode == "r" and driver is None and (found := _path_of_open(path)) is not None:
+            # Its journal may have commits that its bytes do not have yet.
+            path = found
         name = path_name(path)
         if mode == "a" and name is not None:
             mode = "r+" if os.path.exists(name) else "x"
@@ -424,6 +428,18 @@ def _modified_ns(path: str) -> int | None:
         return os.stat(path).st_mtime_ns
     except OSError:
         return None
+
+
+def _path_of_open(file: object) -> str | None:
+    """Return the path of an open file of the file system; None if it does not lead there any more."""
+    name: Any = getattr(file, "name", None)
+    if not isinstance(file, io.BufferedIOBase | io.FileIO) or not isinstance(name, str | bytes):
+        return None
+    try:
+        is_there = os.path.samestat(os.fstat(file.fileno()), os.stat(name))
+    except (OSError, ValueError):
+        return None
+    return os.fsdecode(name) if is_there else None
 
 
 def path_name(path: object) -> str | None:
