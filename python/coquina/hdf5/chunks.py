@@ -6,6 +6,8 @@ Traps: libhdf5 keeps the old filter mask of a chunk that is overwritten with as 
 chunk was written with a mask, reads it without one; see docs/formats/hdf5-filters.md. Both are undone here.
 Where one axis is endless and not the first, libhdf5 2.0 lists chunks with wrong coordinates; the bridge
 knows the right ones.
+libhdf5 walks over all chunks to find one. So the second question lists them, and the list answers as long as
+nobody but this package can have changed the dataset (`Hdf5Library.version`).
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from coquina import _core
 from coquina._core import UnsupportedError
+from coquina.hdf5.untyped import h5f, h5i
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from coquina._core import Buffer, Hdf5Library
+    from coquina._core import Buffer, ChunkRows, Hdf5Library
 
 Coordinates = tuple[int, ...]
 
@@ -49,7 +52,7 @@ def may_be_mixed_up(maxshape: tuple[int | None, ...]) -> bool:
 class StoredChunks:
     """The chunks of one dataset of h5py."""
 
-    __slots__ = ("_chunks", "_h5", "_has_sums", "_library")
+    __slots__ = ("_chunks", "_h5", "_has_sums", "_is_fixed", "_known", "_library", "_seen", "_written")
 
     def __init__(self, h5: Any, library: Hdf5Library, chunks: Coordinates, *, has_sums: bool) -> None:
         """Made by a dataset; no chunks for one that has none. has_sums: whether they can have checksums."""
@@ -57,6 +60,17 @@ class StoredChunks:
         self._h5 = h5
         self._library = library
         self._chunks = chunks or None
+        intent = h5i.get_file_id(h5.id).get_intent()
+        self._is_fixed = not intent & (h5f.ACC_RDWR | h5f.ACC_SWMR_READ | h5f.ACC_SWMR_WRITE)
+        # The version of which chunks were asked for, and the chunks of a version.
+        self._seen: int | None = None
+        self._known: tuple[int, ChunkRows] | None = None
+        # Those that were written since then: all others are where they were.
+        self._written: set[Coordinates] = set()
+
+    def forget(self) -> None:
+        """Ask libhdf5 again: the dataset shows another state of the file."""
+        self._seen, self._known = None, None
 
     def info(self, coords: Iterable[int]) -> ChunkInfo:
         """Return where the chunk is that holds the item at `coords`."""
@@ -76,9 +90,33 @@ class StoredChunks:
             raise self._missing(start)
         return view[: stored[0]]
 
-    def write(self, coords: Iterable[int], data: Buffer, filter_mask: int) -> None:
-        """Store `data` as the chunk whose first item is at `coords`."""
+    def write(
+        self, coords: Iterable[int], data: Buffer, filter_mask: int, wrote: Callable[[], object]
+    ) -> None:
+        """Store `data` as the chunk whose first item is at `coords`.
+
+        wrote: counts a change; it is called whether or not the write succeeds.
+        """
         start = self._start(coords)
+        before = self._version
+        try:
+            self._put(start, data, filter_mask)
+        finally:
+            wrote()
+            # A chunk without a mask is counted by the bridge too.
+            if before is not None and self._version == before + (1 if filter_mask else 2):
+                self._move_on(before, start)
+
+    def _move_on(self, version: int, start: Coordinates) -> None:
+        """Note that since `version` only this chunk was written: others are where they were."""
+        after = self._version
+        if after is not None and self._seen == version:
+            self._seen = after
+        if after is not None and self._known is not None and self._known[0] == version:
+            self._known = after, self._known[1]
+            self._written.add(start)
+
+    def _put(self, start: Coordinates, data: Buffer, filter_mask: int) -> None:
         if filter_mask == 0:
             # Checksums say where a chunk belongs, and it may come from elsewhere.
             self._library.write_chunk(start, _core.filter_place(data, start) if self._has_sums else data)
@@ -95,17 +133,35 @@ class StoredChunks:
         """Yield all stored chunks that lie inside of the shape, in C order."""
         self._check_chunked()
         shape = self._h5.id.shape
-        rows = sorted(self._library.chunk_table())
-        for start, address, size, mask in rows:
+        for start, address, size, mask in self._rows():
             # The index of a file that another program writes may be ahead of the shape.
             if all(at < length for at, length in zip(start, shape, strict=True)):
                 yield ChunkInfo(start, mask, address, size)
 
+    @property
+    def _version(self) -> int | None:
+        """Another number after each change; None where there may be changes that nobody counts."""
+        return 0 if self._is_fixed else self._library.version
+
+    def _rows(self) -> ChunkRows:
+        """Return all stored chunks."""
+        # Before the chunks: what changes them meanwhile makes it another version.
+        version = self._version
+        if self._known is not None and self._known[0] == version and not self._written:
+            return self._known[1]
+        rows = self._library.chunk_rows()
+        if version is not None:
+            self._seen, self._known, self._written = version, (version, rows), set()
+        return rows
+
     def _entry(self, start: Coordinates) -> ChunkInfo:
-        if may_be_mixed_up(self._h5.maxshape):
-            rows = (row for row in self._library.chunk_table() if row[0] == start)
-            _, address, size, mask = next(rows, (start, None, None, None))
-            return ChunkInfo(start, mask, address, size)
+        version = self._version
+        known = self._known
+        if known is not None and known[0] == version and start not in self._written:
+            return _info(start, known[1])
+        if may_be_mixed_up(self._h5.maxshape) or (version is not None and version == self._seen):
+            return _info(start, self._rows())
+        self._seen = version
         stored = self._h5.id.get_chunk_info_by_coord(start)
         if stored.byte_offset is None:
             return ChunkInfo(start, None, None, None)
@@ -141,3 +197,11 @@ class StoredChunks:
         if is_first and start != given:
             raise ValueError(f"coordinates {given}: no chunk of {chunks} begins there, but at {start}")
         return start
+
+
+def _info(start: Coordinates, rows: ChunkRows) -> ChunkInfo:
+    found = rows.find(start)
+    if found is None:
+        return ChunkInfo(start, None, None, None)
+    offset, size, filter_mask = found
+    return ChunkInfo(start, filter_mask, offset, size)

@@ -62,6 +62,7 @@ class Dataset(Placed, Array):
     """
 
     __slots__ = (
+        "_chunks",
         "_facts",
         "_h5",
         "_is_closed",
@@ -70,6 +71,7 @@ class Dataset(Placed, Array):
         "_where",
         "zones",
     )
+    _chunks: StoredChunks | None
     _facts: Facts
     _h5: Any
     _library: Hdf5Library
@@ -95,6 +97,7 @@ class Dataset(Placed, Array):
         facts = facts.with_edges_of(library)
         self = super().__new__(cls, facts.open(library, gear, blocks, zones), facts.dtype)
         self._library = library
+        self._chunks = None
         self._facts = facts
         self._h5 = h5
         self._nodes = nodes
@@ -333,7 +336,12 @@ class Dataset(Placed, Array):
             raise ValueError(f"shape {shape}: the last axes of {self.shape} are those of the items")
 
     def chunk_info(self, coords: Iterable[int]) -> ChunkInfo:
-        """Return where the chunk is stored that holds the item at `coords`."""
+        """Return where the chunk is stored that holds the item at `coords`.
+
+        The first call takes as long as libhdf5 needs to find one chunk, the second as long as it needs to
+        list them all, and the others do not depend on their number, as long as the dataset does not change
+        but by `write_chunk`. A file that others may write to, with SWMR or by `h5`, is asked each time.
+        """
         return self._stored().info(coords)
 
     def read_chunk(self, coords: Iterable[int], out: Buffer | None = None) -> bytes | memoryview:
@@ -351,18 +359,19 @@ class Dataset(Placed, Array):
         """
         if not self.handle.is_writable:
             raise ValueError(f"{self.name}: the file is open for reading only")
-        try:
-            self._stored().write(coords, data, filter_mask)
-        finally:
-            self._wrote()
+        self._stored().write(coords, data, filter_mask, self._wrote)
 
     def chunk_iter(self) -> Iterator[ChunkInfo]:
         """Iterate over the stored chunks, in C order."""
         return self._stored().all()
 
     def _stored(self) -> StoredChunks:
-        facts, has_sums = self._facts, is_blosc2_alone(one[0] for one in self._facts.filters)
-        return StoredChunks(self._h5, self._library, facts.chunks[: facts.rank], has_sums=has_sums)
+        known = self._chunks
+        if known is None:
+            facts, has_sums = self._facts, is_blosc2_alone(one[0] for one in self._facts.filters)
+            chunks = facts.chunks[: facts.rank]
+            known = self._chunks = StoredChunks(self._h5, self._library, chunks, has_sums=has_sums)
+        return known
 
     def flush(self) -> None:
         """Commit all that was written to the file, by whichever dataset or table. See `File.flush`."""
@@ -372,6 +381,8 @@ class Dataset(Placed, Array):
         """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed."""
         if not self.handle.is_writable:
             self._h5.id.refresh()
+        if self._chunks is not None:
+            self._chunks.forget()
         is_other = self.handle.refresh()
         if is_other:
             self._wrote()

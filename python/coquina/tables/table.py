@@ -21,7 +21,7 @@ from coquina.hdf5.places import inside
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
-from coquina.tables import deleting, table_indexes, writing
+from coquina.tables import deleting, stored_chunks, table_indexes, writing
 from coquina.tables.access import KnownTerms
 from coquina.tables.conditions import KnownConditions
 from coquina.tables.nests import Nest
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import Path
+    from coquina._core import Buffer, Path
     from coquina.arrays.info import Damage
+    from coquina.hdf5.chunks import ChunkInfo
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.indexes.store import IndexStore
@@ -503,6 +504,41 @@ class Table(Queries):
             if not self.index_store.is_empty:
                 self.index_store.renamed(old, new)
             self._row = False
+
+    # Stored chunks
+
+    def chunk_info(self, coords: Iterable[int], column: str | None = None, part: int = 0) -> ChunkInfo:
+        """Return where the chunk is stored that holds the row of `coords`, a tuple of one number.
+
+        column: of a table of columns, whose arrays have chunks of their own; None for records. part: of a
+        column that is stored as several arrays, as text is (0 for where each begins, 1 for its bytes).
+        """
+        return stored_chunks.dataset_of(self, column, part).chunk_info(coords)
+
+    def chunk_iter(self, column: str | None = None, part: int = 0) -> Iterator[ChunkInfo]:
+        """Iterate over the stored chunks of the records, or of a column; see `chunk_info`."""
+        return stored_chunks.dataset_of(self, column, part).chunk_iter()
+
+    def read_chunk(
+        self, coords: Iterable[int], out: Buffer | None = None, column: str | None = None, part: int = 0
+    ) -> bytes | memoryview:
+        """Return the stored bytes of the chunk that begins at `coords`; see `Dataset.read_chunk`."""
+        return stored_chunks.dataset_of(self, column, part).read_chunk(coords, out)
+
+    def write_chunk(
+        self,
+        coords: Iterable[int],
+        data: Buffer,
+        filter_mask: int = 0,
+        column: str | None = None,
+        part: int = 0,
+    ) -> None:
+        """Store `data` as the chunk that begins at `coords`; see `Dataset.write_chunk`.
+
+        Its rows must be there: `resize` makes room for them.
+        """
+        with self._lock, self._changing():
+            stored_chunks.write_chunk(self, coords, data, filter_mask, column, part)
 
     def compact(self) -> None:
         """Give back the space of what was overwritten or deleted, and make one run of each index.

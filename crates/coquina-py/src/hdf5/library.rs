@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::Dataset;
-use super::rows::{RowTuple, row_tuples};
+use super::rows::{ChunkRows, RowTuple, row_tuples};
 use super::versions::DatasetVersion;
 use crate::buffers::{Input, Output};
 use crate::errors::Raised;
@@ -112,6 +112,17 @@ impl Hdf5Library {
             Ok(rows)
         })?;
         row_tuples(py, rows)
+    }
+
+    /// All stored chunks, to be looked up.
+    fn chunk_rows(&self, py: Python<'_>) -> Result<ChunkRows, Raised> {
+        Ok(py.detach(|| ChunkRows::of(|each| self.dataset.chunk_table(each)))?)
+    }
+
+    /// A number that is larger after each change of the dataset; `None` where there may be some that nobody counts.
+    #[getter]
+    fn version(&self) -> Option<u64> {
+        self.dataset.version()
     }
 
     /// Gives all that was written to the file to the operating system.

@@ -26,6 +26,7 @@ pub(crate) use library::Hdf5Library;
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Hdf5Library>()?;
     module.add_class::<journaled::JournaledFile>()?;
+    module.add_class::<rows::ChunkRows>()?;
     module.add_class::<tuner::ChunkTuner>()?;
     module.add_class::<versions::SoleWriter>()?;
     module.add_class::<versions::DatasetVersion>()?;
