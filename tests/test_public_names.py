@@ -13,7 +13,7 @@ import coquina as cq
 
 LIST = Path(__file__).with_name("public_names.txt")
 #: Modules that the documentation names, beside the package.
-MODULES = ("adapters", "fft", "hdf5", "linalg", "strings", "tuning")
+MODULES = ("adapters", "fft", "hdf5", "linalg", "stores", "strings", "tuning")
 
 
 def members(cls: type) -> set[str]:

@@ -1,6 +1,7 @@
 """The reference: a page for each group of public names, written when the site is built.
 
-In: the public names of `coquina`, `coquina.hdf5`, `coquina.linalg`, `coquina.fft` and `coquina.strings`.
+In: the public names of `coquina`, `coquina.hdf5`, `coquina.linalg`, `coquina.fft`, `coquina.stores` and
+    `coquina.strings`.
 Out: `docs/api/*.md`, which autodoc fills with docstrings. They are not kept in the repository.
 Invariant: every public name is on one page; those that no group takes are on the last.
 """
@@ -63,6 +64,7 @@ GROUPS: list[tuple[str, str, str]] = [
         """,
     ),
     ("hdf5", "HDF5", "hdf5.*"),
+    ("stores", "Stores of python-blosc2", "stores.*"),
     (
         "chunks",
         "Chunks and packed files",

@@ -81,10 +81,11 @@ PROVIDERS: dict[str, str] = {
     "numpy_protocols": "coquina.expressions.protocols",
     "opening": "coquina.arrays.opening",
     "polars_scan": "coquina.adapters.polars_scan",
+    "stores": "coquina.stores.opening",
     "table_making": "coquina.tables.making",
     "table_opening": "coquina.tables.opening",
     "variable_arrays": "coquina.tables.vlarrays",
 }
 
 #: Modules that are used by their own name, and imported when they are.
-SUBMODULES = frozenset({"fft", "hdf5", "linalg", "strings"})
+SUBMODULES = frozenset({"fft", "hdf5", "linalg", "stores", "strings"})

@@ -1,4 +1,4 @@
-"""`open`: looks at what a file holds, and gives an `Array`, a `Frame`, a `PackFile` or an `hdf5.File`.
+"""`open`: looks at what a file holds, and gives an array, a frame, a packed file, an HDF5 file or a store.
 
 In: a path, a file object or, for `from_bytes`, a buffer. Out: an open handle that reads what it is asked for.
 Frames that stand for data elsewhere, or hold code, are refused: nothing that is opened is run or followed.
@@ -29,14 +29,20 @@ if TYPE_CHECKING:
     from coquina._core import Buffer, Path
     from coquina.arrays.foreign import Foreign
     from coquina.hdf5 import files as hdf5_files
+    from coquina.stores import opening as stores
 else:
-    hdf5_files = Provider("hdf5_files")
+    hdf5_files, stores = map(Provider, ("hdf5_files", "stores"))
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 #: The names of files that are ours if anything is: what is wrong with them, the engine says.
 _OWN_SUFFIXES = (".b2nd", ".b2frame", ".blp")
 _WRITABLE = {"r": False, "r+": True, "a": True}
+_ZIP = b"PK"
+#: The file that makes a directory a store.
+_EMBED = "embed.b2e"
+#: Metalayers of frames that hold more than plain chunks.
+_OBJECTS = frozenset({"b2embed", "b2dict", "b2tree"})
 
 
 def open(
@@ -55,7 +61,8 @@ def open(
     """Open a file by its content, and read only what is asked for.
 
     Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), a `Frame`
-    for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an `hdf5.File` for HDF5.
+    for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an `hdf5.File` for HDF5, and a
+    `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`, `.b2z`, `.b2e`), which are read.
 
     source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
         `store`, or a file object opened for reading in binary mode that can seek. What is far away is read by
@@ -91,6 +98,8 @@ def open(
         raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
     if offset == 0 and is_hdf5(target):
         return _hdf5(target, mode, damaged, wait, durable, allow_external)
+    if offset == 0 and not damaged and (store := _store(target, mode, verify)) is not None:
+        return store
     try:
         handle = _core.open_content(
             target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
@@ -98,7 +107,33 @@ def open(
     except (_core.CorruptError, FileNotFoundError) as error:
         is_other = offset == 0 and not (damaged and not (isinstance(target, str) and os.path.isdir(target)))
         raise (_foreign(cast("Any", target)) if is_other else None) or error from None
-    return _opened(handle)
+    if damaged or _WRITABLE[mode]:
+        # To be mended, or to be changed: chunk by chunk.
+        return _as_stored(handle)
+    return opened(handle, verify=verify, is_whole=offset == 0)
+
+
+def _store(target: Path | BinaryIO, mode: str, verify: bool) -> Any:
+    """Return the store that a directory or a ZIP archive is; None for what is none."""
+    if not isinstance(target, str):
+        file = cast("BinaryIO", target)
+        at = file.tell()
+        file.seek(0)
+        is_zip = file.read(len(_ZIP)) == _ZIP
+        file.seek(at)
+        return stores.open_archive(file, None, "the file", verify=verify) if is_zip else None
+    if os.path.isdir(target):
+        is_store = os.path.isfile(os.path.join(target, _EMBED))
+        found = stores.open_directory(target, verify=verify) if is_store else None
+    elif os.path.isfile(target):
+        with builtins.open(target, "rb") as file:
+            is_zip = file.read(len(_ZIP)) == _ZIP
+            found = stores.open_archive(file, target, target, verify=verify) if is_zip else None
+    else:
+        return None
+    if found is not None and mode != "r":
+        raise UnsupportedError(f"{target}: mode {mode!r}: stores of Blosc2 are opened for reading only")
+    return found
 
 
 def _foreign(target: str | BinaryIO) -> Exception | None:
@@ -148,7 +183,13 @@ def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, dama
         file, source = cast("BinaryIO", reader.file()), cast("Any", reader)
         if offset == 0 and _has_signature(file):
             return _hdf5(file, "r", damaged)
-        found = _opened(_core.open_content(source, offset=offset, verify=verify, damaged=damaged))
+        file.seek(0)
+        if offset == 0 and not damaged and file.read(len(_ZIP)) == _ZIP:
+            store = stores.open_archive(file, None, reader.url, verify=verify, reader=reader)
+            if store is not None:
+                return store
+        handle = _core.open_content(source, offset=offset, verify=verify, damaged=damaged)
+        found = _as_stored(handle) if damaged else opened(handle, verify=verify, is_whole=offset == 0)
     except _core.CoquinaError as error:
         is_other = isinstance(error, _core.CorruptError) and offset == 0 and not damaged
         if is_other and (other := _foreign_file(cast("BinaryIO", reader.file()), reader.url)) is not None:
@@ -165,7 +206,11 @@ def from_bytes(buffer: Buffer) -> Any:
     if content.contiguous and bytes(content.cast("B")[:8]) == _SIGNATURE:
         return _hdf5(BytesIO(content), "r", damaged=False)
     try:
-        return _opened(_core.open_content(buffer))
+        if content.contiguous and bytes(content.cast("B")[: len(_ZIP)]) == _ZIP:
+            store = stores.open_archive(BytesIO(content), None, "the buffer")
+            if store is not None:
+                return store
+        return opened(_core.open_content(buffer))
     except _core.CorruptError as error:
         is_known = content.contiguous and content.nbytes
         raise (_foreign_file(BytesIO(content), "the buffer") if is_known else None) or error from None
@@ -234,7 +279,21 @@ def restore(content: bytes, mode: str) -> Array:
     return _same_as(array) if _WRITABLE[mode] else array
 
 
-def _opened(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader) -> Any:
+def opened(
+    handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader,
+    *,
+    verify: bool = True,
+    is_whole: bool = True,
+) -> Any:
+    """Return what a handle is of. is_whole: whether it is all that its file holds."""
+    if isinstance(handle, _core.FrameHandle) and not _OBJECTS.isdisjoint(
+        name for name, _ in handle.metalayers()
+    ):
+        return stores.of_frame(handle, verify=verify, is_whole=is_whole)
+    return _as_stored(handle)
+
+
+def _as_stored(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader) -> Any:
     if isinstance(handle, _core.ArrayHandle):
         return Array(handle, parse_dtype(handle.dtype_text, handle.typesize))
     if isinstance(handle, _core.PackReader):

@@ -1,0 +1,70 @@
+"""Stores that are opened: directories, ZIP archives, and frames that hold others.
+
+In: paths, file objects, open frames. Out: stores; None for what is none.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from coquina import _core
+from coquina._core import CorruptError
+from coquina.stores.archive import Archive
+from coquina.stores.contents import Contents
+from coquina.stores.directory import leaves_of_directory
+from coquina.stores.keys import EMBED
+from coquina.stores.tree import Store
+
+if TYPE_CHECKING:
+    from coquina._core import FrameHandle
+    from coquina.remote import RangeReader
+
+_SUFFIX = ".b2z"
+
+
+def open_directory(path: str, *, verify: bool = True) -> Store:
+    """Return the store that a directory with an `embed.b2e` is."""
+    embed = os.path.join(path, EMBED)
+    frame = _embed_frame(_core.open_content(embed, verify=verify), embed)
+    return Store(Contents(frame, leaves_of_directory(path), path=path, name=path, verify=verify))
+
+
+def open_archive(
+    file: BinaryIO,
+    path: str | None,
+    name: str,
+    *,
+    verify: bool = True,
+    reader: RangeReader | None = None,
+) -> Store | None:
+    """Return the store that a ZIP archive is; None for one of other files.
+
+    path: by which the engine opens it; None for it to read `file`, or `reader`. name: for errors.
+    """
+    try:
+        archive = Archive(file, path, name)
+    except CorruptError:
+        if name.lower().endswith(_SUFFIX):
+            raise
+        # It is told of as what it is.
+        return None
+    if EMBED not in archive.members:
+        return None
+    frame = _embed_frame(archive.leaf(EMBED).open(verify), f"{name}: {EMBED}")
+    store = Store(Contents(frame, archive.leaves(EMBED), path=path, name=name, verify=verify))
+    store.remote = reader
+    return store
+
+
+def of_frame(handle: FrameHandle, *, verify: bool, is_whole: bool) -> Store:
+    """Return the store that a frame is. is_whole: whether it is all that its file holds."""
+    path = handle.path if is_whole else None
+    name = handle.path or "a frame in memory"
+    return Store(Contents(handle, {}, path=path, name=name, verify=verify))
+
+
+def _embed_frame(handle: Any, where: str) -> FrameHandle:
+    if not isinstance(handle, _core.FrameHandle):
+        raise CorruptError(f"{where}: no frame that leaves lie in")
+    return handle

@@ -1,0 +1,234 @@
+"""`Group` and `Store`: what is in a store of python-blosc2, with the vocabulary of h5py's groups.
+
+In: leaves by key. Out: groups, and leaves as what they are (`Array`, `Frame`), opened as they are asked for.
+Invariant: a store shows what was there when it was opened, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from coquina.attrs import Attrs
+from coquina.html import caption_html, rows_html
+from coquina.stores.keys import ATTRS, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coquina.remote import RangeReader
+    from coquina.stores.contents import Contents, Kind
+    from coquina.stores.leaves import Leaf
+
+_SHOWN_MAX = 50
+
+
+class Node:
+    """A name in a store: what lies there, and what lies below it. A DictStore may have both."""
+
+    __slots__ = ("below", "leaf")
+
+    def __init__(self) -> None:
+        """Make a name at which nothing lies."""
+        self.leaf: Leaf | None = None
+        self.below: dict[str, Node] = {}
+
+    def add(self, key: str, leaf: Leaf) -> None:
+        """Put a leaf at a key."""
+        node = self
+        for part in parts_of(key):
+            node = node.below.setdefault(part, Node())
+        node.leaf = leaf
+
+    def at(self, key: str) -> Node | None:
+        """Return what has a key; None if nothing has."""
+        node: Node | None = self
+        for part in parts_of(key):
+            node = node.below.get(part) if node is not None else None
+        return node
+
+
+class Group(Mapping[str, Any]):
+    """A group of a store: a mapping from names to groups and leaves, for reading.
+
+    `group["a/b"]` is what has this path, `group["/a/b"]` what has it from the top. A leaf is an `Array`, or
+    a `Frame` of plain chunks.
+    """
+
+    __slots__ = ("__weakref__", "_contents", "_name", "_node")
+
+    def __init__(self, contents: Contents, name: str, node: Node) -> None:
+        """Made by a store."""
+        self._contents = contents
+        self._name = name
+        self._node = node
+
+    @property
+    def name(self) -> str:
+        """The path from the top of the store."""
+        return self._name
+
+    @property
+    def file(self) -> Store:
+        """The store."""
+        return self._contents.store
+
+    @property
+    def parent(self) -> Group:
+        """The group that this one is in; the top is in itself."""
+        return self._group(self._name.rpartition("/")[0])
+
+    @property
+    def attrs(self) -> Attrs:
+        """What python-blosc2 calls `vlmeta` of a group: metadata by name, for reading."""
+        self._contents.check_open()
+        return Attrs(self._contents.layers(self._node.below.get(ATTRS)))
+
+    def __getitem__(self, name: str) -> Any:
+        """Return what has this name, or path of names. Raises KeyError; CorruptError for damage."""
+        path, node = self._found(name)
+        if node is None:
+            raise KeyError(f"{self._contents.name}: there is no {path!r}")
+        return self._contents.opened(path, node)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is something of this name, or path of names."""
+        return isinstance(name, str) and self._found(name)[1] is not None
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, in order."""
+        self._contents.check_open()
+        return iter(sorted(name for name in self._node.below if not self._contents.is_hidden(name)))
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        self._contents.check_open()
+        return sum(not self._contents.is_hidden(name) for name in self._node.below)
+
+    def __bool__(self) -> bool:
+        """Return whether the store is open."""
+        return not self._contents.is_closed
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same group of the same open store."""
+        return isinstance(other, Group) and self._node is other._node
+
+    def __hash__(self) -> int:
+        """By the place in the store."""
+        return hash(id(self._node))
+
+    def get(self, name: str, default: Any = None, *, getclass: bool = False) -> Any:
+        """Return what has this name, or `default`. getclass: its type instead."""
+        if name not in self:
+            return default
+        found = self[name]
+        return cast("Any", type(found)) if getclass else found
+
+    def visit(self, func: Callable[[str], Any]) -> Any:
+        """Call `func(name)` for everything below; a result that is not None ends it."""
+        return next((found for name in self._below() if (found := func(name)) is not None), None)
+
+    def visititems(self, func: Callable[[str, Any], Any]) -> Any:
+        """Call `func(name, node)` for everything below; a result that is not None ends it."""
+        return next((found for name in self._below() if (found := func(name, self[name])) is not None), None)
+
+    def _below(self) -> Iterator[str]:
+        """Yield the path from here of everything below, groups before what is in them."""
+        self._contents.check_open()
+        waiting = [(name, self._node.below[name]) for name in reversed(list(self))]
+        while waiting:
+            path, node = waiting.pop()
+            yield path
+            if self._contents.is_object(f"{self._name.rstrip('/')}/{path}"):
+                continue
+            names = sorted(name for name in node.below if not self._contents.is_hidden(name))
+            waiting += [(f"{path}/{name}", node.below[name]) for name in reversed(names)]
+
+    def _found(self, name: str) -> tuple[str, Node | None]:
+        """Return the path of a name from the top, and what is there."""
+        self._contents.check_open()
+        start = "" if name.startswith("/") else self._name
+        path = "/" + "/".join([*parts_of(start), *parts_of(name)])
+        if self._contents.is_hidden(path.rpartition("/")[2]):
+            return path, None
+        return path, self._contents.top.at(path)
+
+    def _group(self, path: str) -> Group:
+        node = self._contents.top.at(path)
+        return self.file if node is self._contents.top or node is None else Group(self._contents, path, node)
+
+    def __repr__(self) -> str:
+        """Say name and how many members."""
+        if not self:
+            return f"<{type(self).__name__}, closed>"
+        return f"<{type(self).__name__} {self._name!r} ({len(self)} members)>"
+
+    def _repr_html_(self) -> str:
+        """Return what is in it, for notebooks."""
+        if not self:
+            return caption_html(self)
+        rows = [(name, *_described(self, name)) for name in list(self)[:_SHOWN_MAX]]
+        more = ", the first ones of more" if len(self) > _SHOWN_MAX else ""
+        return rows_html(("name", "is"), rows) + caption_html(f"{self!r}{more}")
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Pickle by path and name: it reopens for reading. Raises TypeError for what is in memory."""
+        return self._contents.pickled(self._name)
+
+
+class Store(Group):
+    """An open store: its top group. `with cq.open("x.b2z") as store:` closes it.
+
+    kind: "TreeStore", "DictStore" or "EmbedStore", as python-blosc2 calls them.
+    remote: what reads a store that is far away, with counts of `requests` and `bytes_read`; else None.
+    """
+
+    __slots__ = ("remote",)
+
+    def __init__(self, contents: Contents) -> None:
+        """Made by `coquina.open`."""
+        super().__init__(contents, "/", contents.top)
+        contents.store = self
+        self.remote: RangeReader | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What python-blosc2 calls such a store."""
+        return self._contents.kind
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file or directory; None for bytes and for what is far away."""
+        return self._contents.path
+
+    @property
+    def mode(self) -> str:
+        """How it was opened."""
+        return "r"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed. What was taken out of it stays open."""
+        return self._contents.is_closed
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._contents.close()
+
+    def __enter__(self) -> Store:
+        """Return the store; it is closed at the end of the `with` block."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Say of which kind it is, where it is, and how many members it has."""
+        if not self:
+            return "<Store, closed>"
+        return f"<Store {self._contents.name!r}, {self.kind} ({len(self)} members)>"
+
+
+def _described(group: Group, name: str) -> tuple[str]:
+    return (repr(group[name]),)
