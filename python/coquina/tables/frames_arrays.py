@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import ArrayHandle
+    from coquina._core import ArrayHandle, DirectoryTransaction
 
 
 class Directory:
@@ -44,18 +44,17 @@ class Directory:
             found = self._arrays.setdefault(handle.identity, made)
         return found
 
-    def transaction(self) -> Transaction:
+    def transaction(self) -> DirectoryTransaction:
         """Return a context that makes all changes in it one commit; an exception undoes them.
 
         Contexts within it are part of it.
         """
-        return Transaction(self)
+        return self.engine.transaction(self._undone)
 
-    def undone(self) -> None:
+    def _undone(self) -> None:
         """Tell who looks after changes that the arrays are as at the last commit."""
-        if not self.engine.is_changing:
-            for array in list(self._arrays.values()):
-                array.undone()
+        for array in list(self._arrays.values()):
+            array.undone()
 
 
 _guard = Lock()
@@ -69,30 +68,6 @@ def shared(engine: TableDirectory) -> Directory:
         if found is None:
             found = _directories[engine.id] = Directory(engine)
         return found
-
-
-class Transaction:
-    """A context in which all changes of a directory are one commit."""
-
-    __slots__ = ("_directory",)
-
-    def __init__(self, directory: Directory) -> None:
-        """It may be entered any number of times."""
-        self._directory = directory
-
-    def __enter__(self) -> None:
-        """Begin."""
-        self._directory.engine.begin()
-
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        """Commit, or after an exception undo."""
-        is_good = False
-        try:
-            self._directory.engine.end(kind is None)
-            is_good = kind is None
-        finally:
-            if not is_good:
-                self._directory.undone()
 
 
 class TableArray(Array):

@@ -142,15 +142,11 @@ impl TableDirectory {
         self.0.is_changing()
     }
 
-    /// Begins a commit, or a part of one.
-    fn begin(&self, py: Python<'_>) -> Result<(), Raised> {
-        self.begin_change(py)
-    }
-
-    /// Ends what was begun; the outermost end commits, or undoes what is not good.
-    #[pyo3(signature = (is_good, /))]
-    fn end(&self, py: Python<'_>, is_good: bool) -> Result<(), Raised> {
-        Ok(py.detach(|| self.0.end(is_good))?)
+    /// A context in which all changes are one commit, and which an exception undoes; those within it are part of it.
+    /// `undone` is called after changes have been undone.
+    #[pyo3(signature = (undone, /))]
+    fn transaction(slf: Py<Self>, undone: Py<PyAny>) -> DirectoryTransaction {
+        DirectoryTransaction { directory: slf, undone }
     }
 
     /// Whether there is a newer commit than the one that is shown.
@@ -165,13 +161,7 @@ impl TableDirectory {
 
     /// Gives unused room back.
     fn compact(&self, py: Python<'_>) -> Result<(), Raised> {
-        self.begin_change(py)?;
-        let work = || {
-            let done = self.0.compact();
-            let ended = self.0.end(done.is_ok());
-            done.and(ended)
-        };
-        Ok(py.detach(work)?)
+        Ok(py.detach(|| self.0.compact())?)
     }
 
     /// Commits, and lets go of the directory, unless others have it open too.
@@ -321,5 +311,36 @@ impl TableDirectory {
         self.change(py, |directory| {
             directory.change_attributes(path.0.as_bytes(), |known| drop(known.remove(name.0.as_bytes())))
         })
+    }
+}
+
+/// A context in which all changes of a directory are one commit. It begins and ends without Python code, so that an
+/// interrupt comes before or after.
+#[pyclass(frozen, module = "coquina._core")]
+pub(super) struct DirectoryTransaction {
+    directory: Py<TableDirectory>,
+    undone: Py<PyAny>,
+}
+
+#[pymethods]
+impl DirectoryTransaction {
+    fn __enter__(&self, py: Python<'_>) -> Result<(), Raised> {
+        self.directory.get().begin_change(py)
+    }
+
+    #[pyo3(signature = (kind, _value, _traceback, /))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: &Bound<'_, PyAny>,
+        _value: &Bound<'_, PyAny>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> Result<(), Raised> {
+        let (directory, is_good) = (&self.directory.get().0, kind.is_none());
+        let ended = py.detach(|| directory.end(is_good));
+        if (!is_good || ended.is_err()) && !directory.is_changing() {
+            self.undone.call0(py)?;
+        }
+        Ok(ended?)
     }
 }

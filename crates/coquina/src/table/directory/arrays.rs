@@ -83,8 +83,12 @@ impl TableDirectory {
 
     /// A number that no array has, and none had at the last commit, and the file of that number. To be asked for and
     /// used within one change.
+    ///
+    /// # Errors
+    /// `Invalid` if nothing can be written.
     pub fn new_array(&self) -> Result<NewArray> {
         self.check_usable()?;
+        self.check_writable()?;
         let state = self.state();
         let number = 1 + state.nodes.greatest_number().max(state.committed.greatest_number());
         Ok(NewArray { number, file: self.path.join(file_name(number)) })

@@ -16,7 +16,7 @@ use super::nodes::{Node, Nodes, file_name};
 use super::sweeping::{sweep, sweep_indexes};
 use super::writers;
 use crate::array::{Array, Outcome, Text, commit_together};
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 
 /// Arrays with changes, in the states that a commit will make the committed ones.
 #[derive(Default)]
@@ -28,9 +28,7 @@ struct Prepared {
 impl TableDirectory {
     /// Writes all that has changed behind the committed states, and then the manifest that names it.
     pub(super) fn commit(&self) -> Result<()> {
-        if !self.is_writable() {
-            return Err(self.placed(Error::invalid("the table is open for reading only")));
-        }
+        self.check_writable()?;
         let mut writing = locked(&self.writing);
         let (before, durable, has_same_nodes) = {
             let state = self.state();

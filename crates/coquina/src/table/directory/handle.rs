@@ -151,6 +151,14 @@ impl TableDirectory {
         }
     }
 
+    /// Checks that it was opened for writing.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.writable {
+            return Ok(());
+        }
+        Err(self.placed(Error::invalid("the table is open for reading only")))
+    }
+
     /// Lets go of the directory, and refuses to write anything from here on.
     pub(super) fn abandon(&self, why: &str) {
         let (open, lock) = {

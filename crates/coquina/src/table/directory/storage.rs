@@ -104,7 +104,7 @@ impl TableStorage for DirectoryStorage {
         if self.0.is_changing() {
             return Err(self.0.placed(Error::invalid("a change is open already")));
         }
-        self.check_writable()?;
+        self.0.check_writable()?;
         self.0.begin()
     }
 
@@ -135,13 +135,6 @@ impl TableStorage for DirectoryStorage {
 }
 
 impl DirectoryStorage {
-    fn check_writable(&self) -> Result<()> {
-        if self.0.is_writable() {
-            return Ok(());
-        }
-        Err(self.0.placed(Error::invalid("the table is open for reading only")))
-    }
-
     fn check_is_free(&self, path: &str) -> Result<()> {
         match self.0.node(path.as_bytes()) {
             Some(_) => Err(self.0.placed(wrong_path(path.as_bytes(), "is there already"))),
