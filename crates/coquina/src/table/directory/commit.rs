@@ -143,7 +143,9 @@ impl TableDirectory {
         for (_, number) in before.arrays().filter(|&(_, number)| !now.contains(&number)) {
             let open = self.state().arrays.remove(&number);
             // What cannot be closed or removed is not named, and removed by the next writer.
-            open.map(|open| drop(open.array.close()));
+            if let Some(open) = open {
+                drop(open.array.close());
+            }
             let _ = fs::remove_file(self.file(number));
         }
     }
