@@ -5,6 +5,7 @@ The same directories are read by `crates/coquina/tests/tables/goldens.rs`.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,18 @@ def test_directories_of_both_languages_have_the_values_that_they_were_made_of(fo
             else:
                 assert listed(found) == listed(values), name
         assert table.where("int8 >= 2")["text"].tolist() == ["d\n", "😀"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_directories_of_both_languages_are_changed_alike(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    with cq.open_table(copy, mode="r+") as table:
+        table.append(wanted())
+        table.delete(range(5))
+    with cq.open_table(copy) as table:
+        assert len(table) == 5
+        for name, values in wanted().items():
+            assert listed(table[name][...]) == listed(values), name
 
 
 def test_directories_of_both_languages_are_described_alike() -> None:

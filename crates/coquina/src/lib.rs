@@ -2,7 +2,7 @@
 //!
 //! Data flow, from the bottom up: `base` (errors, checked bytes, the pool) - `codec`, `filter` (one stream, one
 //! block) - [`chunk`] (one compressed buffer) - [`bloscpack`], [`frame`] (files of chunks) - [`store`] (where the
-//! chunks of an array live) - [`policy`] (how they are encoded) - [`array`] (n-dimensional) - [`query`] (which rows hold a condition) - [`table`] (columns of equal length).
+//! chunks of an array live) - [`policy`] (how they are encoded) - [`mod@array`] (n-dimensional) - [`query`] (which rows hold a condition) - [`table`] (columns of equal length).
 
 #![forbid(unsafe_code)]
 

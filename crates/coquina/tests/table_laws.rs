@@ -42,6 +42,10 @@ fn every_kind_of_column_reads_back_what_was_appended_in_any_parts() {
                 let missing: Vec<bool> = cells.iter().map(Option::is_none).collect();
                 assert_eq!(column.missing(..).unwrap(), missing, "{place}");
                 assert_eq!(table.verify().unwrap(), [], "{place}");
+                let known = column.query_column().unwrap();
+                assert_eq!((known.path.as_str(), known.rows()), ("a", 50), "{place}");
+                let is_time = matches!(kind, Kind::Dates | Kind::Spans);
+                assert_eq!(known.is_nullable(), kind.may_be_missing() && !is_time, "{place}");
             }
         }
     }

@@ -7,6 +7,8 @@ use coquina::frame::Mode;
 use coquina::table::{Batch, ColumnSpec, ColumnType, Schema, Table, TableOptions, Values};
 use coquina_kernels::Type;
 
+use super::Folder;
+
 fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/tables").join(name)
 }
@@ -90,6 +92,28 @@ fn directories_that_python_and_rust_wrote_have_the_same_values() {
                 "{name}: {:?}",
                 found.spec()
             );
+        }
+        assert_eq!(table.verify().unwrap(), [], "{name}");
+    }
+}
+
+#[test]
+fn directories_that_python_and_rust_wrote_are_changed_alike() {
+    for name in ["coquina-python-0.1.0", "coquina-rust-0.1.0"] {
+        let copy = Folder::new(name);
+        std::fs::create_dir(&copy.0).unwrap();
+        for file in std::fs::read_dir(folder(name)).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), copy.0.join(file.file_name())).unwrap();
+        }
+        let mut table = Table::open(&copy.0, Mode::Write).unwrap();
+        table.append(&rows()).unwrap();
+        table.delete(&[0, 1, 2, 3, 4]).unwrap();
+        table.close().unwrap();
+        let table = Table::open(&copy.0, Mode::Read).unwrap();
+        for (column, wanted) in rows().iter() {
+            let found = table.column(column).unwrap().read_values(..).unwrap();
+            assert_eq!(&found, wanted, "{name}: {column}");
         }
         assert_eq!(table.verify().unwrap(), [], "{name}");
     }

@@ -105,7 +105,8 @@ impl Kind {
         })
     }
 
-    fn may_be_missing(self) -> bool {
+    /// Whether it has values for none.
+    pub(crate) fn may_be_missing(self) -> bool {
         let name = format!("{self:?}");
         name.starts_with("Nullable")
             || name.contains("Categories")

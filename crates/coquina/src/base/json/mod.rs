@@ -59,7 +59,7 @@ impl Json {
     /// Reads a value.
     ///
     /// # Errors
-    /// `Corrupt` for what is no JSON, `Limit` for more than [`DEPTH_MAX`] lists and objects in each other.
+    /// `Corrupt` for what is no JSON, `Limit` for more than 500 lists and objects in each other.
     pub fn read(text: &[u8]) -> Result<Self> {
         read::read(text)
     }
