@@ -9,6 +9,7 @@ mod interval;
 mod program;
 mod rule;
 mod spread;
+pub mod text;
 mod tree;
 
 pub use interval::{Interval, Item};

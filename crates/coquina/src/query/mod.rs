@@ -4,6 +4,7 @@
 //! over rows by `walk`, box by box on all threads, and decode what a box without matches holds of no column.
 
 mod columns;
+pub mod condition;
 mod fingerprints;
 mod fold;
 mod gather;

@@ -32,7 +32,7 @@ pub enum Comparison {
 impl Comparison {
     /// Whether it holds for texts in this order.
     #[inline(always)]
-    pub(super) fn holds(self, order: Ordering) -> bool {
+    pub(crate) fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),
             Self::NotEqual => order.is_ne(),
