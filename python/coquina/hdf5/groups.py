@@ -167,7 +167,11 @@ class Group(Placed, MutableMapping[str, Any]):
             ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by goal,
             for_, bandwidth and calibrate of `coquina.Tuning`, which an attribute keeps for writes to come.
         level: 0 to 9; 1 to 22 for Zstandard alone. By default 1 for Blosc2, and 5 for others.
-        filters: "shuffle", "nofilter"; "bitshuffle" with Blosc.
+        filters: "shuffle", "nofilter"; "bitshuffle" with Blosc. With "blosc2" all that arrays take: names, or
+            pairs of a name and a parameter, in a list, and pairs for the codec, as ("zfp_rate", 25). What the
+            parameters of HDF5's filter cannot say stands in each chunk, where h5py and PyTables read it, and
+            in an attribute, for writes to come; see `Dataset.encoding`.
+        dictionary: with "blosc2" and its codec "zstd", the streams of a chunk share a dictionary.
         blocks: of Blosc2, the unit that is decoded; their number of bytes is kept, and their shape here.
         fletcher32: chunks get a checksum, which h5py checks too.
         fillvalue: what items are until they are written.

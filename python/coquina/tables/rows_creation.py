@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.hdf5 import checksums, fixed_attributes, tuning_attribute
+from coquina.hdf5 import checksums, chunk_encoding, fixed_attributes, tuning_attribute
 from coquina.hdf5.creation import first_missing, link
-from coquina.hdf5.filters import ChunkShape, as_set, pipeline
+from coquina.hdf5.filters import ChunkShape, as_set, encoding_of, pipeline
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
@@ -61,6 +61,11 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: S
     _set_fill(plist, schema, fields, defaults)
     space = h5s.create_simple((0,), (h5s.UNLIMITED,))
     dataset = h5py.Dataset(h5d.create(h5.id, None, tid, space, plist))
+    records = ChunkShape((), dtype.itemsize, typesize_of(dtype.itemsize), 0, dtype)
+    if (encoding := encoding_of(storage, records)) is not None:
+        if encoding.is_lossy:
+            raise ValueError(f"{encoding}: records are kept exactly")
+        chunk_encoding.put(dataset.id, encoding)
     if storage.checksums is False and storage.compressor == "blosc2":
         checksums.forgo(dataset.id)
     _put_attributes(dataset, schema, title, (fields, defaults))
