@@ -9,6 +9,7 @@ import hdf5plugin
 import numpy as np
 import pytest
 import tables
+from h5py import h5z
 
 import coquina as cq
 from coquina import CorruptError
@@ -273,3 +274,68 @@ class TestCopies:
             assert made.encoding is not None
         for theirs in peers_of(source, "copied"):
             np.testing.assert_array_equal(theirs, WAVES)
+
+
+def test_dask_encodes_as_the_dataset_does(path):
+    array = pytest.importorskip("dask.array")
+    with cq.open(path, "w") as f:
+        x = array.from_array(WAVES, chunks=(15, 48))
+        d = f.create_dataset("d", data=x, chunks=(30, 48), filters=["shuffle", "bytedelta"])
+        for info in d.chunk_iter():
+            stored = cq.from_bytes(bytes(d.read_chunk(info.start)))
+            assert stored.info.filters == [("shuffle", 0), ("bytedelta", 4)]
+        np.testing.assert_array_equal(d[...], WAVES)
+
+
+def test_bounds_go_with_what_loses_nothing(path):
+    with cq.open(path, "w") as f:
+        bound = {"max_error": 0.01}
+        d = f.create_dataset("d", data=WAVES, chunks=(30, 48), filters=["shuffle", "bytedelta"], lossy=bound)
+        assert 0 < np.abs(d[...] - WAVES).max() <= 0.01
+        assert "shuffle + bytedelta" in str(d.info)
+        with pytest.raises(ValueError, match="loses something itself"):
+            f.create_dataset("e", (60, 48), "f4", filters=[("trunc_prec", 10)], lossy=bound)
+
+
+class TestFiltersOfLibhdf5:
+    """Filters that libhdf5 runs when items are written, and we when they are read."""
+
+    @pytest.mark.parametrize("kind", ["i4", "u2", "f8", ">i4", "u1"])
+    @pytest.mark.parametrize("name", ["lzf", "bzip2", "szip", "nbit", "scaleoffset"])
+    def test_everybody_reads_them(self, path, name, kind):
+        items = (STEPS[:, :40] % 200).astype(kind)
+        with cq.open(path, "w") as f:
+            if name == "scaleoffset" and kind == "f8":
+                with pytest.raises(ValueError, match="takes integers"):
+                    f.create_dataset("d", data=items, chunks=(25, 16), filter=name)
+                return
+            d = f.create_dataset("d", data=items, chunks=(25, 16), maxshape=(None, 40), filter=name)
+            d[3:30:2] = items[4:31:2]
+            d.append(items[:7])
+            with d.appending() as session:
+                session.append(items[:5])
+            found = d[...]
+            expected = np.concatenate([items, items[:7], items[:5]])
+            expected[3:30:2] = items[4:31:2]
+            np.testing.assert_array_equal(found, expected)
+        with cq.open(path) as f:
+            np.testing.assert_array_equal(f["d"][...], expected)
+            assert f["d"].verify() == []
+        with h5py.File(path) as f:
+            np.testing.assert_array_equal(f["d"][...], expected)
+            codes = {"lzf": 32000, "bzip2": 307, "szip": 4, "nbit": 5, "scaleoffset": 6}
+            plist = f["d"].id.get_create_plist()
+            assert plist.get_filter(plist.get_nfilters() - 1)[0] == codes[name]
+
+    def test_repack_takes_them(self, path, tmp_path):
+        with cq.open(path, "w") as f:
+            f.create_dataset("d", data=STEPS, chunks=(30, 48))
+        assert repack(path, tmp_path / "out.h5", filter="lzf").datasets[0].how == "encoded"
+        with h5py.File(tmp_path / "out.h5") as f:
+            assert f["d"].compression == "lzf"
+            np.testing.assert_array_equal(f["d"][...], STEPS)
+
+    def test_one_that_is_not_there_is_named(self, path, monkeypatch):
+        monkeypatch.setattr(h5z, "filter_avail", lambda code: code != 307)
+        with cq.open(path, "w") as f, pytest.raises(cq.UnsupportedError, match="'bzip2'"):
+            f.create_dataset("d", data=STEPS, chunks=(30, 48), filter="bzip2")

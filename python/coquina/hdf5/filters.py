@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from coquina._core import UnsupportedError
 from coquina.hdf5.chunk_encoding import CODECS, FILTERS, ChunkEncoding, plain_filter
 from coquina.hdf5.untyped import h5z
 from coquina.storage_options import Storage
@@ -28,6 +29,11 @@ Slot = tuple[int, bool, tuple[int, ...]]
 
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 BLOSC, LZ4, BITSHUFFLE, ZSTD, BLOSC2, HTJ2K = 32001, 32004, 32008, 32015, 32026, 32033
+SZIP, NBIT, SCALEOFFSET, BZIP2, LZF = 4, 5, 6, 307, 32000
+#: Of SZIP, as `H5Pset_szip` makes them: neighbours, the third selection of codes, bits without a header.
+_SZIP_OPTIONS, _SZIP_PIXELS = 32 | 1 | 128, 16
+#: Of scale-offset: integers, with as many bits as a chunk needs.
+_SCALEOFFSET_INTEGERS = 2
 
 
 def is_blosc2_alone(codes: Iterable[int]) -> bool:
@@ -99,6 +105,8 @@ def encoding_of(storage: Storage, shape: ChunkShape) -> ChunkEncoding | None:
         )
     if encoding is not None and storage.tuning is not None:
         raise ValueError(f"{encoding}: codec='auto' chooses codec and filters")
+    if encoding is not None and encoding.is_lossy and storage.lossy is not None:
+        raise ValueError(f"lossy: {encoding} loses something itself; leave it out, or lossy")
     return encoding
 
 
@@ -244,6 +252,43 @@ def _htj2k(storage: Storage, shape: ChunkShape) -> list[Slot]:
     return [(HTJ2K, True, (1, big_endian | signed | shape.itemsize, width, height, components))]
 
 
+def _by_libhdf5(code: int, name: str, values: tuple[int, ...]) -> list[Slot]:
+    """Return a filter that is run by libhdf5, when items are written: it must be there.
+
+    Its own set-up completes the parameters when the dataset is made.
+    """
+    if not h5z.filter_avail(code) or not h5z.get_filter_info(code) & h5z.FILTER_CONFIG_ENCODE_ENABLED:
+        raise UnsupportedError(f"filter {name!r}: libhdf5, which is to write it, has none here that can")
+    return [(code, True, values)]
+
+
+def _lzf(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("lzf", storage)
+    return [*_shuffled(storage, shape), *_by_libhdf5(LZF, "lzf", (4, 0x105, shape.chunk_bytes))]
+
+
+def _bzip2(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("bzip2", storage)
+    return [*_shuffled(storage, shape), *_by_libhdf5(BZIP2, "bzip2", (_level(storage, 1, 9),))]
+
+
+def _szip(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("szip", storage)
+    return [*_shuffled(storage, shape), *_by_libhdf5(SZIP, "szip", (_SZIP_OPTIONS, _SZIP_PIXELS))]
+
+
+def _nbit(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("nbit", storage)
+    return _by_libhdf5(NBIT, "nbit", ())
+
+
+def _scaleoffset(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("scaleoffset", storage)
+    if shape.dtype is not None and shape.dtype.kind not in "iu":
+        raise ValueError(f"dtype {shape.dtype}: the filter 'scaleoffset' takes integers")
+    return _by_libhdf5(SCALEOFFSET, "scaleoffset", (_SCALEOFFSET_INTEGERS, 0))
+
+
 def _none(storage: Storage, shape: ChunkShape) -> list[Slot]:
     _no_codec("none", storage)
     return []
@@ -257,5 +302,10 @@ _COMPRESSORS: dict[str, Callable[[Storage, ChunkShape], list[Slot]]] = {
     "zstd": _zstd,
     "bitshuffle": _bitshuffle,
     "htj2k": _htj2k,
+    "lzf": _lzf,
+    "bzip2": _bzip2,
+    "szip": _szip,
+    "nbit": _nbit,
+    "scaleoffset": _scaleoffset,
     "none": _none,
 }

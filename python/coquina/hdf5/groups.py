@@ -162,7 +162,9 @@ class Group(Placed, MutableMapping[str, Any]):
             the items in one piece, without filters.
         maxshape: how far each axis may grow, None for without end.
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
-            (images of 8-bit and 16-bit integers; needs coquina-images) or "none".
+            (images of 8-bit and 16-bit integers; needs coquina-images) or "none". libhdf5 writes "lzf",
+            "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to
+            write these is slow.
         codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
             ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by goal,
             for_, bandwidth and calibrate of `coquina.Tuning`, which an attribute keeps for writes to come.
