@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, final
 from ._core import ArrayHandle, Buffer, Path
 
 _Filters: TypeAlias = Iterable[tuple[int, bool, Iterable[int]]]
+_Encoding: TypeAlias = tuple[Any, int, list[Any] | None, bool, str, int]
 _ChunkRow: TypeAlias = tuple[tuple[int, ...], int, int, int]
 _ChunkTable: TypeAlias = list[_ChunkRow]
 
@@ -143,6 +144,8 @@ class _Facts(Protocol):
     def terminated(self) -> Sequence[tuple[int, int, int]]: ...
     @property
     def seconds(self) -> str | None: ...
+    @property
+    def encoding(self) -> _Encoding | None: ...
 
 def open_dataset(
     library: Hdf5Library,
@@ -168,6 +171,7 @@ def filter_encode(
     rows: int = ...,
     tuner: ChunkTuner | None = None,
     checksums: bool = True,
+    encoding: _Encoding | None = None,
 ) -> bytes: ...
 def filter_has_sums(data: Buffer, /) -> bool: ...
 def filter_place(data: Buffer, start: Iterable[int], /) -> bytes: ...

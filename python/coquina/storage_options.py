@@ -77,6 +77,7 @@ class DatasetOptions(ChunkOptions, total=False):
 
     maxshape: tuple[int | None, ...] | None
     filter: str
+    dictionary: bool
     fletcher32: bool
     fillvalue: Any
     zones: Sequence[tuple[int, str]]
@@ -86,6 +87,7 @@ class DatasetCopyOptions(CodecOptions, total=False):
     """How the copy of a dataset is stored; None for as the dataset is. `hdf5.repack` tells of each."""
 
     filter: str | None
+    dictionary: bool
     fletcher32: bool | None
     chunks: tuple[int, ...] | Literal["auto"] | None
     blocks: tuple[int, ...] | None
@@ -114,6 +116,7 @@ class TableOptions(EncodingOptions, total=False):
     expected_rows: int | None
     chunk_rows: int | None
     filter: str
+    dictionary: bool
     fletcher32: bool
     index: Sequence[str]
     lossy: Mapping[str, Lossy | Mapping[str, Any]] | None
@@ -146,6 +149,7 @@ class Storage:
 
     # HDF5 datasets
     filter: str | None = None
+    dictionary: bool = False
     fletcher32: bool | None = None
     maxshape: tuple[int | None, ...] | None = None
     fillvalue: Any = None

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import coquina as cq
 from coquina._core import UnsupportedError
 from coquina.hdf5 import File
 from coquina.storage_options import Storage
@@ -349,3 +350,26 @@ def test_chunks_are_whole_blocks_unless_they_are_given(row_bytes: int, wanted: i
         assert chunk & (chunk - 1) == 0
         assert chunk == 1 or (1 << 20) < chunk * row_bytes <= 2 << 20
         assert block == 1 or (1 << 15) < block * row_bytes <= 1 << 16
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+def test_expected_rows_are_obeyed_by_both_layouts(tmp_path, layout):
+    """The rows layout did not look at them. A chunk has about an eighth of the rows, within bounds."""
+    row = np.dtype([("a", "i4"), ("b", "f8"), ("c", "S4")])
+
+    def chunk_rows(data, **options):
+        path = tmp_path / "x.h5"
+        with cq.create_table(path, data, layout=layout, mode="w", **options) as t:
+            return (t.dataset if layout == "rows" else t["a"]).chunks[0]
+
+    usual = chunk_rows(row)
+    assert usual == (1 << 17 if layout == "rows" else 1 << 16)
+    sizes = [chunk_rows(row, expected_rows=rows) for rows in (0, 10, 100_000, 1_000_000, 3_000_000, 10**12)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] == sizes[1] == (4096 if layout == "columns" else (64 << 10) // row.itemsize)
+    assert sizes[2:4] == [1 << 14, 1 << 17]
+    assert sizes[-1] == 1 << 19
+    assert chunk_rows(row, expected_rows=10, chunk_rows=777) == 777
+    if layout == "rows":
+        # The first rows of a table do not say how many it will have.
+        assert chunk_rows(np.zeros(10, row)) == usual

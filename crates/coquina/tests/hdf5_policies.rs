@@ -114,6 +114,7 @@ fn open(library: &Arc<Dataset>, filter: u16) -> Array {
         checksums: true,
         terminated: Vec::new(),
         seconds: None,
+        encoding: None,
         zones: Vec::new(),
         gear: Gear::Fetched,
         writable: true,

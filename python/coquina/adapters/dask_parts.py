@@ -101,6 +101,7 @@ class DatasetRecipe:
     zones: list[tuple[int, str]]
     tuning: Terms | None = None
     checksums: bool = True
+    encoding: Any = None
 
     def encoded(self, items: npt.NDArray[Any], start: Shape) -> list[tuple[Shape, bytes]]:
         """Return where each chunk begins, and its bytes."""
@@ -127,6 +128,7 @@ class DatasetRecipe:
             rows=rows,
             tuner=tuner,
             checksums=self.checksums,
+            encoding=self.encoding,
         )
 
     def packed(self, part: list[tuple[Shape, bytes]]) -> bytes:

@@ -159,6 +159,7 @@ def _recipe_of_dataset(dataset: Dataset) -> DatasetRecipe | None:
         [(offset, name) for offset, name in dataset.zones],
         dataset.goal,
         dataset.checksums,
+        None if dataset.encoding is None else dataset.encoding.terms,
     )
 
 

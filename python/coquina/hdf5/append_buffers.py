@@ -61,6 +61,8 @@ class AppendBuffer:
         self._pins = not dataset.file.commits
         self._is_pinned = self._pins and self._filled > 0
         self._is_time = is_time64(inside(dataset).id)
+        encoding = dataset.encoding
+        self._encoding = None if encoding is None else encoding.terms
         # How many rows of the buffer the steps of a flush have written so far.
         self._written = 0
         self._has_filters = bool(dataset.filters)
@@ -198,6 +200,7 @@ class AppendBuffer:
                 rows=len(part),
                 tuner=self._tuner,
                 checksums=dataset.checksums,
+                encoding=self._encoding,
             )
             at = (self._start, *(one.start for one in region[1:rank]))
             chunks.append((at, stored))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5 import checksums as sums
-from coquina.hdf5 import quantization, tuning_attribute
+from coquina.hdf5 import chunk_encoding, quantization, tuning_attribute
 from coquina.hdf5.comparing import compare
 from coquina.hdf5.creation import first_missing, link
 from coquina.hdf5.datasets import Dataset
@@ -67,9 +67,10 @@ def repack(
     """Write a copy of an HDF5 file without gaps, its datasets compressed otherwise if that is asked for.
 
     group: what is copied; its members are those of the new file's root. A dataset may be named too.
-    filter, codec, level, filters, blocks, fletcher32: as in `Group.create_dataset`; for all datasets, or for
-        those at or below the paths `only`, which count from `group` on. None keeps what is. The codec "auto"
-        gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+    filter, codec, level, filters, dictionary, blocks, fletcher32: as in `Group.create_dataset`; for all
+        datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is.
+        The codec "auto" gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of
+        `Tuning`. Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
     checksums: whether chunks whose only filter is "blosc2" have some; those that are otherwise are encoded
         anew. None keeps what is.
     chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is. Datasets
@@ -121,6 +122,10 @@ def repack_by(
 ) -> Repacked:
     """Write a copy of the file at `path` to `out` by a request; see `repack`."""
     request.check()
+    if verify and (lost := request.loses) is not None:
+        raise ValueError(
+            f"{lost}: loses what no bound tells, so a copy cannot be compared: verify=False, or lossy="
+        )
     before = os.path.getsize(path)
     work = _Work(progress)
     with last_commit(path) as old:
@@ -137,7 +142,8 @@ def repack_by(
             if verify:
                 with h5py.File(new.part, "r") as made:
                     there = Walk(made["/"] if isinstance(top, h5py.Group) else _only(made))
-                    compare(walk, there, threads, work.done, copy.bounds, {*copy.goals, *copy.sums})
+                    anew = {*copy.goals, *copy.sums, *copy.encodings}
+                    compare(walk, there, threads, work.done, copy.bounds, anew)
             _state_policies(copy, new.h5)
             shutil.copymode(path, new.part)
             new.finish()
@@ -155,6 +161,8 @@ def _state_policies(copy: TreeCopy, new: Any) -> None:
         tuning_attribute.put(new[name], goal)
     for name, wanted in copy.sums.items():
         sums.put(new[name].id, wanted)
+    for name, encoding in copy.encodings.items():
+        chunk_encoding.put(new[name].id, encoding)
 
 
 def work_bytes(path: Path, group: str = "/", *, verify: bool = True) -> int:
@@ -206,6 +214,7 @@ def copy(
         copy_attributes(h5, made)
         if planned.how == "encoded":
             tuning_attribute.put(made, planned.tuning)
+            chunk_encoding.put(made.id, planned.encoding)
     except BaseException:
         del group[first]
         raise

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.arrays.creation import is_sliced
-from coquina.hdf5 import checksums
+from coquina.hdf5 import checksums, chunk_encoding
 from coquina.hdf5.describing import default_cut
-from coquina.hdf5.filters import ChunkShape, as_set, pipeline
+from coquina.hdf5.filters import ChunkShape, as_set, encoding_of, pipeline
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.untyped import h5d, h5o, h5p, h5py, h5s, h5t, h5z
 
@@ -111,6 +111,11 @@ def create(location: Any, made: Content, tid: Any, storage: Storage) -> tuple[An
         _check_plain(storage, made.shape)
     space = h5s.create_simple(made.shape, limits) if made.shape else h5s.create(h5s.SCALAR)
     did = h5d.create(location.id, None, tid, space, plist)
+    if blocks is not None:
+        typesize = made.dtype.base.itemsize
+        chunks = ChunkShape((), made.dtype.itemsize, typesize, 0, made.dtype)
+        if (encoding := encoding_of(storage, chunks)) is not None:
+            chunk_encoding.put(did, encoding)
     if storage.checksums is False and blocks is not None and storage.compressor == "blosc2":
         checksums.forgo(did)
     return h5py.Dataset(did), blocks

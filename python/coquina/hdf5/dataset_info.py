@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from coquina._core import CorruptError
 from coquina.arrays.info import ArrayInfo, asked
 from coquina.hdf5.untyped import h5py
 from coquina.quoting import quoted
@@ -25,6 +26,7 @@ class DatasetInfo(ArrayInfo):
     name: in the file. layout: "chunked", "contiguous", "compact" or "virtual".
     maxshape: None along an axis that may grow without end.
     pipeline: id, name and parameters of each HDF5 filter, in the order of writing.
+    encoding: how chunks of Blosc2 are encoded that are written, where its parameters cannot say it.
     gear, reason: the way to the chunks, and why it is not "direct".
     chunks_direct, chunks_fetched, boxes_whole: work of this handle so far: chunks that were read from a
         descriptor of ours, chunks and boxes of items that came from libhdf5.
@@ -37,6 +39,7 @@ class DatasetInfo(ArrayInfo):
     layout: str
     maxshape: tuple[int | None, ...]
     pipeline: list[tuple[int, str, tuple[int, ...]]]
+    encoding: str | None
     gear: str
     reason: str | None
     chunks_direct: int
@@ -63,6 +66,7 @@ class DatasetInfo(ArrayInfo):
             layout=dataset.layout,
             maxshape=dataset.maxshape,
             pipeline=dataset.filters,
+            encoding=_encoding_name(dataset),
             lossy=dataset.lossy,
             **tuning_facts(dataset),
             **stats,
@@ -76,6 +80,7 @@ class DatasetInfo(ArrayInfo):
             "name": self.name,
             "maxshape": self.maxshape,
             "filters": " + ".join(described(name, values) for _, name, values in self.pipeline) or "none",
+            **({} if self.encoding is None else {"encoding": self.encoding}),
             **({} if self.tuning is None else {"tuning": self.tuning_text}),
             "layout": self.layout,
             "gear": self.gear if self.reason is None else f"{self.gear} ({self.reason})",
@@ -83,6 +88,13 @@ class DatasetInfo(ArrayInfo):
         return "\n".join([*lines, *(f"{name:10}  {quoted(value)}" for name, value in facts.items())])
 
     __repr__ = __str__
+
+
+def _encoding_name(dataset: Dataset) -> str | None:
+    try:
+        return None if dataset.encoding is None else str(dataset.encoding)
+    except CorruptError:
+        return "damaged"
 
 
 #: Facts of other arrays that an HDF5 dataset does not have.

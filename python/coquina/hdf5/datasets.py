@@ -18,7 +18,14 @@ from coquina.arrays.array import Array
 from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.descriptions import add_layers, layers_of
 from coquina.arrays.fields import field_names, write_fields
-from coquina.hdf5 import checksums, policy_attributes, quantization, rounding, tuning_attribute
+from coquina.hdf5 import (
+    checksums,
+    chunk_encoding,
+    policy_attributes,
+    quantization,
+    rounding,
+    tuning_attribute,
+)
 from coquina.hdf5.appending import AppendSession
 from coquina.hdf5.chunks import ChunkInfo, StoredChunks
 from coquina.hdf5.dataset_info import DatasetInfo, described
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
     from coquina._core import Buffer, Hdf5Library, Path
     from coquina.changes import Changes
     from coquina.hdf5.appending import AppendSession
+    from coquina.hdf5.chunk_encoding import ChunkEncoding
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import Lossy, LossyInfo
@@ -143,6 +151,14 @@ class Dataset(Placed, Array):
         return [(code, name, values) for code, name, _, values in self._facts.filters]
 
     @property
+    def encoding(self) -> ChunkEncoding | None:
+        """How chunks are encoded that are written, where the parameters of Blosc2's filter cannot say it.
+
+        None where they say it. Raises CorruptError for a damaged attribute: the dataset can be read then.
+        """
+        return chunk_encoding.of_dataset(self._h5)
+
+    @property
     def checksums(self) -> bool:
         """Whether chunks that are written get checksums: if Blosc2 is their only filter, unless refused."""
         return is_blosc2_alone(one[0] for one in self._facts.filters) and checksums.are_wanted(self._h5.id)
@@ -213,6 +229,7 @@ class Dataset(Placed, Array):
     def goal(self) -> Terms | None:
         """What chunks are tuned for, as the engine takes it. Raises CorruptError as `tuning` does."""
         filters = [code for code, _, _, _ in self._facts.filters]
+        chunk_encoding.check(self._h5)
         is_tunable = self.layout == "chunked" and is_blosc2_alone(filters)
         return tuning_attribute.read(self._h5) if is_tunable else None
 

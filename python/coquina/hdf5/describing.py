@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from coquina import _core
+from coquina._core import CorruptError
 from coquina.dtypes import dtype_text
-from coquina.hdf5 import checksums
+from coquina.hdf5 import checksums, chunk_encoding
 from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.fill_values import fill_bytes
 from coquina.hdf5.item_types import bare, stored_dtype
@@ -31,6 +33,7 @@ from coquina.hdf5.zones import zone_fields
 
 if TYPE_CHECKING:
     from coquina._core import ArrayHandle, DatasetVersion, Hdf5Library
+    from coquina.hdf5.chunk_encoding import ChunkEncoding
     from coquina.remote import RangeReader
 
 Gear = Literal["direct", "fetched", "whole"]
@@ -61,6 +64,7 @@ class Facts:
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
     terminated: offset, size and number of strings in an item that end at their first NUL.
     is_time: whether the items are PyTables' times, stored as integers; `dtype` and `fill` are of seconds.
+    own_encoding: how chunks that are written are encoded, where the filter's parameters do not say it.
     """
 
     shape: tuple[int, ...]
@@ -85,6 +89,12 @@ class Facts:
     checksums: bool
     terminated: Sequence[tuple[int, int, int]]
     is_time: bool = False
+    own_encoding: ChunkEncoding | None = None
+
+    @property
+    def encoding(self) -> chunk_encoding.Terms | None:
+        """How chunks that are written are encoded, as the engine takes it; None for as the filter says."""
+        return None if self.own_encoding is None else self.own_encoding.terms
 
     @property
     def dtype_text(self) -> str:
@@ -240,7 +250,15 @@ def _facts(
         # Readers need not ask: chunks say themselves whether they have some.
         checksums=not file.is_writable or checksums.are_wanted(did),
         terminated=(),
+        own_encoding=_own_encoding(did, filters) if file.is_writable else None,
     )
+
+
+def _own_encoding(did: Any, filters: list[Filter]) -> ChunkEncoding | None:
+    """Return what an attribute says of chunks to come; nothing if it is damaged, which writes will tell."""
+    with suppress(CorruptError):
+        return chunk_encoding.read(did, [(code, values) for code, _, _, values in filters])
+    return None
 
 
 def place_of(node: Any) -> tuple[int, int]:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from coquina._core import UnsupportedError
+from coquina.hdf5.chunk_encoding import CODECS, FILTERS, ChunkEncoding, plain_filter
 from coquina.hdf5.untyped import h5z
 from coquina.storage_options import Storage
 from coquina.tuning_options import DEFAULT_CODEC, DEFAULT_LEVEL
@@ -27,6 +29,11 @@ Slot = tuple[int, bool, tuple[int, ...]]
 
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 BLOSC, LZ4, BITSHUFFLE, ZSTD, BLOSC2, HTJ2K = 32001, 32004, 32008, 32015, 32026, 32033
+SZIP, NBIT, SCALEOFFSET, BZIP2, LZF = 4, 5, 6, 307, 32000
+#: Of SZIP, as `H5Pset_szip` makes them: neighbours, the third selection of codes, bits without a header.
+_SZIP_OPTIONS, _SZIP_PIXELS = 32 | 1 | 128, 16
+#: Of scale-offset: integers, with as many bits as a chunk needs.
+_SCALEOFFSET_INTEGERS = 2
 
 
 def is_blosc2_alone(codes: Iterable[int]) -> bool:
@@ -37,9 +44,8 @@ def is_blosc2_alone(codes: Iterable[int]) -> bool:
     return list(codes) == [BLOSC2]
 
 
-_BLOSC_CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
-_BLOSC_FILTERS = {"nofilter": 0, "shuffle": 1, "bitshuffle": 2}
-_BLOSC2_FILTERS = {**_BLOSC_FILTERS, "delta": 3}
+_BLOSC_CODECS = CODECS
+_BLOSC_FILTERS = {name: code for name, code in FILTERS.items() if name != "delta"}
 _BITSHUFFLE_CODECS = {"none": 0, "lz4": 2, "zstd": 3}
 _U32_MAX = (1 << 32) - 1
 #: Of compressors other than Blosc2, where nobody names one.
@@ -74,12 +80,34 @@ def pipeline(storage: Storage, shape: ChunkShape) -> list[Slot]:
 
     Raises ValueError for a name, a level or a combination that the compressor does not know.
     """
-    if storage.filters is not None:
-        # Also where the compressor does not look at it.
-        _filters_name(storage.filters)
+    if storage.compressor != "blosc2":
+        if storage.filters is not None:
+            # Also where the compressor does not look at it.
+            _filters_name(storage.filters)
+        if storage.dictionary:
+            raise ValueError(f"dictionary: is for the filter 'blosc2', not {storage.filter!r}")
     slots = _choice("filter", storage.compressor, _COMPRESSORS)(storage, shape)
     # The checksum is of the stored bytes. It is never skipped: no plugin is needed for it.
     return [*slots, (FLETCHER32, False, ())] if storage.fletcher32 else slots
+
+
+def encoding_of(storage: Storage, shape: ChunkShape) -> ChunkEncoding | None:
+    """Return how chunks of Blosc2 are to be encoded; None where the filter's parameters say it.
+
+    Raises ValueError for what is not to be had beside other filters, nor where chunks are tuned.
+    """
+    if storage.compressor != "blosc2":
+        return None
+    encoding = ChunkEncoding.of(storage, shape.dtype, shape.typesize)
+    if encoding is not None and storage.fletcher32:
+        raise ValueError(
+            f"fletcher32: {encoding} is for chunks whose only filter is 'blosc2'; these have checksums"
+        )
+    if encoding is not None and storage.tuning is not None:
+        raise ValueError(f"{encoding}: codec='auto' chooses codec and filters")
+    if encoding is not None and encoding.is_lossy and storage.lossy is not None:
+        raise ValueError(f"lossy: {encoding} loses something itself; leave it out, or lossy")
+    return encoding
 
 
 def refitted(slot: Slot, shape: ChunkShape) -> Slot:
@@ -94,7 +122,7 @@ def refitted(slot: Slot, shape: ChunkShape) -> Slot:
         return slot
     level, shuffle, codec = values[4:7] if len(values) >= 7 else (5, 1, 0)
     names = {number: name for name, number in (_BLOSC_CODECS | {"snappy": 3}).items()}
-    kinds = {number: name for name, number in _BLOSC2_FILTERS.items()}
+    kinds = {number: name for name, number in FILTERS.items()}
     if codec not in names or shuffle not in kinds:
         raise ValueError(f"codec {codec}, filter {shuffle}")
     like = Storage(names[codec], level, kinds[shuffle])
@@ -163,8 +191,11 @@ def _shuffled(storage: Storage, shape: ChunkShape) -> list[Slot]:
 
 
 def _blosc2(storage: Storage, shape: ChunkShape) -> list[Slot]:
-    codec = _codec(storage, DEFAULT_CODEC, _BLOSC_CODECS)
-    filters = _filters(storage, _BLOSC2_FILTERS)
+    encoding = encoding_of(storage, shape)
+    if encoding is None:
+        codec, filters = CODECS[cast("str", storage.codec or DEFAULT_CODEC)], plain_filter(storage.filters)
+    else:
+        filters, codec = encoding.nearest
     rank = len(shape.chunks)
     dims = (rank, *(extent & _U32_MAX for extent in shape.chunks)) if 2 <= rank <= 8 else ()
     sizes = (1, shape.block_bytes & _U32_MAX, shape.typesize, shape.chunk_bytes)
@@ -221,6 +252,43 @@ def _htj2k(storage: Storage, shape: ChunkShape) -> list[Slot]:
     return [(HTJ2K, True, (1, big_endian | signed | shape.itemsize, width, height, components))]
 
 
+def _by_libhdf5(code: int, name: str, values: tuple[int, ...]) -> list[Slot]:
+    """Return a filter that is run by libhdf5, when items are written: it must be there.
+
+    Its own set-up completes the parameters when the dataset is made.
+    """
+    if not h5z.filter_avail(code) or not h5z.get_filter_info(code) & h5z.FILTER_CONFIG_ENCODE_ENABLED:
+        raise UnsupportedError(f"filter {name!r}: libhdf5, which is to write it, has none here that can")
+    return [(code, True, values)]
+
+
+def _lzf(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("lzf", storage)
+    return [*_shuffled(storage, shape), *_by_libhdf5(LZF, "lzf", (4, 0x105, shape.chunk_bytes))]
+
+
+def _bzip2(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("bzip2", storage)
+    return [*_shuffled(storage, shape), *_by_libhdf5(BZIP2, "bzip2", (_level(storage, 1, 9),))]
+
+
+def _szip(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("szip", storage)
+    return [*_shuffled(storage, shape), *_by_libhdf5(SZIP, "szip", (_SZIP_OPTIONS, _SZIP_PIXELS))]
+
+
+def _nbit(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("nbit", storage)
+    return _by_libhdf5(NBIT, "nbit", ())
+
+
+def _scaleoffset(storage: Storage, shape: ChunkShape) -> list[Slot]:
+    _no_codec("scaleoffset", storage)
+    if shape.dtype is not None and shape.dtype.kind not in "iu":
+        raise ValueError(f"dtype {shape.dtype}: the filter 'scaleoffset' takes integers")
+    return _by_libhdf5(SCALEOFFSET, "scaleoffset", (_SCALEOFFSET_INTEGERS, 0))
+
+
 def _none(storage: Storage, shape: ChunkShape) -> list[Slot]:
     _no_codec("none", storage)
     return []
@@ -234,5 +302,10 @@ _COMPRESSORS: dict[str, Callable[[Storage, ChunkShape], list[Slot]]] = {
     "zstd": _zstd,
     "bitshuffle": _bitshuffle,
     "htj2k": _htj2k,
+    "lzf": _lzf,
+    "bzip2": _bzip2,
+    "szip": _szip,
+    "nbit": _nbit,
+    "scaleoffset": _scaleoffset,
     "none": _none,
 }

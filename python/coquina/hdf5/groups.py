@@ -162,12 +162,18 @@ class Group(Placed, MutableMapping[str, Any]):
             the items in one piece, without filters.
         maxshape: how far each axis may grow, None for without end.
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
-            (images of 8-bit and 16-bit integers; needs coquina-images) or "none".
+            (images of 8-bit and 16-bit integers; needs coquina-images) or "none". libhdf5 writes "lzf",
+            "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to
+            write these is slow.
         codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
             ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by goal,
             for_, bandwidth and calibrate of `coquina.Tuning`, which an attribute keeps for writes to come.
         level: 0 to 9; 1 to 22 for Zstandard alone. By default 1 for Blosc2, and 5 for others.
-        filters: "shuffle", "nofilter"; "bitshuffle" with Blosc.
+        filters: "shuffle", "nofilter"; "bitshuffle" with Blosc. With "blosc2" all that arrays take: names, or
+            pairs of a name and a parameter, in a list, and pairs for the codec, as ("zfp_rate", 25). What the
+            parameters of HDF5's filter cannot say stands in each chunk, where h5py and PyTables read it, and
+            in an attribute, for writes to come; see `Dataset.encoding`.
+        dictionary: with "blosc2" and its codec "zstd", the streams of a chunk share a dictionary.
         blocks: of Blosc2, the unit that is decoded; their number of bytes is kept, and their shape here.
         fletcher32: chunks get a checksum, which h5py checks too.
         fillvalue: what items are until they are written.

@@ -12,8 +12,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina import _core
-from coquina._core import CorruptError
-from coquina.hdf5 import checksums, tuning_attribute
+from coquina._core import CorruptError, UnsupportedError
+from coquina.hdf5 import checksums, chunk_encoding, tuning_attribute
 from coquina.hdf5 import filters as slots
 from coquina.hdf5.describing import default_cut, filters_of, item_dtype
 from coquina.hdf5.item_types import is_fixed
@@ -23,12 +23,14 @@ from coquina.hdf5.untyped import h5d, h5t, h5z
 from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
+    from coquina.hdf5.chunk_encoding import ChunkEncoding
     from coquina.hdf5.filters import Slot
     from coquina.lossy import Lossy
     from coquina.tuning_options import Terms
 
 #: Datasets without chunks get some if they have so many bytes and are to be compressed.
 _CHUNKED_FROM = 64 << 10
+_ANY_SHAPE = slots.ChunkShape((1,), 1, 1, 1)
 _FLETCHER32 = (slots.FLETCHER32, False, ())
 
 Shape = tuple[int, ...]
@@ -63,6 +65,15 @@ class CopyRequest:
         for one in (self.storage, *(self.storage.each or {}).values()):
             _check(one)
 
+    @property
+    def loses(self) -> ChunkEncoding | None:
+        """What is asked for that does not keep all, and has no bound to compare with; None for nothing."""
+        for one in (self.storage, *(self.storage.each or {}).values()):
+            encoding = None if one.filter is None else slots.encoding_of(one, _ANY_SHAPE)
+            if encoding is not None and encoding.is_lossy:
+                return encoding
+        return None
+
     def _has_own(self, path: str) -> bool:
         return path in (self.storage.each or {})
 
@@ -75,7 +86,10 @@ def _check(storage: Storage) -> None:
             f"checksums with filter {storage.filter!r}: only 'blosc2' has some, or fletcher32=True"
         )
     if storage.filter is not None:
-        slots.pipeline(storage, slots.ChunkShape((1,), 1, 1, 1))
+        slots.pipeline(storage, _ANY_SHAPE)
+    elif storage.dictionary or not isinstance(storage.filters, str | None):
+        named = "dictionary" if storage.dictionary else f"filters {storage.filters!r}"
+        raise ValueError(f"{named}: for chunks of Blosc2: name it by filter='blosc2'")
     if isinstance(storage.chunks, tuple) and (not storage.chunks or min(storage.chunks) < 1):
         raise ValueError(f"chunks {storage.chunks}: takes numbers of items, at least 1")
 
@@ -88,6 +102,7 @@ class Plan:
     that were skipped; "encoded" anew. reason: why it is not as it was asked for. chunks, filters, blocks: the
     new ones. lossy: the bound on what is lost, None for nothing. tuning: what chunks that are encoded anew
     are tuned for, None for not at all. checksums: whether they get some, None for as the dataset says.
+    encoding: how chunks are encoded anew, None for as the parameters of the filters say.
     """
 
     how: Literal["copied", "chunks", "encoded"]
@@ -98,6 +113,7 @@ class Plan:
     lossy: Lossy | None = None
     tuning: Terms | None = None
     checksums: bool | None = None
+    encoding: ChunkEncoding | None = None
 
 
 class _ImpossibleError(Exception):
@@ -148,17 +164,57 @@ def _planned(dataset: Any, storage: Storage, *, is_named: bool) -> Plan | None:
     filters = _filters(dataset, storage, chunks, blocks)
     goal = _tuning(dataset, storage, filters)
     sums = _checksums(dataset, storage, filters)
+    encoding = _encoding(dataset, storage, filters, is_named=is_named)
     if (
         lossy is None
         and sums is None
         and chunks == dataset.chunks
         and filters == slots_of(dataset)
         and _is_tuned(dataset, goal)
+        and (storage.filter is None or encoding == _known_encoding(dataset))
     ):
         return None
     if lossy is not None and not _all_encode(filters):
         raise _ImpossibleError("its filters cannot be run here; ask for another one")
-    return Plan("encoded", None, chunks, filters, blocks, lossy, goal, sums)
+    if encoding is not None:
+        _check_encoding(dataset, encoding, chunks, filters)
+    return Plan("encoded", None, chunks, filters, blocks, lossy, goal, sums, encoding)
+
+
+def _encoding(
+    dataset: Any, storage: Storage, filters: tuple[Slot, ...], *, is_named: bool
+) -> ChunkEncoding | None:
+    """Return how chunks are encoded: as it is asked for, or as they are if nothing is lost by it again."""
+    if not slots.is_blosc2_alone(code for code, _, _ in filters):
+        return None
+    if storage.filter is None:
+        known = _known_encoding(dataset)
+        return None if known is None or known.is_lossy else known
+    tid = dataset.id.get_type()
+    shape = slots.ChunkShape((), tid.get_size(), _innermost(tid), 0, _dtype(dataset))
+    encoding = slots.encoding_of(storage, shape)
+    is_scale = dataset.attrs.get("CLASS") == b"DIMENSION_SCALE"
+    if encoding is not None and encoding.is_lossy and is_scale and not is_named:
+        raise _ImpossibleError(f"{encoding}: dimension scales stay exact, unless they are named")
+    return encoding
+
+
+def _known_encoding(dataset: Any) -> ChunkEncoding | None:
+    """Return what the attribute of a dataset says; None where it is damaged."""
+    with suppress(CorruptError):
+        return chunk_encoding.of_dataset(dataset)
+    return None
+
+
+def _check_encoding(dataset: Any, encoding: ChunkEncoding, chunks: Shape, filters: tuple[Slot, ...]) -> None:
+    itemsize = itemsize_of(dataset)
+    rows = [(code, may_skip, list(values)) for code, may_skip, values in filters]
+    try:
+        _core.filter_encode(
+            rows, chunks, itemsize, bytearray(prod(chunks) * itemsize), encoding=encoding.terms
+        )
+    except (ValueError, UnsupportedError) as error:
+        raise _ImpossibleError(str(error)) from error
 
 
 def _tuning(dataset: Any, storage: Storage, filters: tuple[Slot, ...]) -> Terms | None:
@@ -256,7 +312,10 @@ def _filters(dataset: Any, storage: Storage, chunks: Shape, blocks: Shape) -> tu
     itemsize = tid.get_size()
     shape = slots.ChunkShape(chunks, itemsize, _innermost(tid), prod(blocks) * itemsize, _dtype(dataset))
     if storage.filter is not None:
-        return tuple(slots.pipeline(replace(storage, fletcher32=has_sum), shape))
+        try:
+            return tuple(slots.pipeline(replace(storage, fletcher32=has_sum), shape))
+        except ValueError as error:
+            raise _ImpossibleError(str(error)) from error
     if chunks == dataset.chunks and has_sum == had_sum:
         return old
     if not _all_encode(old):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina.hdf5 import quantization, tuning_attribute
+from coquina.hdf5 import chunk_encoding, quantization, tuning_attribute
 from coquina.lossy import reached_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,11 @@ def write_reached(h5: Any, reached: Reached) -> None:
 
 
 def read_goal(h5: Any) -> Terms | None:
-    """Return what chunks are tuned for. Raises CorruptError for an attribute that says nothing of it."""
+    """Return what chunks are tuned for. Raises CorruptError for an attribute that says nothing of it.
+
+    So it does for one that is to say how chunks are encoded: others must not come in between.
+    """
+    chunk_encoding.check(h5)
     return tuning_attribute.read(h5)
 
 

@@ -82,13 +82,12 @@ def make(place: tuple[Any, bytes | None, Any], dataset: Any, planned: Plan, tid:
     return type(dataset)(made)
 
 
-def bytes_array(dataset: Any, blocks: Shape | None = None, has_sums: bool | None = None) -> Array:
+def bytes_array(dataset: Any, planned: Plan | None = None) -> Array:
     """Return the items of a dataset as an array of bytes without meaning.
 
-    blocks, has_sums: of chunks to come; None for as the dataset says.
+    planned: how chunks to come are stored; None for as the dataset says.
     """
-    facts = _with_sums(describe_bytes(dataset), has_sums)
-    return Array(facts.open(facts.library_of(dataset), blocks=blocks), facts.dtype)
+    return _opened(dataset, describe_bytes(dataset), planned)
 
 
 def copy_chunks(source: Any, target: Any, done: Callable[[int], object]) -> None:
@@ -108,16 +107,20 @@ def copy_chunks(source: Any, target: Any, done: Callable[[int], object]) -> None
         done(itemsize * prod(part.stop - part.start for part in _region(start, source.shape, source.chunks)))
 
 
-def numbers_array(dataset: Any, blocks: Shape | None = None, has_sums: bool | None = None) -> Array:
+def numbers_array(dataset: Any, planned: Plan | None = None) -> Array:
     """Return the items of a dataset as an array of the numbers that they are; see `bytes_array`."""
     described = describe(dataset)
     assert described is not None
-    facts = _with_sums(described, has_sums)
+    return _opened(dataset, described, planned)
+
+
+def _opened(dataset: Any, facts: Facts, planned: Plan | None) -> Array:
+    blocks = None
+    if planned is not None:
+        blocks, has_sums = planned.blocks, planned.checksums
+        has_sums = facts.checksums if has_sums is None else has_sums
+        facts = replace(facts, checksums=has_sums, own_encoding=planned.encoding)
     return Array(facts.open(facts.library_of(dataset), blocks=blocks), facts.dtype)
-
-
-def _with_sums(facts: Facts, has_sums: bool | None) -> Facts:
-    return facts if has_sums is None else replace(facts, checksums=has_sums)
 
 
 def copy_items(
@@ -128,9 +131,9 @@ def copy_items(
     Chunks that are not stored stay so.
     """
     if planned.lossy is None:
-        old, new = bytes_array(source), bytes_array(target, planned.blocks, planned.checksums)
+        old, new = bytes_array(source), bytes_array(target, planned)
     else:
-        old, new = numbers_array(source), numbers_array(target, planned.blocks, planned.checksums)
+        old, new = numbers_array(source), numbers_array(target, planned)
         new.handle.set_lossy(planned.lossy.terms)
     if planned.tuning is not None:
         new.handle.set_tuning(planned.tuning)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from coquina.hdf5 import chunk_encoding
 from coquina.hdf5 import exact_attributes as attributes
 from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.planning import plan
@@ -22,6 +23,7 @@ from coquina.hdf5.variable_items import read_items, row_regions, write_items
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from coquina.hdf5.chunk_encoding import ChunkEncoding
     from coquina.hdf5.planning import CopyRequest, Plan
     from coquina.hdf5.trees import Entry
     from coquina.lossy import LossyInfo
@@ -70,6 +72,8 @@ class TreeCopy:
         self.goals: dict[str, Terms | None] = {}
         #: Datasets whose chunks got checksums, or lost them, which their attributes are to say.
         self.sums: dict[str, bool] = {}
+        #: Datasets that are, or were, encoded as parameters do not say, with what attributes are to say.
+        self.encodings: dict[str, ChunkEncoding | None] = {}
 
     def make(self) -> None:
         """Copy everything."""
@@ -168,6 +172,8 @@ class TreeCopy:
                 self.bounds[name] = known
             if planned.how == "encoded" and (planned.tuning is not None or is_stated(source)):
                 self.goals[name] = planned.tuning
+            if planned.how == "encoded" and (planned.encoding or chunk_encoding.is_stated(source.id)):
+                self.encodings[name] = planned.encoding
             if planned.checksums is not None:
                 self.sums[name] = planned.checksums
 

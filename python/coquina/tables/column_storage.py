@@ -34,7 +34,7 @@ def column_storage(wanted: Storage, expected_rows: int | None = None) -> Storage
     filled = replace(
         wanted,
         level=usual_level(wanted.compressor) if wanted.level is None else wanted.level,
-        filters="shuffle" if wanted.filters is None else wanted.filters,
+        filters="shuffle" if wanted.filters is None and _is_usual(wanted.codec) else wanted.filters,
         filter=wanted.compressor,
         fletcher32=bool(wanted.fletcher32),
         checksums=wanted.checksums is not False,
@@ -45,6 +45,11 @@ def column_storage(wanted: Storage, expected_rows: int | None = None) -> Storage
     if chunk_rows < 1 or block_rows < 1:
         raise ValueError(f"chunks of {chunk_rows} rows, blocks of {block_rows}: at least 1")
     return filled
+
+
+def _is_usual(codec: Any) -> bool:
+    """Whether a codec takes bytes that were shuffled: others say themselves what suits them."""
+    return codec is None or isinstance(codec, str)
 
 
 def _chunk_rows(rows: int | None) -> int:
@@ -97,18 +102,29 @@ def to_json(storage: Storage) -> dict[str, Any]:
         kept["checksums"] = False
     if storage.tuning is not None:
         kept["tuning"] = _core.tuning_text(storage.tuning)
+    if storage.dictionary:
+        kept["dictionary"] = True
     return kept
 
 
 def from_json(stored: Any, rows: int) -> Storage:
     """Return what `to_json` made; for a table of `rows` rows if it is nothing of that kind."""
     if isinstance(stored, dict):
-        known: dict[str, Any] = {"fletcher32": False, "tuning": None, "checksums": True}
+        known: dict[str, Any] = {
+            "fletcher32": False,
+            "tuning": None,
+            "checksums": True,
+            "dictionary": False,
+        }
         known |= cast("dict[str, Any]", stored)
         names = {"filter", "codec", "filters", "tuning", *_KINDS}
         if set(known) == names and all(isinstance(known[name], kind) for name, kind in _KINDS.items()):
             known["chunks"], known["blocks"] = (known.pop("chunk_rows"),), (known.pop("block_rows"),)
             known["tuning"] = _goal(known["tuning"])
+            # Pairs of a name and a parameter are lists in JSON.
+            if isinstance(known["filters"], list):
+                known["filters"] = [_pair(one) for one in cast("list[Any]", known["filters"])]
+            known["codec"] = _pair(known["codec"])
             return column_storage(Storage(**known))
     return column_storage(Storage(), rows)
 
@@ -116,8 +132,12 @@ def from_json(stored: Any, rows: int) -> Storage:
 #: What is checked of the JSON.
 _KINDS = {
     **dict.fromkeys(("chunk_rows", "block_rows", "level"), int),
-    **dict.fromkeys(("fletcher32", "checksums"), bool),
+    **dict.fromkeys(("fletcher32", "checksums", "dictionary"), bool),
 }
+
+
+def _pair(found: Any) -> Any:
+    return tuple(cast("list[Any]", found)) if isinstance(found, list) else found
 
 
 def _goal(text: Any) -> Terms | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.hdf5.chunk_encoding import ChunkEncoding
 from coquina.storage_options import Storage
 from coquina.tables import columns_names as names
 from coquina.tables.column_encodings import make_column
@@ -56,6 +57,10 @@ def create_columns(
     if name in group:
         raise ValueError(f"create_table: there is something of the name {name!r}")
     storage = column_storage(storage, expected_rows)
+    encoding = ChunkEncoding.of(storage, None, 1) if storage.compressor == "blosc2" else None
+    if encoding is not None and encoding.is_lossy:
+        # Places of text and numbers that say which values are missing are stored in the same way.
+        raise ValueError(f"{encoding}: columns are kept exactly; lossy= gives bounds by column")
     made = group.create_group(name)
     try:
         return ColumnsLayout.create(Hdf5Home(made), schema, storage, title=title, lossy=lossy)

@@ -90,7 +90,8 @@ class NewTable:
     def create(self, group: Group, name: str, schema: Schema) -> Layout:
         """Return the layout of a new table without rows."""
         if self.layout == "rows":
-            return create_rows(group, name, schema, self.storage, title=self.title)
+            rows, title = self.expected_rows, self.title
+            return create_rows(group, name, schema, self.storage, title=title, expected_rows=rows)
         return create_columns(
             group,
             name,
@@ -137,8 +138,9 @@ def create_table(
     mode: "a" puts the table into a file that is there, or makes one; "r+" and "x" do one of these. "w" makes
         a new file in place of one that is there, and of all that is in it.
     overwrite: replace a table of this name, in the file or as a directory, once the new one is complete.
-    title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell.
-    chunk_rows: rows of a chunk; by default what suits the layout.
+    title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell; a chunk
+        gets about an eighth of them, from 4096 to 524288 rows of columns, or 64 KiB to 8 MiB of records.
+    chunk_rows: rows of a chunk; by default what suits the layout, 2 MiB of records.
     filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`. The codec "auto"
         gives each chunk of each column what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
     fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
@@ -275,7 +277,8 @@ def expecting(new: NewTable, data: Any) -> NewTable:
     """Return how to store data: with its attributes, and for as many rows as it has, if that can be told."""
     given: Any = data
     new = replace(new, attrs=attributes_of(given), title=new.title or title_of(given))
-    if new.expected_rows is not None:
+    # Records that come are the first of many: their chunks are as large as where nobody says anything.
+    if new.expected_rows is not None or new.layout == "rows":
         return new
     rows = None
     if isinstance(data, np.ndarray | Table) or type(given).__module__.startswith("pandas."):
@@ -311,7 +314,8 @@ def copy_plan(
     parts = ({paths[path]: one for path, one in values.items()} for values in values_of)
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
     attrs = user_attributes(source)
-    new = replace(new, title=title_of(source), expected_rows=len(plan.span), attrs=attrs)
+    rows = None if new.layout == "rows" else len(plan.span)
+    new = replace(new, title=title_of(source), expected_rows=rows, attrs=attrs)
     if isinstance(target, str | os.PathLike):
         return create_at(cast("Any", target), "a", name, (schema, parts), new, overwrite=overwrite)
     return filled_in(target, name, schema, parts, new)

@@ -56,16 +56,18 @@ def create_rows(
     storage: Storage = _DEFAULT,
     *,
     title: str = "",
+    expected_rows: int | None = None,
 ) -> RowsLayout:
     """Make a table without rows, and return its layout. Groups on the way are made.
 
     storage: as in `Group.create_dataset`; the filters are those that PyTables has: "blosc2", "blosc", "gzip"
-    (PyTables' zlib) and "none". chunks: rows; by default about 2 MiB of them, a power of two.
+    (PyTables' zlib) and "none". chunks: rows; by default about 2 MiB of them, a power of two, or an eighth of
+    `expected_rows`, from 64 KiB to 8 MiB.
 
     Raises ValueError if there is something of this name, or for options and names that do not fit;
     UnsupportedError for columns that PyTables has nothing for.
     """
-    make_dataset(group, name, schema, title, storage)
+    make_dataset(group, name, schema, title, storage, expected_rows)
     made = RowsLayout.open(group.dataset(name))
     made.buffer_bytes = None
     return made

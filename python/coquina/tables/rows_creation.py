@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.hdf5 import checksums, fixed_attributes, tuning_attribute
+from coquina.hdf5 import checksums, chunk_encoding, fixed_attributes, tuning_attribute
 from coquina.hdf5.creation import first_missing, link
-from coquina.hdf5.filters import ChunkShape, as_set, pipeline
+from coquina.hdf5.filters import ChunkShape, as_set, encoding_of, pipeline
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from coquina.tables.rows_types import Field
 
 CHUNK_BYTES = 2 << 20
+#: At most, where many rows are expected.
+_CHUNK_BYTES_MAX = 8 << 20
 BLOCK_BYTES = 64 << 10
 #: PyTables has no others of ours.
 FILTERS = ("blosc2", "blosc", "gzip", "none")
@@ -41,11 +43,14 @@ _FILL_BYTES_MAX = 60_000
 _TYPESIZE_MAX = 255
 
 
-def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: Storage) -> tuple[Any, int]:
+def make_dataset(
+    group: Group, name: str, schema: Schema, title: str, storage: Storage, expected_rows: int | None = None
+) -> tuple[Any, int]:
     """Make a table without rows, and return h5py's dataset and the rows of a block.
 
-    Groups on the way are made. Raises ValueError if there is something of this name, or for options that do
-    not fit; UnsupportedError for columns that PyTables has nothing for.
+    expected_rows: about how many are to come, if somebody said it. Groups on the way are made. Raises
+    ValueError if there is something of this name, or for options that do not fit; UnsupportedError for
+    columns that PyTables has nothing for.
     """
     h5 = inside(group)
     if name in h5:
@@ -57,10 +62,15 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: S
         raise UnsupportedError("a table of these columns has no dtype")
     fields = read_schema(tid, dtype, {}, name)[1]
     defaults = default_row(schema, fields, dtype)
-    plist, block_rows = _plist(dtype.itemsize, storage)
+    plist, block_rows = _plist(dtype.itemsize, storage, expected_rows)
     _set_fill(plist, schema, fields, defaults)
     space = h5s.create_simple((0,), (h5s.UNLIMITED,))
     dataset = h5py.Dataset(h5d.create(h5.id, None, tid, space, plist))
+    records = ChunkShape((), dtype.itemsize, typesize_of(dtype.itemsize), 0, dtype)
+    if (encoding := encoding_of(storage, records)) is not None:
+        if encoding.is_lossy:
+            raise ValueError(f"{encoding}: records are kept exactly")
+        chunk_encoding.put(dataset.id, encoding)
     if storage.checksums is False and storage.compressor == "blosc2":
         checksums.forgo(dataset.id)
     _put_attributes(dataset, schema, title, (fields, defaults))
@@ -72,15 +82,21 @@ def make_dataset(group: Group, name: str, schema: Schema, title: str, storage: S
     return dataset, block_rows
 
 
-def cut_rows(row_bytes: int, chunk_rows: int | None = None) -> tuple[int, int]:
+def cut_rows(
+    row_bytes: int, chunk_rows: int | None = None, expected_rows: int | None = None
+) -> tuple[int, int]:
     """Return how many rows a chunk has, and a block: powers of two, of about 2 MiB and at most 64 KiB.
 
-    Rows are never cut: a large one is a block and a chunk of its own.
+    expected_rows: a chunk has about an eighth of them then, from one block to 8 MiB. Rows are never cut: a
+    large one is a block and a chunk of its own.
     """
     if chunk_rows is not None and not 1 <= chunk_rows < 1 << 32:
         raise ValueError(f"chunk_rows {chunk_rows}: takes 1 and more, below 2**32")
     block = _power(BLOCK_BYTES // row_bytes)
-    chunk = max(block, _power(CHUNK_BYTES // row_bytes)) if chunk_rows is None else chunk_rows
+    chunk = chunk_rows or max(block, _power(CHUNK_BYTES // row_bytes))
+    if chunk_rows is None and expected_rows is not None:
+        wanted = 1 << max(expected_rows // 8, 1).bit_length()
+        chunk = max(block, min(wanted, _power(_CHUNK_BYTES_MAX // row_bytes)))
     return chunk, min(block, chunk)
 
 
@@ -97,14 +113,14 @@ def typesize_of(row_bytes: int) -> int:
     return row_bytes if row_bytes <= _TYPESIZE_MAX else gcd(row_bytes, 8)
 
 
-def _plist(row_bytes: int, storage: Storage) -> tuple[Any, int]:
+def _plist(row_bytes: int, storage: Storage, expected_rows: int | None) -> tuple[Any, int]:
     """Return how the dataset is to be created, but for the fill value, and the rows of a block."""
     if storage.tuning is not None and not storage.is_blosc2_alone:
         raise ValueError("codec='auto' is for chunks whose only filter is 'blosc2'")
     if storage.compressor not in FILTERS:
         raise ValueError(f"filter {storage.filter!r}: PyTables reads tables with {', '.join(FILTERS)}")
     (wanted,) = cast("Any", storage.chunks or (None,))
-    chunk_rows, block_rows = cut_rows(row_bytes, wanted)
+    chunk_rows, block_rows = cut_rows(row_bytes, wanted, expected_rows)
     shape = ChunkShape((chunk_rows,), row_bytes, typesize_of(row_bytes), block_rows * row_bytes)
     plist = h5p.create(h5p.DATASET_CREATE)
     plist.set_obj_track_times(False)

@@ -1,6 +1,9 @@
 //! The filters of HDF5 over chunks, without h5py.
 
-use coquina::hdf5::{Pipeline, Slot, ZoneField, has_sums, is_filter_there, known_filters, put_place};
+use coquina::chunk::Params;
+use coquina::hdf5::{
+    ChunkEncoding, Pipeline, Slot, ZoneField, has_sums, is_filter_there, known_filters, put_place,
+};
 use coquina::{Error, Job};
 use coquina_kernels::Type;
 use pyo3::prelude::*;
@@ -9,6 +12,7 @@ use pyo3::types::PyBytes;
 use super::tuner::ChunkTuner;
 use crate::buffers::{Input, NewBytes};
 use crate::errors::Raised;
+use crate::options::{self, CodecOption};
 use crate::tuples::tuple_struct;
 
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -64,12 +68,36 @@ pub(super) fn zone_fields(zones: Vec<Zone>) -> Result<Vec<ZoneField>, Error> {
     zones.into_iter().map(field).collect()
 }
 
+tuple_struct! {
+    /// How chunks are encoded, where the parameters of Blosc2 cannot say it; the codec's own filters by default.
+    pub(super) struct Encoding<'py> {
+        codec: CodecOption,
+        level: i64,
+        filters: Option<Bound<'py, PyAny>>,
+        dictionary: bool,
+        dtype: String,
+        typesize: usize,
+    }
+}
+
+impl Encoding<'_> {
+    /// As the engine has it.
+    pub(super) fn resolve(self) -> Result<ChunkEncoding, Raised> {
+        let Self { codec, level, filters, dictionary, dtype, typesize } = self;
+        let mut params = Params { dictionary, ..options::params(&codec, level, typesize)? };
+        if let Some(filters) = filters {
+            params.pipeline = options::pipeline(&filters, typesize)?;
+        }
+        Ok(ChunkEncoding { params, dtype })
+    }
+}
+
 /// Runs the filters of a dataset over the items of a chunk of `dims` items. Where it can have one, the chunk gets a
 /// zone map of `zones`, for which those before `rows` count along the first axis. With a tuner codec, level and filters
 /// of Blosc2 are chosen for these items.
 #[pyfunction]
 #[pyo3(signature = (filters, dims, itemsize, data, /, *, zones=Vec::new(), rows=u64::MAX, tuner=None,
-    checksums=true))]
+    checksums=true, encoding=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn filter_encode<'py>(
     py: Python<'py>,
@@ -81,9 +109,14 @@ fn filter_encode<'py>(
     rows: u64,
     tuner: Option<PyRef<'py, ChunkTuner>>,
     checksums: bool,
+    encoding: Option<Encoding<'py>>,
 ) -> Result<Bound<'py, PyBytes>, Raised> {
     let tuner = tuner.map(|tuner| tuner.clone());
-    let pipeline = Pipeline::new(slots(filters), &dims, itemsize)?.with_zones(&zone_fields(zones)?)?;
+    let mut pipeline = Pipeline::new(slots(filters), &dims, itemsize)?;
+    if let Some(encoding) = encoding {
+        pipeline = pipeline.encoded_as(&encoding.resolve()?)?;
+    }
+    let pipeline = pipeline.with_zones(&zone_fields(zones)?)?;
     let pipeline = if checksums { pipeline } else { pipeline.without_sums() };
     let data = Input::of(data)?;
     let bytes = data.bytes();

@@ -13,7 +13,7 @@ use coquina::store::hdf5::{Hdf5Spec, Library, Seconds, TerminatedField};
 use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
 
-use super::filters::{Zone, zone_fields};
+use super::filters::{Encoding, Zone, zone_fields};
 use super::library::Hdf5Library;
 use crate::arrays::ArrayHandle;
 use crate::errors::Raised;
@@ -139,6 +139,7 @@ struct Facts<'py> {
     checksums: bool,
     terminated: Vec<Terminated>,
     seconds: Option<String>,
+    encoding: Option<Encoding<'py>>,
 }
 
 impl Facts<'_> {
@@ -180,6 +181,7 @@ fn open_dataset(
         typesize: facts.itemsize,
         fill: facts.fill,
         slots: facts.filters.into_iter().map(Slot::from).collect(),
+        encoding: facts.encoding.map(Encoding::resolve).transpose()?,
         zones: zone_fields(zones)?,
         checksums: facts.checksums,
         terminated: facts.terminated.into_iter().map(TerminatedField::from).collect(),

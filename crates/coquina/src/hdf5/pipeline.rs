@@ -5,7 +5,7 @@
 //! Invariants: what was encoded decodes to the same bytes; no stored size asks for more memory than a bound that
 //! follows from the chunk's own size.
 
-use super::blosc2::{Blosc2Spec, ZoneField, encode_frame, encode_zoned};
+use super::blosc2::{Blosc2Spec, ChunkEncoding, ZoneField, encode_frame, encode_zoned};
 use super::filters::{BLOSC, BLOSC2, Filter, by_id};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
@@ -38,6 +38,8 @@ pub struct Pipeline {
     chunk_bytes: usize,
     blosc2: Option<Blosc2Spec>,
     zones: Vec<ZoneField>,
+    /// Whether chunks are encoded by other parameters than those of the filter.
+    has_own_encoding: bool,
 }
 
 /// What of a stored chunk can be decoded in part.
@@ -81,7 +83,7 @@ impl Pipeline {
             _ => None,
         };
         let filters = slots.iter().map(|slot| by_id(slot.id)).collect();
-        Ok(Self { slots, filters, chunk_bytes, blosc2, zones: Vec::new() })
+        Ok(Self { slots, filters, chunk_bytes, blosc2, zones: Vec::new(), has_own_encoding: false })
     }
 
     /// The same, but chunks that it encodes have a zone map of these fields where they can have one: those of one
@@ -105,6 +107,20 @@ impl Pipeline {
             spec.with_sums = false;
         }
         self
+    }
+
+    /// The same, but chunks are encoded in this way, of which the parameters of the filter say no more than the nearest
+    /// that they can.
+    ///
+    /// # Errors
+    /// `Unsupported` where Blosc2 is not the only filter, `Invalid` for what such chunks cannot be encoded by.
+    pub fn encoded_as(mut self, wanted: &ChunkEncoding) -> Result<Self> {
+        let Some(spec) = &self.blosc2 else {
+            return Err(Error::unsupported("filters of Blosc2: takes a dataset whose only filter is Blosc2"));
+        };
+        self.blosc2 = Some(spec.encoded_as(wanted)?);
+        self.has_own_encoding = true;
+        Ok(self)
     }
 
     /// The filters, in the order of writing.
@@ -204,7 +220,7 @@ impl Pipeline {
             return Err(Error::invalid(format!("input: {} bytes for a chunk of {wanted}", plain.len())));
         }
         if let Some(spec) = &self.blosc2
-            && (params.is_some() || !self.zones.is_empty() || !spec.with_sums)
+            && (params.is_some() || self.has_own_encoding || !self.zones.is_empty() || !spec.with_sums)
         {
             let spec = spec.encoded_by(params);
             let encoded = match &self.zones[..] {

@@ -13,7 +13,7 @@ mod zones;
 
 pub use chunk::FrameChunk;
 pub(super) use contents::{decode_frame, decoded_bytes};
-pub use spec::{Blosc2Spec, default_blocks};
+pub use spec::{Blosc2Spec, ChunkEncoding, default_blocks};
 pub(super) use write::{encode_frame, encode_zoned};
 pub use write::{has_sums, put_place, wrap};
 pub use zones::ZoneField;

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use crate::base::error::{Error, Result};
 use crate::base::layout::BlockLayout;
 use crate::chunk::{BLOCK_BYTES_MAX, Params};
-use crate::codec;
-use crate::filter::{BITSHUFFLE, DELTA, Pipeline, SHUFFLE};
+use crate::codec::{self, Streams};
+use crate::filter::{self, BITSHUFFLE, DELTA, Pipeline, SHUFFLE};
 use crate::frame::b2nd::Sizes;
 
 /// The axes that an n-dimensional array in a chunk can have: one axis goes without, and so does what C-Blosc2 cannot.
@@ -21,6 +21,17 @@ const BLOCK_BYTES: usize = 64 << 10;
 const LEVEL_DEFAULT: u32 = 5;
 const FILTER_DEFAULT: u32 = 1;
 const CODEC_DEFAULT: u32 = 0;
+/// A chunk of one axis is one block, where it has no others that fill it and is not larger.
+const LONE_BLOCK_BYTES: usize = 1 << 20;
+
+/// How Blosc2 chunks are encoded, where the parameters of the filter cannot say it: each chunk does.
+#[derive(Clone)]
+pub struct ChunkEncoding {
+    /// Codec, level, filters of Blosc2 and dictionary; sizes are those of the dataset.
+    pub params: Params,
+    /// Text of the dtype of the items, for what works with numbers.
+    pub dtype: String,
+}
 
 /// How the Blosc2 chunks of a dataset are written.
 #[derive(Clone)]
@@ -35,6 +46,8 @@ pub struct Blosc2Spec {
     pub itemsize: usize,
     /// Whether chunks get checksums.
     pub with_sums: bool,
+    /// Text of the dtype of the items; empty if it is not known.
+    pub dtype: String,
 }
 
 impl Blosc2Spec {
@@ -75,7 +88,36 @@ impl Blosc2Spec {
             params.blocksize = Some(sizes.block_bytes);
             params.layout = BlockLayout::new(blocks, itemsize, "");
         }
-        Ok(Self { params, dims: dims.to_vec(), blocks, itemsize, with_sums: true })
+        Ok(Self { params, dims: dims.to_vec(), blocks, itemsize, with_sums: true, dtype: String::new() })
+    }
+
+    /// The same, but encoded in this way.
+    ///
+    /// # Errors
+    /// `Invalid` or `Unsupported` for what such chunks cannot be encoded by.
+    pub(crate) fn encoded_as(&self, wanted: &ChunkEncoding) -> Result<Self> {
+        let mut spec = Self { dtype: wanted.dtype.clone(), ..self.clone() };
+        let Params { typesize, blocksize, layout, .. } = self.params;
+        spec.params = Params { typesize, blocksize, layout, ..wanted.params };
+        let items = self.params.block_bytes(self.chunk_bytes()) / self.itemsize.max(1);
+        if spec.blocks.is_none() && self.dims.len() == 1 && needs_axes(&wanted.params) {
+            let rows = rows_of_block(self.dims[0], items as u64, self.itemsize)?;
+            spec.params.typesize = self.itemsize;
+            spec.params.blocksize = usize::try_from(rows).ok().map(|rows| rows * self.itemsize);
+            spec.blocks = Some(vec![rows]);
+        }
+        let blocks = spec.blocks.clone().unwrap_or_else(|| vec![items as u64]);
+        let layout = BlockLayout::new(&blocks, self.itemsize, &spec.dtype);
+        Params { layout, ..spec.params }.check()?;
+        if spec.blocks.is_some() {
+            spec.params.layout = layout;
+        }
+        Ok(spec)
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        let items = self.dims.iter().map(|&dim| usize::try_from(dim).unwrap_or(usize::MAX));
+        items.fold(self.itemsize, usize::saturating_mul)
     }
 
     /// The parameters of chunks of so many bytes, with the size of their blocks: the rule for that goes by codec and
@@ -94,10 +136,30 @@ impl Blosc2Spec {
 
     /// The same for chunks that are arrays in blocks of this shape.
     pub(crate) fn with_blocks(&self, blocks: &[u64], block_bytes: usize) -> Self {
-        let layout = BlockLayout::new(blocks, self.itemsize, "");
+        let layout = BlockLayout::new(blocks, self.itemsize, &self.dtype);
         let params = Params { blocksize: Some(block_bytes), layout, ..self.params };
         Self { params, blocks: Some(blocks.to_vec()), ..self.clone() }
     }
+}
+
+/// Whether a codec or a filter works along the axes of an array, so that a chunk must say that it is one.
+fn needs_axes(params: &Params) -> bool {
+    let needs = |slot: &filter::Slot| filter::by_id(slot.id).is_ok_and(|filter| filter.needs_layout());
+    params.codec.streams() != Streams::Bytes || params.pipeline.slots.iter().any(needs)
+}
+
+/// How many rows a block of a chunk of one axis has: about `wanted`, and whole blocks fill the chunk, since C-Blosc2's
+/// filter takes such a chunk for the bytes of all its blocks.
+fn rows_of_block(rows: u64, wanted: u64, itemsize: usize) -> Result<u64> {
+    let wanted = wanted.clamp(1, rows.max(1));
+    let divisor = (wanted.div_ceil(16)..=wanted).rev().find(|&block| rows.is_multiple_of(block));
+    let is_small = rows.saturating_mul(itemsize as u64) <= LONE_BLOCK_BYTES as u64;
+    divisor.or(is_small.then_some(rows)).ok_or_else(|| {
+        Error::invalid(format!(
+            "chunks of {rows} items: a codec or filter that works along an axis needs blocks that fill a chunk: \
+             take a power of two"
+        ))
+    })
 }
 
 /// The default shape of the blocks of a chunk: about 64 KiB, about as long along each axis, with little padding.

@@ -32,7 +32,7 @@ fn wrap_with(spec: &Blosc2Spec, chunk: &[u8], zones: Option<Zones>) -> Result<Ve
     let mut metalayers = match &spec.blocks {
         None => Vec::new(),
         Some(blocks) => {
-            let meta = meta(&spec.dims, blocks, spec.itemsize)?;
+            let meta = meta(spec, blocks)?;
             let wanted = meta.sizes(spec.itemsize).map_err(|e| Error::invalid(e.to_string()))?.chunk_bytes;
             if nbytes != wanted {
                 return Err(Error::invalid(format!("a chunk of {nbytes} bytes, not {wanted}")));
@@ -71,7 +71,7 @@ pub(crate) fn encode_frame(spec: &Blosc2Spec, plain: &[u8], job: &Job<'_>) -> Re
     let Some(blocks) = &spec.blocks else {
         return wrap(spec, encode(plain, &spec.params, job)?);
     };
-    let sizes = meta(&spec.dims, blocks, spec.itemsize)?.sizes(spec.itemsize);
+    let sizes = meta(spec, blocks)?.sizes(spec.itemsize);
     let sizes = sizes.map_err(|e| Error::limit(e.to_string()))?;
     let tiles = tiles(spec, blocks)?;
     let items = tiles.shape.iter().product::<usize>() * spec.itemsize;
@@ -141,19 +141,20 @@ impl BlockSource for Gather<'_> {
     }
 }
 
-/// What the frame says of its array: the items have no dtype but their size.
-fn meta(dims: &[u64], blocks: &[u64], itemsize: usize) -> Result<Meta> {
+/// What the frame says of its array: the items have no dtype but their size, unless numbers are encoded as such.
+fn meta(spec: &Blosc2Spec, blocks: &[u64]) -> Result<Meta> {
+    let Blosc2Spec { dims, itemsize, dtype, .. } = spec;
     let narrow = |extents: &[u64]| -> Result<Vec<u32>> {
         let one = |&n: &u64| i32::try_from(n).map(i32::unsigned_abs);
         let all: Result<_, _> = extents.iter().map(one).collect();
         all.map_err(|_| Error::limit(format!("{extents:?} items: a frame's array has up to {}", i32::MAX)))
     };
     Ok(Meta {
-        shape: dims.to_vec(),
+        shape: dims.clone(),
         chunks: narrow(dims)?,
         blocks: narrow(blocks)?,
         dtype_format: 0,
-        dtype: Some(format!("|V{itemsize}")),
+        dtype: Some(if dtype.is_empty() { format!("|V{itemsize}") } else { dtype.clone() }),
     })
 }
 

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use crate::base::error::Result;
 use crate::base::io::ReadAt;
-use crate::hdf5::{ChunkRow, Slot, ZoneField};
+use crate::hdf5::{ChunkEncoding, ChunkRow, Slot, ZoneField};
 
 pub use batch::at_once;
 pub use counters::GearStats;
@@ -162,6 +162,8 @@ pub struct Hdf5Spec {
     pub fill: Vec<u8>,
     /// The filters, in the order of writing.
     pub slots: Vec<Slot>,
+    /// How chunks that are written are encoded, where the parameters of Blosc2, the only filter, cannot say it.
+    pub encoding: Option<ChunkEncoding>,
     /// Numbers in the items of which chunks that are written get a zone map, if they can have one.
     pub zones: Vec<ZoneField>,
     /// Whether chunks that are written get checksums, if Blosc2 is their only filter.

@@ -74,7 +74,10 @@ impl Hdf5Store {
         let itemsize = usize::try_from(inner).ok().and_then(|inner| inner.checked_mul(typesize));
         let itemsize =
             itemsize.ok_or_else(|| Error::limit(format!("items of {inner} times {typesize} bytes")))?;
-        let pipeline = Pipeline::new(spec.slots.clone(), &chunks[..rank], itemsize)?;
+        let mut pipeline = Pipeline::new(spec.slots.clone(), &chunks[..rank], itemsize)?;
+        if let Some(encoding) = &spec.encoding {
+            pipeline = pipeline.encoded_as(encoding)?;
+        }
         let pipeline = if chunks.len() == 1 { pipeline.with_zones(&spec.zones)? } else { pipeline };
         let pipeline = if spec.checksums { pipeline } else { pipeline.without_sums() };
         let dims = chunks[..rank].to_vec();
