@@ -236,3 +236,13 @@ def test_metadata_that_is_no_msgpack_is_its_bytes(tmp_path):
         assert array.attrs["text"] == raw["text"]
     with cq.open(tmp_path / "b.b2nd") as copy:
         assert copy.handle.layer("text") == raw["text"]
+
+
+@pytest.mark.parametrize("text", ["f4,", "a4", "i4,f8", "(2,)f4", "float,", "O,", "<f3"])
+@pytest.mark.parametrize("is_field", [False, True])
+def test_dtypes_that_files_do_not_have_are_errors_of_ours(text, is_field):
+    # NumPy runs Python's parser on some: it raised SyntaxError.
+    dtype = {"descr": [["a", text]]} if is_field else {"str": text}
+    payload = msgpack.packb({"dtype": dtype, "shape": [1], "data": bytes(4)})
+    with pytest.raises(cq.CorruptError):
+        unpack(msgpack.packb(msgpack.ExtType(46, payload)))

@@ -77,6 +77,14 @@ def parse_dtype(text: str | None, typesize: int) -> Dtype:
     return dtype
 
 
+def known_dtype(text: str) -> Dtype:
+    """Return the dtype that `text` describes. Raises ValueError if it is not understood."""
+    dtype = _parsed(text)
+    if dtype is None:
+        raise ValueError(f"dtype {text[:80]!r} is not known")
+    return dtype
+
+
 @lru_cache(maxsize=32)
 def _text_of_fields(dtype: Dtype, is_aligned: bool) -> str:
     # An aligned struct equals one of the same layout that is not marked so, whose text is another.

@@ -162,6 +162,17 @@ def unpack(
     return value
 
 
+def unpack_all(
+    content: bytes, decode: Callable[[int, bytes], Any], of_list: Callable[[list[Any]], Any] = list[Any]
+) -> list[Any]:
+    """Return the values that stand one behind the other; see `unpack`."""
+    reader = _Reader(content, decode, of_list)
+    values: list[Any] = []
+    while reader.at < len(content):
+        values.append(reader.value(0))
+    return values
+
+
 class _Reader:
     def __init__(
         self, content: bytes, decode: Callable[[int, bytes], Any], of_list: Callable[[list[Any]], Any]

@@ -18,9 +18,12 @@ import numpy as np
 
 from coquina import msgpack
 from coquina._core import CorruptError, UnsupportedError
+from coquina.dtypes import known_dtype
 from coquina.msgpack import Ext
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
 _TUPLE = "__tuple__"
@@ -75,12 +78,21 @@ def unpack(content: bytes) -> Any:
     return _unpack(content, 0)
 
 
+def unpack_all(content: bytes) -> list[Any]:
+    """Return the values that stand one behind the other in some bytes; raises as `unpack`."""
+    return _read(partial(msgpack.unpack_all, content, partial(_decode, 0), _decode_list))
+
+
 def _unpack(content: bytes, depth: int) -> Any:
     if depth > _DEPTH_MAX:
         raise CorruptError(f"metadata: values nested more than {_DEPTH_MAX} times")
+    return _read(partial(msgpack.unpack, content, partial(_decode, depth), _decode_list))
+
+
+def _read(reader: Callable[[], Any]) -> Any:
     try:
         # The lengths that msgpack accepts are bounded by that of the bytes.
-        return msgpack.unpack(content, partial(_decode, depth), _decode_list)
+        return reader()
     except (ValueError, TypeError, LookupError, struct.error, RecursionError) as error:
         raise CorruptError(f"metadata: not a msgpack value: {error!r}") from error
 
@@ -112,23 +124,25 @@ def _array(payload: Any) -> npt.NDArray[Any]:
         items: npt.NDArray[Any] = np.empty(len(values), object)
         items[:] = values
         return items.reshape(shape)
-    dtype = _dtype(fields["dtype"])
+    dtype = dtype_of(fields["dtype"])
     data = fields["data"]
     if dtype.hasobject or not isinstance(data, bytes) or prod(shape) * dtype.itemsize != len(data):
         raise ValueError(f"an array of shape {shape} of {dtype}")
     return np.frombuffer(data, dtype).reshape(shape).copy() if data else np.empty(shape, dtype)
 
 
-def _dtype(described: Any) -> np.dtype[Any]:
+def dtype_of(described: Any) -> np.dtype[Any]:
+    """Return the dtype that a map with "str" or "descr" describes. Raises ValueError, TypeError, KeyError."""
     if "str" in described:
-        return np.dtype(str(described["str"]))
+        return known_dtype(str(described["str"]))
     return np.lib.format.descr_to_dtype(_tuples(described["descr"]))
 
 
 def _tuples(descr: Any) -> Any:
     """Each field of a list of fields is a tuple, which msgpack has only by a convention that not all keep."""
     if not isinstance(descr, list):
-        return descr
+        # NumPy would take more texts than files have, and runs a parser on some.
+        return known_dtype(descr).str if isinstance(descr, str) else descr
     fields: list[tuple[Any, ...]] = []
     for field in cast("list[Any]", descr):
         title_and_name, kind, *shape = field

@@ -42,7 +42,11 @@ _ZIP = b"PK"
 #: The file that makes a directory a store.
 _EMBED = "embed.b2e"
 #: Metalayers of frames that hold more than plain chunks.
-_OBJECTS = frozenset({"b2embed", "b2dict", "b2tree"})
+_OBJECTS = frozenset(
+    {"b2embed", "b2dict", "b2tree", "vlarray", "batcharray", "listarray", "ctable_varlen_scalar"}
+)
+#: The metadata of a frame whose chunks are the bytes of an array.
+_PACKED = "__pack_tensor__"
 
 
 def open(
@@ -286,8 +290,8 @@ def opened(
     is_whole: bool = True,
 ) -> Any:
     """Return what a handle is of. is_whole: whether it is all that its file holds."""
-    if isinstance(handle, _core.FrameHandle) and not _OBJECTS.isdisjoint(
-        name for name, _ in handle.metalayers()
+    if isinstance(handle, _core.FrameHandle) and (
+        not _OBJECTS.isdisjoint(name for name, _ in handle.metalayers()) or _PACKED in handle.layer_names()
     ):
         return stores.of_frame(handle, verify=verify, is_whole=is_whole)
     return _as_stored(handle)

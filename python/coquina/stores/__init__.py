@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from coquina.stores.objects import BatchArray, FlatArray, ListArray, ObjectArray
 from coquina.stores.tree import Group, Store
 
-__all__ = ["Group", "Store"]
+__all__ = ["BatchArray", "FlatArray", "Group", "ListArray", "ObjectArray", "Store"]

@@ -16,6 +16,11 @@ def map_of(value: Any) -> dict[Any, Any] | None:
     return cast("dict[Any, Any]", value) if isinstance(value, dict) else None
 
 
+def list_of(value: Any) -> list[Any] | None:
+    """Return a value that is a list or a tuple, as a list; None for any other."""
+    return list(cast("list[Any]", value)) if isinstance(value, list | tuple) else None
+
+
 def variable(frame: Layers, name: str) -> Any:
     """Return the value of a layer that can be changed; None if there is none."""
     content = frame.layer(name)

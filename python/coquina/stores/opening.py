@@ -14,6 +14,10 @@ from coquina.stores.archive import Archive
 from coquina.stores.contents import Contents
 from coquina.stores.directory import leaves_of_directory
 from coquina.stores.keys import EMBED
+from coquina.stores.metadata import fixed_names
+from coquina.stores.objects import values_of
+from coquina.stores.packed import LAYER as PACKED
+from coquina.stores.packed import packed_array
 from coquina.stores.tree import Store
 
 if TYPE_CHECKING:
@@ -57,8 +61,12 @@ def open_archive(
     return store
 
 
-def of_frame(handle: FrameHandle, *, verify: bool, is_whole: bool) -> Store:
-    """Return the store that a frame is. is_whole: whether it is all that its file holds."""
+def of_frame(handle: FrameHandle, *, verify: bool, is_whole: bool) -> Any:
+    """Return what a frame is that holds more than plain chunks. is_whole: whether it is all of its file."""
+    if PACKED in handle.layer_names():
+        return packed_array(handle)
+    if (values := values_of(handle, fixed_names(handle))) is not None:
+        return values
     path = handle.path if is_whole else None
     name = handle.path or "a frame in memory"
     return Store(Contents(handle, {}, path=path, name=name, verify=verify))
