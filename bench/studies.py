@@ -218,7 +218,7 @@ TABLES = Study(
     summaries.table_queries,
     3,
     "longer rounds: 8 minutes",
-    ("queries", "aggregates", "reads", "memory", "cold"),
+    ("queries", "texts", "aggregates", "reads", "memory", "cold"),
 )
 INDEXES = Study(
     "indexes",

@@ -2,12 +2,14 @@
 
     python bench/table.py              all parts; 3 minutes
     python bench/table.py --quick      one hour of weather instead of fifteen; two minutes, nothing is kept
-    python bench/table.py --only queries cold       some parts of: queries aggregates reads memory cold
+    python bench/table.py --only queries cold       some parts of: queries texts aggregates reads memory cold
     python bench/table.py --full       longer rounds; 8 minutes
 
 queries     the table of the post "Blosc2 meets PyTables", of synthetic weather: six queries that return one
             column. The rows layout beside PyTables (a file opened again, and one still open since it was
             written); the columns layout beside DuckDB and Polars on Parquet, and pandas in memory
+texts       words of a fixed width and of any length: equal to one, beginning so, before one; and ranges
+            of numbers, beside DuckDB, Polars and pandas
 aggregates  sums and means under a condition, groups by one and two keys, the first ten in order; on the
             weather, and on real flights, whose keys are strings
 reads       all rows, one column, single random rows, slices of a hundred; appending a million rows at a time
@@ -36,9 +38,11 @@ from table_facts import Found
 from table_memory import memory
 from table_queries import queries
 from table_reads import reads
+from table_texts import texts
 
 PARTS: dict[str, Callable[[Plan], Iterator[Found]]] = {
     "queries": queries,
+    "texts": texts,
     "aggregates": aggregates,
     "reads": reads,
     "memory": memory,

@@ -68,6 +68,8 @@ pub struct Stats {
     pub blocks_decoded: u64,
     /// How many blocks were found decoded already.
     pub blocks_cached: u64,
+    /// How many byte planes have been decoded one by one, of blocks of which not all planes may be needed.
+    pub planes_decoded: u64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -174,6 +176,7 @@ impl Array {
             known_chunks: self.item_type.map(|_| sizes.special_chunks + sizes.known_chunks),
             blocks_decoded: self.counters.blocks_decoded.load(Ordering::Relaxed),
             blocks_cached: self.counters.blocks_cached.load(Ordering::Relaxed),
+            planes_decoded: self.counters.planes_decoded.load(Ordering::Relaxed),
         }
     }
 

@@ -11,6 +11,7 @@ mod geometry;
 mod handle;
 mod known_items;
 mod open;
+mod planes;
 mod policies;
 mod read;
 mod runs;
@@ -24,8 +25,8 @@ mod write;
 
 pub use crate::frame::b2nd::Meta;
 pub use geometry::{
-    Access, AxisSelection, Bounds, BoxSource, Grid, Known, Points, Selection, Walk, Window, check_box,
-    copy_region, default_walk, partition,
+    Access, AxisSelection, Bounds, BoxSource, Grid, Known, NextRowPlane, Points, RowPlanes, Selection, Walk,
+    Window, check_box, copy_region, default_walk, partition,
 };
 pub use handle::{Array, Stats};
 pub use open::{ArraySpec, Fill, OpenOptions, Target};

@@ -1,8 +1,9 @@
 //! An array as a source of boxes: each box read by the thread that asks for it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::geometry::{Bounds, BoxAt, BoxSource, Known, Selection, Walk, Window, check_box};
+use super::geometry::{Bounds, BoxAt, BoxSource, Known, NextRowPlane, Selection, Walk, Window, check_box};
 use super::handle::Array;
 use super::read::{copy_decoded, is_open, keep_decoded, room_for};
 use crate::base::error::{Error, Result};
@@ -41,6 +42,10 @@ impl BoxSource for Array {
         self.bounds_of_part(start, shape, Window { offset: 0, bytes: self.typesize() })
     }
 
+    fn planes(&self, rows: Range<u64>, next: &mut NextRowPlane<'_>) -> Result<bool> {
+        self.row_planes(rows, next)
+    }
+
     fn known(&self, start: &[u64], shape: &[u64]) -> Known {
         self.known_of_part(start, shape, Window { offset: 0, bytes: self.typesize() })
     }
@@ -60,6 +65,11 @@ impl Array {
         }
         if out.is_empty() || copy_decoded(&state, place, window, out) {
             return Some(Ok(()));
+        }
+        match self.join_planes(&state, place) {
+            Ok(false) => {}
+            Ok(true) => return copy_decoded(&state, place, window, out).then_some(Ok(())),
+            Err(error) => return Some(Err(error)),
         }
         let bytes = shape.iter().try_fold(item as u64, |bytes, &len| bytes.checked_mul(len));
         let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok())?;
@@ -131,6 +141,11 @@ impl BoxSource for Part {
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         // Bounds of numbers in the other byte order are none.
         if self.swapped_bytes > 1 { None } else { self.array.bounds_of_part(start, shape, self.window) }
+    }
+
+    fn planes(&self, rows: Range<u64>, next: &mut NextRowPlane<'_>) -> Result<bool> {
+        let is_whole = self.window == Window { offset: 0, bytes: self.array.typesize() };
+        if is_whole && self.swapped_bytes <= 1 { self.array.row_planes(rows, next) } else { Ok(false) }
     }
 
     fn known(&self, start: &[u64], shape: &[u64]) -> Known {

@@ -3,7 +3,10 @@
 //!
 //! Source: `docs/formats/chunk.md`, "Blocks".
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::header::{Header, Kind};
+use super::planes::{BytePlanes, NextPlane};
 use super::stream;
 use crate::base::error::{Error, Result};
 use crate::base::layout::BlockLayout;
@@ -15,6 +18,41 @@ pub(super) struct BlockDecoder {
     header: Header,
     steps: Steps,
     decoder: Box<dyn Decode>,
+    fronts: Fronts,
+}
+
+/// Whether the fronts of blocks have been enough for who looked at planes.
+#[derive(Default)]
+struct Fronts {
+    enough: AtomicU32,
+    tried: AtomicU32,
+    /// Blocks that have been decoded as a whole since.
+    passed: AtomicU32,
+}
+
+/// Where fronts were of no use, one block in so many is tried again.
+const TRY_AGAIN: u32 = 16;
+
+impl Fronts {
+    /// To decode piece by piece costs a little more where all is wanted in the end.
+    fn are_worth_it(&self) -> bool {
+        let [enough, tried, passed] =
+            [&self.enough, &self.tried, &self.passed].map(|counter| counter.load(Ordering::Relaxed));
+        tried <= 4 * enough || passed >= TRY_AGAIN
+    }
+
+    fn see(&self, is_enough: bool, is_tried: bool) {
+        if is_tried {
+            // Halved now and then: what others looked for matters less.
+            let (tried, enough) = (self.tried.load(Ordering::Relaxed), self.enough.load(Ordering::Relaxed));
+            let halves = u32::from(tried >= 2 * TRY_AGAIN);
+            self.tried.store((tried >> halves) + 1, Ordering::Relaxed);
+            self.enough.store((enough >> halves) + u32::from(is_enough), Ordering::Relaxed);
+            self.passed.store(0, Ordering::Relaxed);
+        } else {
+            self.passed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
 
 impl BlockDecoder {
@@ -24,7 +62,7 @@ impl BlockDecoder {
         let (meta, typesize) = (header.codec_meta, header.typesize);
         let options = DecodeOptions { dictionary, meta, typesize, layout: *layout };
         let decoder = header.codec()?.decoder(&options)?;
-        Ok(Self { header: *header, steps, decoder })
+        Ok(Self { header: *header, steps, decoder, fronts: Fronts::default() })
     }
 
     /// Whether blocks other than 0 need the decoded block 0.
@@ -84,6 +122,62 @@ impl BlockDecoder {
         }
         self.steps.decode(None, buffers, out)?;
         Ok(true)
+    }
+
+    /// Whether blocks of so many bytes are the byte planes of items of `item_bytes` bytes, one behind another.
+    pub(super) fn has_planes(&self, block_bytes: usize, item_bytes: usize) -> bool {
+        let nstreams = self.header.nstreams(block_bytes);
+        self.header.typesize == item_bytes
+            && block_bytes.is_multiple_of(item_bytes)
+            && (nstreams == item_bytes || nstreams == 1)
+            && self.header.kind().is_ok_and(|kind| kind == Kind::Blocks)
+            && self.steps.decode_fronts()
+    }
+
+    /// Decodes the planes of a block that `next` asks for, where it has planes. `has_fronts`: those of one stream may be
+    /// decoded from the first on and no further than needed.
+    pub(super) fn decode_planes(
+        &self,
+        bytes: &[u8],
+        planes: &mut BytePlanes,
+        has_fronts: bool,
+        next: &mut NextPlane<'_>,
+    ) -> Result<()> {
+        let has_runs = stream::has_runs(&self.header);
+        if self.header.nstreams(planes.nbytes()) == 1 {
+            return self.decode_one_stream(bytes, planes, has_fronts, next);
+        }
+        while let Some(number) = next(planes) {
+            let mut left = bytes;
+            for _ in 0..number {
+                (_, left) = stream::stored(left, has_runs)?;
+            }
+            planes.put(number, |plane| stream::decode(left, plane, &*self.decoder, has_runs).map(drop))?;
+        }
+        Ok(())
+    }
+
+    fn decode_one_stream(
+        &self,
+        bytes: &[u8],
+        planes: &mut BytePlanes,
+        has_fronts: bool,
+        next: &mut NextPlane<'_>,
+    ) -> Result<()> {
+        let (stream, _) = stream::stored(bytes, stream::has_runs(&self.header))?;
+        let stream = stream.filter(|stream| stream.len() < planes.nbytes() && has_fronts);
+        let mut pieces = match stream.filter(|_| self.fronts.are_worth_it()) {
+            Some(stream) => self.decoder.pieces(stream),
+            None => None,
+        };
+        while let Some(number) = next(planes) {
+            planes.put_front(number, |all, end| match &mut pieces {
+                Some(pieces) => pieces.decode_until(end, all),
+                None => self.decode_streams(bytes, all).map(|()| all.len()),
+            })?;
+        }
+        self.fronts.see(planes.first_missing().is_some(), pieces.is_some());
+        Ok(())
     }
 
     fn decode_streams(&self, bytes: &[u8], block: &mut [u8]) -> Result<()> {

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use super::block::BlockDecoder;
 use super::fetch::{ChunkBytes, Fetcher};
 use super::header::Header;
+use super::planes::{BytePlanes, NextPlane};
 use super::scratch::{ChunkScratch, room, with_chunk_scratch};
 use super::spans::Spans;
 use super::sums::BlockSums;
@@ -160,6 +161,36 @@ impl<'a> Blocks<'a> {
             (at, left) = (range.end, rest);
         }
         Ok(wanted.len())
+    }
+
+    /// Decodes the planes of the block at byte `start` that `next` asks for; whether it has any.
+    pub(super) fn read_planes(
+        &self,
+        start: usize,
+        planes: &mut BytePlanes,
+        next: &mut NextPlane<'_>,
+    ) -> Result<bool> {
+        let number = self.block_at(start);
+        let (range, bytes) = (self.range(number), planes.nbytes());
+        let Some(decoder) = &self.decoder else { return Ok(false) };
+        let has_planes = (range.start, range.len()) == (start, bytes)
+            && !self.needs_reference
+            && self.variable_starts.is_empty()
+            && decoder.has_planes(bytes, planes.item_bytes());
+        if !has_planes {
+            return Ok(false);
+        }
+        if next(planes).is_none() {
+            return Ok(true);
+        }
+        with_chunk_scratch(|scratch| {
+            let mut walk = self.walk(number..number + 1, scratch);
+            let decoded = self
+                .verified(number, &mut walk.fetcher)
+                .and_then(|bytes| decoder.decode_planes(bytes, planes, self.has_fronts, next));
+            decoded.map_err(|e| e.at(format!("block {number}")))
+        })?;
+        Ok(true)
     }
 
     /// Adds where the stored bytes stand that decoding these bytes needs, as far as they are not in memory.

@@ -13,6 +13,7 @@ use super::content::Content;
 use super::fetch::ChunkBytes;
 use super::header::{HEADER_BYTES, Header, Kind};
 use super::params::Params;
+use super::planes::{BytePlanes, NextPlane};
 use super::spans::{head_bytes, starts_range};
 use super::sums::{BlockSums, Place, SumsApart, table_bytes};
 use crate::base::error::{Error, Result};
@@ -133,6 +134,24 @@ impl LazyChunk {
             )));
         }
         self.content.read(start, out)
+    }
+
+    /// Decodes the byte planes of the block at byte `start` that `next` asks for, one after another; whether it is stored
+    /// as planes. If not, nothing has been done. A damaged plane that is not asked for may go unnoticed where the chunk
+    /// has no sums.
+    ///
+    /// # Errors
+    /// As [`LazyChunk::read`].
+    pub fn read_planes(
+        &self,
+        start: usize,
+        planes: &mut BytePlanes,
+        next: &mut NextPlane<'_>,
+    ) -> Result<bool> {
+        match &self.content {
+            Content::Blocks(blocks) if start < self.header.nbytes => blocks.read_planes(start, planes, next),
+            _ => Ok(false),
+        }
     }
 
     /// Adds where in the source the stored bytes stand that decoding these bytes of the chunk needs; none for what is

@@ -8,7 +8,7 @@ use std::ops::Range;
 use coquina_kernels::lz4::{self, FastDictionary, FastState, HcDictionary, HcState};
 
 use super::noise::{Coder, noise_prefix};
-use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Samples};
+use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Pieces, Samples};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Lz4;
@@ -209,6 +209,37 @@ impl Decode for Decoder {
         // A repeat at distance 0, which no encoder writes, may leave what lies there: that must be of no other use.
         out.fill(0);
         check(lz4::decompress_front(stream, out), out.len()).map(|()| true)
+    }
+
+    fn pieces<'s>(&'s self, stream: &'s [u8]) -> Option<Box<dyn Pieces + 's>> {
+        self.dictionary.is_empty().then(|| Box::new(Fronts { decoder: self, stream, done: 0 }) as _)
+    }
+}
+
+/// A stream of which a front is decoded, then all: nothing is left of the first to go on from.
+struct Fronts<'s> {
+    decoder: &'s Decoder,
+    stream: &'s [u8],
+    done: usize,
+}
+
+/// The front is this part of all at least: it costs little, and often is enough.
+const FRONT_PART: usize = 8;
+
+impl Pieces for Fronts<'_> {
+    fn decode_until(&mut self, end: usize, out: &mut [u8]) -> Result<usize> {
+        let front = end.max(out.len() / FRONT_PART);
+        if self.done >= end {
+            return Ok(self.done);
+        }
+        if self.done > 0 || front > out.len() / 2 {
+            self.decoder.decode(self.stream, out)?;
+            self.done = out.len();
+        } else {
+            self.decoder.decode_front(self.stream, &mut out[..front])?;
+            self.done = front;
+        }
+        Ok(self.done)
     }
 }
 

@@ -245,6 +245,22 @@ pub trait Decode: Send + Sync {
     fn decode_front(&self, _stream: &[u8], _out: &mut [u8]) -> Result<bool> {
         Ok(false)
     }
+
+    /// The stream, to be decoded as far as it is wanted; `None` if that is no less work than all of it is.
+    fn pieces<'s>(&'s self, _stream: &'s [u8]) -> Option<Box<dyn Pieces + 's>> {
+        None
+    }
+}
+
+/// A stream that is decoded piece by piece. Of a stream that no encoder writes the pieces may be other ones than
+/// [`Decode::decode`] gives.
+pub trait Pieces {
+    /// Decodes on, until the first `end` bytes of `out` are there at least; `out` is as long as all of it, and holds what
+    /// came before. Returns how many bytes are there.
+    ///
+    /// # Errors
+    /// `Corrupt` if the stream is damaged as far as it was looked at.
+    fn decode_until(&mut self, end: usize, out: &mut [u8]) -> Result<usize>;
 }
 
 /// Codecs from outside.

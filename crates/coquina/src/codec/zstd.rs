@@ -6,11 +6,11 @@
 
 use std::cell::RefCell;
 
-use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, ResetDirective, Strategy};
+use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, InBuffer, OutBuffer, ResetDirective, Strategy};
 
 use super::noise::{Coder, is_matchless, noise_prefix};
 use super::zstd_params::{self, Choice};
-use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Samples, Shape};
+use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Pieces, Samples, Shape};
 use crate::base::error::{Error, Result};
 
 pub(super) struct Zstd;
@@ -55,6 +55,8 @@ struct Context {
 thread_local! {
     static COMPRESSOR: RefCell<Option<Context>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+    /// Another one, with the memory that decoding piece by piece takes.
+    static PIECEWISE: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
 impl Codec for Zstd {
@@ -230,5 +232,50 @@ impl Decode for Decoder {
             Ok(bytes) => Err(Error::corrupt(format!("zstd: {bytes} bytes in place of {}", out.len()))),
             Err(code) => Err(Error::corrupt(format!("zstd: {}", zstd_safe::get_error_name(code)))),
         }
+    }
+
+    fn pieces<'s>(&'s self, stream: &'s [u8]) -> Option<Box<dyn Pieces + 's>> {
+        if self.dictionary.is_some() {
+            return None;
+        }
+        let mut context = PIECEWISE.take().unwrap_or_else(DCtx::create);
+        context.reset(ResetDirective::SessionOnly).ok()?;
+        Some(Box::new(Piecewise { context: Some(context), stream, read: 0, written: 0 }))
+    }
+}
+
+/// A frame that is being decoded piece by piece.
+struct Piecewise<'s> {
+    context: Option<DCtx<'static>>,
+    stream: &'s [u8],
+    read: usize,
+    written: usize,
+}
+
+impl Pieces for Piecewise<'_> {
+    fn decode_until(&mut self, end: usize, out: &mut [u8]) -> Result<usize> {
+        let damaged = |what: &str| Error::corrupt(format!("zstd: {what}"));
+        let (Some(context), Some(out)) = (&mut self.context, out.get_mut(..end)) else {
+            return Err(damaged("more bytes are wanted than there are"));
+        };
+        let mut from = InBuffer { src: self.stream, pos: self.read };
+        while self.written < end {
+            let before = (from.pos, self.written);
+            let mut to = OutBuffer::around_pos(&mut *out, self.written);
+            let code = context.decompress_stream(&mut to, &mut from);
+            self.written = to.pos();
+            code.map_err(|code| damaged(zstd_safe::get_error_name(code)))?;
+            if before == (from.pos, self.written) {
+                return Err(damaged("the stream ends before"));
+            }
+        }
+        self.read = from.pos;
+        Ok(self.written)
+    }
+}
+
+impl Drop for Piecewise<'_> {
+    fn drop(&mut self) {
+        PIECEWISE.set(self.context.take());
     }
 }

@@ -13,7 +13,7 @@ use super::statistics::Statistics;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
-use crate::chunk::{Header, Params, Place, Special};
+use crate::chunk::{BytePlanes, Header, NextPlane, Params, Place, Special};
 use crate::frame::{Spec, SumState};
 
 /// Where to get a chunk.
@@ -46,6 +46,20 @@ pub trait OpenChunk: Send + Sync {
     /// # Errors
     /// `Corrupt` for a block that is damaged, or what the source says.
     fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()>;
+
+    /// Decodes the byte planes of block `number` that `next` asks for; whether it is stored as planes. If not, nothing has
+    /// been done.
+    ///
+    /// # Errors
+    /// As [`OpenChunk::read_block`].
+    fn read_planes(
+        &self,
+        _number: usize,
+        _planes: &mut BytePlanes,
+        _next: &mut NextPlane<'_>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
 
     /// The stored bytes of block `number`, where they can stand as they are in a chunk encoded by `params`.
     ///

@@ -9,6 +9,7 @@ use coquina_kernels::boxes::{Axis, Steps, copy_box};
 
 use super::partition::{Access, partition};
 use crate::base::error::{Error, Result};
+use crate::chunk::BytePlanes;
 
 /// How something is best walked over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,15 @@ pub trait BoxSource: Send + Sync {
         (!rows.is_empty()).then_some(rows)
     }
 
+    /// Shows byte planes of these rows of a source of one axis, decoded as far as `next` asks for them, where that is
+    /// less work than to have the items; whether it was. If not, what `next` has made of planes is of no account.
+    ///
+    /// # Errors
+    /// As [`BoxSource::fill`].
+    fn planes(&self, _rows: Range<u64>, _next: &mut NextRowPlane<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The one item of a box as [`BoxSource::uniform`] gives it; only where it is not known, `out` is filled.
     ///
     /// # Errors
@@ -72,6 +82,23 @@ pub trait BoxSource: Send + Sync {
         self.fill(start, shape, out).map(|()| None)
     }
 }
+
+/// The byte planes of some rows, as far as they are decoded.
+pub struct RowPlanes<'p> {
+    pub(crate) planes: &'p BytePlanes,
+    /// Where the rows are in them.
+    pub(crate) rows: Range<usize>,
+}
+
+impl RowPlanes<'_> {
+    /// Byte `number` of the item of each row, if that plane is decoded.
+    pub fn get(&self, number: usize) -> Option<&[u8]> {
+        self.planes.get(number).and_then(|plane| plane.get(self.rows.clone()))
+    }
+}
+
+/// Says which plane is wanted next; none where those that are decoded are enough.
+pub type NextRowPlane<'n> = dyn FnMut(&RowPlanes<'_>) -> Option<usize> + 'n;
 
 /// What is known of the items of a box without decoding them.
 #[derive(Clone, Debug, PartialEq)]

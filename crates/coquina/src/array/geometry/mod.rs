@@ -7,7 +7,9 @@ mod plan;
 mod selection;
 
 pub(crate) use boxes::BoxAt;
-pub use boxes::{Bounds, BoxSource, Known, Walk, check_box, copy_region, default_walk};
+pub use boxes::{
+    Bounds, BoxSource, Known, NextRowPlane, RowPlanes, Walk, check_box, copy_region, default_walk,
+};
 pub use grid::Grid;
 pub use partition::{Access, partition};
 pub(crate) use plan::{Plan, TASK_BYTES_MAX, TASK_BYTES_MIN, Touched, batches, block_runs};

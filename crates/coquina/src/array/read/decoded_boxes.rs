@@ -5,7 +5,8 @@
 //!
 //! A condition over several fields of records asks one array for the same box again and again, and so does whoever
 //! wants the columns of the rows that it found. Inside of [`with_decoded_boxes`] such a box is decoded once, as whole items,
-//! and each field is copied out of it. Nothing outlives the outermost scope of a thread but empty memory.
+//! and each field is copied out of it; of a block of which byte planes were decoded the others are added when they are
+//! needed. Nothing outlives the outermost scope of a thread but empty memory.
 //! Invariant: a box is known by the state of its array, so items that were written meanwhile are seen.
 
 use std::cell::RefCell;
@@ -15,6 +16,7 @@ use coquina_kernels::boxes::{AXES_MAX, Axis, Steps, copy_box};
 
 use super::snapshot::State;
 use crate::array::geometry::{BoxAt, Window};
+use crate::chunk::BytePlanes;
 use crate::store::at_once;
 
 /// A scope keeps so many bytes; what is beyond is decoded as often as it is asked for.
@@ -28,6 +30,35 @@ struct Decoded {
     start: Vec<u64>,
     shape: Vec<u64>,
     items: Vec<u8>,
+}
+
+/// The byte planes of a block of an array.
+struct Planes {
+    state: Arc<State>,
+    at: BlockAt,
+    planes: BytePlanes,
+}
+
+/// Which chunk, and which block of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockAt {
+    pub(crate) chunk: u64,
+    pub(crate) block: usize,
+}
+
+/// Takes the planes of a block that are kept in this scope.
+pub(crate) fn take_planes(state: &Arc<State>, at: BlockAt) -> Option<BytePlanes> {
+    BOXES.with_borrow_mut(|boxes| {
+        let is_it = |kept: &Planes| Arc::ptr_eq(&kept.state, state) && kept.at == at;
+        let number = boxes.planes.iter().position(is_it)?;
+        Some(boxes.planes.swap_remove(number).planes)
+    })
+}
+
+/// Keeps the planes of a block until the end of the scope.
+pub(crate) fn keep_planes(state: &Arc<State>, at: BlockAt, planes: BytePlanes) {
+    let state = Arc::clone(state);
+    BOXES.with_borrow_mut(|boxes| boxes.planes.push(Planes { state, at, planes }));
 }
 
 /// Memory for a box of so many bytes, of any content, if there may be one more.
@@ -51,6 +82,7 @@ struct DecodedBoxes {
     depth: usize,
     before: u64,
     decoded: Vec<Decoded>,
+    planes: Vec<Planes>,
     spare: Vec<Vec<u8>>,
 }
 
@@ -66,13 +98,15 @@ impl Drop for Scope {
         let done = BOXES.with_borrow_mut(|boxes| {
             boxes.depth -= 1;
             if boxes.depth > 0 {
-                return Vec::new();
+                return (Vec::new(), Vec::new());
             }
             boxes.before = 0;
-            std::mem::take(&mut boxes.decoded)
+            (std::mem::take(&mut boxes.decoded), std::mem::take(&mut boxes.planes))
         });
         // What is dropped here may be the last of a state, and run code of a store.
-        for Decoded { items, .. } in done {
+        let (decoded, planes) = done;
+        let of_planes = planes.into_iter().map(|kept| kept.planes.into_memory());
+        for items in decoded.into_iter().map(|decoded| decoded.items).chain(of_planes) {
             BOXES.with_borrow_mut(|boxes| {
                 let kept: usize = boxes.spare.iter().map(Vec::len).sum();
                 if kept + items.len() <= SPARE_BYTES_KEPT {
@@ -112,7 +146,8 @@ pub(crate) fn is_open() -> bool {
 impl DecodedBoxes {
     /// Memory for a box of so many bytes, of any content, if there may be one more.
     fn room(&mut self, bytes: usize) -> Option<Vec<u8>> {
-        let kept: usize = self.decoded.iter().map(|decoded| decoded.items.len()).sum();
+        let boxes = self.decoded.iter().map(|decoded| decoded.items.len());
+        let kept: usize = boxes.chain(self.planes.iter().map(|kept| kept.planes.nbytes())).sum();
         if kept.checked_add(bytes)? > SCOPE_BYTES_MAX {
             return None;
         }

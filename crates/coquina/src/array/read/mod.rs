@@ -9,7 +9,9 @@ mod remote;
 mod snapshot;
 
 pub(crate) use block_cache::BlockCache;
-pub(crate) use decoded_boxes::{copy_decoded, is_open, keep_decoded, room_for};
+pub(crate) use decoded_boxes::{
+    BlockAt, copy_decoded, is_open, keep_decoded, keep_planes, room_for, take_planes,
+};
 pub use decoded_boxes::{with_decoded_boxes, with_decoded_boxes_after};
 pub use gather::gather;
 pub(crate) use snapshot::{Content, Counters, Source, State};

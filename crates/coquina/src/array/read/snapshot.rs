@@ -10,7 +10,7 @@ use super::block_cache::BlockCache;
 use crate::array::geometry::Grid;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
-use crate::chunk::{Header, Kind, LazyChunk, Params};
+use crate::chunk::{BytePlanes, Header, Kind, LazyChunk, NextPlane, Params};
 use crate::policy::Policies;
 use crate::store::{Chunks, OpenChunk, Stored};
 
@@ -28,6 +28,7 @@ pub(crate) struct State {
 pub(crate) struct Counters {
     pub(crate) blocks_decoded: AtomicU64,
     pub(crate) blocks_cached: AtomicU64,
+    pub(crate) planes_decoded: AtomicU64,
 }
 
 /// All that a read needs of an array, as of one commit.
@@ -105,6 +106,10 @@ impl OpenChunk for BloscChunk {
     fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()> {
         // By bytes and not by number: a chunk that is stored as it is may say another block size.
         self.chunk.read(number * self.block_bytes, out).map(drop)
+    }
+
+    fn read_planes(&self, number: usize, planes: &mut BytePlanes, next: &mut NextPlane<'_>) -> Result<bool> {
+        self.chunk.read_planes(number * self.block_bytes, planes, next)
     }
 
     fn places(&self, number: usize, places: &mut Vec<Range<u64>>) {

@@ -15,7 +15,7 @@ use super::zones::{self, Zones};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
-use crate::chunk::{Header, LazyChunk};
+use crate::chunk::{BytePlanes, Header, LazyChunk, NextPlane};
 use crate::frame::Statistics;
 use crate::frame::guard;
 use crate::frame::inside::InsideChunk;
@@ -194,6 +194,22 @@ impl FrameChunk {
                 repeat(value, start, out);
                 Ok(())
             }
+        }
+    }
+
+    /// Decodes the byte planes of the block at byte `start` of the inner chunk that `next` asks for; whether it has any.
+    ///
+    /// # Errors
+    /// As [`FrameChunk::read`].
+    pub fn read_planes(
+        &self,
+        start: usize,
+        planes: &mut BytePlanes,
+        next: &mut NextPlane<'_>,
+    ) -> Result<bool> {
+        match &self.inner {
+            Inner::Lazy(chunk) => chunk.read_planes(start, planes, next),
+            Inner::Repeated(_) => Ok(false),
         }
     }
 

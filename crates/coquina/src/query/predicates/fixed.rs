@@ -1,7 +1,8 @@
 //! Conditions on texts of a fixed width, as NumPy stores them: bytes ("S") or code points of 4 bytes ("U").
 //!
 //! In: a source of such items. Out: a truth byte for each. Zeros at the end of items and constants are no part of
-//! them. Plain version: the item without them, tested; where zeros at the end change nothing they are left there.
+//! them. Plain version: the item without them, tested; where zeros at the end change nothing they are left there. Where
+//! the source has byte planes (`text_planes.rs`) only those are decoded that decide.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,6 +13,7 @@ use coquina_kernels::items::items;
 use super::super::numbers::numbers;
 use super::len_of;
 use super::text::{Comparison, Test, TextTest, Unit};
+use super::text_planes::PlaneTest;
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
 use crate::base::scratch::with_scratch;
@@ -21,6 +23,8 @@ pub struct FixedText {
     source: Arc<dyn BoxSource>,
     item_bytes: usize,
     test: Kind,
+    /// The same on byte planes, where that is possible.
+    by_planes: Option<PlaneTest>,
 }
 
 enum Kind {
@@ -37,7 +41,8 @@ impl FixedText {
         len_of(&*source)?;
         let item_bytes = source.item_bytes();
         let test = Test::new(&test, |constant| Ok(Cow::Borrowed(trimmed(constant))))?;
-        Ok(Self { source, item_bytes, test: Kind::Bytes(Fixed::new(test, item_bytes)) })
+        let test = Fixed::new(test, item_bytes);
+        Ok(Self { source, item_bytes, by_planes: test.by_planes(), test: Kind::Bytes(test) })
     }
 
     /// Tests items of code points, and so are the constants of the test: 4 bytes each, in the machine's order.
@@ -56,7 +61,8 @@ impl FixedText {
             check(constant.len())?;
             Ok(Cow::Owned(trimmed(&numbers::<u32>(constant)).to_vec()))
         })?;
-        Ok(Self { source, item_bytes, test: Kind::Points(Fixed::new(test, item_bytes / 4)) })
+        let test = Fixed::new(test, item_bytes / 4);
+        Ok(Self { source, item_bytes, by_planes: test.by_planes(), test: Kind::Points(test) })
     }
 
     fn run(&self, items_: &[u8], out: &mut [u8]) {
@@ -84,6 +90,11 @@ impl BoxSource for FixedText {
         check_box(&self.shape(), start, shape, 1, out.len())?;
         let bytes = out.len().checked_mul(self.item_bytes);
         let bytes = bytes.ok_or_else(|| Error::limit(format!("a box of {} texts", out.len())))?;
+        if let (Some(test), &[first]) = (&self.by_planes, start)
+            && test.fill(&*self.source, first..first + out.len() as u64, out)?
+        {
+            return Ok(());
+        }
         with_scratch(bytes, |room| {
             self.source.fill(start, shape, room)?;
             self.run(room, out);
@@ -128,6 +139,18 @@ impl<T: Unit> Fixed<T> {
         }
         padded.resize(width, T::default());
         Self { test, width, padded, at_end }
+    }
+
+    /// The same test on byte planes, if planes can decide it.
+    fn by_planes(&self) -> Option<PlaneTest> {
+        match &self.test {
+            // It has room for all of the constant.
+            Test::Compare(comparison, _) if self.at_end.is_eq() => {
+                Some(PlaneTest::compare(*comparison, &self.padded))
+            }
+            Test::Starts(constant) if constant.len() <= self.width => Some(PlaneTest::starts(constant)),
+            _ => None,
+        }
     }
 
     fn run(&self, items: &[T], out: &mut [u8]) {

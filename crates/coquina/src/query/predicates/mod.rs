@@ -11,6 +11,7 @@ mod strings;
 #[cfg(test)]
 mod tests;
 mod text;
+mod text_planes;
 mod texts;
 
 pub use among::Among;

@@ -10,7 +10,7 @@ use super::meaning::{Meaning, Shown};
 use super::stored::StoredBytes;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
-use crate::chunk::{Header, LazyChunk, Params, Place};
+use crate::chunk::{BytePlanes, Header, LazyChunk, NextPlane, Params, Place};
 use crate::hdf5::{FrameChunk, Inner, Pipeline};
 use crate::store::{OpenChunk, Statistics};
 
@@ -128,6 +128,10 @@ impl OpenChunk for Tiles {
         self.frame.read(number * self.block_bytes, out)
     }
 
+    fn read_planes(&self, number: usize, planes: &mut BytePlanes, next: &mut NextPlane<'_>) -> Result<bool> {
+        self.frame.read_planes(number * self.block_bytes, planes, next)
+    }
+
     fn places(&self, number: usize, places: &mut Vec<Range<u64>>) {
         let start = number * self.block_bytes;
         self.frame.places(start..start + self.block_bytes, places);
@@ -175,6 +179,15 @@ impl OpenChunk for Flat {
             Bytes::Frame(frame) => frame.read(range.start, inside),
             Bytes::Blosc(chunk) => chunk.read(range.start, inside).map(drop),
             Bytes::Stored(stored) => stored.read(range.start, inside),
+        }
+    }
+
+    fn read_planes(&self, number: usize, planes: &mut BytePlanes, next: &mut NextPlane<'_>) -> Result<bool> {
+        let start = self.cut.range(number).start;
+        match &self.bytes {
+            Bytes::Frame(frame) => frame.read_planes(start, planes, next),
+            Bytes::Blosc(chunk) => chunk.read_planes(start, planes, next),
+            Bytes::Stored(_) => Ok(false),
         }
     }
 

@@ -1,0 +1,120 @@
+//! Tests of texts of a fixed width on their byte planes: one byte of all texts after another.
+//!
+//! In: a source of texts. Out: a truth byte for each, and mostly only the first planes are decoded: where no text begins
+//! with the first letters of the constant, nothing else matters.
+//! Plain version: `fixed.rs`.
+
+use std::ops::Range;
+
+use coquina_kernels::{best_level, plane_equal, plane_order};
+
+use super::text::{Comparison, Unit};
+use crate::array::{BoxSource, RowPlanes};
+use crate::base::error::Result;
+use crate::base::scratch::with_scratch;
+
+/// A comparison with a constant, byte by byte in the order in which bytes decide.
+pub(super) struct PlaneTest {
+    /// The planes and the byte of the constant in each.
+    bytes: Vec<(usize, u8)>,
+    wanted: Wanted,
+}
+
+/// What passes.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Same,
+    Other,
+    /// What is less, what is the same, what is greater.
+    Order(Comparison),
+}
+
+impl PlaneTest {
+    /// A comparison of items with one that is the constant and the zeros behind it.
+    pub(super) fn compare<T: Unit>(comparison: Comparison, padded: &[T]) -> Self {
+        let wanted = match comparison {
+            Comparison::Equal => Wanted::Same,
+            Comparison::NotEqual => Wanted::Other,
+            other => Wanted::Order(other),
+        };
+        Self { bytes: plane_bytes(padded, matches!(wanted, Wanted::Order(_))), wanted }
+    }
+
+    /// Whether items begin so.
+    pub(super) fn starts<T: Unit>(constant: &[T]) -> Self {
+        Self { bytes: plane_bytes(constant, false), wanted: Wanted::Same }
+    }
+
+    /// Fills `out` with the truths of these rows, if the source has planes of them; whether it has.
+    pub(super) fn fill(&self, source: &dyn BoxSource, rows: Range<u64>, out: &mut [u8]) -> Result<bool> {
+        match self.wanted {
+            Wanted::Same | Wanted::Other => {
+                out.fill(1);
+                let mut left = &self.bytes[..];
+                let done = source.planes(rows, &mut |planes: &RowPlanes<'_>| {
+                    next(&mut left, planes, |plane, value| plane_equal(best_level(), plane, value, out))
+                })?;
+                if matches!(self.wanted, Wanted::Other) {
+                    out.iter_mut().for_each(|byte| *byte ^= 1);
+                }
+                Ok(done)
+            }
+            Wanted::Order(comparison) => with_scratch(out.len(), |tie| {
+                tie.fill(1);
+                out.fill(0);
+                let mut left = &self.bytes[..];
+                let done = source.planes(rows, &mut |planes: &RowPlanes<'_>| {
+                    next(&mut left, planes, |plane, value| {
+                        plane_order(best_level(), plane, 0, value, tie, out)
+                    })
+                })?;
+                settle(comparison, tie, out);
+                Ok(done)
+            }),
+        }
+    }
+}
+
+/// Takes the planes that are there, in order, as long as `narrow` leaves anything to be decided; the next one that is
+/// wanted.
+fn next(
+    left: &mut &[(usize, u8)],
+    planes: &RowPlanes<'_>,
+    mut narrow: impl FnMut(&[u8], u8) -> bool,
+) -> Option<usize> {
+    while let Some((&(number, value), rest)) = left.split_first() {
+        let Some(plane) = planes.get(number) else { return Some(number) };
+        *left = if narrow(plane, value) { rest } else { &[] };
+    }
+    None
+}
+
+/// From where an item is less than the constant, or the same, to where the comparison holds.
+fn settle(comparison: Comparison, tie: &[u8], less: &mut [u8]) {
+    let each = less.iter_mut().zip(tie);
+    match comparison {
+        Comparison::Less => {}
+        Comparison::LessEqual => each.for_each(|(less, tie)| *less |= tie),
+        Comparison::Greater => each.for_each(|(less, tie)| *less = (*less | tie) ^ 1),
+        Comparison::GreaterEqual => less.iter_mut().for_each(|less| *less ^= 1),
+        Comparison::Equal => less.copy_from_slice(tie),
+        Comparison::NotEqual => each.for_each(|(less, tie)| *less = tie ^ 1),
+    }
+}
+
+/// The bytes of units and the planes that they are in; the highest byte of each first if the order matters, else the
+/// lowest, as the others are mostly zeros.
+fn plane_bytes<T: Unit>(units: &[T], by_order: bool) -> Vec<(usize, u8)> {
+    let width = size_of::<T>();
+    let mut all = Vec::with_capacity(size_of_val(units));
+    for (number, unit) in units.iter().enumerate() {
+        let bytes = coquina_kernels::items::bytes_of(std::slice::from_ref(unit));
+        let places = bytes.iter().enumerate().map(|(at, &byte)| (number * width + at, byte));
+        if by_order == cfg!(target_endian = "little") {
+            all.extend(places.rev());
+        } else {
+            all.extend(places);
+        }
+    }
+    all
+}
