@@ -48,6 +48,8 @@ def signature_of(node: ast.FunctionDef) -> list[tuple[str, object, object]]:
         arguments.args
     )
     found = [(a.arg, kind, default) for a, kind, default in zip(placed, kinds, defaults, strict=True)]
+    if arguments.vararg is not None:
+        found.append((arguments.vararg.arg, Kind.VAR_POSITIONAL, Kind.empty))
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         value = Kind.empty if default is None else ast.literal_eval(default)
         found.append((argument.arg, Kind.KEYWORD_ONLY, value))

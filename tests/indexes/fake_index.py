@@ -11,9 +11,9 @@ from unittest import mock
 import numpy as np
 
 import coquina as cq
+from coquina._core import KeyRanges, RowSet
 from coquina.expressions.expression import Expr
 from coquina.indexes.keys import keys_of, kind_of
-from coquina.indexes.rowsets import RowSet
 from coquina.tables.conditions import expression
 from coquina.tables.table import Table
 
@@ -43,20 +43,20 @@ class FakeIndex:
         self.unknown = np.asarray(unknown, np.int64).reshape(-1, 2)
         self.asked = 0
 
-    def _flags(self, low: Any, high: Any) -> tuple[Any, Any]:
+    def _flags(self, keys: KeyRanges) -> tuple[Any, Any]:
         sure, maybe = np.zeros((2, len(self.low)), bool)
         top = self.low + np.minimum(self.room, ~self.low)
-        for first, last in zip(low, high, strict=True):
+        for first, last in keys.pairs():
             sure |= (self.low >= first) & (top <= last)
             maybe |= (top >= first) & (self.low <= last)
         return sure & ~self.gone, maybe & ~self.gone
 
-    def lookup(self, low: Any, high: Any, *, missing: bool = False, check: Any, by_key: bool) -> RowSet:
+    def lookup(self, keys: KeyRanges, *, missing: bool = False, check: Any, by_key: bool) -> RowSet:
         assert by_key
-        assert all(first <= last for first, last in zip(low, high, strict=True))
-        assert all(low[1:] > high[:-1])
+        assert all(first <= last for first, last in keys.pairs())
+        assert all(keys.low[1:] > keys.high[:-1])
         self.asked += 1
-        sure, maybe = self._flags(low, high)
+        sure, maybe = self._flags(keys)
         found = maybe | self.gone if missing else maybe
         for start, stop in self.unknown:
             found[start:stop] = False
@@ -71,13 +71,13 @@ class FakeIndex:
         ends = np.minimum(starts + self.bucket_rows, len(found))
         return RowSet(rows[:0], np.stack([starts, ends], 1)[starts < ends])
 
-    def estimate(self, low: Any, high: Any, *, missing: bool = False) -> int:
-        found = self._flags(low, high)[1]
+    def estimate(self, keys: KeyRanges, *, missing: bool = False) -> int:
+        found = self._flags(keys)[1]
         count = int(np.count_nonzero(found | self.gone if missing else found))
         return min(len(self.low), count * self.bucket_rows)
 
-    def count(self, low: Any, high: Any, *, missing: bool = False, check: Any, by_key: bool) -> int | None:
-        sure, maybe = self._flags(low, high)
+    def count(self, keys: KeyRanges, *, missing: bool = False, check: Any, by_key: bool) -> int | None:
+        sure, maybe = self._flags(keys)
         if len(self.unknown) or self.bucket_rows > 1 or (sure != maybe).any():
             return None
         return int(np.count_nonzero(maybe | self.gone if missing else maybe))

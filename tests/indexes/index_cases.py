@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 import coquina as cq
+from coquina._core import KeyRanges
 from coquina.indexes.keys import keys_of
 
 PLACES = ("columns", "rows", "folder")
@@ -116,6 +117,7 @@ def check_range(case: Case, index: Any, low: Any, high: Any, missing: bool) -> N
         keys = keys_of([low, high], "text")[0]
     else:
         keys = keys_of(np.array([low, high], case.values.dtype), index.key_kind)[0]
+    ranges = KeyRanges(keys[:1], keys[1:])
     flags = wanted(case, low, high, missing)
 
     def settle(rows: np.ndarray) -> np.ndarray:
@@ -123,7 +125,7 @@ def check_range(case: Case, index: Any, low: Any, high: Any, missing: bool) -> N
         assert not case.missing[rows].any()
         return flags[rows]
 
-    found = index.lookup(keys[:1], keys[1:], missing=missing, check=settle)
+    found = index.lookup(ranges, missing=missing, check=settle)
     is_open = np.zeros(len(flags), bool)
     assert (np.diff(found.open.reshape(-1)) > 0).all()
     for start, stop in found.open.tolist():
@@ -134,12 +136,10 @@ def check_range(case: Case, index: Any, low: Any, high: Any, missing: bool) -> N
     assert not (flags & ~is_found & ~is_open).any()
     assert found.is_exact
     assert not (is_found & ~flags & ~is_open).any()
-    assert index.estimate(keys[:1], keys[1:], missing=missing) >= np.count_nonzero(
-        flags & ~open_flags(index, len(flags))
-    )
-    count = index.count(keys[:1], keys[1:], missing=missing, check=settle)
+    assert index.estimate(ranges, missing=missing) >= np.count_nonzero(flags & ~open_flags(index, len(flags)))
+    count = index.count(ranges, missing=missing, check=settle)
     assert count is None or count == np.count_nonzero(flags)
-    unchecked = index.lookup(keys[:1], keys[1:], missing=missing)
+    unchecked = index.lookup(ranges, missing=missing)
     assert set(np.flatnonzero(flags & ~is_open)) <= set(unchecked.rows.tolist())
 
 

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 import coquina as cq
-from coquina.indexes import access, current, index, metadata, ordered_runs, spans, state, store, zones
+from coquina.indexes import access, metadata, ordered_runs, state, store, units
 from coquina.tables import index_choice, index_order
 from tests.indexes import property_cases as cases
 from tests.indexes.property_cases import Held, Model
@@ -35,17 +35,10 @@ class _SmallMetadata(metadata.Metadata):
 def small_parts() -> Iterator[None]:
     """Spans, zones, buckets, runs and blocks of few rows, in the `with` block."""
     with (
-        mock.patch.multiple(spans, SPAN_ROWS=SMALL_SPAN, SPAN_BITS=10),
-        mock.patch.multiple(current, SPAN_ROWS=SMALL_SPAN, SPAN_BITS=10, ZONE_ROWS=256),
-        mock.patch.multiple(state, SPAN_ROWS=SMALL_SPAN, _PARTIAL_SPANS=2, TIER_RUNS=4),
-        mock.patch.multiple(zones, SPAN_ROWS=SMALL_SPAN, ZONE_ROWS=256, _PER_SPAN=4, _WINDOW_ROWS=1 << 11),
-        mock.patch.multiple(metadata, BUCKET_ROWS=64),
-        mock.patch.multiple(
-            store, BUCKET_ROWS=64, Metadata=_SmallMetadata, FLUSH_ROWS=1 << 13, CLOSE_ROWS=1 << 11
-        ),
+        mock.patch.multiple(units, SPAN_ROWS=SMALL_SPAN, ZONE_ROWS=256, BUCKET_ROWS=64),
+        mock.patch.multiple(state, _PARTIAL_SPANS=2, TIER_RUNS=4),
+        mock.patch.multiple(store, Metadata=_SmallMetadata, FLUSH_ROWS=1 << 13, CLOSE_ROWS=1 << 11),
         mock.patch.multiple(ordered_runs, _WINDOW=100, _ASKED=4),
-        mock.patch.object(index, "ZONE_ROWS", 256),
-        mock.patch.object(index_choice, "ZONE_ROWS", 256),
         mock.patch.multiple(index_choice, _SURVEYED_BYTES=16, _SURVEY_BYTES=1 << 9, _LOOKED_UP_ROWS=1 << 10),
         mock.patch.object(index_order, "_FEW_OF", 4),
     ):

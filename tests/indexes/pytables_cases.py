@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import tables
 
+from coquina._core import KeyRanges, RowSet
 from coquina.hdf5 import File
 from coquina.indexes.keys import keys_of
-from coquina.indexes.rowsets import RowSet
 from coquina.tables.pytables_indexes import PyTablesIndex, indexes_of
 
 KINDS = ["ultralight", "light", "medium", "full"]
@@ -154,11 +154,11 @@ def check_index(index: PyTablesIndex, values: Any, seed: int = 0) -> None:
     for low, high, is_in in ranges_for(values, kind, random):
         for also in (False, True):
             wanted = is_in | (missing if also else False)
-            found = mask_of(index.lookup(low, high, missing=also), len(values))
+            found = mask_of(index.lookup(KeyRanges(low, high), missing=also), len(values))
             assert not (wanted & ~found).any()
             if is_sharp:
                 assert not (found & ~wanted).any()
-            assert index.estimate(low, high, missing=also) >= np.count_nonzero(wanted)
+            assert index.estimate(KeyRanges(low, high), missing=also) >= np.count_nonzero(wanted)
     assert not index.reason
 
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
+from coquina._core import RowSet
 from coquina.expressions import engine
 from coquina.indexes.access import disabled, forced
-from coquina.indexes.rowsets import RowSet
 from coquina.tables import access
 
 from ..tables import condition_cases as cases

@@ -17,8 +17,8 @@ from coquina.indexes import state, store
 from coquina.indexes.memory_home import MemoryHome
 from coquina.indexes.metadata import Metadata
 from coquina.indexes.source import IndexSource
-from coquina.indexes.spans import SPAN_ROWS, Spans
 from coquina.indexes.store import IndexStore
+from coquina.indexes.units import SPAN_ROWS
 from tests.indexes.index_cases import KINDS, PLACES, case_of, check, check_range, columns_of, make
 
 ROWS = SPAN_ROWS + 5000
@@ -358,10 +358,11 @@ def test_an_array_in_memory_has_indexes():
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=6), st.integers(0, 10 * SPAN_ROWS))
 def test_open_ranges_are_what_nobody_owns(changes, nrows):
-    spans = Spans()
+    spans = _core.Spans()
     count = -(-nrows // SPAN_ROWS)
     if count:
-        spans.own(np.arange(count), 1, nrows, lambda starts, stops: stops.astype(np.uint64))
+        values = _core.lazy_memory(np.zeros(nrows, np.uint8))
+        spans.own(np.arange(count, dtype=np.uint64), 1, nrows, [values])
     is_open = np.zeros(count, bool)
     for start, stop in changes:
         spans.changed(start * SPAN_ROWS + 1, stop * SPAN_ROWS)
@@ -373,4 +374,4 @@ def test_open_ranges_are_what_nobody_owns(changes, nrows):
         found[start // SPAN_ROWS : -(-stop // SPAN_ROWS)] = True
     np.testing.assert_array_equal(found, is_open)
     assert (ranges[1:, 0] > ranges[:-1, 1]).all()
-    assert set(spans.wanted(set(), nrows)) == set(np.flatnonzero(is_open))
+    assert set(spans.wanted(set(), nrows).tolist()) == set(np.flatnonzero(is_open).tolist())

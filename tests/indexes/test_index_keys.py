@@ -105,13 +105,14 @@ def test_the_engine_sorts_and_finds_as_numpy(tmp_path_factory, code, count, seed
         ends = np.unique(rng.choice(keys, 4))
         low, high = (ends[::2], ends[1::2]) if len(ends) % 2 == 0 else (ends, ends)
         in_range = ((all_keys[:, None] >= low) & (all_keys[:, None] <= high)).any(1) & has_key
+        ranges = _core.KeyRanges(low, high)
         hits = set((np.flatnonzero(in_range) // bucket_rows).tolist())
         for one in made:
-            sure, unsure = one.find(low, high)
+            sure, unsure = one.find(ranges)
             assert set(sure.tolist()) <= hits <= {*sure.tolist(), *unsure.tolist()}
             assert (np.diff(sure) > 0).all()
             assert (np.diff(unsure) > 0).all()
-            counts = one.count(low, high)
-            assert counts[0] <= np.count_nonzero(in_range) <= sum(counts) <= one.estimate(low, high)
-        assert sum(made[0].count(low, high)) <= sum(made[1].count(low, high))
+            counts = one.count(ranges)
+            assert counts[0] <= np.count_nonzero(in_range) <= sum(counts) <= one.estimate(ranges)
+        assert sum(made[0].count(ranges)) <= sum(made[1].count(ranges))
     np.testing.assert_array_equal(made[0].rows_at(0, len(rows)), rows)

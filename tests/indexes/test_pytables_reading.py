@@ -14,6 +14,7 @@ import tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from coquina._core import KeyRanges
 from coquina.hdf5 import File
 from coquina.indexes.access import disabled, forced
 from coquina.tables.pytables_indexes import indexes_of
@@ -130,7 +131,7 @@ def test_sizes_of_pytables_itself(tmp_path: Path) -> None:
             check_index(one, rows[name])
             # A single value: few buckets may have it.
             key = np.array([1 << 31 if name == "a" else 1 << 63], np.uint64)
-            assert one.lookup(key, key).open_rows < len(rows) // 4
+            assert one.lookup(KeyRanges(key, key)).open_rows < len(rows) // 4
 
 
 def test_indexes_that_are_not_up_to_date_know_nothing(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_indexes_that_are_not_up_to_date_know_nothing(tmp_path: Path) -> None:
     with File(path) as file:
         found = indexes_of(file.table("g/t"))["i8"]
         assert "900 rows" in found.reason
-        assert found.lookup(np.zeros(1, "u8"), np.zeros(1, "u8")).open.tolist() == [[0, 910]]
+        assert found.lookup(KeyRanges.of((0, 0))).open.tolist() == [[0, 910]]
 
 
 def test_changes_by_coquina_end_the_use_of_an_index(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import coquina
 from coquina import _core
+from coquina._core import RowSet
 
 ROWS = 3000
+NONE = np.empty((0, 2), np.int64)
 
 
 def of(rows: object) -> np.ndarray:
@@ -36,11 +38,15 @@ def mask_of(rows: np.ndarray, ranges: np.ndarray) -> np.ndarray:
 
 @given(rows_of, rows_of, ranges_of)
 def test_lists_are_sets(a: np.ndarray, b: np.ndarray, ranges: np.ndarray) -> None:
-    np.testing.assert_array_equal(_core.rows_and(a, b), np.intersect1d(a, b))
-    np.testing.assert_array_equal(_core.rows_or(a, b), np.union1d(a, b))
-    np.testing.assert_array_equal(_core.rows_minus(a, b), np.setdiff1d(a, b))
+    one, other = RowSet(a, NONE), RowSet(b, NONE)
+    np.testing.assert_array_equal((one & other).rows, np.intersect1d(a, b))
+    np.testing.assert_array_equal((one | other).rows, np.union1d(a, b))
+    assert (one & other).is_exact
+    assert (one | other).is_exact
     inside = mask_of(of([]), ranges)
-    np.testing.assert_array_equal(_core.rows_within(a, ranges), a[inside[a]])
+    np.testing.assert_array_equal(RowSet(a, ranges).known(), a[~inside[a]])
+    # Of a row that only one has nothing is known where the other one is open.
+    np.testing.assert_array_equal((one & RowSet(of([]), ranges)).rows, a[inside[a]])
 
 
 @settings(max_examples=60)
@@ -48,7 +54,7 @@ def test_lists_are_sets(a: np.ndarray, b: np.ndarray, ranges: np.ndarray) -> Non
 def test_a_scan_finds_the_rows_of_a_set(
     rows: np.ndarray, ranges: np.ndarray, cut: tuple[int, int], start: int, step: int, limit: int | None
 ) -> None:
-    condition = _core.lazy_rows(rows, ranges, ROWS, *cut)
+    condition = RowSet(rows, ranges).lazy(ROWS, *cut)
     values = np.arange(ROWS) * 3
     column = _core.lazy_memory(values)
     mask = mask_of(rows, ranges)
@@ -71,7 +77,7 @@ def test_a_scan_finds_the_rows_of_a_set(
 def test_a_set_is_an_operand(rows: np.ndarray, ranges: np.ndarray, name: str) -> None:
     other = np.random.default_rng(len(rows)).integers(0, 2, ROWS).astype(bool)
     nodes = [("load", 0, "bool"), ("load", 1, "bool"), ("call", name, [0, 1])]
-    sources = [_core.lazy_rows(rows, ranges, ROWS, 700, 70), _core.lazy_memory(other)]
+    sources = [RowSet(rows, ranges).lazy(ROWS, 700, 70), _core.lazy_memory(other)]
     condition = _core.lazy_program(nodes, sources, (ROWS,))
     wanted = np.flatnonzero(getattr(np, name)(mask_of(rows, ranges), other))
     np.testing.assert_array_equal(_core.scan(condition, [], 0, ROWS, numbers=True)[2], wanted)
@@ -82,11 +88,11 @@ def test_of_a_billion_rows_only_those_are_come_to_that_may_match() -> None:
     rows = of(np.random.default_rng(0).integers(0, count, 100))
     rows = np.unique(rows)
     ranges = np.array([[5, 8], [count - 3, count]])
-    condition = _core.lazy_rows(rows, ranges, count, 4096, 4096)
+    condition = RowSet(rows, ranges).lazy(count, 4096, 4096)
     _, _, numbers, report = _core.scan(condition, [], 0, count, numbers=True)
     np.testing.assert_array_equal(numbers, np.union1d(rows, np.r_[5:8, count - 3 : count]))
     # More boxes than could be come to in the time of a test, if it were not for leaps.
-    tiny = _core.lazy_rows(rows, ranges, count, 1, 1)
+    tiny = RowSet(rows, ranges).lazy(count, 1, 1)
     found = _core.scan(tiny, [], 0, count, numbers=True)
     np.testing.assert_array_equal(found[2], numbers)
     assert found[3]["boxes"] == count
@@ -146,25 +152,24 @@ def test_fingerprints_of_texts_do_not_tell_where_they_lie(texts: list[str], befo
 
 
 def test_what_is_no_set_is_refused() -> None:
-    none = np.empty((0, 2), np.int64)
     good = of([1, 2])
     for rows in ([2, 1], [1, 1], [-1], [ROWS]):
         with pytest.raises(ValueError, match="rows: "):
-            _core.lazy_rows(np.array(rows), none, ROWS, 10, 10)
+            RowSet(np.array(rows), NONE).lazy(ROWS, 10, 10)
     for ranges in ([[2, 1]], [[0, 3], [2, 4]], [[0, ROWS + 1]], [[-1, 2]]):
         with pytest.raises(ValueError, match="takes ranges"):
-            _core.lazy_rows(good, np.array(ranges), ROWS, 10, 10)
+            RowSet(good, np.array(ranges)).lazy(ROWS, 10, 10)
     with pytest.raises(ValueError, match="shape"):
-        _core.lazy_rows(good, np.empty((2, 3), np.int64), ROWS, 10, 10)
+        RowSet(good, np.empty((2, 3), np.int64))
     with pytest.raises(ValueError, match="chunks of 0"):
-        _core.lazy_rows(good, none, ROWS, 0, 10)
+        RowSet(good, NONE).lazy(ROWS, 0, 10)
     with pytest.raises(TypeError):
-        _core.rows_and(good, good.astype("f8"))
+        RowSet(good.astype("f8"), NONE)
     with pytest.raises(ValueError, match="ascending"):
-        _core.rows_or(good, np.array([3, 2]))
+        RowSet(np.array([3, 2]), NONE)
     with pytest.raises(IndexError):
         fingerprints(_core.lazy_memory(good), [0], [3])
     with pytest.raises(ValueError, match="row -1"):
         fingerprints(_core.lazy_memory(good), [-1], [1])
     with pytest.raises(IndexError):
-        _core.survey(_core.lazy_rows(good, none, ROWS, 10, 10), 0, ROWS + 1)
+        _core.survey(RowSet(good, NONE).lazy(ROWS, 10, 10), 0, ROWS + 1)

@@ -15,11 +15,11 @@ from coquina import _core
 from coquina.indexes.keys import keys_of, values_of_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from coquina._core import Lazy
+    from coquina._core import KeyRanges, Lazy
 
     Source = Lazy | tuple[Lazy, Lazy]
     Keys = npt.NDArray[np.uint64]
@@ -135,28 +135,28 @@ class IndexRun:
         self._high = self._low + np.minimum(room, ~self._low)
         self._entries, self._missing = entries, missing
 
-    def _places(self, low: Keys, high: Keys) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def _places(self, keys: KeyRanges) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Return which entries are surely in a range, and which may be."""
         sure = np.zeros(self._entries, np.bool_)
         maybe = np.zeros(self._entries, np.bool_)
-        for one, other in zip(low, high, strict=True):
+        for one, other in keys.pairs():
             sure |= (self._low >= one) & (self._high <= other)
             maybe |= (self._high >= one) & (self._low <= other)
         return sure, maybe & ~sure
 
-    def estimate(self, low: Keys, high: Keys) -> int:
+    def estimate(self, keys: KeyRanges) -> int:
         """Return how many entries are in ranges at most."""
-        return sum(self.count(low, high))
+        return sum(self.count(keys))
 
-    def count(self, low: Keys, high: Keys) -> tuple[int, int]:
+    def count(self, keys: KeyRanges) -> tuple[int, int]:
         """Return how many entries are in ranges, and how many may be."""
-        sure, maybe = self._places(low, high)
+        sure, maybe = self._places(keys)
         return int(np.count_nonzero(sure)), int(np.count_nonzero(maybe))
 
-    def find(self, low: Keys, high: Keys, *, threads: int | None = None) -> tuple[Rows, Rows]:
+    def find(self, keys: KeyRanges, *, threads: int | None = None) -> tuple[Rows, Rows]:
         """Return the rows, or buckets, of entries in ranges, and of those that may be: in order, once."""
         del threads
-        sure, maybe = self._places(low, high)
+        sure, maybe = self._places(keys)
         rows = self._rows[: self._entries]
         return np.unique(rows[sure]), np.unique(rows[maybe])
 
@@ -188,39 +188,3 @@ def row_fingerprints(
                 one, other = zlib.adler32(content, one), zlib.crc32(content, other)
         found.append(one << 32 | other)
     return np.array(found, np.uint64)
-
-
-def lazy_rows(rows: Rows, open: Rows, count: int, chunk_rows: int, block_rows: int) -> Lazy:
-    """Return a bool for each row: whether it is among `rows`, or in one of the ranges of `open`."""
-    del chunk_rows, block_rows
-    flags = np.zeros(count, np.bool_)
-    flags[rows] = True
-    for start, stop in open.reshape(-1, 2).tolist():
-        flags[start:stop] = True
-    return _core.lazy_memory(flags)
-
-
-def rows_and(a: Rows, b: Rows) -> Rows:
-    """Return the rows in both; all are sorted, without doubles."""
-    return np.intersect1d(a, b, assume_unique=True)
-
-
-def rows_or(a: Rows, b: Rows) -> Rows:
-    """Return the rows in any of both."""
-    return np.union1d(a, b)
-
-
-def rows_minus(a: Rows, b: Rows) -> Rows:
-    """Return the rows of `a` that are not in `b`."""
-    return np.setdiff1d(a, b, assume_unique=True)
-
-
-def rows_within(rows: Rows, ranges: Rows) -> Rows:
-    """Return the rows that are in one of the ranges, which are ascending and disjoint."""
-    return np.concatenate([np.empty(0, np.int64), *_within(rows, ranges)])
-
-
-def _within(rows: Rows, ranges: Rows) -> Iterator[Rows]:
-    for start, stop in ranges.reshape(-1, 2).tolist():
-        low, high = np.searchsorted(rows, [start, stop])
-        yield rows[low:high]

@@ -25,7 +25,7 @@ mod progress;
 mod query;
 mod reduce;
 mod remote;
-mod row_sets;
+mod rows;
 mod tuples;
 mod watch;
 
@@ -51,7 +51,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     group::add_to(module)?;
     query::add_to(module)?;
     reduce::add_to(module)?;
-    row_sets::add_to(module)?;
+    rows::add_to(module)?;
     watch::add_to(module)?;
     module.add_class::<progress::ProgressBar>()
 }

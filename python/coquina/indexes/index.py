@@ -10,18 +10,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from coquina import _core
-from coquina._core import CoquinaError
-from coquina.indexes.current import Current
-from coquina.indexes.rowsets import RowSet
-from coquina.indexes.runs import Sorting
-from coquina.indexes.spans import OPEN
+from coquina._core import CoquinaError, CurrentIndex, KeyRanges, RowSet
+from coquina.indexes.runs import Sorting, in_order
 from coquina.indexes.state import IndexState, folder_of, sweep
-from coquina.indexes.zones import ZONE_ROWS
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
@@ -34,12 +29,19 @@ if TYPE_CHECKING:
     from coquina.indexes.runs import Progress, Run
     from coquina.indexes.source import Freshness, IndexSource
 
-    Keys = npt.NDArray[np.uint64]
     Rows = npt.NDArray[np.int64]
     Check = Callable[[Rows], npt.NDArray[np.bool_]]
 
 #: What damaged files raise, h5py and the engine; not what comes of wrong arguments of ours, it is hoped.
 DAMAGE = (CoquinaError, OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, OverflowError)
+_NO_ROWS, _NO_RANGES = np.empty(0, np.int64), np.empty((0, 2), np.int64)
+
+
+class _Now(NamedTuple):
+    """What can be asked as long as nothing changes, and what it is of."""
+
+    state: IndexState
+    core: CurrentIndex
 
 
 class Index:
@@ -66,7 +68,7 @@ class Index:
         self._lock = RLock()
         self._state: IndexState | None = None
         self._looked: Freshness | None = None
-        self._now: Current | None = None
+        self._now: _Now | None = None
         self._damage = ""
         self._is_changed = False
         self.is_closed = False
@@ -92,13 +94,13 @@ class Index:
     def rows(self) -> int:
         """How many rows it knows of."""
         now = self._current()
-        return 0 if now is None else now.nrows - now.open_rows
+        return 0 if now is None else now.core.nrows - now.core.open_rows
 
     @property
     def open_rows(self) -> int:
         """How many rows it knows nothing of: these are scanned."""
         now = self._current()
-        return self.source.count() if now is None else now.open_rows
+        return self.source.count() if now is None else now.core.open_rows
 
     @property
     def nbytes(self) -> int:
@@ -110,7 +112,10 @@ class Index:
     def runs(self) -> tuple[Run, ...]:
         """Its runs that own rows; empty if it is not usable, or has zones."""
         now = self._current()
-        return () if now is None else now.runs
+        if now is None:
+            return ()
+        owning = {number for number, _ in now.core.runs}
+        return tuple([run for run in now.state.runs if run.number in owning])
 
     @property
     def info(self) -> dict[str, Any]:
@@ -136,15 +141,9 @@ class Index:
         )
 
     def lookup(
-        self,
-        low: Keys,
-        high: Keys,
-        *,
-        missing: bool = False,
-        check: Check | None = None,
-        by_key: bool = False,
+        self, keys: KeyRanges, *, missing: bool = False, check: Check | None = None, by_key: bool = False
     ) -> RowSet:
-        """Return the rows whose key is in one of the ranges, both ends within, ascending and disjoint.
+        """Return the rows whose key is in a set.
 
         missing: the rows without a value too. check: tells of rows whether they belong to the answer, where
         keys do not: where an entry is not exact, and with a key that is an end of a range where keys do not
@@ -157,60 +156,49 @@ class Index:
         if now is None:
             return RowSet.all(self.source.count())
         try:
-            if self.kind == "zones":
-                return now.candidates(now.state.zones.candidates(low, high, missing), ZONE_ROWS)
-            if self.bucket_rows > 1:
-                return now.candidates(now.buckets(low, high, missing, self.bucket_rows), self.bucket_rows)
-            sure, unsure = now.found(low, high, missing, is_exact=self.is_exact or by_key)
+            sure, unsure = now.core.lookup(keys, missing, by_key or self.is_exact)
         except DAMAGE as error:
             if self._now is not now:
                 # It was made anew meanwhile, and what was asked is gone.
-                return self.lookup(low, high, missing=missing, check=check)
+                return self.lookup(keys, missing=missing, check=check, by_key=by_key)
             self._spoil(error)
             return RowSet.all(self.source.count())
-        if not len(unsure):
-            return RowSet(sure, now.open, True)
+        if unsure is None:
+            return sure
         kept = unsure if check is None else unsure[check(unsure)]
-        return RowSet(_core.rows_or(sure, kept), now.open, check is not None)
+        return sure | RowSet(kept, _NO_RANGES, check is not None)
 
-    def estimate(self, low: Keys, high: Keys, *, missing: bool = False) -> int:
+    def estimate(self, keys: KeyRanges, *, missing: bool = False) -> int:
         """Return how many rows `lookup` gives at most, without those of open ranges; from memory alone.
 
         Kinds "light" and "zones": how many rows are candidates.
         """
         now = self._current()
-        return 0 if now is None else now.estimate(low, high, missing, self.bucket_rows)
+        return 0 if now is None else now.core.estimate(keys, missing)
 
     def count(
-        self,
-        low: Keys,
-        high: Keys,
-        *,
-        missing: bool = False,
-        check: Check | None = None,
-        by_key: bool = False,
+        self, keys: KeyRanges, *, missing: bool = False, check: Check | None = None, by_key: bool = False
     ) -> int | None:
         """Return how many rows `lookup` would give; None where that is not known exactly: something is open,
         or rows are known by buckets and zones only, or keys do not tell values apart.
         """
         now = self._current()
-        if now is None or now.open_rows or self.kind == "zones" or self.bucket_rows > 1:
+        if now is None or not now.core.tells_rows:
             return None
-        if (self.is_exact or by_key) and all(run.owns_all for run in now.runs):
-            try:
-                counts = [run.core.count(low, high) for run in now.runs]
-            except DAMAGE as error:
-                self._spoil(error)
-                return None
-            if not any(unsure for _, unsure in counts):
-                return sum([sure for sure, _ in counts]) + sum([run.missing for run in now.runs if missing])
-        found = self.lookup(low, high, missing=missing, check=check, by_key=by_key)
-        return len(found.rows) if found.is_exact and not len(found.open) else None
+        try:
+            count = now.core.count(keys, missing, by_key or self.is_exact)
+        except DAMAGE as error:
+            self._spoil(error)
+            return None
+        if count is not None:
+            return count
+        found = self.lookup(keys, missing=missing, check=check, by_key=by_key)
+        return len(found) if found.is_exact and not found.open_ranges else None
 
     def open_ranges(self) -> Rows:
         """Return the ranges of rows that it knows nothing of: pairs, ascending, not adjacent."""
         now = self._current()
-        return RowSet.all(self.source.count()).open if now is None else now.open
+        return RowSet.all(self.source.count()).open if now is None else now.core.open
 
     def in_order(
         self,
@@ -231,14 +219,26 @@ class Index:
         now = self._current()
         if now is None or self.kind == "zones" or self.bucket_rows > 1 or not (self.is_exact or by_prefix):
             return None
-        return [now.in_order(run, window, descending=descending, keys=keys) for run in now.runs]
+        ends = None if keys is None else list(keys)
+        core, count = now.core, len(now.core.runs)
+        return [in_order(core, run, window, descending=descending, keys=ends) for run in range(count)]
+
+    def rows_at(self, start: int, stop: int) -> Rows | None:
+        """Return the rows at places of the order of values, the least first, those without a value last.
+
+        None where one run does not have them all. Damage is raised.
+        """
+        now = self._current()
+        if now is None or not self.is_exact or not now.core.tells_rows:
+            return None
+        return now.core.rows_at(0, start, stop) if [owns for _, owns in now.core.runs] == [True] else None
 
     def missing_rows(self) -> Rows:
         """Return the rows without a value, ascending; without those of open ranges."""
         now = self._current()
         if now is None or self.kind == "zones" or self.bucket_rows > 1:
-            return np.empty(0, np.int64)
-        return now.missing_rows()
+            return _NO_ROWS
+        return now.core.missing_rows()
 
     def look(self) -> None:
         """Values are about to be written by its owner: see before that whether it is right so far."""
@@ -261,10 +261,10 @@ class Index:
             now = self._current()
             if now is None and self._state is None:
                 self.build(memory_limit=memory_limit, progress=progress)
-            elif self._state is not None and (now is None or now.open_rows):
+            elif self._state is not None and (now is None or now.core.open_rows):
                 if now is None:
                     # Whether anything was written cannot be known, so what is taken over is compared.
-                    self._state.spans.verify(self._state.fingerprints)
+                    self._state.verify()
                 self._extend(self._state, memory_limit, progress, whole=False)
 
     def compact(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
@@ -273,7 +273,7 @@ class Index:
             now = self._current()
             if now is None or self.kind in ("zones", "partial"):
                 self.refresh(memory_limit=memory_limit, progress=progress)
-            elif now.open_rows or len(now.runs) > 1 or any(not run.owns_all for run in now.runs):
+            elif now.core.open_rows or len(now.core.runs) > 1 or not all(owns for _, owns in now.core.runs):
                 self._extend(now.state, memory_limit, progress, whole=True)
 
     def changed(self, start: int, stop: int) -> None:
@@ -283,7 +283,6 @@ class Index:
             if state is not None and state.spans.changed(start, stop):
                 self._is_changed = True
                 self._now = None
-                state.settle()
 
     def resized(self, nrows: int) -> None:
         """There are so many rows now."""
@@ -292,7 +291,6 @@ class Index:
             self._now = None
             if state is not None and state.spans.resized(nrows):
                 self._is_changed = True
-                state.settle()
 
     def rename(self, name: str, source: IndexSource) -> None:
         """Give it another name, and what it is of."""
@@ -330,13 +328,13 @@ class Index:
         # What a killed program left has numbers that will be given again.
         sweep(state.place, self.key, self._meta)
         state.freshness.check()
-        spans, meta = state.spans.items.copy(), state.metadata()
+        spans, meta = state.spans.copy(), state.metadata()
         try:
             state.extend(nrows, sorting, whole=whole)
             state.freshness.verified()
             state.save(nrows)
         except BaseException:
-            state.spans.items, state.meta = spans, meta
+            state.spans, state.meta = spans, meta
             raise
         self._meta, self._is_changed, self._damage = state.metadata(), False, ""
         # Its runs are opened when somebody asks.
@@ -351,10 +349,10 @@ class Index:
 
     # What is so now
 
-    def _current(self) -> Current | None:
+    def _current(self) -> _Now | None:
         """Return what can be asked now; None if nothing can. Cheap, as long as nothing changes."""
         now = self._now
-        if now is not None and now.nrows == self.source.count() and now.state.freshness.check() is True:
+        if now is not None and now.core.nrows == self.source.count() and now.state.freshness.check() is True:
             return now
         with self._lock:
             state = self._loaded()
@@ -374,23 +372,17 @@ class Index:
                 self._spoil(error)
         return self._state
 
-    def _made(self, state: IndexState) -> Current | None:
+    def _made(self, state: IndexState) -> _Now | None:
         fresh = state.freshness.check()
         if fresh is None:
             return None
         nrows = self.source.count()
         is_changed = state.spans.resized(nrows)
         if not fresh:
-            is_changed |= state.spans.verify(state.fingerprints)
+            is_changed |= state.verify()
             state.freshness.verified()
-        if is_changed:
-            self._is_changed = True
-            state.settle()
-        runs = tuple([run for run in state.runs if state.owned.get(run.number)])
-        ranges = state.spans.open_ranges(nrows)
-        open_rows = int((ranges[:, 1] - ranges[:, 0]).sum())
-        owners = np.append(state.spans.owners, np.int32(OPEN))
-        return Current(nrows, state, runs, ranges, open_rows, owners, state.spans.stop)
+        self._is_changed |= is_changed
+        return _Now(state, state.current(nrows))
 
     def _spoil(self, error: Exception) -> None:
         self._damage = f"damaged: {error}" if str(error) else f"damaged: {type(error).__name__}"

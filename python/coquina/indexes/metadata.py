@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, cast
 
 from coquina._core import CorruptError, UnsupportedError
+from coquina.indexes import units
 
 VERSION = 1
 KINDS = ("full", "partial", "light", "zones")
 #: The attribute of an index is called this and its key.
 PREFIX = "coquina_index:"
 BLOCK_ENTRIES = 1 << 12
-BUCKET_ROWS = 1 << 10
 _TYPES: dict[type[object], str] = {
     int: "a number",
     str: "text",
@@ -88,7 +88,7 @@ class Metadata:
     def check(self) -> None:
         """Raise CorruptError for what no index has."""
         numbers = (self.rows, self.spans, self.zones, self.next, *[n for run in self.runs for n in _run(run)])
-        is_cut = self.bucket_rows in (1, BUCKET_ROWS) and 1 <= self.block_entries <= 1 << 16
+        is_cut = self.bucket_rows in (1, units.BUCKET_ROWS) and 1 <= self.block_entries <= 1 << 16
         if min(numbers) < 0 or max(numbers) >= 1 << 62 or not is_cut:
             raise CorruptError("the description of an index: a number is out of range")
         if self.kind not in KINDS or self.key_kind not in KEY_KINDS:

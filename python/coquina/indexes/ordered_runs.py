@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import KeyRanges
 from coquina.indexes.keys import keys_of
 
 if TYPE_CHECKING:
@@ -132,9 +133,10 @@ def _alike(index: Index, wanted: FirstRows, rows: Rows, asking: _Asking) -> Rows
             for run in runs
         ]
         return np.concatenate([rows[:0], *alike])
-    if index.estimate(key, key) > _ALIKE_MOST:
+    alike_keys = KeyRanges(key, key)
+    if index.estimate(alike_keys) > _ALIKE_MOST:
         raise _TooManyError
-    return asking.accepted(index.lookup(key, key, check=is_alike).rows)
+    return asking.accepted(index.lookup(alike_keys, check=is_alike).rows)
 
 
 def _parts(run: Iterator[Rows], count: int) -> Iterator[Rows]:

@@ -18,7 +18,7 @@ from coquina import _core
 from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -43,26 +43,15 @@ class Run:
 
     number: its name among the runs of its index, and in the spans that it owns. entries: rows with a key.
     missing: rows (buckets) without one. rows: how many rows it was made of. core: the engine's `IndexRun`.
-    owns_all: whether all of its rows are still its own. nbytes: what it takes, compressed.
+    nbytes: what it takes, compressed.
     """
 
     number: int
     entries: int
     missing: int
     rows: int
-    core: Any
-    owns_all: bool = True
+    core: _core.IndexRun
     nbytes: int = 0
-
-    def rows_at(self, start: int, stop: int) -> Rows:
-        """Return the rows (or buckets) at places in the order of keys, whoever owns them."""
-        return self.core.rows_at(start, stop)
-
-    def missing_rows(self) -> Rows:
-        """Return the rows (or buckets) without a key, whoever owns them."""
-        if not self.missing:
-            return np.empty(0, np.int64)
-        return self.core.rows_at(self.entries, self.entries + self.missing)
 
 
 @dataclass(frozen=True)
@@ -160,3 +149,20 @@ def open_run(place: Place, path: str, described: list[int], block_entries: int) 
     )
     nbytes = sum(int(array.cbytes) for array in arrays.values())
     return Run(number, entries, missing, total, core, nbytes=nbytes)
+
+
+def in_order(
+    core: _core.CurrentIndex, run: int, window: int, *, descending: bool, keys: list[int] | None
+) -> Iterator[Rows]:
+    """Yield the rows that a run owns in the order of their keys, some at a time.
+
+    keys: the least and the greatest; a few more rows beside them may be there.
+    """
+    start, stop = core.places(run, keys)
+    for at in range(0, stop - start, window):
+        if descending:
+            rows = core.rows_at(run, max(start, stop - at - window), stop - at)[::-1]
+        else:
+            rows = core.rows_at(run, start + at, min(start + at + window, stop))
+        if len(rows):
+            yield rows

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina import _core
-from coquina._core import CorruptError
+from coquina._core import CorruptError, CurrentIndex, IndexZones, Spans
+from coquina.indexes import units
 from coquina.indexes.metadata import PREFIX, Metadata
 from coquina.indexes.runs import Sorting, open_run, write_run
-from coquina.indexes.spans import SPAN_DTYPE, SPAN_ROWS, Spans, ranges_of
-from coquina.indexes.zones import ZONE_DTYPE, Zones
 from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
     from coquina.indexes.runs import Run
     from coquina.indexes.source import IndexSource
 
-    Rows = npt.NDArray[np.int64]
-    Keys = npt.NDArray[np.uint64]
+    Numbers = npt.NDArray[np.uint64]
 
 #: As many runs of one tier are sorted anew as one; the next tier's are so many times as long.
 TIER_RUNS = 8
@@ -40,6 +37,9 @@ TIER_RUNS = 8
 _OLDER_ROWS = 2
 #: Rows of a run of kind "partial"; of more, where there would be more runs than that.
 _PARTIAL_SPANS, _PARTIAL_RUNS_MAX = 16, 512
+#: Items as they are stored.
+_SPAN_DTYPE = np.dtype([("fingerprint", "<u8"), ("run", "<i4"), ("rows", "<i4")])
+_ZONE_DTYPE = np.dtype([("low", "<u8"), ("high", "<u8"), ("missing", "<u8")])
 _STORAGE = Storage("zstd", 5, "shuffle", chunks=(1 << 12,), blocks=(1 << 12,), fletcher32=True)
 
 
@@ -53,13 +53,11 @@ class IndexState:
         self.meta = replace(meta, runs=[*meta.runs])
         self.source = source
         self.freshness = source.freshness(meta.stamp)
-        self.spans = Spans()
-        self.zones = Zones()
+        self.spans = Spans(None, units.SPAN_ROWS)
+        self.zones = IndexZones(None, units.ZONE_ROWS, units.SPAN_ROWS)
         # What the array has that metadata name.
-        self._stored = (0, self.spans.items)
+        self._stored = (0, b"")
         self.runs: list[Run] = []
-        # How many rows each run owns, by number.
-        self.owned: dict[int, int] = {}
 
     @classmethod
     def load(cls, place: Place, key: str, meta: Metadata, source: IndexSource) -> IndexState:
@@ -67,33 +65,30 @@ class IndexState:
         if meta.key_kind != source.kind:
             raise CorruptError(f"made of {meta.key_kind}, and {source.name!r} is {source.kind} now")
         made = cls(place, key, meta, source)
-        made.spans = Spans(made._read("spans", meta.spans, SPAN_DTYPE))
-        made._stored = (meta.spans, made.spans.items.copy())
-        made.zones = Zones(made._read("zones", meta.zones, ZONE_DTYPE))
+        made.spans = Spans(made._read("spans", meta.spans, _SPAN_DTYPE), units.SPAN_ROWS)
+        made._stored = (meta.spans, made.spans.bytes())
+        zones = made._read("zones", meta.zones, _ZONE_DTYPE)
+        made.zones = IndexZones(zones, units.ZONE_ROWS, units.SPAN_ROWS)
         made.runs = [open_run(place, key, one, meta.block_entries) for one in meta.runs]
-        made.settle()
+        made.current(made.spans.stop)
         return made
 
     def metadata(self) -> Metadata:
         """Return a copy of what is said of it."""
         return replace(self.meta, runs=[*self.meta.runs])
 
-    def settle(self) -> None:
-        """See which runs still own what they were made of, whenever spans have changed."""
-        self.owned = owned = self.spans.rows_of()
-        known = {0} if self.meta.kind == "zones" else {run.number for run in self.runs}
-        if not known >= set(owned):
-            raise CorruptError(f"spans of the runs {sorted(set(owned) - known)}, which there are not")
-        for run in self.runs:
-            run.owns_all = owned.get(run.number, 0) == run.rows
+    def current(self, nrows: int) -> CurrentIndex:
+        """Return what can be asked of `nrows` rows until spans change.
 
-    def fingerprints(self, starts: Rows, stops: Rows) -> Keys:
-        """Return those of ranges of rows, as they are now."""
-        if not len(starts):
-            return np.empty(0, np.uint64)
-        sources = self.source.fingerprinted()
-        found = _core.row_fingerprints(sources, starts.astype(np.int64), stops.astype(np.int64))
-        return np.asarray(found)
+        Raises CorruptError for spans of runs that there are not.
+        """
+        runs = [(run.number, run.rows, run.core) for run in self.runs]
+        zones = self.zones if self.meta.kind == "zones" else None
+        return CurrentIndex(runs, self.meta.bucket_rows, zones, self.spans, nrows)
+
+    def verify(self) -> bool:
+        """Forget the spans whose values have other fingerprints now; return whether there are some."""
+        return self.spans.verify(self.source.fingerprinted())
 
     def extend(self, nrows: int, sorting: Sorting, *, whole: bool = False) -> bool:
         """Index the spans of `nrows` rows that are open; all, if `whole`. Return whether there were some."""
@@ -101,23 +96,25 @@ class IndexState:
         if self.meta.kind == "zones":
             wanted = self.spans.wanted({0} if whole else set(), nrows)
             if len(wanted):
-                self.zones.compute(self.source, ranges_of(wanted, nrows), sorting.progress)
-                self.spans.own(wanted, 0, nrows, self.fingerprints)
+                ranges, source = self.spans.ranges(wanted, nrows), self.source
+                self.zones.compute(
+                    source.lazies(), source.kind, source.missing(), ranges, progress=sorting.progress
+                )
+                self.spans.own(wanted, 0, nrows, source.fingerprinted())
             return bool(len(wanted))
         absorbed = {run.number for run in self.runs} if whole else self._absorbed(nrows)
         wanted = self.spans.wanted(absorbed, nrows)
-        if self.meta.kind != "partial" and self.spans.rows > _OLDER_ROWS * SPAN_ROWS * len(wanted):
+        if self.meta.kind != "partial" and self.spans.rows > _OLDER_ROWS * units.SPAN_ROWS * len(wanted):
             # It is merged before long: the fastest codec takes half the time, and a tenth more space.
             sorting = replace(sorting, codec="lz4")
         for part in self._parts(wanted):
             number = self._number()
-            self.meta.runs.append(
-                write_run(self.place, self.key, number, self.source, ranges_of(part, nrows), sorting)
-            )
-            self.spans.own(part, number, nrows, self.fingerprints)
+            ranges = self.spans.ranges(part, nrows)
+            self.meta.runs.append(write_run(self.place, self.key, number, self.source, ranges, sorting))
+            self.spans.own(part, number, nrows, self.source.fingerprinted())
         return bool(len(wanted))
 
-    def _parts(self, spans: Rows) -> Iterator[Rows]:
+    def _parts(self, spans: Numbers) -> Iterator[Numbers]:
         """Yield the spans of each run that is to be made."""
         if self.meta.kind != "partial" or not len(spans):
             yield from [spans] if len(spans) else []
@@ -132,7 +129,7 @@ class IndexState:
             return set()
         owned = self.spans.rows_of()
         left = dict(sorted(owned.items(), key=lambda one: one[1]))
-        new = len(self.spans.wanted(set(), nrows)) * SPAN_ROWS
+        new = len(self.spans.wanted(set(), nrows)) * units.SPAN_ROWS
         found: set[int] = set()
         while new:
             tier = _tier(new)
@@ -150,14 +147,15 @@ class IndexState:
         meta = self.meta
         meta.runs = [run for run in meta.runs if run[0] in owned]
         meta.rows = nrows
-        if meta.spans != self._stored[0] or not np.array_equal(self.spans.items, self._stored[1]):
-            meta.spans = self._write("spans", self.spans.items)
-        meta.zones = self._write("zones", self.zones.items) if meta.kind == "zones" else 0
+        spans = self.spans.bytes()
+        if (meta.spans, spans) != self._stored:
+            meta.spans = self._write("spans", spans, _SPAN_DTYPE)
+        meta.zones = self._write("zones", self.zones.bytes(), _ZONE_DTYPE) if meta.kind == "zones" else 0
         flush(self.place)
         meta.stamp = self.freshness.stamp()
         self.place.attrs[PREFIX + self.key] = meta.text()
         flush(self.place)
-        self._stored = (meta.spans, self.spans.items.copy())
+        self._stored = (meta.spans, spans)
         sweep(self.place, self.key, meta)
 
     def rename(self, name: str, source: IndexSource) -> None:
@@ -169,7 +167,7 @@ class IndexState:
 
     def nbytes(self) -> int:
         """Return what all of it takes, compressed but for short lists."""
-        return sum(run.nbytes for run in self.runs) + self.spans.items.nbytes + self.zones.items.nbytes
+        return sum(run.nbytes for run in self.runs) + len(self.spans.bytes()) + len(self.zones.bytes())
 
     def _number(self) -> int:
         """Return a number that nothing has, also not what a killed program left."""
@@ -182,29 +180,28 @@ class IndexState:
         self.meta.next = number + 1
         return number
 
-    def _write(self, group: str, items: npt.NDArray[Any]) -> int:
+    def _write(self, group: str, items: bytes, dtype: np.dtype[Any]) -> int:
         """Store a list anew; return its number."""
-        if not len(items):
+        if not items:
             return 0
         number = self._number()
-        array = self.place.create(f"{self.key}/{group}/{number}", items.dtype, _STORAGE, zoned=False)
-        array.append(np.ascontiguousarray(items).view(array.dtype))
+        array = self.place.create(f"{self.key}/{group}/{number}", dtype, _STORAGE, zoned=False)
+        # Frames have no fields: there the items are bytes.
+        array.append(np.frombuffer(items, array.dtype))
         return number
 
-    def _read(self, group: str, number: int, dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
+    def _read(self, group: str, number: int, dtype: np.dtype[Any]) -> bytes | None:
         if not number:
             return None
         array = self.place.array(f"{self.key}/{group}/{number}", zoned=False)
         if array.typesize != dtype.itemsize or len(array.shape) != 1:
             raise CorruptError(f"{self.key}/{group}/{number}: {array.dtype} of shape {array.shape}")
-        # Frames have no fields: there the items are bytes.
-        found: Any = np.ascontiguousarray(array[...])
-        return found.view(dtype)
+        return np.ascontiguousarray(array[...]).tobytes()
 
 
 def _tier(rows: int) -> int:
     """Return which tier a run of so many rows is of."""
-    return max(0, (max(rows, 1) // SPAN_ROWS).bit_length() - 1) // (TIER_RUNS.bit_length() - 1)
+    return max(0, (max(rows, 1) // units.SPAN_ROWS).bit_length() - 1) // (TIER_RUNS.bit_length() - 1)
 
 
 def folder_of(place: Place) -> str | None:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from coquina._core import CoquinaError
 from coquina.changes import new_author
+from coquina.indexes import units
 from coquina.indexes.index import DAMAGE, Index
-from coquina.indexes.metadata import BUCKET_ROWS, KINDS, PREFIX, Metadata
+from coquina.indexes.metadata import KINDS, PREFIX, Metadata
 from coquina.indexes.state import flush
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class IndexStore:
             place = self._made_place()
             key = self._key(place, wanted)
             meta = Metadata(wanted, source.name, source.is_expression, kind, source.kind, str(source.dtype))
-            meta.bucket_rows = BUCKET_ROWS if kind == "light" else 1
+            meta.bucket_rows = units.BUCKET_ROWS if kind == "light" else 1
             made = Index(self._made_place, key, meta, source)
             try:
                 made.build(memory_limit=memory_limit, progress=progress)

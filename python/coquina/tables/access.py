@@ -17,10 +17,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from coquina import _core
+from coquina._core import RowSet
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.expressions.nodes import Engine
 from coquina.indexes.access import is_disabled
-from coquina.indexes.rowsets import RowSet
 from coquina.tables.condition_terms import terms_of
 from coquina.tables.index_choice import Choice, Pricing, boxes_of, counted, indexes_of, looked_up
 from coquina.tables.index_operands import Operands
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _TAKEN_ROWS = 1 << 13
 #: So many open ranges are scanned one by one.
 _OPEN_RANGES = 4
+_NO_RANGES = np.empty((0, 2), np.int64)
 _UNREAD: Any = object()
 _NOTHING_KNOWN = Choice(None, False, (), "there is no index")
 
@@ -146,7 +147,7 @@ def rows_node(rows: RowSet, table: Table) -> Node:
     chunk_rows, block_rows = boxes_of(table)
 
     def lazy() -> _core.Lazy:
-        return _core.lazy_rows(rows.rows, rows.open, count, chunk_rows, block_rows)
+        return rows.lazy(count, chunk_rows, block_rows)
 
     return Engine("rows of indexes", lazy, partial(_read, rows), (count,), BOOL)
 
@@ -166,7 +167,7 @@ def with_rows(table: Table, condition: Node, access: Access) -> Node:
     if access.rows is None:
         return condition
     found = rows_node(access.rows, table)
-    if not access.rows.is_exact or len(access.rows.open):
+    if not access.rows.is_exact or access.rows.open_ranges:
         return call(FUNCTIONS["logical_and"], found, condition)
     for rest in access.choice.rest:
         found = call(FUNCTIONS["logical_and"], found, rest)
@@ -208,19 +209,19 @@ def rows_or_node(
     if access.rows is not None:
         access = replace(access, rows=access.rows.strided(plan.span))
     rows = sure_rows(plan, condition, access)
-    if rows is None and access.rows is not None and not (len(access.rows.rows) or len(access.rows.open)):
+    if rows is None and access.rows is not None and not (len(access.rows) or access.rows.open_ranges):
         rows = access.rows.rows
     if rows is None:
         return None, with_rows(plan.table, condition, access)
     rows = rows if plan.limit is None else rows[: plan.limit]
     if len(rows) <= _TAKEN_ROWS:
         return rows, None
-    return None, rows_node(RowSet(rows, np.empty((0, 2), np.int64)), plan.table)
+    return None, rows_node(RowSet(rows, _NO_RANGES), plan.table)
 
 
 def sure_rows(plan: Plan, condition: Node, access: Access) -> Rows | None:
     """Return the rows of a plan by their numbers, in order; None where a scan has to find them."""
-    if not access.is_whole or access.rows is None or len(access.rows.open) > _OPEN_RANGES:
+    if not access.is_whole or access.rows is None or access.rows.open_ranges > _OPEN_RANGES:
         return None
     rows, span = access.rows.known(), plan.span
     for start, stop in access.rows.open.tolist():
@@ -234,7 +235,7 @@ def sure_rows(plan: Plan, condition: Node, access: Access) -> Rows | None:
 
 
 def _or(rows: Rows, more: Rows) -> Rows:
-    return _core.rows_or(rows, more)
+    return (RowSet(rows, _NO_RANGES) | RowSet(more, _NO_RANGES)).rows
 
 
 def _count(plan: Plan, choice: Choice) -> int | None:
@@ -249,12 +250,7 @@ def _count(plan: Plan, choice: Choice) -> int | None:
 def boxes_with(rows: RowSet, table: Table) -> tuple[int, int]:
     """Return in how many boxes of the table there are rows of a set, and how many boxes there are."""
     size = max(1, boxes_of(table)[1])
-    total = -(-table.nrows // size)
-    is_in: Any = np.zeros(total, np.bool_)
-    is_in[rows.rows // size] = True
-    for start, stop in rows.open.tolist():
-        is_in[start // size : -(-stop // size)] = True
-    return int(np.count_nonzero(is_in)), total
+    return rows.boxes(size), -(-table.nrows // size)
 
 
 __all__ = [

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import KeyRanges, Wanted
 from coquina.expressions.functions import cast_items, quietly
 from coquina.expressions.nodes import Call, Cast, Constant, Engine
 from coquina.expressions.reference import postorder
-from coquina.indexes.key_ranges import NOTHING, KeyRanges, Wanted, exactly
 from coquina.indexes.keys import key_max, keys_of
 from coquina.tables.predicates import MIRRORED
 from coquina.tables.term_ranges import COMPARISONS, among_texts, compared, text_keys, text_of
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 _AND = frozenset(("logical_and", "bitwise_and"))
 _OR = frozenset(("logical_or", "bitwise_or"))
 _NOT = frozenset(("logical_not", "invert"))
-_TRUE = exactly(KeyRanges.of((1, 1)))
+_NOTHING = KeyRanges.of()
+_TRUE = Wanted.exactly(KeyRanges.of((1, 1)))
 _BOTH_TRUTHS = np.array([False, True])
 
 
@@ -73,7 +74,7 @@ class _Reader:
         if operand is not None and role == "values":
             return Term(operand, _TRUE)
         if operand is not None and role == "mask":
-            return Term(operand, Wanted(NOTHING, NOTHING, False, True))
+            return Term(operand, Wanted(_NOTHING, _NOTHING, False, True))
         if isinstance(node, Engine):
             return None if node.asks is None else self._asked(node.asks)
         if isinstance(node, Constant):
@@ -141,7 +142,7 @@ class _Reader:
         role, operand = self.operands.role(self.tokens[id(node)])
         if operand is None or role != "values" or node.dtype.kind not in "fmM":
             return None
-        return Term(operand, exactly(NOTHING, nan=True))
+        return Term(operand, Wanted.exactly(_NOTHING, nan=True))
 
     def _asked(self, asks: Asked) -> Tree | None:
         if asks.what == "constant":
@@ -178,7 +179,7 @@ class _Reader:
         if other:
             zero = int(keys_of(np.zeros(1, operand.kind), operand.kind)[0][0])
             keys |= KeyRanges.of((0, zero - 1), (zero + known, key_max(operand.kind)))
-        return Term(operand, exactly(keys, null=other))
+        return Term(operand, Wanted.exactly(keys, null=other))
 
 
 def _decided(
@@ -194,7 +195,7 @@ def _among(operand: Operand, values: npt.NDArray[Any]) -> Wanted:
     keys, missing = keys_of(values, operand.kind)
     # NaT is a number among those that times are stored as; NaN is equal to nothing.
     nan = operand.kind == "time" and values.dtype.kind == "i" and bool(missing.any())
-    return exactly(KeyRanges.points(keys[~missing]), nan=nan)
+    return Wanted.exactly(KeyRanges.points(keys[~missing]), nan=nan)
 
 
 __all__ = ["Both", "Either", "Term", "Terms", "terms_of"]

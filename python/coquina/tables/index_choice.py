@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coquina import _core
+from coquina._core import RowSet
 from coquina.arrays.array import Array
 from coquina.arrays.fields import FieldSource
 from coquina.arrays.views import View
 from coquina.expressions import engine
 from coquina.expressions.nodes import Engine, Leaf
 from coquina.expressions.reference import postorder
+from coquina.indexes import units
 from coquina.indexes.access import is_forced
 from coquina.indexes.keys import keys_of
-from coquina.indexes.rowsets import RowSet
-from coquina.indexes.zones import ZONE_ROWS
 from coquina.tables.reading import TEXT_BYTES
 from coquina.tables.term_trees import Both, Either, Term
 
@@ -51,6 +51,7 @@ _GAIN = 0.9
 _LOOKED_UP_ROWS = 1 << 15
 #: What a row costs in a part of a condition that has no stored array.
 _UNKNOWN_BYTES = 8
+_NO_ROWS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +176,13 @@ class Pricing:
         unknown = _open_rows(index.open_ranges())
         if unknown >= self._count and not is_forced():
             return None
-        rows = min(self._count, index.estimate(keys.low, keys.high, missing=term.missing is not False))
+        rows = min(self._count, index.estimate(keys, missing=term.missing is not False))
         is_sure = index.kind in ("full", "partial")
         if is_sure and rows <= _LOOKED_UP_ROWS:
             found = self._found[term] = _looked_up_term(term)
-            rows, unknown = len(found.rows), found.open_rows
+            rows, unknown = len(found), found.open_rows
         # Candidates of other kinds come in buckets, of which each is one place.
-        places = rows / max(1, ZONE_ROWS if index.kind == "zones" else index.bucket_rows)
+        places = rows / max(1, units.ZONE_ROWS if index.kind == "zones" else index.bucket_rows)
         # What is open is scanned.
         lookup = places * _ROW_BYTES + unknown * self._row_bytes
         is_open = unknown > 0 or not is_sure
@@ -234,8 +235,8 @@ class Pricing:
         )
 
 
-def _open_rows(ranges: object) -> int:
-    return RowSet(ranges, ranges).open_rows  # type: ignore[arg-type]
+def _open_rows(ranges: npt.NDArray[np.int64]) -> int:
+    return RowSet(_NO_ROWS, ranges).open_rows
 
 
 def indexes_of(tree: Tree) -> tuple[Index, ...]:
@@ -286,21 +287,21 @@ def looked_up(tree: Tree, count: int, known: Mapping[Term, RowSet]) -> RowSet:
     if isinstance(tree, bool):
         return RowSet.all(count) if tree else RowSet.none()
     if isinstance(tree, Term):
-        found = known.get(tree) or _looked_up_term(tree)
-        return found if tree.is_whole else RowSet(found.rows, found.open, False)
+        found = known.get(tree)
+        found = _looked_up_term(tree) if found is None else found
+        return found if tree.is_whole else found.inexact()
     found = looked_up(tree.parts[0], count, known)
     for part in tree.parts[1:]:
         more = looked_up(part, count, known)
         found = found & more if isinstance(tree, Both) else found | more
     if isinstance(tree, Either) and any(isinstance(part, Both) and not part.is_whole for part in tree.parts):
-        return RowSet(found.rows, found.open, False)
+        return found.inexact()
     return found
 
 
 def _looked_up_term(term: Term) -> RowSet:
-    keys = term.wanted.maybe
     return term.operand.index.lookup(
-        keys.low, keys.high, missing=term.missing is not False, check=partial(_checked, term), by_key=True
+        term.wanted.maybe, missing=term.missing is not False, check=partial(_checked, term), by_key=True
     )
 
 
@@ -311,17 +312,14 @@ def counted(term: Term, known: Mapping[Term, RowSet]) -> int | None:
     """
     found = known.get(term)
     if found is not None:
-        return len(found.rows) if found.is_exact and not len(found.open) else None
-    keys = term.wanted.sure
+        return len(found) if found.is_exact and not found.open_ranges else None
     return term.operand.index.count(
-        keys.low, keys.high, missing=bool(term.missing), check=partial(_checked, term), by_key=True
+        term.wanted.sure, missing=bool(term.missing), check=partial(_checked, term), by_key=True
     )
 
 
 def _checked(term: Term, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return which rows have keys that a term wants, for those of which the index does not know that."""
-    source, wanted = term.operand.index.source, term.wanted.maybe
+    source = term.operand.index.source
     keys, missing = keys_of(source.read(rows), source.kind)
-    places = np.searchsorted(wanted.low, keys, "right") - 1
-    is_in = (places >= 0) & (wanted.high[np.maximum(places, 0)] >= keys)
-    return is_in & ~missing
+    return term.wanted.maybe.has(keys) & ~missing

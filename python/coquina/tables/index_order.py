@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina._core import CoquinaError
+from coquina._core import CoquinaError, RowSet
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.indexes.access import is_disabled, is_forced
 from coquina.indexes.ordered_runs import ASKED_MOST, FirstRows, first_rows
-from coquina.indexes.rowsets import RowSet
 from coquina.tables import ordering
 from coquina.tables.access import chosen, found_of, rows_node
 from coquina.tables.items_at import items_at
@@ -138,15 +137,13 @@ def _first(plan: Plan, index: Index, keys: tuple[int, int] | None) -> Rows | Non
 def rows_at(plan: Plan, span: range) -> Rows | None:
     """Return the rows at places of an order without conditions; None if no index has all of it as one run."""
     index = index_of_order(plan)
-    if index is None or index.open_rows or not index.is_exact or len(index.runs) != 1:
-        return None
-    (run,) = index.runs
-    if not run.owns_all or len(plan.order) != 1 or plan.order[0][1]:
+    if index is None or len(plan.order) != 1 or plan.order[0][1]:
         return None
     try:
-        return run.rows_at(span[0], span[-1] + 1)[:: span.step]
+        rows = index.rows_at(span[0], span[-1] + 1)
     except _DAMAGE:
         return None
+    return None if rows is None else rows[:: span.step]
 
 
 def extreme(plan: Plan, name: str, path: str) -> Any:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import CoquinaError
+from coquina._core import CoquinaError, RowSet
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
 from coquina.indexes.keys import key_max, kind_of
-from coquina.indexes.rowsets import RowSet
 from coquina.quoting import quoted
 from coquina.tables import pytables_index_rows as stored
 from coquina.tables.index_sources import index_source
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from coquina._core import KeyRanges
     from coquina.indexes.index import Check
     from coquina.indexes.source import IndexSource
     from coquina.tables.pytables_index_shape import Shape
@@ -201,15 +201,9 @@ class PyTablesIndex:
         return found | {"nbytes": self.nbytes}
 
     def lookup(
-        self,
-        low: Keys,
-        high: Keys,
-        *,
-        missing: bool = False,
-        check: Check | None = None,
-        by_key: bool = False,
+        self, keys: KeyRanges, *, missing: bool = False, check: Check | None = None, by_key: bool = False
     ) -> RowSet:
-        """Return the rows whose key may be in one of the ranges, both ends within, ascending and disjoint.
+        """Return the rows whose key may be in a set.
 
         Rows of "full" indexes are told one by one, others as ranges: none is said to be in the answer.
         missing: the rows without a value too. check, by_key: not asked. One that is not usable gives a set
@@ -221,7 +215,7 @@ class PyTablesIndex:
                 return RowSet.all(self._layout.nrows)
             shape, arrays, values = self._opened
             try:
-                places = values.places(*self._ranges(low, high, missing))
+                places = values.places(*self._ranges(keys, missing))
                 if shape.item_bytes < 8:
                     return RowSet(np.empty(0, np.int64), stored.ranges_at(arrays, shape, places))
                 if sum(int((stops - starts).sum()) for starts, stops in places) > _ROWS_MAX:
@@ -232,30 +226,24 @@ class PyTablesIndex:
                 return RowSet.all(shape.rows)
         return RowSet(rows, np.empty((0, 2), np.int64), is_exact=False)
 
-    def estimate(self, low: Keys, high: Keys, *, missing: bool = False) -> int:
+    def estimate(self, keys: KeyRanges, *, missing: bool = False) -> int:
         """Return about how many rows `lookup` gives at most, with those of ranges; a few chunks are read."""
         with self._lock:
             if self.reason or self._opened is None:
                 return self._layout.nrows
             shape, _, values = self._opened
             try:
-                found = values.most(*self._ranges(low, high, missing))
+                found = values.most(*self._ranges(keys, missing))
             except _DAMAGE as error:
                 self._damage = _told(error)
                 return shape.rows
         return found if shape.item_bytes == 8 else min(found * shape.bucket_rows, shape.rows)
 
     def count(
-        self,
-        low: Keys,
-        high: Keys,
-        *,
-        missing: bool = False,
-        check: Check | None = None,
-        by_key: bool = False,
+        self, keys: KeyRanges, *, missing: bool = False, check: Check | None = None, by_key: bool = False
     ) -> int | None:
         """Return None: only the condition itself tells."""
-        del low, high, missing, check, by_key
+        del keys, missing, check, by_key
 
     def refresh(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
         """Make it anew if it is out of date: a complete one, of whichever level it was."""
@@ -281,9 +269,9 @@ class PyTablesIndex:
         """Return none: rows without a value are not told apart."""
         return np.empty(0, np.int64)
 
-    def _ranges(self, low: Keys, high: Keys, missing: bool) -> tuple[Keys, Keys]:
+    def _ranges(self, keys: KeyRanges, missing: bool) -> tuple[Keys, Keys]:
         """Return ranges of keys in which PyTables has sorted the values."""
-        low, high = np.atleast_1d(np.asarray(low, np.uint64)), np.atleast_1d(np.asarray(high, np.uint64))
+        low, high = keys.low, keys.high
         if self.key_kind == "S":
             return until_nul(low), until_nul(high)
         most = np.uint64(key_max(self.key_kind))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import KeyRanges, Wanted
 from coquina.expressions.functions import cast_items, quietly
-from coquina.indexes.key_ranges import KEY_MAX, NOTHING, KeyRanges, Wanted, exactly
 from coquina.indexes.keys import PREFIX_BYTES, key_max, key_of, keys_of, values_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Holds = Callable[[Keys], npt.NDArray[np.bool_]]
 
 _NAT = np.iinfo(np.int64).min
+_NOTHING = KeyRanges.of()
 #: Comparisons by the order of values, and whether they hold for smaller values.
 _IS_BELOW = {"less": True, "less_equal": True, "greater": False, "greater_equal": False}
 COMPARISONS = frozenset((*_IS_BELOW, "equal", "not_equal"))
@@ -67,13 +68,13 @@ def compared(
     is_time = kind == "time"
     nan = is_time and dtype.kind == "i" and bool(getattr(np, op)(_NAT, constant))
     if _is_nan(constant):
-        return exactly(NOTHING, nan=nan)
+        return Wanted.exactly(_NOTHING, nan=nan)
     low, high = domain_of(kind)
     if not casts and constant.dtype == dtype:
         found = _ranges_at(op, key_of(constant, kind), low, high)
     else:
         found = _searched(op, kind, dtype, casts, constant)
-    return exactly(found, nan=nan)
+    return Wanted.exactly(found, nan=nan)
 
 
 def _is_nan(value: npt.NDArray[Any]) -> bool:
@@ -160,13 +161,13 @@ def text_keys(op: str, constant: bytes, width: int) -> Wanted:
         return _starting(constant, key, width)
     if op == "not_equal":
         return ~text_keys("equal", constant, width)
-    below, above = KeyRanges.of((0, key - 1)), KeyRanges.of((key + 1, KEY_MAX))
-    base = NOTHING if op == "equal" else below if _IS_BELOW[op] else above
+    below, above = KeyRanges.of((0, key - 1)), KeyRanges.of((key + 1, key_max("text")))
+    base = _NOTHING if op == "equal" else below if _IS_BELOW[op] else above
     here = _at_key(op, constant, width)
     if here is False:
-        return exactly(base)
+        return Wanted.exactly(base)
     more = base | KeyRanges.of((key, key))
-    return exactly(more) if here else Wanted(base, more, False, None)
+    return Wanted.exactly(more) if here else Wanted(base, more, False, None)
 
 
 def _at_key(op: str, constant: bytes, width: int) -> bool | None:
@@ -184,13 +185,13 @@ def _at_key(op: str, constant: bytes, width: int) -> bool | None:
 def _starting(constant: bytes, key: int, width: int) -> Wanted:
     if len(constant) > PREFIX_BYTES:
         return (
-            exactly(NOTHING)
+            Wanted.exactly(_NOTHING)
             if 0 < width < len(constant)
-            else Wanted(NOTHING, KeyRanges.of((key, key)), False, None)
+            else Wanted(_NOTHING, KeyRanges.of((key, key)), False, None)
         )
     rest = (1 << 8 * (PREFIX_BYTES - len(constant))) - 1
     found = KeyRanges.of((key, key | rest))
-    return exactly(found) if b"\0" not in constant else Wanted(NOTHING, found, False, None)
+    return Wanted.exactly(found) if b"\0" not in constant else Wanted(_NOTHING, found, False, None)
 
 
 def among_texts(constants: Iterable[bytes], width: int) -> Wanted:
@@ -199,8 +200,8 @@ def among_texts(constants: Iterable[bytes], width: int) -> Wanted:
     parts = b"".join([one[:PREFIX_BYTES].ljust(PREFIX_BYTES, b"\0") for one in raw])
     found = KeyRanges.points(np.frombuffer(parts, ">u8").astype(np.uint64))
     if not found or 0 < width <= PREFIX_BYTES:
-        return exactly(found)
-    return Wanted(NOTHING, found, False, None)
+        return Wanted.exactly(found)
+    return Wanted(_NOTHING, found, False, None)
 
 
 def text_of(constant: str | bytes, kind: str) -> bytes | None:

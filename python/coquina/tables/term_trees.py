@@ -15,8 +15,8 @@ from coquina.tables.index_operands import Operand
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coquina._core import Wanted
     from coquina.expressions.nodes import Node
-    from coquina.indexes.key_ranges import Wanted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +35,7 @@ class Term:
     @property
     def is_whole(self) -> bool:
         """Whether it is told by keys alone which rows meet it."""
-        wanted = self.wanted
-        return self.missing is not None and (wanted.sure is wanted.maybe or wanted.sure == wanted.maybe)
+        return self.missing is not None and self.wanted.is_sharp
 
 
 @dataclass(frozen=True, slots=True, eq=False)

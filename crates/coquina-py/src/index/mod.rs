@@ -1,12 +1,23 @@
-//! Indexes: rows sorted by keys, and the search of what was stored of them.
+//! Indexes: rows sorted by keys, the search of what was stored of them, and the sets that are asked for and found.
 
+mod current;
+mod key_ranges;
 mod progress;
+mod row_set;
 mod run;
 mod sort;
+mod spans;
+mod zones;
 
 use pyo3::prelude::*;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sort::IndexSort>()?;
-    module.add_class::<run::IndexRun>()
+    module.add_class::<run::IndexRun>()?;
+    module.add_class::<key_ranges::PyKeyRanges>()?;
+    module.add_class::<key_ranges::PyWanted>()?;
+    module.add_class::<row_set::PyRowSet>()?;
+    module.add_class::<spans::PySpans>()?;
+    module.add_class::<zones::IndexZones>()?;
+    module.add_class::<current::CurrentIndex>()
 }

@@ -30,13 +30,21 @@ pub(super) struct Reading {
     progress: Py<PyAny>,
     rows: u64,
     bytes: u64,
+    /// How many rows make the whole way.
+    total: u64,
     /// What was told last; sorting behind it counts nothing.
     told: AtomicU64,
 }
 
 impl Reading {
-    pub(super) fn new(progress: Py<PyAny>, rows: u64, bytes: u64) -> Self {
-        Self { progress, rows, bytes, told: AtomicU64::new(0) }
+    /// For reading that is the first half of the way.
+    pub(super) fn half(progress: Py<PyAny>, rows: u64, bytes: u64) -> Self {
+        Self { progress, rows, bytes, total: 2 * rows, told: AtomicU64::new(0) }
+    }
+
+    /// For reading that is all there is to do.
+    pub(super) fn all(progress: Py<PyAny>, rows: u64, bytes: u64) -> Self {
+        Self { progress, rows, bytes, total: rows, told: AtomicU64::new(0) }
     }
 }
 
@@ -46,6 +54,6 @@ impl Reading {
         let rows = u128::from(done.min(self.bytes)) * u128::from(self.rows) / u128::from(self.bytes.max(1));
         let rows = u64::try_from(rows).unwrap_or(self.rows);
         let rows = self.told.fetch_max(rows, Ordering::Relaxed).max(rows);
-        self.progress.call1(py, (rows, 2 * self.rows)).map(drop)
+        self.progress.call1(py, (rows, self.total)).map(drop)
     }
 }

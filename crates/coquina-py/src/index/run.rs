@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use coquina::index::{Found, KeyRanges, Run, Stored};
+use coquina::index::{Found, Run, Stored};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use super::key_ranges::PyKeyRanges;
 use crate::errors::Raised;
 use crate::lazy::Lazy;
 use crate::watch;
@@ -13,16 +14,11 @@ use crate::watch;
 /// A stored run that can be searched.
 #[pyclass(frozen, module = "coquina._core")]
 pub(super) struct IndexRun {
-    run: Run,
+    pub(super) run: Arc<Run>,
 }
 
 /// Rows that are sure, and rows that are not.
 type Rows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
-
-fn ranges(low: &PyReadonlyArray1<'_, u64>, high: &PyReadonlyArray1<'_, u64>) -> Result<KeyRanges, Raised> {
-    let slice = |keys: &PyReadonlyArray1<'_, u64>| keys.as_array().to_vec();
-    Ok(KeyRanges::new(&slice(low), &slice(high))?)
-}
 
 #[pymethods]
 impl IndexRun {
@@ -41,41 +37,29 @@ impl IndexRun {
         let (offsets, rows) = (Arc::clone(&offsets.source), Arc::clone(&rows.source));
         let (first, shifts) = (first.as_array().to_vec(), shifts.as_array().to_vec());
         let stored = Stored { offsets, rows, first, shifts, entries, missing, block_entries };
-        Ok(Self { run: Run::open(stored)? })
+        Ok(Self { run: Arc::new(Run::open(stored)?) })
     }
 
     /// No more entries than this have keys in the ranges.
-    fn estimate(
-        &self,
-        low: PyReadonlyArray1<'_, u64>,
-        high: PyReadonlyArray1<'_, u64>,
-    ) -> Result<u64, Raised> {
-        Ok(self.run.estimate(&ranges(&low, &high)?))
+    fn estimate(&self, keys: &PyKeyRanges) -> u64 {
+        self.run.estimate(&keys.keys)
     }
 
     /// How many entries have keys in the ranges, and how many more may have.
-    fn count(
-        &self,
-        py: Python<'_>,
-        low: PyReadonlyArray1<'_, u64>,
-        high: PyReadonlyArray1<'_, u64>,
-    ) -> Result<(u64, u64), Raised> {
-        let ranges = ranges(&low, &high)?;
-        watch::run(py, usize::MAX, None, None, |job| self.run.count(&ranges, job))
+    fn count(&self, py: Python<'_>, keys: &PyKeyRanges) -> Result<(u64, u64), Raised> {
+        watch::run(py, usize::MAX, None, None, |job| self.run.count(&keys.keys, job))
     }
 
     /// The rows whose keys are in the ranges, and those whose keys may be.
-    #[pyo3(signature = (low, high, *, threads=None))]
+    #[pyo3(signature = (keys, *, threads=None))]
     fn find<'py>(
         &self,
         py: Python<'py>,
-        low: PyReadonlyArray1<'py, u64>,
-        high: PyReadonlyArray1<'py, u64>,
+        keys: &PyKeyRanges,
         threads: Option<i64>,
     ) -> Result<Rows<'py>, Raised> {
-        let ranges = ranges(&low, &high)?;
         let Found { sure, unsure } =
-            watch::run(py, usize::MAX, threads, None, |job| self.run.find(&ranges, job))?;
+            watch::run(py, usize::MAX, threads, None, |job| self.run.find(&keys.keys, job))?;
         Ok((PyArray1::from_vec(py, sure), PyArray1::from_vec(py, unsure)))
     }
 

@@ -56,7 +56,7 @@ impl IndexSort {
         let reading = match &progress {
             None => None,
             Some(progress) => {
-                let reading = Reading::new(progress.clone_ref(py), rows, bytes as u64);
+                let reading = Reading::half(progress.clone_ref(py), rows, bytes as u64);
                 Some(Py::new(py, reading)?.into_any())
             }
         };

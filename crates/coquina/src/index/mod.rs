@@ -3,30 +3,41 @@
 //! A key is a number of 64 bits in the order of the items that it stands for. [`sort`] reads a column, box by box on
 //! all threads, and gives its rows in the order of their keys, in blocks that say their keys in few bytes; what does
 //! not fit into memory goes through a file. A [`Run`] is what has been stored of that, and finds the rows of ranges
-//! of keys.
+//! of keys. [`Spans`] say which run knows which rows; [`Current`] is asked for rows by [`KeyRanges`], and answers with
+//! a [`RowSet`].
 
 mod blocks;
+mod current;
 mod distinct;
 mod ends;
+mod key_ranges;
 mod keys;
 mod partitions;
 mod piece;
 mod radix;
 mod read;
+mod row_sets;
 mod run;
 mod sort;
 mod sorted;
+mod spans;
 mod spill;
 mod splitters;
 mod stored;
 #[cfg(test)]
 mod tests;
 mod windows;
+mod zones;
 
 pub use blocks::{Batch, RowNumbers};
+pub use current::{Asked, Current, Known, Looked, NumberedRun};
+pub use key_ranges::{KeyRanges, Wanted};
 pub use keys::KeyKind;
 pub use read::Keyed;
-pub use run::{Found, KeyRanges, Run};
+pub use row_sets::RowSet;
+pub use run::{Found, Run};
 pub use sort::{Sorting, sort};
 pub use sorted::Sorted;
+pub use spans::{SPAN_ROWS, Spans};
 pub use stored::Stored;
+pub use zones::{ZONE_ROWS, Zones};

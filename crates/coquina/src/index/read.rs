@@ -45,6 +45,11 @@ impl<'k> Keyed<'k> {
         self.first().item_bytes().max(1)
     }
 
+    /// How many bytes a job tells that it has done, when so many rows have been read.
+    pub fn read_bytes(&self, rows: u64) -> usize {
+        usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(self.row_bytes())
+    }
+
     /// Whether the column can have such items, and rows up to `stop`.
     pub(super) fn check(&self, stop: u64) -> Result<()> {
         match self.column {

@@ -7,12 +7,11 @@
 //! Invariant: no row whose key is in a range is left out, and no row that is sure has a key that is in none. What is
 //! stored may be anything: blocks whose offsets fall, and numbers that no row has, are errors.
 
-use std::ops::RangeInclusive;
-
 use coquina_kernels::items::items;
 
 use super::distinct::distinct;
 use super::ends::{Cursor, Ends};
+use super::key_ranges::KeyRanges;
 use super::stored::Stored;
 use super::windows::{Segment, Window, windows};
 use crate::array::gather;
@@ -23,26 +22,6 @@ use crate::base::scratch::with_scratch;
 
 /// So many ranges are looked for by one task.
 const TASK_RANGES: usize = 64;
-
-/// Ranges of keys, both ends within.
-pub struct KeyRanges(Vec<RangeInclusive<u64>>);
-
-impl KeyRanges {
-    /// From each of `low` to the one of `high` at the same place.
-    ///
-    /// # Errors
-    /// `Invalid` if they are not as many, or do not rise.
-    pub fn new(low: &[u64], high: &[u64]) -> Result<Self> {
-        let ranges: Vec<_> = low.iter().zip(high).map(|(&low, &high)| low..=high).collect();
-        let is_rising = ranges.iter().all(|range| range.start() <= range.end())
-            && ranges.windows(2).all(|pair| pair[0].end() < pair[1].start());
-        if low.len() != high.len() || !is_rising {
-            let (low, high) = (low.len(), high.len());
-            return Err(Error::invalid(format!("ranges of {low} and {high} keys: must rise, apart")));
-        }
-        Ok(Self(ranges))
-    }
-}
 
 /// Rows that were found, or buckets of rows: each list ascending, nothing twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,11 +47,33 @@ impl Run {
         Ok(Self { stored })
     }
 
+    /// How many rows have a key.
+    pub fn entries(&self) -> u64 {
+        self.stored.entries
+    }
+
+    /// How many have none.
+    pub fn missing(&self) -> u64 {
+        self.stored.missing
+    }
+
+    /// The rows without a key.
+    ///
+    /// # Errors
+    /// As [`Run::rows_at`].
+    pub fn missing_rows(&self, job: &Job<'_>) -> Result<Vec<i64>> {
+        let Stored { entries, missing, .. } = &self.stored;
+        if *missing == 0 {
+            return Ok(Vec::new());
+        }
+        self.rows_at(*entries, entries + missing, job)
+    }
+
     /// No more entries than this have keys in the ranges; nothing is read for it.
     pub fn estimate(&self, ranges: &KeyRanges) -> u64 {
         let Stored { first, entries, block_entries, .. } = &self.stored;
         let (mut seen, mut count) = (0, 0);
-        for range in &ranges.0 {
+        for range in ranges.ranges() {
             let start = first.partition_point(|key| key < range.start()).saturating_sub(1) as u64;
             let stop = first.partition_point(|key| key <= range.end()) as u64;
             let start = start.max(seen);
@@ -139,10 +140,10 @@ impl Run {
 
     /// Where the entries of each range stand; those of one range begin where those before it end, at least.
     fn ends(&self, ranges: &KeyRanges, job: &Job<'_>) -> Result<Vec<Ends>> {
-        let mut ends = vec![Ends::default(); ranges.0.len()];
+        let mut ends = vec![Ends::default(); ranges.ranges().len()];
         let block_bytes = usize::try_from(self.stored.block_entries).unwrap_or(usize::MAX);
-        let total = ranges.0.len().saturating_mul(block_bytes);
-        let tasks = ranges.0.chunks(TASK_RANGES).zip(ends.chunks_mut(TASK_RANGES));
+        let total = ranges.ranges().len().saturating_mul(block_bytes);
+        let tasks = ranges.ranges().chunks(TASK_RANGES).zip(ends.chunks_mut(TASK_RANGES));
         job.run(total, tasks, |(ranges, ends)| {
             let mut cursor = Cursor::new(&self.stored);
             for (range, ends) in ranges.iter().zip(ends) {
@@ -204,4 +205,4 @@ impl Take<Self> for Found {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

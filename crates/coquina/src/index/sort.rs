@@ -50,7 +50,7 @@ impl Sorting<'_> {
 
     /// How many bytes a job tells that it has done, when all rows have been read.
     pub fn read_bytes(&self) -> usize {
-        usize::try_from(self.rows()).unwrap_or(usize::MAX).saturating_mul(self.column.row_bytes())
+        self.column.read_bytes(self.rows())
     }
 
     fn check(&self) -> Result<()> {

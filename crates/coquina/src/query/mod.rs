@@ -12,8 +12,8 @@ pub mod group;
 mod hashing;
 mod numbers;
 pub mod predicates;
+mod row_condition;
 mod row_lists;
-mod row_set;
 mod rows;
 mod scan;
 mod strings;
@@ -33,8 +33,10 @@ mod walk;
 pub use columns::{Categories, ColumnValues, QueryColumn, TimeType, TimeUnit};
 pub use fingerprints::fingerprints;
 pub use fold::{Folded, scan_fold};
-pub use row_lists::{RowOp, combine, within};
-pub use row_set::RowSet;
+pub use row_condition::RowCondition;
+pub(crate) use row_lists::{
+    RowOp, check_ranges, check_rows as check_ascending, combine, minus_ranges, within,
+};
 pub(crate) use rows::Cut;
 pub use rows::Rows;
 pub(crate) use scan::check_strings;

@@ -12,7 +12,7 @@ const MUCH_LONGER: usize = 16;
 
 /// How rows of two lists are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowOp {
+pub(crate) enum RowOp {
     /// Rows of both.
     And,
     /// Rows of either.
@@ -22,7 +22,7 @@ pub enum RowOp {
 }
 
 /// Whether rows ascend, from 0 to below `count`.
-pub(super) fn check_rows(rows: &[i64], count: u64) -> Result<()> {
+pub(crate) fn check_rows(rows: &[i64], count: u64) -> Result<()> {
     let pair = rows.windows(2).position(|pair| pair[0] >= pair[1]);
     if let Some(at) = pair {
         return Err(Error::invalid(format!(
@@ -41,7 +41,7 @@ pub(super) fn check_rows(rows: &[i64], count: u64) -> Result<()> {
 }
 
 /// Ranges that ascend and do not overlap, within `count` rows; empty ones are left out.
-pub(super) fn check_ranges(ranges: &[[i64; 2]], count: u64) -> Result<Vec<Range<i64>>> {
+pub(crate) fn check_ranges(ranges: &[[i64; 2]], count: u64) -> Result<Vec<Range<i64>>> {
     let mut end = 0;
     for &[start, stop] in ranges {
         if start < end || stop < start || stop.unsigned_abs() > count {
@@ -53,14 +53,9 @@ pub(super) fn check_ranges(ranges: &[[i64; 2]], count: u64) -> Result<Vec<Range<
 }
 
 /// Puts two ascending lists of rows together.
-///
-/// # Errors
-/// `Invalid` for rows that do not ascend.
-pub fn combine(op: RowOp, a: &[i64], b: &[i64]) -> Result<Vec<i64>> {
-    check_rows(a, u64::MAX).map_err(|e| e.at("first"))?;
-    check_rows(b, u64::MAX).map_err(|e| e.at("second"))?;
+pub(crate) fn combine(op: RowOp, a: &[i64], b: &[i64]) -> Vec<i64> {
     let is_longer = |a: &[i64], b: &[i64]| a.len() / MUCH_LONGER > b.len();
-    Ok(match op {
+    match op {
         RowOp::And if is_longer(a, b) => looked_up(b, a, true),
         RowOp::And if is_longer(b, a) => looked_up(a, b, true),
         RowOp::And => both(a, b),
@@ -70,16 +65,11 @@ pub fn combine(op: RowOp, a: &[i64], b: &[i64]) -> Result<Vec<i64>> {
         RowOp::Or if is_longer(b, a) => inserted(b, a),
         RowOp::Or if is_longer(a, b) => inserted(a, b),
         RowOp::Or => either(a, b),
-    })
+    }
 }
 
-/// The rows that are in one of some ranges, which ascend.
-///
-/// # Errors
-/// `Invalid` for rows or ranges that do not ascend.
-pub fn within(rows: &[i64], ranges: &[[i64; 2]]) -> Result<Vec<i64>> {
-    check_rows(rows, u64::MAX)?;
-    let ranges = check_ranges(ranges, u64::MAX)?;
+/// The rows that are in one of some ranges; both ascend.
+pub(crate) fn within(rows: &[i64], ranges: &[Range<i64>]) -> Vec<i64> {
     let mut out = Vec::new();
     let mut left = rows;
     for range in ranges {
@@ -88,11 +78,11 @@ pub fn within(rows: &[i64], ranges: &[[i64; 2]]) -> Result<Vec<i64>> {
         out.extend_from_slice(found);
         left = rest;
     }
-    Ok(out)
+    out
 }
 
 /// The rows that are in none of some ranges.
-pub(super) fn minus_ranges(rows: &[i64], ranges: &[Range<i64>]) -> Vec<i64> {
+pub(crate) fn minus_ranges(rows: &[i64], ranges: &[Range<i64>]) -> Vec<i64> {
     let mut out = Vec::with_capacity(rows.len());
     let mut left = rows;
     for range in ranges {
@@ -225,7 +215,7 @@ pub(super) mod tests {
         #[test]
         fn lists_are_sets(a in rows(), b in rows()) {
             let lists = [&a, &b].map(|set| set.iter().copied().collect::<Vec<_>>());
-            let list = |op| combine(op, &lists[0], &lists[1]).unwrap();
+            let list = |op| combine(op, &lists[0], &lists[1]);
             prop_assert_eq!(list(RowOp::And), a.intersection(&b).copied().collect::<Vec<_>>());
             prop_assert_eq!(list(RowOp::Or), a.union(&b).copied().collect::<Vec<_>>());
             prop_assert_eq!(list(RowOp::Minus), a.difference(&b).copied().collect::<Vec<_>>());
@@ -239,18 +229,18 @@ pub(super) mod tests {
             let is_in = |row: &&i64| ranges.iter().any(|range| (range[0]..range[1]).contains(row));
             let wanted: Vec<i64> = list.iter().filter(is_in).copied().collect();
             let rest: Vec<i64> = list.iter().filter(|row| !is_in(row)).copied().collect();
-            prop_assert_eq!(within(&list, &ranges).unwrap(), wanted);
-            prop_assert_eq!(minus_ranges(&list, &check_ranges(&ranges, u64::MAX).unwrap()), rest);
+            let ranges = check_ranges(&ranges, u64::MAX).unwrap();
+            prop_assert_eq!(within(&list, &ranges), wanted);
+            prop_assert_eq!(minus_ranges(&list, &ranges), rest);
         }
     }
 
     #[test]
     fn what_does_not_ascend_is_refused() {
-        for op in [RowOp::And, RowOp::Or, RowOp::Minus] {
-            assert!(combine(op, &[2, 1], &[]).is_err() && combine(op, &[], &[1, 1]).is_err());
-            assert!(combine(op, &[-1], &[]).is_err());
-        }
-        assert!(within(&[1, 0], &[]).is_err() && within(&[], &[[3, 2]]).is_err());
-        assert!(within(&[], &[[i64::MIN, 0]]).is_err());
+        let count = u64::MAX;
+        assert!(check_rows(&[2, 1], count).is_err() && check_rows(&[1, 1], count).is_err());
+        assert!(check_rows(&[-1], count).is_err() && check_rows(&[3], 3).is_err());
+        assert!(check_ranges(&[[3, 2]], count).is_err() && check_ranges(&[[i64::MIN, 0]], count).is_err());
+        assert!(check_ranges(&[[0, 3], [2, 4]], count).is_err() && check_ranges(&[[0, 3]], 2).is_err());
     }
 }

@@ -43,7 +43,7 @@ pub fn survey(condition: &dyn BoxSource, start: u64, stop: u64, job: &Job<'_>) -
 mod tests {
     use coquina_kernels::Type;
 
-    use super::super::RowSet;
+    use super::super::RowCondition;
     use super::super::testing::Memory;
     use super::*;
 
@@ -56,7 +56,7 @@ mod tests {
             assert!(found.iter().all(|one| *one == found[0]));
             found[0]
         };
-        let set = RowSet::new(&[5, 9_000, 60_000], &[[70_000, 80_000]], 100_000, 50_000, 5000).unwrap();
+        let set = RowCondition::new(&[5, 9_000, 60_000], &[[70_000, 80_000]], 100_000, 50_000, 5000).unwrap();
         // Boxes of 5000 rows: one of row 5, one of row 9000, one of row 60,000; the open ones are known.
         assert_eq!(count(&set, 0, 100_000), (20, 3));
         assert_eq!(count(&set, 6, 100_000), (20, 2));

@@ -99,7 +99,8 @@ impl Case {
         let (chunk, block) = self.cut;
         [(&self.masks[0], &[][..]), (&self.masks[1], &self.open[..])].map(|(mask, open)| {
             let rows = rows_of(mask);
-            Arc::new(RowSet::new(&rows, open, mask.len() as u64, chunk, block).unwrap()) as Arc<dyn BoxSource>
+            Arc::new(RowCondition::new(&rows, open, mask.len() as u64, chunk, block).unwrap())
+                as Arc<dyn BoxSource>
         })
     }
 
@@ -213,7 +214,7 @@ fn what_decides_alone_is_looked_at_alone() {
     let rows = 100_000_000_000_u64;
     let row = 55_555_555_555_u64;
     let set = |rows_of: &[i64]| -> Arc<dyn BoxSource> {
-        Arc::new(RowSet::new(rows_of, &[], rows, 100_000, 10_000).unwrap())
+        Arc::new(RowCondition::new(rows_of, &[], rows, 100_000, 10_000).unwrap())
     };
     let chunk = row / 100_000 * 100_000;
     let costly: Arc<dyn BoxSource> = Arc::new(Costly(rows, chunk..chunk + 100_000));
@@ -257,7 +258,7 @@ fn of_few_rows_only_their_blocks_are_decoded() {
     array.write(&all, window, crate::array::Values::Bytes(bytes_of(&items)), &job(1)).unwrap();
     let wanted: Vec<u64> = [3_u64, 5, 250_000, 259_999, 270_123, 999_999].into();
     let rows: Vec<i64> = wanted.iter().map(|row| row.cast_signed()).collect();
-    let set = RowSet::new(&rows, &[], count, 100_000, 10_000).unwrap();
+    let set = RowCondition::new(&rows, &[], count, 100_000, 10_000).unwrap();
     let columns = [Column::Items(&array)];
     let rows = Rows { start: 0, stop: count, step: 1 };
     let query = Query { condition: Some(&set), columns: &columns, rows, numbers: false, limit: None };

@@ -10,7 +10,12 @@ use crate::base::error::ErrorKind;
 use crate::query::testing::{Memory, random};
 
 /// Sorted pairs as a run with blocks of so many entries, and the shifts of the blocks.
-fn run(pairs: &[(u64, u32)], missing: &[u32], block_entries: usize, is_large: bool) -> Run {
+pub(in super::super) fn run(
+    pairs: &[(u64, u32)],
+    missing: &[u32],
+    block_entries: usize,
+    is_large: bool,
+) -> Run {
     let (mut offsets, mut first, mut shifts) = (Vec::new(), Vec::new(), Vec::new());
     for block in pairs.chunks(block_entries) {
         let (least, span) = (block[0].0, block[block.len() - 1].0 - block[0].0);

@@ -11,7 +11,7 @@ use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
 
 /// A condition that holds at some rows.
-pub struct RowSet {
+pub struct RowCondition {
     /// Those that are in none of the ranges.
     rows: Vec<i64>,
     open: Vec<Range<i64>>,
@@ -21,7 +21,7 @@ pub struct RowSet {
     walk: Walk,
 }
 
-impl RowSet {
+impl RowCondition {
     /// The condition of `count` rows that holds at `rows` and in the ranges `open`, both ascending, to be walked over
     /// in chunks and blocks of so many rows.
     ///
@@ -77,7 +77,7 @@ fn place(row: i64, range: &Range<i64>) -> usize {
     usize::try_from(row - range.start).unwrap_or(usize::MAX)
 }
 
-impl BoxSource for RowSet {
+impl BoxSource for RowCondition {
     fn shape(&self) -> Vec<u64> {
         vec![self.count]
     }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     /// Rows that are given by a mask, and ranges by lengths, of which every other one is open.
-    fn set(mask: &[bool], lens: &[u16], cut: (u64, u64)) -> (RowSet, Vec<u8>) {
+    fn set(mask: &[bool], lens: &[u16], cut: (u64, u64)) -> (RowCondition, Vec<u8>) {
         let rows = rows_of(mask);
         let (mut at, mut open) = (0, Vec::new());
         for pair in lens.chunks_exact(2) {
@@ -145,7 +145,7 @@ mod tests {
         }
         let count = mask.len() as u64;
         open.retain(|range| range[1] <= count.cast_signed());
-        let set = RowSet::new(&rows, &open, count, cut.0, cut.1).unwrap();
+        let set = RowCondition::new(&rows, &open, count, cut.0, cut.1).unwrap();
         let is_open = |row: &i64| open.iter().any(|range| (range[0]..range[1]).contains(row));
         let wanted = (0..count.cast_signed()).zip(mask).map(|(row, &is)| u8::from(is || is_open(&row)));
         (set, wanted.collect())
@@ -178,18 +178,20 @@ mod tests {
 
     #[test]
     fn what_does_not_ascend_is_refused() {
-        let refused = |rows: &[i64], open: &[[i64; 2]]| RowSet::new(rows, open, 10, 5, 5).is_err();
+        let refused = |rows: &[i64], open: &[[i64; 2]]| RowCondition::new(rows, open, 10, 5, 5).is_err();
         assert!(!refused(&[0, 9], &[[0, 2], [2, 10], [10, 10]]));
         assert!(refused(&[3, 3], &[]) && refused(&[-1], &[]) && refused(&[10], &[]));
         assert!(refused(&[], &[[2, 1]]) && refused(&[], &[[0, 3], [2, 4]]) && refused(&[], &[[0, 11]]));
         assert!(refused(&[], &[[i64::MIN, i64::MAX]]) && refused(&[i64::MIN, i64::MAX], &[]));
-        assert!(RowSet::new(&[], &[], 10, 0, 1).is_err() && RowSet::new(&[], &[], 10, 1, 0).is_err());
-        let set = RowSet::new(&[3], &[], 10, 5, 5).unwrap();
+        assert!(
+            RowCondition::new(&[], &[], 10, 0, 1).is_err() && RowCondition::new(&[], &[], 10, 1, 0).is_err()
+        );
+        let set = RowCondition::new(&[3], &[], 10, 5, 5).unwrap();
         assert!(set.fill(&[8], &[3], &mut [0; 3]).is_err() && set.fill(&[0], &[2], &mut [0; 3]).is_err());
         assert_eq!(set.uniform(&[u64::MAX], &[2]), None);
         assert_eq!((set.possible(9..u64::MAX), set.possible(u64::MAX..u64::MAX)), (None, None));
         assert_eq!(set.possible(0..u64::MAX), Some(3..4));
-        let open = RowSet::new(&[], &[[0, 10]], 10, 5, 5).unwrap();
+        let open = RowCondition::new(&[], &[[0, 10]], 10, 5, 5).unwrap();
         assert_eq!((open.possible(4..4), open.possible(4..5)), (None, Some(4..5)));
     }
 }
