@@ -50,8 +50,6 @@ mod questions;
 mod reader;
 mod reductions;
 mod sources;
-#[cfg(test)]
-mod tests;
 mod time_arithmetic;
 mod times;
 mod typed;
