@@ -81,6 +81,7 @@ PROVIDERS: dict[str, str] = {
     "numpy_protocols": "coquina.expressions.protocols",
     "opening": "coquina.arrays.opening",
     "polars_scan": "coquina.adapters.polars_scan",
+    "store_tables": "coquina.stores.ctable",
     "stores": "coquina.stores.opening",
     "table_making": "coquina.tables.making",
     "table_opening": "coquina.tables.opening",

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from coquina import _core
 from coquina.providers import Provider
+from coquina.stores.ctable_schema import is_table
 from coquina.stores.embedded import leaves_of_frame
 from coquina.stores.keys import ATTRS
 from coquina.stores.metadata import fixed_names, map_of, variable
@@ -19,15 +21,18 @@ if TYPE_CHECKING:
     from coquina._core import FrameHandle
     from coquina.arrays import opening
     from coquina.attrs import Layers
+    from coquina.stores import ctable as store_tables
     from coquina.stores.leaves import Leaf
     from coquina.stores.tree import Store
 else:
-    opening = Provider("opening")
+    opening, store_tables = map(Provider, ("opening", "store_tables"))
 
 Kind = Literal["TreeStore", "DictStore", "EmbedStore"]
 #: The metalayers of frames that hold leaves, and what python-blosc2 calls such stores.
 KINDS: dict[str, Kind] = {"b2tree": "TreeStore", "b2dict": "DictStore", "b2embed": "EmbedStore"}
 _REGISTRY = "_object_registry"
+#: What is called so in a table says of which columns it is; the other one has the user's attributes.
+META, TABLE_ATTRS = "_meta", "_vlmeta"
 
 
 class Contents:
@@ -80,8 +85,27 @@ class Contents:
         if node is self.top:
             return self.store
         if node.leaf is None:
-            return Group(self, path, node)
+            return self.table(path, node) or Group(self, path, node)
+        return self._leaf(node)
+
+    def _leaf(self, node: Node | None) -> Any:
+        """Return what lies at a name; None if nothing does."""
+        if node is None or node.leaf is None:
+            return None
         return opening.opened(node.leaf.open(self.verify), verify=self.verify, is_whole=False)
+
+    def table(self, path: str, node: Node) -> Any:
+        """Return the table that all below a name is; None if it is none."""
+        meta = node.below.get(META)
+        if meta is None or meta.leaf is None or (node is not self.top and not self.is_object(path)):
+            return None
+        frame: Any = meta.leaf.open(self.verify)
+        if not isinstance(frame, _core.FrameHandle) or not is_table(frame):
+            return None
+        attrs = node.below.get(TABLE_ATTRS)
+        name = f"{self.name}:{path}" if node is not self.top else self.name
+        layers = NoLayers() if attrs is None or attrs.leaf is None else attrs.leaf.open(self.verify)
+        return store_tables.open_table(lambda key: self._leaf(node.at(key)), frame, name, layers)
 
     def layers(self, node: Node | None) -> Layers:
         """Return what holds the attributes of a group."""

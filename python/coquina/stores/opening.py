@@ -23,15 +23,16 @@ from coquina.stores.tree import Store
 if TYPE_CHECKING:
     from coquina._core import FrameHandle
     from coquina.remote import RangeReader
+    from coquina.tables.table import Table
 
 _SUFFIX = ".b2z"
 
 
-def open_directory(path: str, *, verify: bool = True) -> Store:
-    """Return the store that a directory with an `embed.b2e` is."""
+def open_directory(path: str, *, verify: bool = True) -> Store | Table:
+    """Return the store, or the table, that a directory with an `embed.b2e` is."""
     embed = os.path.join(path, EMBED)
     frame = _embed_frame(_core.open_content(embed, verify=verify), embed)
-    return Store(Contents(frame, leaves_of_directory(path), path=path, name=path, verify=verify))
+    return _opened(Contents(frame, leaves_of_directory(path), path=path, name=path, verify=verify))
 
 
 def open_archive(
@@ -41,8 +42,8 @@ def open_archive(
     *,
     verify: bool = True,
     reader: RangeReader | None = None,
-) -> Store | None:
-    """Return the store that a ZIP archive is; None for one of other files.
+) -> Store | Table | None:
+    """Return the store, or the table, that a ZIP archive is; None for one of other files.
 
     path: by which the engine opens it; None for it to read `file`, or `reader`. name: for errors.
     """
@@ -56,9 +57,10 @@ def open_archive(
     if EMBED not in archive.members:
         return None
     frame = _embed_frame(archive.leaf(EMBED).open(verify), f"{name}: {EMBED}")
-    store = Store(Contents(frame, archive.leaves(EMBED), path=path, name=name, verify=verify))
-    store.remote = reader
-    return store
+    found = _opened(Contents(frame, archive.leaves(EMBED), path=path, name=name, verify=verify))
+    if isinstance(found, Store):
+        found.remote = reader
+    return found
 
 
 def of_frame(handle: FrameHandle, *, verify: bool, is_whole: bool) -> Any:
@@ -69,7 +71,13 @@ def of_frame(handle: FrameHandle, *, verify: bool, is_whole: bool) -> Any:
         return values
     path = handle.path if is_whole else None
     name = handle.path or "a frame in memory"
-    return Store(Contents(handle, {}, path=path, name=name, verify=verify))
+    return _opened(Contents(handle, {}, path=path, name=name, verify=verify))
+
+
+def _opened(contents: Contents) -> Store | Table:
+    """Return a store, or the table that all of it is."""
+    store = Store(contents)
+    return contents.table("/", contents.top) or store
 
 
 def _embed_frame(handle: Any, where: str) -> FrameHandle:
