@@ -113,7 +113,7 @@ mod tests {
             for (flip, values) in [(0, 256), (0xff, 3), (0x80, 2)] {
                 // Few different bytes, so that many tie.
                 let plane: Vec<u8> =
-                    random.bytes(len).iter().map(|byte| (usize::from(*byte) % values) as u8 ^ flip).collect();
+                    (0..len).map(|_| u8::try_from(random.below(values)).unwrap() ^ flip).collect();
                 let known: Vec<usize> = (0..len).map(|_| random.below(3)).collect();
                 let tie: Vec<u8> = known.iter().map(|&known| u8::from(known == 0)).collect();
                 let less: Vec<u8> = known.iter().map(|&known| u8::from(known == 1)).collect();
