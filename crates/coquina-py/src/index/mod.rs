@@ -3,6 +3,8 @@
 mod current;
 mod key_ranges;
 mod progress;
+mod pytables_search;
+mod pytables_sort;
 mod row_set;
 mod run;
 mod sort;
@@ -13,11 +15,14 @@ use pyo3::prelude::*;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sort::IndexSort>()?;
-    module.add_class::<run::IndexRun>()?;
     module.add_class::<key_ranges::PyKeyRanges>()?;
     module.add_class::<key_ranges::PyWanted>()?;
     module.add_class::<row_set::PyRowSet>()?;
     module.add_class::<spans::PySpans>()?;
     module.add_class::<zones::IndexZones>()?;
-    module.add_class::<current::CurrentIndex>()
+    module.add_class::<current::CurrentIndex>()?;
+    module.add_class::<pytables_search::PyTablesSearch>()?;
+    module.add_class::<pytables_sort::PyTablesSort>()?;
+    module.add_function(wrap_pyfunction!(pytables_search::pytables_sizes, module)?)?;
+    module.add_class::<run::IndexRun>()
 }
