@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -193,12 +193,13 @@ def _codec(given: Any) -> tuple[str, int | None]:
 
 
 def _named(filters: Any) -> tuple[tuple[str, int | None], ...]:
-    one = isinstance(filters, str) or (
-        isinstance(filters, tuple) and len(cast("Any", filters)) == 2 and type(cast("Any", filters)[1]) is int
-    )
+    given: Any = filters
+    is_one = isinstance(filters, str)
+    if isinstance(filters, tuple):
+        is_one = len(given) == 2 and type(given[1]) is int
     named: list[tuple[str, int | None]] = []
-    for given in [filters] if one else filters:
-        name, meta = (given, None) if isinstance(given, str) else given
+    for one in [given] if is_one else given:
+        name, meta = (one, None) if isinstance(one, str) else one
         named.append((_text(name), _number(meta)))
     return tuple(named)
 
