@@ -10,6 +10,7 @@ Examples:
   coquina cat "run.h5:/images/raw[0, ::100]"
   coquina cat trades.h5:/trades "[5:9]"
   coquina cat "trades.h5:/trades['price']"
+  coquina cat "run.b2z:/raw/images[0, ::100]"
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, inputs, tables
+from coquina.cli import arguments, hdf5_paths, inputs, store_paths, tables
 from coquina.cli.keys import key
 from coquina.cli.table_text import items_json, rows_text
 from coquina.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 _ROWS = 20
 
@@ -35,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina cat`."""
     parser.add_argument(
         "file",
-        help="a .b2nd file or directory, a Bloscpack file of an array, FILE.h5:/path, or a table's directory",
+        help="a .b2nd file or directory, a Bloscpack file of an array, FILE.h5:/path, STORE.b2z:/path, or a "
+        "table's directory",
     )
     parser.add_argument("key", nargs="?", type=key, help="what to print; all of it by default")
     parser.add_argument("-a", "--all", action="store_true", help="print every item")
@@ -57,7 +60,22 @@ def run(options: argparse.Namespace) -> None:
             if tables.is_table(found):
                 _show_rows(*rows_of(found, options.key, is_all), options)
                 return
+    elif (place := store_paths.place(options.file)) is not None:
+        place, options.key = key_of(place, options.key, store_paths.with_key)
+        with store_paths.opened(place) as found:
+            if tables.is_table(found):
+                _show_rows(*rows_of(found, options.key, is_all), options)
+                return
+            if store_paths.is_group(found):
+                raise ValueError(f"{place.file}:{place.path} is a group; `coquina ls {place.file}` lists it")
+            _show_part(found[slice(None) if options.key is None else options.key], options)
+        return
     part: Any = part_of_file(options.file, options.key) if place is None else part_of(place, options.key)
+    _show_part(part, options)
+
+
+def _show_part(part: Any, options: argparse.Namespace) -> None:
+    """Print items."""
     if options.json:
         items = np.asarray(part)
         show_json({"dtype": str(items.dtype), "shape": items.shape, "items": items.tolist()}, _text)
@@ -100,9 +118,11 @@ def part_of_file(path: str, key: Any) -> Any:
     return file[() if key is None else key]
 
 
-def key_of(place: hdf5_paths.Place, key: Any) -> tuple[hdf5_paths.Place, Any]:
+def key_of(
+    place: hdf5_paths.Place, key: Any, split: Callable[[hdf5_paths.Place], Any] = hdf5_paths.with_key
+) -> tuple[hdf5_paths.Place, Any]:
     """Return a place without the key in brackets that may follow its name, and the key, from either side."""
-    place, inner = hdf5_paths.with_key(place)
+    place, inner = split(place)
     if inner is not None and key is not None:
         raise ValueError(f"{place.file}:{place.path}: two keys, {inner!r} and {key!r}")
     return place, inner if key is None else key

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 import coquina
-from coquina.cli import hdf5_paths, tables, tuning_options
+from coquina.cli import hdf5_paths, store_paths, tables, tuning_options
 from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS, new_file
 from coquina.hdf5 import File
 
@@ -43,6 +43,9 @@ def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
         found = stack.enter_context(hdf5_paths.opened(place))
         if place.path == "/" and len(names := tables.of_file(found.h5)) == 1:
             found = found[names[0]]
+        return found if tables.is_table(found) else None
+    if (place := store_paths.place(options.file)) is not None:
+        found = stack.enter_context(store_paths.opened(place))
         return found if tables.is_table(found) else None
     return None
 

@@ -4,6 +4,7 @@ Examples:
   coquina info climate.b2nd
   coquina info climate.npy.blp --json
   coquina info run.h5:/images/raw
+  coquina info run.b2z:/raw/images                      of a store of python-blosc2
   coquina info trades.h5                                of a file with a table alone, that table
 """
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
 from coquina.arrays.info import human
-from coquina.cli import arguments, hdf5_paths, inputs, ls, tables
+from coquina.cli import arguments, hdf5_paths, inputs, ls, store_paths, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5.dataset_info import dtype_name
 from coquina.tuning_options import encodings_text
@@ -32,7 +33,8 @@ _HEADER_BYTES = 32
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina info`."""
     parser.add_argument(
-        "file", help="an array, a table, a frame, a Bloscpack file, a Blosc chunk, FILE.h5[:/path]"
+        "file",
+        help="an array, a table, a frame, a Bloscpack file, a Blosc chunk, FILE.h5[:/path], STORE[:/path]",
     )
     arguments.add_json(parser)
 
@@ -57,6 +59,8 @@ def describe(path: str) -> dict[str, Any]:
     place = hdf5_paths.place(path)
     if place is not None:
         return _describe_hdf5(place)
+    if (stored := store_paths.place(path)) is not None:
+        return store_paths.describe(stored)
     if tables.is_directory(path):
         with coquina.open_table(path) as table:
             return {"file": path, "format": "table", **tables.facts(table)}

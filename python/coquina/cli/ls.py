@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina import CoquinaError
 from coquina.arrays.info import human
-from coquina.cli import arguments, hdf5_paths, tables
+from coquina.cli import arguments, hdf5_paths, store_paths, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5 import tuning_attribute
 from coquina.hdf5.dataset_info import described, dtype_name
@@ -33,7 +33,7 @@ _NAMES_WIDTH = 60
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina ls`."""
-    parser.add_argument("file", help="an HDF5 file, or FILE.h5:/path of a group in it")
+    parser.add_argument("file", help="an HDF5 file, a store (.b2z, .b2d, .b2e), or FILE:/path of a group")
     parser.add_argument("-a", "--all", action="store_true", help="also what tables are made of")
     arguments.add_json(parser)
 
@@ -41,12 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """List the file."""
     place = hdf5_paths.place(options.file)
-    if place is None:
-        raise ValueError(
-            f"{options.file} is no HDF5 file, and only those are listed; `coquina info` tells of others"
-        )
-    with hdf5_paths.opened(place) as top:
-        rows = shown(top, options.all)
+    if place is not None:
+        with hdf5_paths.opened(place) as top:
+            rows = shown(top, options.all)
+    elif (place := store_paths.place(options.file)) is not None:
+        with store_paths.opened(place) as top:
+            rows = store_paths.listed(top)
+    else:
+        what = "no HDF5 file and no store of python-blosc2, and only those are listed"
+        raise ValueError(f"{options.file} is {what}; `coquina info` tells of others")
     if options.json:
         show_json({"file": place.file, "path": place.path, "objects": rows})
         return

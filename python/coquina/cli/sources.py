@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.cli import hdf5_paths, images, inputs, tables
+from coquina.cli import hdf5_paths, images, inputs, store_paths, tables
 from coquina.cli.image_files import EXTENSIONS
 from coquina.hdf5.netcdf_groups import is_bare_dimension
 from coquina.hdf5.quantization import is_container
@@ -40,6 +40,12 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         if not isinstance(found, coquina.Array):
             hint = f"`coquina ls {place.file}` lists what there is; write {place.file}:/path"
             raise ValueError(f"{options.file} is no dataset of numbers or fixed strings; {hint}")
+        return found
+    if (place := store_paths.place(options.file)) is not None:
+        found = stack.enter_context(store_paths.opened(place))
+        if not isinstance(found, coquina.Array):
+            hint = f"`coquina ls {place.file}` lists what there is; write {place.file}:/path"
+            raise ValueError(f"{options.file} is no array; {hint}")
         return found
     if images.is_image(options.file) or images.files_in(options.file):
         return images.load(options.file, stack)

@@ -1,0 +1,139 @@
+"""What the command line names in stores of python-blosc2: `FILE.b2z`, `FILE.b2d:/path`, `FILE:/path[3:5]`.
+
+In: text. Out: the store, and what is at the path in it; facts of it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import coquina
+from coquina.cli import tables
+from coquina.cli.keys import key
+from coquina.hdf5_names import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+SUFFIXES = (".b2z", ".b2d", ".b2e")
+
+
+def place(text: str) -> Place | None:
+    """Return the place that `text` names in a store; None if it names no store."""
+    if _is_store(text):
+        return Place(text, "/")
+    at = text.rfind(":")
+    while at > 0:
+        if _is_store(text[:at]):
+            return Place(text[:at], text[at + 1 :] or "/")
+        at = text.rfind(":", 0, at)
+    return None
+
+
+def _is_store(path: str) -> bool:
+    """Whether this is a store: a directory by what is in it, a file by its name and first bytes."""
+    if os.path.isdir(path):
+        return os.path.isfile(os.path.join(path, "embed.b2e"))
+    if not path.lower().endswith(SUFFIXES) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        head = file.read(10)
+    return head.startswith(b"PK") or head.endswith(b"b2frame\0")
+
+
+@contextmanager
+def opened(found: Place) -> Generator[Any]:
+    """Open what is at a place. Raises ValueError if there is nothing."""
+    top: Any = coquina.open(found.file)
+    with top:
+        if not found.path.strip("/"):
+            yield top
+        elif not is_group(top):
+            raise ValueError(f"{found.file}: a table, which has nothing below it")
+        elif found.path not in top:
+            names = ", ".join(list(top)[:20])
+            raise ValueError(f"{found.file}: there is no {found.path}; at the top it has: {names}")
+        else:
+            yield top[found.path]
+
+
+def is_group(node: Any) -> bool:
+    """Whether a node is a group; nothing of stores is imported to know it."""
+    return hasattr(cast("Any", type(node)), "visititems")
+
+
+def with_key(found: Place) -> tuple[Place, Any]:
+    """Return a place without the key that may follow its path in brackets, and that key or None."""
+    name, bracket, rest = found.path.partition("[")
+    if not bracket or not rest.endswith("]"):
+        return found, None
+    return Place(found.file, name or "/"), key(f"[{rest}")
+
+
+def describe(found: Place) -> dict[str, Any]:
+    """Return the facts of what is at a place, by name."""
+    with opened(found) as node:
+        where = {"file": found.file, "path": found.path}
+        if tables.is_table(node):
+            return {**where, "format": "CTable", **tables.facts(node), "attrs": list(node.attrs)}
+        if isinstance(node, coquina.Array):
+            facts = {**node.info.to_dict(), "attrs": list(node.attrs)}
+            hidden = ("path", "blocks_decoded", "blocks_cached")
+            shown = {name: value for name, value in facts.items() if name not in hidden}
+            return {**where, "format": "Blosc2 array", **shown}
+        if not is_group(node):
+            return {**where, "format": type(node).__name__, **_sizes(node), "attrs": list(node.attrs)}
+        rows = listed(node)
+        kind = getattr(node, "kind", "group")
+        counts = {
+            name: sum(row["kind"] == one for row in rows)
+            for name, one in (("groups", "group"), ("arrays", "dataset"), ("tables", "table"))
+        }
+        nbytes, cbytes = (sum(row.get(name, 0) for row in rows) for name in ("nbytes", "cbytes"))
+        cratio = nbytes / cbytes if cbytes else None
+        sizes = {"nbytes": nbytes, "cbytes": cbytes, "cratio": cratio}
+        return {**where, "format": kind, **counts, **sizes, "attrs": list(node.attrs)}
+
+
+def listed(top: Any) -> list[dict[str, Any]]:
+    """Return a row of facts for each node below what was found at a place."""
+    rows: list[dict[str, Any]] = []
+    if is_group(top):
+
+        def note(name: str, node: Any) -> None:
+            rows.append({"path": f"/{name}", **_facts(node)})
+
+        top.visititems(note)
+        return rows
+    return [{"path": "/", **_facts(top)}]
+
+
+def _facts(node: Any) -> dict[str, Any]:
+    head = {"kind": "dataset", "attrs": len(node.attrs)}
+    if is_group(node):
+        return {**head, "kind": "group", "members": len(node)}
+    if tables.is_table(node):
+        about = tables.facts(node)
+        sizes = {name: about[name] for name in ("layout", "rows", "nbytes", "cbytes", "cratio")}
+        return {**head, "kind": "table", **sizes, "columns": list(node.columns)}
+    if isinstance(node, coquina.Array):
+        filters = [*(name for name, _ in node.info.filters), str(node.info.codec)]
+        items = {"shape": node.shape, "dtype": str(node.dtype), "chunks": node.chunks, "filters": filters}
+        return {**head, **items, **_sizes(node)}
+    what: dict[str, Any] = {
+        "shape": (len(node),),
+        "dtype": type(node).__name__,
+        "chunks": None,
+        "filters": [],
+    }
+    return {**head, **what, **_sizes(node)}
+
+
+def _sizes(node: Any) -> dict[str, Any]:
+    cratio = node.nbytes / node.cbytes if node.cbytes else None
+    return {"nbytes": node.nbytes, "cbytes": node.cbytes, "cratio": cratio}
+
+
+__all__ = ["Place", "describe", "is_group", "listed", "opened", "place", "with_key"]

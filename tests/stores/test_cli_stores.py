@@ -1,0 +1,107 @@
+"""The command on stores of python-blosc2: info, ls, cat and convert."""
+
+import json
+
+import blosc2
+import numpy as np
+import pytest
+
+import coquina as cq
+from coquina.cli import main
+
+from . import peer_stores, peer_tables
+from .peer_stores import STORES, arrays
+
+COLUMNS = ("n", "text_mask", "kind")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stores")
+    for name in ("tree directory", "tree archive", "embedded"):
+        _, suffix, write = STORES[name]
+        write(folder / f"s{suffix}")
+    peer_tables.write(folder / "t.b2z", names=COLUMNS)
+    objects = blosc2.ListArray(item_spec=blosc2.int64(), nullable=True)
+    objects.extend([[1], None])
+    with blosc2.TreeStore(str(folder / "o.b2d"), mode="w") as store:
+        store["/g/lists"] = objects
+    return folder
+
+
+def said(capsys, *command):
+    assert main([str(one) for one in command]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("suffix", [".b2d", ".b2z", ".b2e"])
+def test_info_and_ls_tell_of_all_that_is_there(written, capsys, suffix):
+    store = written / f"s{suffix}"
+    facts = said(capsys, "info", store, "--json")
+    assert facts["format"] == ("EmbedStore" if suffix == ".b2e" else "TreeStore")
+    assert facts["groups"] == 2
+    assert facts["nbytes"] >= sum(array.nbytes for array in arrays().values())
+    listed = {row["path"]: row for row in said(capsys, "ls", store, "--json")["objects"]}
+    for key, array in arrays().items():
+        assert tuple(listed[f"/{key}"]["shape"]) == array.shape
+    assert listed["/g"]["kind"] == "group"
+    assert said(capsys, "info", f"{store}:/g/b", "--json")["shape"] == [10, 100]
+    assert {row["path"] for row in said(capsys, "ls", f"{store}:/g/deeper", "--json")["objects"]} == {
+        "/c",
+        "/text",
+    }
+    assert main(["ls", str(store)]) == main(["info", str(store)]) == 0
+
+
+@pytest.mark.parametrize("suffix", [".b2d", ".b2z", ".b2e"])
+def test_cat_and_convert_take_arrays(written, capsys, tmp_path, suffix):
+    store = written / f"s{suffix}"
+    wanted = arrays()["g/b"]
+    for command in ((f"{store}:/g/b[2,3:8]",), (f"{store}:/g/b", "[2,3:8]")):
+        assert said(capsys, "cat", *command, "--json")["items"] == wanted[2, 3:8].tolist()
+    assert main(["convert", f"{store}:/g/b", str(tmp_path / "x.npy")]) == 0
+    assert np.array_equal(np.load(tmp_path / "x.npy"), wanted)
+    assert main(["convert", f"{store}:/g/b", str(tmp_path / "x.b2nd")]) == 0
+    assert np.array_equal(cq.open(tmp_path / "x.b2nd")[...], wanted)
+
+
+def test_tables_are_shown_and_converted(written, capsys, tmp_path):
+    table = written / "t.b2z"
+    wanted = {name: column for name, column in peer_tables.wanted().items() if name in COLUMNS}
+    facts = said(capsys, "info", table, "--json")
+    assert facts["rows"] == len(wanted["n"])
+    assert set(facts["columns"]) == set(COLUMNS)
+    assert said(capsys, "cat", f"{table}", "['n']", "--json")["items"] == wanted["n"]
+    assert main(["convert", str(table), str(tmp_path / "x.h5")]) == 0
+    with cq.open_table(tmp_path / "x.h5") as copy:
+        assert copy["n"][:].tolist() == wanted["n"]
+        assert copy["text_mask"][:].tolist() == wanted["text_mask"]
+
+
+def test_values_are_printed(written, capsys):
+    assert main(["cat", f"{written / 'o.b2d'}:/g/lists"]) == 0
+    assert "[[1], None]" in capsys.readouterr().out
+    assert main(["info", f"{written / 'o.b2d'}:/g/lists"]) == 0
+
+
+@pytest.mark.parametrize("command", ["info", "ls", "cat", "convert"])
+def test_what_is_not_there_is_one_sentence(written, capsys, tmp_path, command):
+    output = [str(tmp_path / "x.npy")] if command == "convert" else []
+    for path in ("s.b2z:/nothing", "s.b2d:/g/nothing", "t.b2z:/n"):
+        assert main([command, f"{written / path}", *output]) == 1
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert "there is no" in error or "nothing below" in error
+    if command in ("cat", "convert"):
+        assert main([command, f"{written / 's.b2z:/g'}", *output]) == 1
+        assert "coquina ls" in capsys.readouterr().err
+
+
+def test_damage_is_one_sentence(tmp_path, capsys):
+    path = tmp_path / "x.b2z"
+    peer_stores.tree(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    for command in ("info", "ls", "cat"):
+        assert main([command, str(path)]) == 1
+        assert capsys.readouterr().err.count("\n") == 1
