@@ -5,12 +5,13 @@
 //! Invariant: places from files are hostile: they must ascend and lie within the bytes, or nothing is read.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use coquina_kernels::items::items;
 
 use super::len_of;
-use super::text::{Test, TextTest};
+use super::text::{Comparison, Test, TextTest};
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
 use crate::base::scratch::with_scratch;
@@ -47,67 +48,90 @@ impl Strings {
 
     /// Tests the texts between some places, the first of them text `first`.
     fn run(&self, places: &[i64], first: u64, out: &mut [u8]) -> Result<()> {
-        let ends = checked(places, len_of(&*self.bytes)?, first)?;
+        check(places, len_of(&*self.bytes)?, first)?;
         let (lens, other) = self.test.lens();
-        let len = |row: usize| ends[row + 1] - ends[row];
+        let len = |rows: Range<usize>| size(places[rows.end] - places[rows.start]);
+        let is_looked_at = |row: &usize| lens.contains(&len(*row..row + 1));
         let mut row = 0;
-        while row < out.len() {
-            if !lens.contains(&len(row)) {
-                out[row] = u8::from(other);
-                row += 1;
-                continue;
-            }
-            if len(row) > TEXT_BYTES_MAX {
-                let (number, len) = (first + row as u64, len(row));
+        // Texts whose length decides are passed over.
+        while let Some(begin) = (row..out.len()).find(is_looked_at) {
+            out[row..begin].fill(u8::from(other));
+            if len(begin..begin + 1) > TEXT_BYTES_MAX {
+                let (number, len) = (first + begin as u64, len(begin..begin + 1));
                 return Err(Error::limit(format!(
                     "text {number}: {len} bytes, the limit is {TEXT_BYTES_MAX}"
                 )));
             }
             // As many texts as are read at once, the last of them one that must be.
-            let mut end = row + 1;
-            let fits = |next: &usize| ends[next + 1] - ends[row] <= BATCH_BYTES;
-            for next in (row + 1..out.len()).take_while(fits) {
-                if lens.contains(&len(next)) {
-                    end = next + 1;
-                }
-            }
-            self.batch(&ends[row..=end], &mut out[row..end])?;
+            let left = if len(begin..out.len()) <= BATCH_BYTES {
+                out.len()
+            } else {
+                (begin + 1..out.len()).find(|&next| len(begin..next + 1) > BATCH_BYTES).unwrap_or(out.len())
+            };
+            let end = (begin + 1..left).rfind(is_looked_at).map_or(begin + 1, |last| last + 1);
+            self.batch(&places[begin..=end], &mut out[begin..end])?;
             row = end;
         }
+        out[row..].fill(u8::from(other));
         Ok(())
     }
 
     /// Tests texts that are read at once.
-    fn batch(&self, ends: &[usize], out: &mut [u8]) -> Result<()> {
-        let (Some(&start), Some(&end)) = (ends.first(), ends.last()) else { return Ok(()) };
-        with_scratch(end - start, |room| {
+    fn batch(&self, places: &[i64], out: &mut [u8]) -> Result<()> {
+        let (Some(&start), Some(&end)) = (places.first(), places.last()) else { return Ok(()) };
+        with_scratch(size(end - start), |room| {
             if !room.is_empty() {
-                self.bytes.fill(&[start as u64], &[room.len() as u64], room)?;
+                self.bytes.fill(&[start.cast_unsigned()], &[room.len() as u64], room)?;
             }
-            for (out, text) in out.iter_mut().zip(ends.windows(2)) {
-                *out = u8::from(self.test.is_passed_by(&room[text[0] - start..text[1] - start]));
+            match &self.test {
+                Test::Compare(Comparison::Equal, constant) => {
+                    each(places, room, out, |text| text == constant)
+                }
+                Test::Starts(constant) => each(places, room, out, |text| text.starts_with(constant)),
+                test => each(places, room, out, |text| test.is_passed_by(text)),
             }
             Ok(())
         })
     }
 }
 
-/// Places that ascend within so many bytes.
-fn checked(places: &[i64], bytes: u64, first: u64) -> Result<Vec<usize>> {
+/// Tests the texts between places in `bytes`, which stand from the first of them on.
+#[inline(always)]
+fn each(places: &[i64], bytes: &[u8], out: &mut [u8], passes: impl Fn(&[u8]) -> bool) {
+    let first = places.first().copied().unwrap_or(0);
+    let mut start = 0;
+    for (out, place) in out.iter_mut().zip(&places[1..]) {
+        let end = size(place - first);
+        *out = u8::from(passes(&bytes[start..end]));
+        start = end;
+    }
+}
+
+/// A distance of places that have been checked.
+#[inline(always)]
+fn size(bytes: i64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// Checks that places ascend within so many bytes.
+fn check(places: &[i64], bytes: u64, first: u64) -> Result<()> {
+    let is_rising = places.windows(2).fold(true, |is_rising, pair| is_rising & (pair[0] <= pair[1]));
+    let is_inside =
+        |place: Option<&i64>| place.is_none_or(|&place| u64::try_from(place).is_ok_and(|p| p <= bytes));
+    if is_rising && is_inside(places.first()) && is_inside(places.last()) {
+        return Ok(());
+    }
     let mut least = 0;
-    let mut ends = Vec::with_capacity(places.len());
     for (number, &place) in places.iter().enumerate() {
-        let found = usize::try_from(place).ok().filter(|&place| place >= least && place as u64 <= bytes);
-        let Some(place) = found else {
+        if place < least || place.cast_unsigned() > bytes {
             let number = first + number as u64;
             return Err(Error::corrupt(format!(
                 "place {number} of texts: {place}, takes {least} to {bytes}, the number of their bytes"
             )));
-        };
+        }
         least = place;
-        ends.push(place);
     }
-    Ok(ends)
+    Ok(())
 }
 
 /// Lengths along the axis of places as those along the axis of texts.
