@@ -43,20 +43,27 @@ pub(super) struct ChunkRun {
     pub(super) keys: Vec<Arc<[u64]>>,
 }
 
-/// Keys that were read, by slice and chunk.
+/// Which chunk of which slice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ChunkAt {
+    slice: u64,
+    chunk: u64,
+}
+
+/// Keys that were read.
 #[derive(Default)]
 struct Cache {
     ends: Option<Arc<Ends>>,
-    chunks: BTreeMap<(u64, u64), Arc<[u64]>>,
+    chunks: BTreeMap<ChunkAt, Arc<[u64]>>,
     /// In the order in which they came.
-    order: VecDeque<(u64, u64)>,
+    order: VecDeque<ChunkAt>,
     keys: usize,
     /// Chunks that have been read, kept or not: they begin and end with what is promised.
-    verified: BTreeSet<(u64, u64)>,
+    verified: BTreeSet<ChunkAt>,
 }
 
 impl Cache {
-    fn put(&mut self, place: (u64, u64), keys: &Arc<[u64]>) {
+    fn put(&mut self, place: ChunkAt, keys: &Arc<[u64]>) {
         self.verified.insert(place);
         if self.chunks.insert(place, Arc::clone(keys)).is_none() {
             self.order.push_back(place);
@@ -131,21 +138,22 @@ impl ChunkKeys {
 
     /// Chunks of a slice that stand side by side, no more of them than are read at once.
     pub(super) fn run(&self, slice: u64, chunks: Range<u64>, ends: &Ends, job: &Job<'_>) -> Result<ChunkRun> {
-        let known: Option<Vec<_>> = self
-            .cache(|cache| chunks.clone().map(|chunk| cache.chunks.get(&(slice, chunk)).cloned()).collect());
+        let known: Option<Vec<_>> = self.cache(|cache| {
+            chunks.clone().map(|chunk| cache.chunks.get(&ChunkAt { slice, chunk }).cloned()).collect()
+        });
         if let Some(keys) = known {
             return Ok(ChunkRun { chunks, keys });
         }
         let keys = self.read(slice, &chunks, ends, job)?;
         self.cache(|cache| {
-            chunks.clone().zip(&keys).for_each(|(chunk, keys)| cache.put((slice, chunk), keys));
+            chunks.clone().zip(&keys).for_each(|(chunk, keys)| cache.put(ChunkAt { slice, chunk }, keys));
         });
         Ok(ChunkRun { chunks, keys })
     }
 
     /// Makes sure that a chunk begins with what is promised, and that the last one of a slice ends with it.
     pub(super) fn verify(&self, slice: u64, chunk: u64, ends: &Ends, job: &Job<'_>) -> Result<()> {
-        if self.cache(|cache| cache.verified.contains(&(slice, chunk))) {
+        if self.cache(|cache| cache.verified.contains(&ChunkAt { slice, chunk })) {
             return Ok(());
         }
         self.run(slice, chunk..chunk + 1, ends, job).map(drop)
