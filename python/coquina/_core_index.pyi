@@ -3,7 +3,7 @@
 At run time there is `_core` alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -70,3 +70,43 @@ class IndexRun:
     def count(self, low: _Keys, high: _Keys) -> tuple[int, int]: ...
     def find(self, low: _Keys, high: _Keys, *, threads: int | None = None) -> tuple[_Numbers, _Numbers]: ...
     def rows_at(self, start: int, stop: int, *, threads: int | None = None) -> _Numbers: ...
+
+def pytables_sizes(rows: int, item_bytes: int) -> dict[str, int]: ...
+
+@final
+class PyTablesSearch:
+    def __init__(
+        self,
+        arrays: Mapping[str, Lazy],
+        sizes: Mapping[str, int],
+        kind: str,
+        *,
+        rest: int,
+        rest_kept: int,
+        table_chunk_rows: int,
+        is_rounded: bool = False,
+    ) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def bucket_rows(self) -> int: ...
+    @property
+    def item_bytes(self) -> int: ...
+    def find(self, low: _Keys, high: _Keys, *, missing: bool = False) -> tuple[_Numbers, _Numbers] | None: ...
+    def estimate(self, low: _Keys, high: _Keys, *, missing: bool = False) -> int: ...
+
+@final
+class PyTablesSort:
+    def __init__(
+        self,
+        values: Lazy,
+        kind: str,
+        sizes: Mapping[str, int],
+        *,
+        window_rows: int,
+        memory_limit: int,
+        folder: str,
+        progress: Callable[[int], object] | None = None,
+    ) -> None: ...
+    def next(self) -> tuple[int, int, np.ndarray[Any, np.dtype[np.uint8]], _Keys] | None: ...
+    def finish(self) -> dict[str, np.ndarray[Any, np.dtype[np.uint8]]]: ...

@@ -13,8 +13,10 @@ import tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from coquina._core import CorruptError, LimitError
 from coquina.hdf5 import File
 from coquina.indexes.access import disabled, forced
+from coquina.tables import pytables_indexes
 from coquina.tables.pytables_indexes import indexes_of
 from tests.indexes.pytables_cases import KINDS, SIZES
 
@@ -158,6 +160,67 @@ def test_a_row_that_comes_twice_is_noticed(tmp_path: Path) -> None:
     is_used, found, wanted = answers(path)
     assert found == wanted
     assert not is_used
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["bounds", "ranges", "sortedLR"])
+@pytest.mark.parametrize("shift", [-3, 3])
+def test_bounds_that_are_wrong_but_in_order_lose_no_rows(
+    tmp_path: Path, kind: str, name: str, shift: int
+) -> None:
+    # Only chunks in which a range ended were compared with what was promised of them: the next one was not.
+    path = tmp_path / "t.h5"
+    made(path, kind, 0)
+    with h5py.File(path, "r+") as file:
+        array = file["_i_t/a"][name]
+        items = array[:]
+        start = file["_i_t/a/sortedLR"].attrs["nelements"] if name == "sortedLR" else 0
+        items[start:] += shift
+        array[:] = items
+    with File(path) as file:
+        values = file.table("t")["a"][:]
+    for value in range(-21, 22):
+        with File(path) as file, forced():
+            found = file.table("t").where("a == x", {"x": value}).row_numbers()
+        np.testing.assert_array_equal(found, np.flatnonzero(values == value))
+
+
+@pytest.mark.parametrize("mistake", [TypeError, ValueError, IndexError, KeyError, AttributeError])
+@pytest.mark.parametrize("place", ["_asked", "search_of", "sizes_of"])
+def test_mistakes_of_ours_do_not_pass_for_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, mistake: type[Exception]
+) -> None:
+    path = tmp_path / "t.h5"
+    made(path, "full")
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise mistake("a mistake")
+
+    with File(path) as file, forced():
+        table = file.table("t")
+        with monkeypatch.context() as patch:
+            patch.setattr(pytables_indexes, place, fail)
+            with pytest.raises(mistake, match="a mistake"):
+                table.where("a == 7").row_numbers()
+        assert indexes_of(table)["a"].is_usable
+
+
+@pytest.mark.parametrize("damage", [CorruptError, LimitError, OSError])
+def test_what_damage_raises_ends_the_use_of_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: type[Exception]
+) -> None:
+    path = tmp_path / "t.h5"
+    values = made(path, "full")
+
+    def fail(*_: Any) -> Any:
+        raise damage("it is damaged")
+
+    with File(path) as file, forced():
+        table = file.table("t")
+        monkeypatch.setattr(pytables_indexes, "_asked", fail)
+        found = table.where("a == 7").row_numbers()
+        np.testing.assert_array_equal(found, np.flatnonzero(values == 7))
+        assert indexes_of(table)["a"].reason == "it is damaged"
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -15,10 +15,9 @@ import tables
 from coquina._core import UnsupportedError
 from coquina.hdf5 import File
 from coquina.tables import pytables_index_making as making
-from coquina.tables import pytables_index_sorting as sorting
 from coquina.tables import pytables_index_writing as writing
 from coquina.tables.layout import ColumnSpec
-from coquina.tables.pytables_index_shape import Cut, cut_for
+from coquina.tables.pytables_index_shape import SIZES as SIZE_NAMES
 from coquina.tables.pytables_indexes import indexes_of
 from coquina.tables.rows import create_rows
 from tests.indexes.pytables_cases import (
@@ -44,10 +43,9 @@ def strict() -> Iterator[None]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slices, windows and memory that few rows are too many for."""
-    monkeypatch.setattr(making, "cut_for", lambda rows, size: Cut(4096, 2048, 512, 64, 1, 9))
+    sizes = dict(zip(SIZE_NAMES, (4096, 2048, 512, 64, 1, 9), strict=True))
+    monkeypatch.setattr(making, "pytables_sizes", lambda rows, item_bytes: sizes)
     monkeypatch.setattr(making, "_WINDOW_ROWS", 200)
-    monkeypatch.setattr(sorting, "_WINDOW_ROWS", 300)
-    monkeypatch.setattr(sorting, "_SAMPLE_ROWS", 10)
 
 
 def agree(table: Any, rows: Any, columns: list[str] = COLUMNS, seed: int = 0) -> None:
@@ -274,14 +272,3 @@ def test_a_failure_leaves_the_index_that_was_there(
             writing.write_index(file.table("g/t"), "i4", progress=fail)
         assert sorted(file["g"]) == ["_i_t", "t"]
     check_all(path, rows, ["i4"], "full")
-
-
-@pytest.mark.parametrize("rows", [0, 10**5, 123_456, 10**6, 10**8, 10**9, 10**12, 10**14])
-@pytest.mark.parametrize("item_bytes", [1, 8, 100, 5000])
-def test_sizes_are_multiples_of_each_other(rows: int, item_bytes: int) -> None:
-    cut = cut_for(rows, item_bytes)
-    assert cut.check() == cut
-    assert cut.superblock % cut.block == 0
-    assert cut.chunks >= 2
-    assert cut.slice * item_bytes <= 4 << 30
-    assert cut.slice <= 1 << 31

@@ -18,8 +18,6 @@ from coquina.hdf5.untyped import h5d, h5p, h5py, h5s, h5t, h5z
 from coquina.tables.pytables_index_shape import ARRAYS, VERSION
 
 if TYPE_CHECKING:
-    from coquina.tables.pytables_index_shape import Cut
-
     Shapes = dict[str, tuple[int, ...]]
 
 #: zlib at level 1 behind a shuffle, which PyTables takes for indexes if nobody says otherwise.
@@ -31,11 +29,11 @@ _BOUND_BYTES = 64 << 10
 class Plan:
     """An index that is to be made.
 
-    dtype: of the values, in the byte order of the column. is_bits: whether they are truth values. is_big:
-    whether the table is big-endian. title: of the index.
+    sizes: as the attributes say. dtype: of the values, in the byte order of the column. is_bits: whether they
+    are truth values. is_big: whether the table is big-endian. title: of the index.
     """
 
-    cut: Cut
+    sizes: dict[str, int]
     rows: int
     dtype: np.dtype[Any]
     is_bits: bool
@@ -43,14 +41,24 @@ class Plan:
     title: str
 
     @property
+    def slice(self) -> int:
+        """Rows of a slice."""
+        return self.sizes["slicesize"]
+
+    @property
+    def chunk(self) -> int:
+        """Rows of a chunk."""
+        return self.sizes["chunksize"]
+
+    @property
     def slices(self) -> int:
         """Slices that are full."""
-        return self.rows // self.cut.slice
+        return self.rows // self.slice
 
     @property
     def rest(self) -> int:
         """Rows behind them."""
-        return self.rows % self.cut.slice
+        return self.rows % self.slice
 
 
 def make_arrays(group: Any, plan: Plan) -> None:
@@ -73,18 +81,18 @@ def make_arrays(group: Any, plan: Plan) -> None:
 
 def put_attributes(group: Any, plan: Plan) -> None:
     """Say of a group that it is an index, complete and up to date."""
-    cut = plan.cut
+    sizes = plan.sizes
     fixed_attributes.put_text(group, "CLASS", "INDEX")
     fixed_attributes.put_text(group, "VERSION", VERSION)
     fixed_attributes.put_text(group, "TITLE", plan.title)
     numbers: list[tuple[str, int, Any]] = [
         ("FILTERS", _FILTERS, h5t.STD_I64LE),
-        ("superblocksize", cut.superblock, h5t.STD_U64LE),
-        ("blocksize", cut.block, h5t.STD_U64LE),
-        ("slicesize", cut.slice, h5t.STD_U32LE),
-        ("chunksize", cut.chunk, h5t.STD_U32LE),
-        ("optlevel", cut.optlevel, h5t.STD_I64LE),
-        ("reduction", cut.reduction, h5t.STD_I64LE),
+        ("superblocksize", sizes["superblocksize"], h5t.STD_U64LE),
+        ("blocksize", sizes["blocksize"], h5t.STD_U64LE),
+        ("slicesize", sizes["slicesize"], h5t.STD_U32LE),
+        ("chunksize", sizes["chunksize"], h5t.STD_U32LE),
+        ("optlevel", sizes["optlevel"], h5t.STD_I64LE),
+        ("reduction", sizes["reduction"], h5t.STD_I64LE),
         ("DIRTY", 0, h5t.STD_I32LE),
     ]
     for name, value, tid in numbers:
@@ -100,7 +108,7 @@ def mark_container(group: Any, kind: str, title: str) -> None:
 
 
 def _shapes(plan: Plan) -> Shapes:
-    slices, size, chunks = plan.slices, plan.cut.slice, plan.cut.chunks
+    slices, size, chunks = plan.slices, plan.slice, plan.slice // plan.chunk
     every = (slices * chunks,)
     return {
         "sorted": (slices, size),
@@ -117,13 +125,13 @@ def _shapes(plan: Plan) -> Shapes:
 
 
 def _chunks(plan: Plan) -> Shapes:
-    chunk, bound = plan.cut.chunk, max(_BOUND_BYTES // plan.dtype.itemsize, 1)
+    chunk, bound = plan.chunk, max(_BOUND_BYTES // plan.dtype.itemsize, 1)
     return {
         **dict.fromkeys((name for name, _, _ in ARRAYS), (bound,)),
         "sorted": (1, chunk),
         "indices": (1, chunk),
         "ranges": (max(bound // 2, 1), 2),
-        "bounds": (1, plan.cut.chunks - 1),
+        "bounds": (1, plan.slice // chunk - 1),
         "sortedLR": (chunk,),
         "indicesLR": (chunk,),
     }

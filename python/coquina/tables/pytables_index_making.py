@@ -9,27 +9,29 @@ Invariant: an index stands under its name only when it is complete, and the one 
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import UnsupportedError
+from coquina._core import PyTablesSort, UnsupportedError, lazy_function, pytables_sizes
 from coquina.hdf5 import fixed_attributes
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.times import shown_seconds
 from coquina.hdf5.untyped import h5f, h5py, h5t
+from coquina.indexes.keys import kind_of
 from coquina.tables.pytables_index_arrays import Plan, make_arrays, mark_container, put_attributes
 from coquina.tables.pytables_index_groups import arrays_of, group_of
-from coquina.tables.pytables_index_shape import ARRAYS, cut_for
-from coquina.tables.pytables_index_sorting import Unsorted, cut, in_order
+from coquina.tables.pytables_index_shape import ARRAYS
 from coquina.tables.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
+    from coquina._core import Lazy
     from coquina.tables.rows import RowsLayout
     from coquina.tables.rows_types import Field
 
@@ -140,7 +142,7 @@ class _Making:
         is_big = any(_is_big(layout.field(path).dtype) for path in layout.columns)
         rows = layout.nrows
         title = f"Index for {field.parts[-1]} column"
-        self._plan = Plan(cut_for(rows, dtype.itemsize), rows, dtype, field.is_bits, is_big, title)
+        self._plan = Plan(pytables_sizes(rows, dtype.itemsize), rows, dtype, field.is_bits, is_big, title)
         h5 = inside(layout.dataset)
         above, _, name = h5.name.rpartition("/")
         self._file, self._name, self._all = h5.file, f"{above}/_p_making_{name}", f"{above}/_i_{name}"
@@ -153,39 +155,53 @@ class _Making:
 
     def fill(self, tell: Callable[[int], None], memory_limit: int, folder: str | None) -> None:
         """Write all arrays and attributes."""
-        plan, size = self._plan, self._plan.cut.slice
+        plan = self._plan
+        dtype = plan.dtype.newbyteorder("=")
         group = self._file.create_group(self._name)
         make_arrays(group, plan)
         arrays = arrays_of(self._layout, group, [name for name, _, _ in ARRAYS])
-        unsorted = Unsorted(self._read, plan.rows, plan.dtype.newbyteorder("="), tell)
-        bounds, done = _Bounds(plan), 0
-        for values, rows in cut(in_order(unsorted, memory_limit, folder), self._lengths()):
-            number, start = divmod(done, size)
-            span = slice(start, start + len(values))
+        sort = PyTablesSort(
+            self._values(),
+            "bool" if plan.is_bits else kind_of(plan.dtype),
+            plan.sizes,
+            window_rows=_WINDOW_ROWS,
+            memory_limit=memory_limit,
+            folder=tempfile.gettempdir() if folder is None else folder,
+            progress=tell,
+        )
+        done = 0
+        while (part := sort.next()) is not None:
+            number, start, values, rows = part
+            span = slice(start, start + len(rows))
             is_rest = number == plan.slices
-            arrays["sortedLR" if is_rest else "sorted"][span if is_rest else (number, span)] = values
-            arrays["indicesLR" if is_rest else "indices"][span if is_rest else (number, span)] = rows
-            bounds.add(number, values)
-            done += len(values)
+            key = span if is_rest else (number, span)
+            arrays["sortedLR" if is_rest else "sorted"][key] = values.view(dtype)
+            arrays["indicesLR" if is_rest else "indices"][key] = rows
+            done += len(rows)
             tell(plan.rows + done)
-        bounds.put(arrays)
+        edges = {name: found.view(dtype) for name, found in sort.finish().items()}
+        behind = edges.pop("sortedLR")
+        arrays["sortedLR"][plan.rest : plan.rest + len(behind)] = behind
+        for name, found in edges.items() if plan.slices else ():
+            arrays[name][:] = found.reshape(arrays[name].shape)
         put_attributes(group, plan)
 
-    def _lengths(self) -> Iterator[int]:
-        """Yield how many rows are written at once: whole chunks, and the last ones of a slice."""
-        plan = self._plan
-        window = max(_WINDOW_ROWS // plan.cut.chunk, 1) * plan.cut.chunk
-        for size in [plan.cut.slice] * plan.slices + [plan.rest]:
-            for start in range(0, size, window):
-                yield min(window, size - start)
+    def _values(self) -> Lazy:
+        """Return the engine's source of the values as PyTables sorts them."""
+        field, dataset = self._field, self._layout.dataset
+        stored = Stored(dataset, field.dtype, field.offset)
+        is_time = self._layout.columns[field.path].kind == "time"
+        if not is_time and not field.is_bits:
+            return stored.lazy()
 
-    def _read(self, start: int, stop: int) -> Values:
-        """Return values of rows as PyTables sorts them."""
-        field = self._field
-        items = Stored(self._layout.dataset, field.dtype, field.offset)[start:stop]
-        if self._layout.columns[field.path].kind == "time":
-            return shown_seconds(np.ascontiguousarray(items).view(np.int64))
-        return (items != 0).astype(np.uint8) if field.is_bits else items
+        def read(start: tuple[int], shape: tuple[int]) -> Values:
+            items = stored[start[0] : start[0] + shape[0]]
+            if is_time:
+                return shown_seconds(np.ascontiguousarray(items).view(np.int64))
+            return (items != 0).astype(np.uint8)
+
+        window = [max(_WINDOW_ROWS, 1)]
+        return lazy_function(read, [self._plan.rows], self._plan.dtype.itemsize, window, window)
 
     def place(self) -> None:
         """Give the index its name, with the groups above it."""
@@ -202,44 +218,3 @@ class _Making:
         if self._field.path in group:
             remove(group, self._field.path)
         self._file.move(self._name, f"{self._all}/{self._field.path}")
-
-
-class _Bounds:
-    """First, middle and last values of chunks, gathered while values pass in order."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        none = np.empty(0, plan.dtype.newbyteorder("="))
-        self._firsts, self._middles, self._lasts, self._last = [none], [none], [none], none
-        self._ends: dict[int, Any] = {}
-
-    def add(self, number: int, values: Values) -> None:
-        """Take whole chunks of a slice, or its last ones."""
-        chunk = self._plan.cut.chunk
-        self._firsts.append(values[::chunk].copy())
-        self._middles.append(values[chunk // 2 :: chunk].copy())
-        self._lasts.append(values[chunk - 1 :: chunk].copy())
-        self._last = values[-1:].copy()
-        # To PyTables nothing is at most NaN: it would find nothing in a slice that is told to end with it.
-        count = np.count_nonzero(values == values)
-        if count or number not in self._ends:
-            self._ends[number] = values[max(count, 1) - 1]
-
-    def put(self, arrays: dict[str, Any]) -> None:
-        """Write them."""
-        slices, chunks, rest = self._plan.slices, self._plan.cut.chunks, self._plan.rest
-        count = slices * chunks
-        firsts, middles, lasts = map(np.concatenate, (self._firsts, self._middles, self._lasts))
-        if rest:
-            bounds = np.concatenate([firsts[count:], self._last])
-            arrays["sortedLR"][rest : rest + len(bounds)] = bounds
-        if not slices:
-            return
-        each = [one[:count].reshape(slices, chunks) for one in (firsts, middles)]
-        ends = np.array([self._ends[number] for number in range(slices)], firsts.dtype)
-        arrays["ranges"][:] = np.stack([each[0][:, 0], ends], axis=1)
-        arrays["bounds"][:] = each[0][:, 1:]
-        arrays["mranges"][:] = each[1][:, chunks // 2]
-        arrays["abounds"][:] = firsts[:count]
-        arrays["mbounds"][:] = middles[:count]
-        arrays["zbounds"][:] = lasts[:count]

@@ -18,24 +18,31 @@ from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
-from coquina.indexes.keys import key_max, kind_of
+from coquina.indexes.keys import kind_of
 from coquina.indexes.rowsets import RowSet
 from coquina.quoting import quoted
-from coquina.tables import pytables_index_rows as stored
 from coquina.tables.index_sources import index_source
 from coquina.tables.pytables_index_groups import arrays_of, below, group_of
 from coquina.tables.pytables_index_making import make_index
-from coquina.tables.pytables_index_reading import LAST, SortedValues, until_nul
-from coquina.tables.pytables_index_shape import READ, UnusableError, check_clean, read_shape
+from coquina.tables.pytables_index_shape import (
+    KINDS,
+    READ,
+    UnusableError,
+    check_clean,
+    reading_h5py,
+    search_of,
+    sizes_of,
+    told,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
+    from coquina._core import PyTablesSearch
     from coquina.indexes.index import Check
     from coquina.indexes.source import IndexSource
-    from coquina.tables.pytables_index_shape import Shape
     from coquina.tables.rows import RowsLayout
     from coquina.tables.table import Table
 
@@ -45,10 +52,8 @@ if TYPE_CHECKING:
 
 #: PyTables knows dates as the integers that are stored.
 _TIMES = {"time": "int64"}
-#: More rows than these are not listed: nothing is known of any.
-_ROWS_MAX = 1 << 26
-#: What damage raises, in HDF5, in chunks, and here.
-_DAMAGE = (UnusableError, CoquinaError, OSError, RuntimeError, LookupError, TypeError, ValueError)
+#: What damage raises, here and in the engine. Other errors are mistakes of ours, and are raised.
+_DAMAGE = (UnusableError, CoquinaError, OSError)
 
 
 def indexes_of(table: Table) -> dict[str, PyTablesIndex]:
@@ -116,7 +121,7 @@ class PyTablesIndex:
         self._layout, self._h5, self._dtype = layout, h5, dtype
         self._lock = RLock()
         self._damage = ""
-        self._opened: tuple[Shape, dict[str, Any], SortedValues] | None = None
+        self._opened: tuple[PyTablesSearch, dict[str, int]] | None = None
         self._session, self._place = Session.at(inside(layout.dataset))
 
     def __repr__(self) -> str:
@@ -139,21 +144,18 @@ class PyTablesIndex:
             with self._lock:
                 self._open()
         except _DAMAGE as error:
-            return _told(error)
+            return told(error)
         return ""
 
     @property
     def level(self) -> str:
         """PyTables' name for what it stores of rows; empty if it is not usable."""
-        return "" if self.reason or self._opened is None else self._opened[0].kind
+        return "" if self.reason or self._opened is None else KINDS[self._opened[0].item_bytes]
 
     @property
     def bucket_rows(self) -> int:
         """How many rows are told together, 1 for "full" ones."""
-        if self.reason or self._opened is None:
-            return 1
-        shape = self._opened[0]
-        return 1 if shape.item_bytes == 8 else shape.bucket_rows
+        return 1 if self.reason or self._opened is None else self._opened[0].bucket_rows
 
     @property
     def rows(self) -> int:
@@ -187,15 +189,15 @@ class PyTablesIndex:
             "reason": self.reason,
         }
         if not found["reason"] and self._opened is not None:
-            shape = self._opened[0]
+            search, sizes = self._opened
             found |= {
-                "level": shape.kind,
-                "optlevel": shape.cut.optlevel,
-                "reduction": shape.cut.reduction,
-                "slice_rows": shape.cut.slice,
-                "chunk_rows": shape.cut.chunk,
-                "bucket_rows": self.bucket_rows,
-                "rows": shape.rows,
+                "level": KINDS[search.item_bytes],
+                "optlevel": sizes["optlevel"],
+                "reduction": sizes["reduction"],
+                "slice_rows": sizes["slicesize"],
+                "chunk_rows": sizes["chunksize"],
+                "bucket_rows": search.bucket_rows,
+                "rows": search.rows,
                 "open_rows": self.open_rows,
             }
         return found | {"nbytes": self.nbytes}
@@ -216,34 +218,29 @@ class PyTablesIndex:
         that is open everywhere.
         """
         del check, by_key
-        with self._lock:
-            if self.reason or self._opened is None:
-                return RowSet.all(self._layout.nrows)
-            shape, arrays, values = self._opened
-            try:
-                places = values.places(*self._ranges(low, high, missing))
-                if shape.item_bytes < 8:
-                    return RowSet(np.empty(0, np.int64), stored.ranges_at(arrays, shape, places))
-                if sum(int((stops - starts).sum()) for starts, stops in places) > _ROWS_MAX:
-                    return RowSet.all(shape.rows)
-                rows = stored.rows_at(arrays, shape, places)
-            except _DAMAGE as error:
-                self._damage = _told(error)
-                return RowSet.all(shape.rows)
-        return RowSet(rows, np.empty((0, 2), np.int64), is_exact=False)
+        search = self._usable()
+        if search is None:
+            return RowSet.all(self._layout.nrows)
+        try:
+            found = search.find(*_asked(low, high), missing=missing)
+        except _DAMAGE as error:
+            self._damage = told(error)
+            found = None
+        if found is None:
+            return RowSet.all(search.rows)
+        rows, ranges = found
+        return RowSet(rows, ranges.reshape(-1, 2), search.item_bytes < 8)
 
     def estimate(self, low: Keys, high: Keys, *, missing: bool = False) -> int:
         """Return about how many rows `lookup` gives at most, with those of ranges; a few chunks are read."""
-        with self._lock:
-            if self.reason or self._opened is None:
-                return self._layout.nrows
-            shape, _, values = self._opened
-            try:
-                found = values.most(*self._ranges(low, high, missing))
-            except _DAMAGE as error:
-                self._damage = _told(error)
-                return shape.rows
-        return found if shape.item_bytes == 8 else min(found * shape.bucket_rows, shape.rows)
+        search = self._usable()
+        if search is None:
+            return self._layout.nrows
+        try:
+            return search.estimate(*_asked(low, high), missing=missing)
+        except _DAMAGE as error:
+            self._damage = told(error)
+            return search.rows
 
     def count(
         self,
@@ -281,25 +278,16 @@ class PyTablesIndex:
         """Return none: rows without a value are not told apart."""
         return np.empty(0, np.int64)
 
-    def _ranges(self, low: Keys, high: Keys, missing: bool) -> tuple[Keys, Keys]:
-        """Return ranges of keys in which PyTables has sorted the values."""
-        low, high = np.atleast_1d(np.asarray(low, np.uint64)), np.atleast_1d(np.asarray(high, np.uint64))
-        if self.key_kind == "S":
-            return until_nul(low), until_nul(high)
-        most = np.uint64(key_max(self.key_kind))
-        if self._layout.columns[self.column].kind == "time":
-            # Seconds are computed here and there, perhaps rounded otherwise in the last bit.
-            low, high = low - (low > 0), high + (high < most)
-        if self.key_kind.startswith("float"):
-            high = np.minimum(high, np.uint64(most))
-        if missing and self.key_kind == "time":
-            low, high = np.append(np.uint64(0), low), np.append(np.uint64(0), high)
-        elif missing and self.key_kind.startswith("float"):
-            low, high = np.append(low, LAST), np.append(high, LAST)
-        return low, high
+    def _usable(self) -> PyTablesSearch | None:
+        """Return the engine's search; None if the index is of no use, now."""
+        try:
+            with self._lock:
+                return self._open()
+        except _DAMAGE:
+            return None
 
-    def _open(self) -> tuple[Shape, dict[str, Any], SortedValues]:
-        """Return the checked index. Raises UnusableError if it is of no use, now."""
+    def _open(self) -> PyTablesSearch:
+        """Return the search of the checked index. Raises one of `_DAMAGE` if it is of no use, now."""
         if self._damage:
             raise UnusableError(self._damage)
         if not self._h5:
@@ -307,11 +295,11 @@ class PyTablesIndex:
         self._check_unchanged()
         if self._opened is None:
             self._opened = self._read()
-        if self._opened[0].rows != self._layout.nrows:
-            rows = self._opened[0].rows
+        search = self._opened[0]
+        if search.rows != self._layout.nrows:
             self._opened = None
-            raise UnusableError(f"it is of {rows} rows, and there are {self._layout.nrows}")
-        return self._opened
+            raise UnusableError(f"it is of {search.rows} rows, and there are {self._layout.nrows}")
+        return search
 
     def _check_unchanged(self) -> None:
         """Raise UnusableError if rows changed since the index was made, as far as anybody can tell."""
@@ -323,20 +311,31 @@ class PyTablesIndex:
         if self._session.changes(self._place).total != self._layout.their_changes.get(self.column, 0):
             raise UnusableError("rows changed after it was made")
 
-    def _read(self) -> tuple[Shape, dict[str, Any], SortedValues]:
+    def _read(self) -> tuple[PyTablesSearch, dict[str, int]]:
         dataset = self._layout.dataset
         if dataset.layout != "chunked":
             raise UnusableError(f"the table is {dataset.layout}")
         if self._dtype.str[1:] == "f2":
             raise UnusableError("PyTables sorts float16 by its bits, and not by value")
-        links = [name for name in READ if isinstance(self._h5.get(name, getlink=True), h5py.HardLink)]
-        arrays = arrays_of(self._layout, self._h5, links)
+        with reading_h5py():
+            links = [name for name in READ if isinstance(self._h5.get(name, getlink=True), h5py.HardLink)]
+            arrays = arrays_of(self._layout, self._h5, links)
         lacking = [name for name in READ if not isinstance(arrays.get(name), Dataset)]
         if lacking:
             raise UnusableError(f"{', '.join(lacking)} is missing, or of a type that is none of arrays")
-        shape = read_shape(self._h5, arrays, self._dtype, dataset.chunks[0])
-        return shape, arrays, SortedValues(arrays, shape, self.key_kind)
+        sizes = sizes_of(self._h5)
+        # Seconds are computed here and there, perhaps rounded otherwise in the last bit.
+        is_rounded = self._layout.columns[self.column].kind == "time"
+        search = search_of(
+            arrays,
+            sizes,
+            self._dtype,
+            self.key_kind,
+            chunk_rows=dataset.chunks[0],
+            is_rounded=is_rounded,
+        )
+        return search, sizes
 
 
-def _told(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def _asked(low: Any, high: Any) -> tuple[Keys, Keys]:
+    return np.atleast_1d(np.asarray(low, np.uint64)), np.atleast_1d(np.asarray(high, np.uint64))

@@ -14,7 +14,7 @@ use super::piece::Piece;
 use crate::base::error::{Error, Result};
 
 /// Bytes of a text that its key holds.
-const PREFIX_BYTES: usize = size_of::<u64>();
+pub(super) const PREFIX_BYTES: usize = size_of::<u64>();
 
 /// What the items are, and so what their keys are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,11 @@ impl KeyKind {
                 _ => return Err(Error::invalid(format!("kind {name:?}: has no keys"))),
             },
         })
+    }
+
+    /// Whether items can be NaN.
+    pub(super) fn has_nan(self) -> bool {
+        matches!(self, Self::Number(Type::F32 | Type::F64))
     }
 
     /// Whether items can have so many bytes.

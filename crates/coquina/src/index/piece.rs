@@ -68,6 +68,11 @@ impl Piece {
         &self.keys
     }
 
+    /// The keys, given away.
+    pub(super) fn into_keys(self) -> Vec<u64> {
+        self.keys
+    }
+
     /// The least key and the greatest one.
     pub(super) fn bounds(&self) -> Option<RangeInclusive<u64>> {
         let first = *self.keys.first()?;

@@ -44,6 +44,20 @@ pub(super) struct Bounds {
     pub(super) rows: RangeInclusive<u64>,
 }
 
+impl Bounds {
+    /// Those of the keys and rows of pieces; none without rows.
+    pub(super) fn of(pieces: &[Piece]) -> Option<Self> {
+        let keys = widest(pieces.iter().filter_map(Piece::bounds))?;
+        let rows = widest(pieces.iter().filter_map(Piece::rows))?;
+        Some(Self { keys, rows })
+    }
+}
+
+/// The least of all and the greatest one.
+fn widest(bounds: impl Iterator<Item = RangeInclusive<u64>>) -> Option<RangeInclusive<u64>> {
+    bounds.reduce(|all, one| *all.start().min(one.start())..=*all.end().max(one.end()))
+}
+
 impl Origin {
     /// For keys and rows within these bounds.
     pub(super) fn new(bounds: &Bounds) -> Self {

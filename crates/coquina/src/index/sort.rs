@@ -6,7 +6,7 @@
 //! Source: `docs/formats/indexes.md`.
 //! Invariant: entries are in the order of their keys, and of their rows where these are equal, however it is done.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::path::Path;
 
 use super::blocks::Numbered;
@@ -88,10 +88,7 @@ pub fn sort(sorting: &Sorting<'_>, job: &Job<'_>) -> Result<Sorted> {
     if sorting.rows().saturating_mul(ENTRY_BYTES) <= memory {
         let Pieces { pieces, missing } = sorting.column.each_piece(&ranges, Ok, Pieces::default(), job)?;
         let entries = pieces.iter().map(|piece| piece.len() as u64).sum();
-        let keys = widest(pieces.iter().filter_map(Piece::bounds));
-        let rows = widest(pieces.iter().filter_map(Piece::rows));
-        let bounds = keys.zip(rows).map(|(keys, rows)| Bounds { keys, rows });
-        let part = bounds.map(|bounds| Part::sorted(pieces, &bounds, job)).transpose()?;
+        let part = Bounds::of(&pieces).map(|bounds| Part::sorted(pieces, &bounds, job)).transpose()?;
         return Ok(Sorted::new(entries, missing, numbered).with(part, None));
     }
     let partitions = partitions_for(sorting.rows(), memory);
@@ -104,11 +101,6 @@ pub fn sort(sorting: &Sorting<'_>, job: &Job<'_>) -> Result<Sorted> {
     left.reverse();
     let entries = left.iter().map(|partition| partition.len as u64).sum();
     Ok(Sorted::new(entries, missing, numbered).with(None, Some(Spilled { spill, left, memory })))
-}
-
-/// The least of all and the greatest one.
-fn widest(bounds: impl Iterator<Item = RangeInclusive<u64>>) -> Option<RangeInclusive<u64>> {
-    bounds.reduce(|all, one| *all.start().min(one.start())..=*all.end().max(one.end()))
 }
 
 /// All pieces, and the rows without a key.

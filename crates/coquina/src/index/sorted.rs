@@ -74,7 +74,7 @@ impl Part {
     }
 
     /// The keys and rows of some pairs, of those that are left.
-    fn fill(&self, range: Range<usize>, keys: &mut [u64], rows: &mut [u64]) {
+    pub(super) fn fill(&self, range: Range<usize>, keys: &mut [u64], rows: &mut [u64]) {
         fn fill<P: Pair>(pairs: &[P], origin: &Origin, keys: &mut [u64], rows: &mut [u64]) {
             for ((pair, key), row) in pairs.iter().zip(keys).zip(rows) {
                 (*key, *row) = (pair.key(origin), pair.row(origin));

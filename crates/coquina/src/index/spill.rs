@@ -1,4 +1,4 @@
-//! A file for what does not fit into memory: pairs of keys and rows.
+//! A file for what does not fit into memory: pairs of keys and rows, or any bytes.
 //!
 //! It has no name where the system allows that, so nothing is left of it, whatever happens.
 
@@ -19,6 +19,13 @@ pub(super) const PAIR_BYTES: usize = size_of::<[u64; 2]>();
 /// Pairs that stand one behind another in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
+    at: u64,
+    pub(super) len: usize,
+}
+
+/// Bytes that stand one behind another in the file.
+#[derive(Clone, Copy)]
+pub(super) struct BytesExtent {
     at: u64,
     pub(super) len: usize,
 }
@@ -63,20 +70,31 @@ impl Spill {
 
     /// Writes pairs behind all others.
     pub(super) fn append(&mut self, pairs: &[[u64; 2]]) -> Result<Extent> {
+        let BytesExtent { at, .. } = self.append_bytes(bytes_of(pairs))?;
+        Ok(Extent { at, len: pairs.len() })
+    }
+
+    /// Writes bytes behind all others.
+    pub(super) fn append_bytes(&mut self, bytes: &[u8]) -> Result<BytesExtent> {
         let at = self.bytes;
-        let bytes = bytes_of(pairs);
         let written = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(bytes));
         written.map_err(|e| self.place(e.into()))?;
         self.bytes += bytes.len() as u64;
-        Ok(Extent { at, len: pairs.len() })
+        Ok(BytesExtent { at, len: bytes.len() })
     }
 
     /// The pairs of an extent.
     pub(super) fn read(&self, extent: Extent) -> Result<Vec<[u64; 2]>> {
-        with_scratch(extent.len * PAIR_BYTES, |room| {
-            self.file.read_exact_at(room, extent.at).map_err(|e| self.place(e))?;
+        let len = extent.len * PAIR_BYTES;
+        with_scratch(len, |room| {
+            self.read_bytes(BytesExtent { at: extent.at, len }, room)?;
             Ok(items(room).to_vec())
         })
+    }
+
+    /// Fills `out` with the bytes of an extent, of which there are as many.
+    pub(super) fn read_bytes(&self, extent: BytesExtent, out: &mut [u8]) -> Result<()> {
+        self.file.read_exact_at(out, extent.at).map_err(|e| self.place(e))
     }
 }
 
