@@ -82,6 +82,12 @@ class FakeIndex:
             return None
         return int(np.count_nonzero(maybe | self.gone if missing else maybe))
 
+    def few(self, keys: KeyRanges, *, missing: bool, check: Any, most: int) -> tuple[int, int, RowSet | None]:
+        rows, open_rows = self.estimate(keys, missing=missing), int(np.diff(self.unknown).sum())
+        if self.kind not in ("full", "partial") or rows > most:
+            return rows, open_rows, None
+        return rows, open_rows, self.lookup(keys, missing=missing, check=check, by_key=True)
+
     def open_ranges(self) -> Any:
         return self.unknown
 

@@ -129,6 +129,19 @@ def test_tables_lie_in_trees(tmp_path):
     assert seen == ["g", "g/array", "g/table"]
 
 
+def test_open_table_opens_them_too(folder, tmp_path):
+    for name in ("whole.b2d", "whole.b2z"):
+        with cq.open_table(folder / name) as table:
+            assert table.nrows == peer_tables.ROWS
+    with blosc2.TreeStore(str(tmp_path / "x.b2z"), mode="w") as tree:
+        tree["/g/table"] = numbers(None, 7)
+    assert cq.open_table(tmp_path / "x.b2z", "g/table").nrows == 7
+    with pytest.raises(cq.UnsupportedError, match="names a table"):
+        cq.open_table(tmp_path / "x.b2z")
+    with pytest.raises(cq.UnsupportedError, match="reading"):
+        cq.open_table(folder / "whole.b2d", mode="a")
+
+
 @pytest.mark.parametrize("rows", [0, 1, 3])
 def test_small_tables(tmp_path, rows):
     numbers(tmp_path / "x.b2d", rows).close()

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import CoquinaError, CurrentIndex, KeyRanges, RowSet
+from coquina._core import CoquinaError, KeyRanges, RowSet
 from coquina.indexes.runs import Sorting, in_order
-from coquina.indexes.state import IndexState, folder_of, sweep
+from coquina.indexes.state import IndexState, Now, folder_of, sweep
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
@@ -35,13 +35,6 @@ if TYPE_CHECKING:
 #: What damaged files raise, h5py and the engine; not what comes of wrong arguments of ours, it is hoped.
 DAMAGE = (CoquinaError, OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, OverflowError)
 _NO_ROWS, _NO_RANGES = np.empty(0, np.int64), np.empty((0, 2), np.int64)
-
-
-class _Now(NamedTuple):
-    """What can be asked as long as nothing changes, and what it is of."""
-
-    state: IndexState
-    core: CurrentIndex
 
 
 class Index:
@@ -68,7 +61,7 @@ class Index:
         self._lock = RLock()
         self._state: IndexState | None = None
         self._looked: Freshness | None = None
-        self._now: _Now | None = None
+        self._now: Now | None = None
         self._damage = ""
         self._is_changed = False
         self.is_closed = False
@@ -155,6 +148,23 @@ class Index:
         now = self._current()
         if now is None:
             return RowSet.all(self.source.count())
+        return self._found(now, keys, missing=missing, check=check, by_key=by_key)
+
+    def few(
+        self, keys: KeyRanges, *, missing: bool, check: Check, most: int
+    ) -> tuple[int, int, RowSet | None]:
+        """Return the estimate, the number of open rows, and the rows by key if at most `most` are likely."""
+        now = self._current()
+        if now is None:
+            return 0, self.source.count(), None
+        rows, open_rows = now.core.estimate(keys, missing), now.core.open_rows
+        if rows > most or self.kind == "zones" or self.bucket_rows > 1:
+            return rows, open_rows, None
+        return rows, open_rows, self._found(now, keys, missing=missing, check=check, by_key=True)
+
+    def _found(
+        self, now: Now, keys: KeyRanges, *, missing: bool, check: Check | None, by_key: bool
+    ) -> RowSet:
         try:
             sure, unsure = now.core.lookup(keys, missing, by_key or self.is_exact)
         except DAMAGE as error:
@@ -224,10 +234,7 @@ class Index:
         return [in_order(core, run, window, descending=descending, keys=ends) for run in range(count)]
 
     def rows_at(self, start: int, stop: int) -> Rows | None:
-        """Return the rows at places of the order of values, the least first, those without a value last.
-
-        None where one run does not have them all. Damage is raised.
-        """
+        """Return rows by their places in the order of values; None where one run does not have them all."""
         now = self._current()
         if now is None or not self.is_exact or not now.core.tells_rows:
             return None
@@ -349,7 +356,7 @@ class Index:
 
     # What is so now
 
-    def _current(self) -> _Now | None:
+    def _current(self) -> Now | None:
         """Return what can be asked now; None if nothing can. Cheap, as long as nothing changes."""
         now = self._now
         if now is not None and now.core.nrows == self.source.count() and now.state.freshness.check() is True:
@@ -372,7 +379,7 @@ class Index:
                 self._spoil(error)
         return self._state
 
-    def _made(self, state: IndexState) -> _Now | None:
+    def _made(self, state: IndexState) -> Now | None:
         fresh = state.freshness.check()
         if fresh is None:
             return None
@@ -382,7 +389,7 @@ class Index:
             is_changed |= state.verify()
             state.freshness.verified()
         self._is_changed |= is_changed
-        return _Now(state, state.current(nrows))
+        return state.now(nrows)
 
     def _spoil(self, error: Exception) -> None:
         self._damage = f"damaged: {error}" if str(error) else f"damaged: {type(error).__name__}"

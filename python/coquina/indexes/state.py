@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -70,21 +70,21 @@ class IndexState:
         zones = made._read("zones", meta.zones, _ZONE_DTYPE)
         made.zones = IndexZones(zones, units.ZONE_ROWS, units.SPAN_ROWS)
         made.runs = [open_run(place, key, one, meta.block_entries) for one in meta.runs]
-        made.current(made.spans.stop)
+        made.now(made.spans.stop)
         return made
 
     def metadata(self) -> Metadata:
         """Return a copy of what is said of it."""
         return replace(self.meta, runs=[*self.meta.runs])
 
-    def current(self, nrows: int) -> CurrentIndex:
+    def now(self, nrows: int) -> Now:
         """Return what can be asked of `nrows` rows until spans change.
 
         Raises CorruptError for spans of runs that there are not.
         """
         runs = [(run.number, run.rows, run.core) for run in self.runs]
         zones = self.zones if self.meta.kind == "zones" else None
-        return CurrentIndex(runs, self.meta.bucket_rows, zones, self.spans, nrows)
+        return Now(self, CurrentIndex(runs, self.meta.bucket_rows, zones, self.spans, nrows))
 
     def verify(self) -> bool:
         """Forget the spans whose values have other fingerprints now; return whether there are some."""
@@ -197,6 +197,13 @@ class IndexState:
         if array.typesize != dtype.itemsize or len(array.shape) != 1:
             raise CorruptError(f"{self.key}/{group}/{number}: {array.dtype} of shape {array.shape}")
         return np.ascontiguousarray(array[...]).tobytes()
+
+
+class Now(NamedTuple):
+    """What can be asked as long as nothing changes, and what it is of."""
+
+    state: IndexState
+    core: CurrentIndex
 
 
 def _tier(rows: int) -> int:

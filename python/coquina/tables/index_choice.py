@@ -51,7 +51,6 @@ _GAIN = 0.9
 _LOOKED_UP_ROWS = 1 << 15
 #: What a row costs in a part of a condition that has no stored array.
 _UNKNOWN_BYTES = 8
-_NO_ROWS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +171,18 @@ class Pricing:
                 return None
 
     def _priced_term(self, term: Term) -> _Priced | None:
-        index, keys = term.operand.index, term.wanted.maybe
-        unknown = _open_rows(index.open_ranges())
+        index = term.operand.index
+        rows, unknown, found = index.few(
+            term.wanted.maybe,
+            missing=term.missing is not False,
+            check=partial(_checked, term),
+            most=_LOOKED_UP_ROWS,
+        )
         if unknown >= self._count and not is_forced():
             return None
-        rows = min(self._count, index.estimate(keys, missing=term.missing is not False))
-        is_sure = index.kind in ("full", "partial")
-        if is_sure and rows <= _LOOKED_UP_ROWS:
-            found = self._found[term] = _looked_up_term(term)
+        rows, is_sure = min(self._count, rows), index.kind in ("full", "partial")
+        if found is not None:
+            self._found[term] = found
             rows, unknown = len(found), found.open_rows
         # Candidates of other kinds come in buckets, of which each is one place.
         places = rows / max(1, units.ZONE_ROWS if index.kind == "zones" else index.bucket_rows)
@@ -233,10 +236,6 @@ class Pricing:
             all(one.is_whole for one in known),
             any(one.is_open for one in known),
         )
-
-
-def _open_rows(ranges: npt.NDArray[np.int64]) -> int:
-    return RowSet(_NO_ROWS, ranges).open_rows
 
 
 def indexes_of(tree: Tree) -> tuple[Index, ...]:

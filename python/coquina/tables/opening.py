@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import UnsupportedError
+from coquina.arrays.opening import open as open_content
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.damage import told
 from coquina.hdf5.files import File
@@ -56,6 +57,12 @@ def open_table(
     Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
     table.
     """
+    if not isinstance(path, RangeReader) and _is_store(path):
+        found = open_content(path, mode)
+        found = found if name is None else found[name]
+        if isinstance(found, Table):
+            return found
+        raise UnsupportedError(f"{os.fspath(path)}: a store of python-blosc2, of which a name names a table")
     if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
         from coquina.tables.directories import open_directory
 
@@ -67,6 +74,11 @@ def open_table(
     except BaseException:
         file.close()
         raise
+
+
+def _is_store(path: Path) -> bool:
+    """Whether this is a store of python-blosc2: a directory, or an archive by its name."""
+    return os.path.isfile(os.path.join(path, "embed.b2e")) or str(os.fspath(path)).lower().endswith(".b2z")
 
 
 def is_file_name(path: Path) -> bool:

@@ -241,6 +241,11 @@ class PyTablesIndex:
         """Return None: only the condition itself tells."""
         del keys, missing, check, by_key
 
+    def few(self, keys: KeyRanges, *, missing: bool, check: Check, most: int) -> tuple[int, int, None]:
+        """Return what `estimate` says, how many rows are open, and no rows: they are looked up if wanted."""
+        del check, most
+        return self.estimate(keys, missing=missing), self.open_rows, None
+
     def refresh(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
         """Make it anew if it is out of date: a complete one, of whichever level it was."""
         if not self.is_usable:

@@ -171,7 +171,7 @@ proptest! {
         let column = Keyed { column: Column::Items(&*items), kind: KeyKind::by_name("uint8").unwrap(), missing: None };
         let (nrows, job) = (keys.len() as u64, Job::default());
         let mut zones = Zones::new(4, SPAN).unwrap();
-        zones.compute(&column, &[0..nrows], &job).unwrap();
+        zones.compute(&column, std::slice::from_ref(&(0..nrows)), &job).unwrap();
         let mut spans = Spans::new(SPAN).unwrap();
         let all = spans.wanted(&BTreeSet::new(), nrows);
         spans.own(&all, 0, nrows, &vec![0; all.len()]).unwrap();
