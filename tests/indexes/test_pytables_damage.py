@@ -185,8 +185,31 @@ def test_bounds_that_are_wrong_but_in_order_lose_no_rows(
         np.testing.assert_array_equal(found, np.flatnonzero(values == value))
 
 
-@pytest.mark.parametrize("mistake", [TypeError, ValueError, IndexError, KeyError, AttributeError])
-@pytest.mark.parametrize("place", ["_asked", "search_of", "sizes_of"])
+class Failing:
+    """The search of an index that is opened as it is, and fails when it is asked."""
+
+    def __init__(self, search: Any, error: Exception) -> None:
+        self.search, self.error = search, error
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("find", "estimate"):
+            raise self.error
+        return getattr(self.search, name)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Let all searches of indexes of PyTables fail."""
+    search_of = pytables_indexes.search_of
+    monkeypatch.setattr(
+        pytables_indexes, "search_of", lambda *args, **named: Failing(search_of(*args, **named), error)
+    )
+
+
+MISTAKES = [TypeError, ValueError, IndexError, KeyError, AttributeError]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("place", ["search_of", "sizes_of"])
 def test_mistakes_of_ours_do_not_pass_for_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, mistake: type[Exception]
 ) -> None:
@@ -205,19 +228,29 @@ def test_mistakes_of_ours_do_not_pass_for_damage(
         assert indexes_of(table)["a"].is_usable
 
 
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_in_a_search_do_not_pass_for_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: type[Exception]
+) -> None:
+    path = tmp_path / "t.h5"
+    made(path, "full")
+    failing(monkeypatch, mistake("a mistake"))
+    with File(path) as file, forced():
+        table = file.table("t")
+        with pytest.raises(mistake, match="a mistake"):
+            table.where("a == 7").row_numbers()
+        assert indexes_of(table)["a"].is_usable
+
+
 @pytest.mark.parametrize("damage", [CorruptError, LimitError, OSError])
 def test_what_damage_raises_ends_the_use_of_an_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: type[Exception]
 ) -> None:
     path = tmp_path / "t.h5"
     values = made(path, "full")
-
-    def fail(*_: Any) -> Any:
-        raise damage("it is damaged")
-
+    failing(monkeypatch, damage("it is damaged"))
     with File(path) as file, forced():
         table = file.table("t")
-        monkeypatch.setattr(pytables_indexes, "_asked", fail)
         found = table.where("a == 7").row_numbers()
         np.testing.assert_array_equal(found, np.flatnonzero(values == 7))
         assert indexes_of(table)["a"].reason == "it is damaged"
