@@ -7,10 +7,10 @@ from typing import Any, BinaryIO, Literal, Self, TypeAlias, final
 import numpy as np
 import typing_extensions
 
+from ._core_directories import *  # noqa: F403
 from ._core_hdf5 import *  # noqa: F403 - the other files of this stub
 from ._core_index import *  # noqa: F403
 from ._core_lazy import *  # noqa: F403
-from ._core_manifests import *  # noqa: F403
 from ._core_plugins import *  # noqa: F403
 
 __version__: str
@@ -266,6 +266,8 @@ class ArrayHandle:
     def is_writable(self) -> bool: ...
     @property
     def is_closed(self) -> bool: ...
+    @property
+    def identity(self) -> int: ...
     @property
     def path(self) -> str | None: ...
     @property

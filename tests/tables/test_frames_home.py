@@ -136,3 +136,78 @@ def test_options_that_frames_do_not_have_are_refused(tmp_path: Path) -> None:
     storage = column_storage(Storage(filter="gzip"))
     with pytest.raises(ValueError, match="gzip"):
         ColumnsLayout.create(FramesHome.make(tmp_path / "t"), (ColumnSpec("x", TEXT),), storage)
+
+
+def test_a_file_name_that_is_used_again_is_another_array(tmp_path: Path) -> None:
+    home = FramesHome.make(tmp_path / "t")
+
+    def fail() -> None:
+        with home.transaction():
+            known.append(home.create("x", "i8", STORAGE))
+            raise ZeroDivisionError
+
+    known = [home.create("x", "i8", STORAGE)]
+    known[0].append([1, 2])
+    assert home.array("x") is known[0]
+    home.remove("x")
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    known.append(home.create("x", "i8", STORAGE))
+    assert len({array.path for array in known}) == 1
+    assert [array.is_closed for array in known] == [True, True, False]
+    assert home.array("x") is known[2]
+    assert known[2].shape == (0,)
+    home.close()
+
+
+def test_a_reader_changes_nothing_and_makes_no_file(tmp_path: Path) -> None:
+    made(tmp_path / "t").close()
+    files = {file.name: file.read_bytes() for file in (tmp_path / "t").iterdir()}
+    home = FramesHome.open(tmp_path / "t")
+    array = home.array("n")
+    changes: list[Any] = [
+        lambda: home.create("x", "i8", STORAGE),
+        lambda: home.create_group("x"),
+        lambda: home.put_texts("x", ["a"], STORAGE),
+        lambda: home.attrs.update(x=1),
+        lambda: home.remove("n"),
+        lambda: home.move("n", "m"),
+        lambda: array.append([1]),
+    ]
+    for change in changes:
+        with pytest.raises(ValueError, match="reading only"):
+            change()
+        assert home.kind("x") is None
+        assert home.kind("n") == "array"
+        assert array[...].tolist() == list(range(20))
+    home.close()
+    assert {file.name: file.read_bytes() for file in (tmp_path / "t").iterdir()} == files
+
+
+def test_attributes_are_what_json_has_before_and_after_the_directory_is_opened_again(tmp_path: Path) -> None:
+    home = FramesHome.make(tmp_path / "t")
+    values: dict[str, Any] = {
+        "numbers": [0, -1, 2**63, -(2**200), 0.1, -0.0, 1e300, float("inf")],
+        "texts": ["", 'é\n"\\', "\ud800", "\U0001f600"],
+        "nested": {"a": [True, None, {"b": []}], "é": {}},
+        "\udc80": 1,
+    }
+    home.attrs.update(values, array=np.arange(3), scalar=np.float32(0.5))
+    home.create_group("\udc80 é")
+    home.attrs_of("\udc80 é")["unit"] = "mm"
+    for bad in ({1, 2}, b"bytes", 1j, [[[object()]]]):
+        with pytest.raises(TypeError):
+            home.attrs["bad"] = bad
+    wanted = {**values, "array": [0, 1, 2], "scalar": 0.5}
+    for again in (home, FramesHome.open(tmp_path / "t")):
+        assert dict(again.attrs) == wanted
+        assert list(again.attrs) == list(wanted)
+        assert again.names("") == ["\udc80 é"]
+        assert again.attrs_of("\udc80 é")["unit"] == "mm"
+    del home.attrs["nested"]
+    with pytest.raises(KeyError):
+        del home.attrs["nested"]
+    with pytest.raises(KeyError):
+        home.attrs_of("nothing")["x"] = 1
+    assert "nested" not in FramesHome.open(tmp_path / "t").attrs
+    home.close()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina._core import ManifestWriter
+from coquina._core import write_manifest
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
 from tests.tables.hostile_cases import columns, look_and_change, looked_at, records
@@ -340,7 +340,7 @@ def check_json(tmp_path, seeds):
         encoded = text.encode("utf-8", "surrogatepass")
         if text.startswith("{"):
             # Lies with a checksum that is right.
-            assert ManifestWriter(path / "table.json").commit([], encoded)[0] == "committed"
+            write_manifest(path / "table.json", encoded)
         else:
             (path / "table.json").write_bytes(encoded)
         try:

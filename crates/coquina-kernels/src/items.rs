@@ -54,6 +54,13 @@ pub fn bytes_of<T: Number>(items: &[T]) -> &[u8] {
     unsafe { from_raw_parts(items.as_ptr().cast(), size_of_val(items)) }
 }
 
+/// The bytes of items, to be changed.
+#[inline]
+pub fn bytes_of_mut<T: Number>(items: &mut [T]) -> &mut [u8] {
+    // SAFETY: numbers have no padding, and any bytes are numbers; the borrow goes on.
+    unsafe { from_raw_parts_mut(items.as_mut_ptr().cast(), size_of_val(items)) }
+}
+
 #[inline]
 fn check<T: Number>(bytes: &[u8]) -> usize {
     let (size, align) = (size_of::<T>(), align_of::<T>());
@@ -113,6 +120,9 @@ mod tests {
         assert_eq!(items::<[f32; 2]>(bytes).len(), 3);
         assert_eq!(bytes_of(items::<u16>(bytes)), bytes);
         assert_eq!(memory.all().as_ptr().addr() % ALIGN, 0);
+        let mut numbers = [1_u32, 2];
+        bytes_of_mut(&mut numbers)[4..].copy_from_slice(&7_u32.to_ne_bytes());
+        assert_eq!(numbers, [1, 7]);
     }
 
     #[test]

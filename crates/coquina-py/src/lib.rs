@@ -6,6 +6,7 @@ mod arrays;
 mod bloscpack;
 mod buffers;
 mod compression;
+mod directories;
 mod errors;
 mod explain;
 mod files;
@@ -15,7 +16,7 @@ mod h5py;
 mod hdf5;
 mod index;
 mod lazy;
-mod manifests;
+
 mod opening;
 mod options;
 mod plugins;
@@ -35,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add_to(module)?;
     compression::add_to(module)?;
+    directories::add_to(module)?;
     explain::add_to(module)?;
     bloscpack::add_to(module)?;
     arrays::add_to(module)?;
@@ -43,7 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hdf5::add_to(module)?;
     index::add_to(module)?;
     lazy::add_to(module)?;
-    manifests::add_to(module)?;
+
     plugins::add_to(module)?;
     predicates::add_to(module)?;
     group::add_to(module)?;

@@ -3,6 +3,9 @@
 #[expect(dead_code, reason = "what runs an example alone is not asked for here")]
 #[path = "../examples/column_means.rs"]
 mod column_means;
+#[expect(dead_code, reason = "what runs an example alone is not asked for here")]
+#[path = "../examples/table.rs"]
+mod table;
 
 #[test]
 fn column_means_are_those_of_the_items() {
@@ -17,4 +20,23 @@ fn column_means_are_those_of_the_items() {
         assert!((mean - items.sum::<f64>() / 2000.0).abs() < 1e-9, "column {column}");
     }
     std::fs::remove_file(&path).expect("it is there");
+}
+
+#[test]
+fn a_table_in_a_directory_holds_what_the_example_wrote_and_changed() {
+    let path = std::env::temp_dir().join(format!("coquina-example-table-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    table::write(&path).expect("a new directory");
+    table::change(&path).expect("it is there");
+    let found = table::read(&path).expect("it is there");
+    assert_eq!(
+        found,
+        [
+            "Trees of the town: 9997 rows",
+            "oak in harbour: 25.3 m",
+            "lime in park: 0.8 m",
+            "oak in street 0: 0.3 m"
+        ]
+    );
+    std::fs::remove_dir_all(&path).expect("it is there");
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weakref import WeakSet
 
     from coquina._core import Path
-    from coquina.tables.directory import Directory
+    from coquina.tables.frames_arrays import Directory
 
 #: So often a reader looks again if a writer removes what the reader was about to open.
 _ATTEMPTS = 100

@@ -16,10 +16,9 @@ from coquina._core import CoquinaError, CorruptError
 from coquina.storage_options import Storage
 from coquina.tables.columns_filling import missing_values
 from coquina.tables.columns_layout import ColumnsLayout
-from coquina.tables.directory import Directory
+from coquina.tables.directory_names import FOLDER, is_directory
 from coquina.tables.frames_home import FramesHome
 from coquina.tables.making import NewTable, create_at
-from coquina.tables.manifest import FOLDER, is_directory
 from coquina.tables.table import Table
 from coquina.tables.user_attributes import user_attributes
 
@@ -64,28 +63,25 @@ class Lost:
 def check_directory(path: Path, *, threads: int | None = None) -> Checked:
     """Read everything. Raises CorruptError if not even the manifest can be read."""
     checked = Checked()
-    _check(Directory.open(path), "", checked, threads)
+    _check(FramesHome.open(path), "", checked, threads)
     below = os.path.join(os.fsdecode(path), FOLDER)
     if is_directory(below):
-        _check(Directory.open(below), f"{FOLDER}/", checked, threads)
+        _check(FramesHome.open(below), f"{FOLDER}/", checked, threads)
     return checked
 
 
-def _check(directory: Directory, above: str, checked: Checked, threads: int | None) -> None:
-    for path, node in directory.nodes.items():
-        if node["kind"] != "array":
-            continue
-        file = os.path.basename(directory.file(node))
+def _check(home: FramesHome, above: str, checked: Checked, threads: int | None) -> None:
+    for path, file in home.files().items():
         checked.narrays += 1
         try:
-            array = directory.array(path)
+            array = home.array(path)
             checked.nchunks += array.info.nchunks
             damage = array.verify(threads=threads)
         except CoquinaError as error:
             checked.bad.append(Wrong(above + path, file, None, error))
         else:
             checked.bad += [Wrong(above + path, file, one.chunk, one.error) for one in damage]
-    directory.close()
+    home.close()
 
 
 def repair_directory(path: Path, target: Path, *, overwrite: bool = False) -> list[Lost]:

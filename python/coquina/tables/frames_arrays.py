@@ -1,26 +1,73 @@
 """Arrays of a table that is a directory: what is written to one is committed together with all others.
 
-In: writes, as arrays take them. Out: commits of the table.
-Invariant: the handle is in a transaction as long as the array is open for writing; the table commits it.
+In: a directory of the engine, and writes, as arrays take them. Out: commits of the table.
+Invariant: the handle is in a transaction as long as the array is open for writing; the directory commits it.
+    All who have a directory open for writing in this process have the same arrays.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
-from coquina._core import CoquinaError, UnsupportedError, open_content
+from coquina._core import TableDirectory, UnsupportedError
 from coquina.arrays.array import Array
+from coquina.dtypes import parse_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    import numpy as np
     import numpy.typing as npt
 
-    from coquina import _core
-    from coquina.tables.directory import Directory
+    from coquina._core import ArrayHandle, DirectoryTransaction
+
+
+class Directory:
+    """A directory of frames, and the arrays of it that are in use."""
+
+    __slots__ = ("__weakref__", "_arrays", "engine")
+
+    def __init__(self, engine: TableDirectory) -> None:
+        """The directory of an engine; see `shared`."""
+        self.engine = engine
+        # By what tells those that are open from each other, which a number does not: it is used again.
+        self._arrays: WeakValueDictionary[int, TableArray] = WeakValueDictionary()
+
+    def array(self, path: str) -> TableArray:
+        """Return the array. Raises KeyError if there is none, CorruptError if its file holds another one."""
+        handle = self.engine.array(path)
+        found = self._arrays.get(handle.identity)
+        if found is None:
+            made = TableArray.of(handle, self)
+            found = self._arrays.setdefault(handle.identity, made)
+        return found
+
+    def transaction(self) -> DirectoryTransaction:
+        """Return a context that makes all changes in it one commit; an exception undoes them.
+
+        Contexts within it are part of it.
+        """
+        return self.engine.transaction(self._undone)
+
+    def _undone(self) -> None:
+        """Tell who looks after changes that the arrays are as at the last commit."""
+        for array in list(self._arrays.values()):
+            array.undone()
+
+
+_guard = Lock()
+_directories: WeakValueDictionary[int, Directory] = WeakValueDictionary()
+
+
+def shared(engine: TableDirectory) -> Directory:
+    """Return the directory of an engine, the same one for all who have it."""
+    with _guard:
+        found = _directories.get(engine.id)
+        if found is None:
+            found = _directories[engine.id] = Directory(engine)
+        return found
 
 
 class TableArray(Array):
@@ -30,9 +77,9 @@ class TableArray(Array):
     _directory: ref[Directory]
 
     @classmethod
-    def of(cls, handle: _core.ArrayHandle, dtype: np.dtype[Any], directory: Directory) -> TableArray:
+    def of(cls, handle: ArrayHandle, directory: Directory) -> TableArray:
         """Return the array of a handle, which the directory commits."""
-        made = cls(handle, dtype)
+        made = cls(handle, parse_dtype(handle.dtype_text, handle.typesize))
         # Who holds the table holds the directory: a circle would keep its lock until it is found.
         made._directory = ref(directory)
         return made
@@ -47,14 +94,14 @@ class TableArray(Array):
 
     def write_selection(self, *arguments: Any, **options: Any) -> bool:
         """Write values to the items of a selection, as a change of the table."""
-        if self.directory.is_changing:
+        if self.directory.engine.is_changing:
             return super().write_selection(*arguments, **options)
         with self.directory.transaction():
             return super().write_selection(*arguments, **options)
 
     def append_items(self, axis: int, len: int, values: npt.NDArray[Any], threads: int | None = None) -> None:
         """Make the array longer, as a change of the table."""
-        if self.directory.is_changing:
+        if self.directory.engine.is_changing:
             super().append_items(axis, len, values, threads)
         else:
             with self.directory.transaction():
@@ -62,7 +109,7 @@ class TableArray(Array):
 
     def resize_axes(self, shape: Iterable[int], threads: int | None = None) -> None:
         """Give the array another shape, as a change of the table."""
-        if self.directory.is_changing:
+        if self.directory.engine.is_changing:
             super().resize_axes(shape, threads)
         else:
             with self.directory.transaction():
@@ -82,17 +129,6 @@ class TableArray(Array):
         """Raise UnsupportedError: `Table.compact` does it for all arrays."""
         raise UnsupportedError("an array of a table gives its space back by `Table.compact`")
 
-    def undo(self) -> None:
-        """Go back to the last commit, after the table did not come to the next one."""
-        self.handle.undo()
+    def undone(self) -> None:
+        """Count a change: the items are as at the last commit."""
         self._wrote()
-
-
-def left_of(file: str, state: tuple[int, int] | None, error: Exception) -> Any:
-    """Open what is left of the committed state of an array. Raises UnsupportedError if it is nothing."""
-    with suppress(CoquinaError, OSError):
-        found = open_content(file, damaged=True)
-        known = getattr(found, "commit_id", None)
-        if known is not None and (state is None or known[0] == state[0]):
-            return found
-    raise UnsupportedError(str(error))

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from coquina._core import TableDirectory
 from coquina.arrays.creation import asarray, new_array
 from coquina.hdf5.untyped import h5py
+from coquina.remote import new_path
 from coquina.storage_options import Storage
 from coquina.tables.column_storage import for_array
-from coquina.tables.directory import Directory
+from coquina.tables.directory_names import NAME as JSON
+from coquina.tables.directory_names import is_directory
+from coquina.tables.frames_arrays import Directory, shared
 from coquina.tables.homes import Appender, Home
-from coquina.tables.manifest import NAME as JSON
-from coquina.tables.manifest import is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from coquina._core import Path
     from coquina.arrays.array import Array
-    from coquina.tables.manifest import Node
 
 #: Rows that wait are written when they are more than this, flushed or not.
 _WAITING_BYTES_MAX = 16 << 20
@@ -42,15 +43,16 @@ class FramesHome(Home):
 
     is_transactional = True
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, engine: TableDirectory) -> None:
         """The home in a directory."""
-        self.directory = directory
-        self.path = directory.path
+        self._engine = engine
+        self.directory: Directory = shared(engine)
+        self.path = engine.path
 
     @classmethod
     def make(cls, path: Path, *, durable: bool = False) -> FramesHome:
-        """Make an empty directory; see `Directory.make`."""
-        return cls(Directory.make(path, durable=durable))
+        """Make an empty directory. durable: commits wait for the disk. Raises FileExistsError."""
+        return cls(TableDirectory.make(new_path(path), durable=durable))
 
     @classmethod
     def open(
@@ -62,17 +64,26 @@ class FramesHome(Home):
         wait: float | None = None,
         damaged: bool = False,
     ) -> FramesHome:
-        """Open a directory; see `Directory.open`."""
-        return cls(Directory.open(path, mode, durable=durable, wait=wait, damaged=damaged))
+        """Open a directory; one that is open for writing in this process is opened for writing once more.
+
+        wait: for so many seconds, if another process writes. damaged: for reading, by who takes what is left.
+        Raises FileNotFoundError, BlockingIOError, and CorruptError if its manifest is not that of a table.
+        """
+        is_writable = mode != "r"
+        engine = TableDirectory.open(
+            new_path(path), writable=is_writable, durable=durable, wait=wait or 0, damaged=damaged
+        )
+        return cls(engine)
 
     @property
     def is_broken(self) -> bool:
         """Whether a commit has failed that could not be undone."""
-        return self.directory.is_broken
+        return self._engine.is_broken
 
     @property
-    def _nodes(self) -> dict[str, Node]:
-        return self.directory.nodes
+    def durable(self) -> bool:
+        """Whether commits wait for the disk."""
+        return self._engine.durable
 
     def transaction(self) -> AbstractContextManager[None]:
         """Return a context in which all changes are one commit."""
@@ -80,24 +91,24 @@ class FramesHome(Home):
 
     def refresh(self) -> bool:
         """Go to the newest commit of another writer; return whether there is one."""
-        return self.directory.refresh()
+        return self._engine.refresh()
 
     def is_outdated(self) -> bool:
         """Whether there is a newer commit than the one that is shown."""
-        return self.directory.is_outdated()
+        return self._engine.is_outdated()
 
     def compact(self) -> None:
         """Give unused room back: arrays with some are written anew, and are other ones from then on."""
-        self.directory.compact()
+        self._engine.compact()
 
     def close(self) -> None:
         """Commit what has changed, and let go of the directory."""
-        self.directory.close()
+        self._engine.close()
 
     @property
     def is_writable(self) -> bool:
         """Whether it was opened for writing."""
-        return self.directory.is_writable
+        return self._engine.is_writable
 
     @property
     def name(self) -> str | None:
@@ -112,26 +123,23 @@ class FramesHome(Home):
     @property
     def attrs(self) -> MutableMapping[str, Any]:
         """The attributes of the table."""
-        return _Attributes(self, "")
+        return _Attributes(self._engine, "")
 
     def kind(self, path: str) -> Literal["array", "texts", "group"] | None:
         """Return what there is."""
-        found = self._nodes.get(path)
-        return None if found is None else found["kind"]
+        return self._engine.kind(path)
 
     def names(self, path: str) -> list[str]:
         """Return the names right below a path."""
-        start = f"{path}/" if path else ""
-        below = [one[len(start) :] for one in self._nodes if one and one.startswith(start)]
-        return list(dict.fromkeys([one.partition("/")[0] for one in below]))
+        return self._engine.names(path)
 
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
         """Return the attributes of what is at a path."""
-        return _Attributes(self, path)
+        return _Attributes(self._engine, path)
 
     def create_group(self, path: str) -> None:
         """Make a place for arrays."""
-        self._put(path, {"kind": "group", "attrs": {}})
+        self._engine.put_group(path)
 
     def create(
         self, path: str, dtype: npt.DTypeLike, storage: Storage, *, fillvalue: Any = None, zoned: bool = True
@@ -142,23 +150,23 @@ class FramesHome(Home):
         wanted, storage = np.dtype(dtype), for_array(storage, path)
         if storage.filter == "none":
             storage = replace(storage, level=0, tuning=None)
-        directory = self.directory
-        directory.check_usable()
-        node: Node = {"kind": "array", "attrs": {}, "number": directory.new_number()}
-        if (members := h5py.check_enum_dtype(wanted)) is not None:
-            node["members"] = {str(name): int(value) for name, value in members.items()}
-        storage = replace(storage, path=directory.file(node), overwrite=True, checksums=True)
-        made = new_array((0,), np.dtype(wanted.str), storage.for_engine())
+        members = h5py.check_enum_dtype(wanted)
+        names = None if members is None else _json({str(name): int(value) for name, value in members.items()})
         with self.transaction():
-            made.handle.set_durable(directory.durable)
-            made.handle.publish()
-            array = directory.keep(node, made.handle, made.dtype)
-            self._nodes[path] = node
-        return array
+            number, file = self._engine.new_array()
+            storage = replace(storage, path=file, overwrite=True, checksums=True)
+            made = new_array((0,), np.dtype(wanted.str), storage.for_engine())
+            self._engine.add_array(path, number, made.handle, names)
+            return self.directory.array(path)
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
         """Return the array. Raises KeyError if there is none, CorruptError if its file holds another one."""
         return self.directory.array(path)
+
+    def files(self) -> dict[str, str]:
+        """Return the names of the files of all arrays, by the paths of the arrays."""
+        numbers = {path: self._engine.number(path) for path in self._engine.paths()}
+        return {path: f"{number:04d}.b2nd" for path, number in numbers.items() if number is not None}
 
     def limited(self, array: Array, length: int) -> Array:
         """Return a copy in memory, compressed."""
@@ -166,20 +174,19 @@ class FramesHome(Home):
 
     def members(self, path: str) -> dict[str, int] | None:
         """Return the names of the numbers."""
-        return self._nodes[path].get("members")
+        return self._engine.members(path)
 
     def texts(self, path: str) -> npt.NDArray[Any]:
         """Return all text."""
-        return np.array([*self._nodes[path]["texts"], None], object)[:-1]
+        return np.array([*self._engine.texts(path), None], object)[:-1]
 
     def texts_count(self, path: str) -> int:
         """Return how many texts there are."""
-        return len(self._nodes[path]["texts"])
+        return self._engine.texts_count(path)
 
     def put_texts(self, path: str, texts: Sequence[str], storage: Storage) -> None:
         """Keep a list of text."""
-        attrs = self._nodes.get(path, {}).get("attrs", {})
-        self._put(path, {"kind": "texts", "attrs": attrs, "texts": list(texts)})
+        self._engine.put_texts(path, list(texts))
 
     def takes_texts(self, path: str, texts: Sequence[str]) -> bool:
         """Return True: all is in the JSON."""
@@ -187,15 +194,11 @@ class FramesHome(Home):
 
     def remove(self, path: str) -> None:
         """Remove what is at a path and below; files go once that is committed."""
-        with self.transaction():
-            for one in self._below(path):
-                del self._nodes[one]
+        self._engine.remove(path)
 
     def move(self, old: str, new: str) -> None:
         """Give it another path, in the manifest alone."""
-        with self.transaction():
-            for one in self._below(old):
-                self._nodes[new + one[len(old) :]] = self._nodes.pop(one)
+        self._engine.move(old, new)
 
     def replace(self, old: str, new: str) -> None:
         """Give it the path of something else, in one commit: there is always one of both."""
@@ -217,33 +220,20 @@ class FramesHome(Home):
     def note_rows(self, rows: int) -> None:
         """Do nothing: a commit tells how long each array is."""
 
-    def put_attrs(self, path: str, attrs: dict[str, Any]) -> None:
-        """Keep the attributes of what is at a path."""
-        self._put(path, {**self._nodes[path], "attrs": attrs})
-
-    def attrs_at(self, path: str) -> dict[str, Any]:
-        """Return the attributes of what is at a path."""
-        return self._nodes[path]["attrs"]
-
-    def _below(self, path: str) -> list[str]:
-        return [one for one in self._nodes if one == path or one.startswith(f"{path}/")]
-
-    def _put(self, path: str, node: Node) -> None:
-        with self.transaction():
-            self._nodes[path] = node
-
 
 class _Attributes(MutableMapping[str, Any]):
     """Attributes, as JSON can have them."""
 
-    def __init__(self, home: FramesHome, path: str) -> None:
+    __slots__ = ("_engine", "_path")
+
+    def __init__(self, engine: TableDirectory, path: str) -> None:
         """Those of what is at a path."""
-        self._home = home
+        self._engine = engine
         self._path = path
 
     def __getitem__(self, name: str) -> Any:
         """Return an attribute."""
-        return self._home.attrs_at(self._path)[name]
+        return self._engine.attribute(self._path, name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Set an attribute to text, a number, or a list of these."""
@@ -251,22 +241,20 @@ class _Attributes(MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         """Remove an attribute."""
-        known = dict(self._home.attrs_at(self._path))
-        del known[name]
-        self._home.put_attrs(self._path, known)
+        self._engine.remove_attribute(self._path, name)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
-        return iter(self._home.attrs_at(self._path))
+        return iter(self._engine.attribute_names(self._path))
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._home.attrs_at(self._path))
+        return len(self._engine.attribute_names(self._path))
 
     def update(self, *args: Any, **more: Any) -> None:
-        """Set attributes, in one step."""
+        """Set attributes, in one step. Raises TypeError for a value that JSON does not have."""
         new = {name: _plain(value) for name, value in dict(*args, **more).items()}
-        self._home.put_attrs(self._path, {**self._home.attrs_at(self._path), **new})
+        self._engine.set_attributes(self._path, _json(new))
 
 
 class _Appender:
@@ -309,10 +297,12 @@ class _Appender:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it. Raises TypeError for one that it has not."""
-    plain: Any = cast("Any", value).tolist() if isinstance(value, np.generic | np.ndarray) else value
-    json.dumps(plain)
-    return plain
+    return cast("Any", value).tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    """Return the text of an object. Raises TypeError for what JSON does not have."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 __all__ = ["JSON", "FramesHome", "is_directory"]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from coquina._core import check_is_replaceable, put_in_place
 from coquina.hdf5.files import File
 from coquina.remote import new_path
 from coquina.storage_options import Storage, TableOptions, check_keywords
@@ -22,11 +23,9 @@ from coquina.tables.column_bounds import bounds_of
 from coquina.tables.column_storage import column_storage
 from coquina.tables.columns_layout import ColumnsLayout, create_columns
 from coquina.tables.directories import open_directory
-from coquina.tables.directory_replacing import check_is_replaceable, put_in_place
 from coquina.tables.frames_home import FramesHome
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
-from coquina.tables.manifest import absolute
 from coquina.tables.opening import is_file_name, open_in, owned
 from coquina.tables.reading import narrowed
 from coquina.tables.rows import create_rows
@@ -238,7 +237,7 @@ def _create_directory(
         raise ValueError(
             f"{os.fspath(path)}: mode {mode!r}: a directory is one table; takes 'a', 'w' and 'x'"
         )
-    place = absolute(path)
+    place = new_path(path)
     # A link goes on to point where it does: the table that it points to is replaced.
     target = os.path.realpath(place)
     if os.path.lexists(place):

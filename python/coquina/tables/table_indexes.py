@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from coquina._core import CorruptError
 from coquina.hdf5.sessions import GROUP, HIDDEN
+from coquina.tables.directory_names import FOLDER, is_directory
 from coquina.tables.homes import Hdf5Home
-from coquina.tables.manifest import FOLDER, is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ def _folder_of(layout: Any, is_made: bool) -> Place | None:
     from coquina.tables.frames_home import FramesHome
 
     path = os.path.join(layout.home.path, FOLDER)
-    durable = layout.home.directory.durable
+    durable = layout.home.durable
     if is_directory(path):
         try:
             return FramesHome.open(path, "r+" if layout.is_writable else "r", durable=durable)

@@ -35,6 +35,11 @@ impl ArrayHandle {
         Self { array: Arc::new(array), reads_python: false, path, offset: 0, remote: None }
     }
 
+    /// An array that others have too, in a file.
+    pub(crate) fn shared(array: Arc<Array>, path: PathBuf) -> Self {
+        Self { array, reads_python: false, path: Some(path), offset: 0, remote: None }
+    }
+
     /// The same array, which starts at this byte of its file.
     pub(crate) fn at(self, offset: u64) -> Self {
         Self { offset, ..self }
@@ -107,6 +112,12 @@ impl ArrayHandle {
     #[getter]
     fn is_closed(&self, py: Python<'_>) -> bool {
         py.detach(|| self.array.is_closed())
+    }
+
+    /// A number that tells the array from all others that are open.
+    #[getter]
+    fn identity(&self) -> usize {
+        Arc::as_ptr(&self.array).addr()
     }
 
     #[getter]

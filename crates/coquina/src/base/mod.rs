@@ -7,6 +7,7 @@ pub(crate) mod far;
 pub(crate) mod file_names;
 pub(crate) mod held;
 pub(crate) mod io;
+pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod limits;
 pub(crate) mod ordered;

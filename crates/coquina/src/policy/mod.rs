@@ -1,7 +1,7 @@
 //! How the chunks of a write are encoded: without loss, within a bound on the loss, or as a tuner chooses.
 //!
-//! In: a [`NewChunk`], its blocks over those that stood there. Out: the chunk on its way to the store. There are three
-//! policies, each an [`EncodePolicy`]: `exact::Exact`, [`bounded::Bounded`] and [`tuned::Tuned`]; an array says by its
+//! In: a `NewChunk`, its blocks over those that stood there. Out: the chunk on its way to the store. There are three
+//! policies, each an `EncodePolicy`: `exact::Exact`, `bounded::Bounded` and `tuned::Tuned`; an array says by its
 //! metadata, which are attributes in HDF5, which of them a write follows.
 
 pub mod bounded;

@@ -1,7 +1,7 @@
 //! Queries of columns: which rows hold a condition, and what stands in them.
 //!
 //! A column is a [`crate::array::BoxSource`] of one axis; a condition is one whose items are truth values. All walk
-//! over rows by [`walk`], box by box on all threads, and decode what a box without matches holds of no column.
+//! over rows by `walk`, box by box on all threads, and decode what a box without matches holds of no column.
 
 mod columns;
 pub mod condition;

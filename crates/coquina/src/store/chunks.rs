@@ -99,7 +99,7 @@ pub enum Parts {
 
 /// What the threads of a read need before they can get at chunks.
 pub enum Access {
-    /// Nothing: they may call [`Chunks::chunk`] and [`Chunks::open`] themselves.
+    /// Nothing: they may call [`Chunks::chunk`] themselves, and open what it gives.
     Free,
     /// That so many chunks at a time are fetched for them, by [`Prefetch::fetch`] on the thread of the caller.
     Fetched(usize),

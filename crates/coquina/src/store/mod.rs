@@ -1,7 +1,7 @@
 //! Where the chunks of an array live: in memory, in a frame, or in a dataset of an HDF5 file.
 //!
 //! A reader holds [`Chunks`], the state as of one moment, and is not disturbed by a writer. A writer puts encoded
-//! chunks into the [`Store`], then applies a [`Change`] that says where they belong, then commits. A [`ChunkFormat`],
+//! chunks into the `Store`, then applies a `Change` that says where they belong, then commits. A `ChunkFormat`,
 //! which is known when a store is opened, encodes them.
 
 mod change;

@@ -5,7 +5,7 @@
 //! a read may do the first at any time; the other two are done for them, on the thread of the caller, before they
 //! start, since libhdf5 works under a lock that the caller may hold.
 //!
-//! In: what Python says of a dataset, a [`Library`]. Out: [`super::Chunks`] and [`super::Store`].
+//! In: what Python says of a dataset, a [`Library`]. Out: [`super::Chunks`] and `super::Store`.
 //! Invariant: what is written has filter mask 0, whatever stood there.
 
 mod batch;

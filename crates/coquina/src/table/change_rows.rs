@@ -1,0 +1,118 @@
+//! Rows that are overwritten, removed, or added without values.
+
+use super::append::Encoded;
+use super::batch::Batch;
+use super::handle::Table;
+use crate::base::error::{Error, Result};
+
+impl Table {
+    /// Overwrites rows from `start` on, in the columns that the batch has.
+    ///
+    /// Text of other lengths than before has all text behind it written again.
+    ///
+    /// # Errors
+    /// `OutOfBounds` for rows that there are not, `Invalid` for values that do not fit; the table is then as it was.
+    pub fn write(&mut self, start: u64, batch: &Batch<'_>) -> Result<()> {
+        let count = self.prepare_write(batch)? as u64;
+        let rows = self.rows;
+        if start.checked_add(count).is_none_or(|end| end > rows) {
+            let error = Error::out_of_bounds(format!("write: {count} rows from {start} on, of {rows}"));
+            return Err(self.placed(error));
+        }
+        self.write_encoded(batch, |one, table| {
+            table.columns.stored[one.column].each(&one.rows, |part, rows| part.write(start, rows))
+        })
+    }
+
+    /// Overwrites these rows, in the columns that the batch has; of several values for one row the last stays.
+    ///
+    /// # Errors
+    /// As [`Table::write`].
+    pub fn write_at(&mut self, rows: &[u64], batch: &Batch<'_>) -> Result<()> {
+        let count = self.prepare_write(batch)?;
+        if count != rows.len() && batch.names().next().is_some() {
+            let error = Error::invalid(format!("write: {count} values for {} rows", rows.len()));
+            return Err(self.placed(error));
+        }
+        self.check_rows(rows)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.write_encoded(batch, |one, table| {
+            table.columns.stored[one.column].each(&one.rows, |part, given| part.write_at(rows, given))
+        })
+    }
+
+    /// Removes these rows and closes the gaps: one pass over what lies behind the first of them.
+    ///
+    /// # Errors
+    /// `OutOfBounds` for rows that there are not; the table is then as it was.
+    pub fn delete(&mut self, rows: &[u64]) -> Result<()> {
+        self.prepare_resize()?;
+        self.check_rows(rows)?;
+        let mut gone = rows.to_vec();
+        gone.sort_unstable();
+        gone.dedup();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.change(|table| {
+            table.settle()?;
+            let rows = table.rows;
+            table.columns.stored.iter().try_for_each(|one| one.all(|part| part.remove(&gone, rows)))?;
+            table.rows -= gone.len() as u64;
+            Ok(())
+        })
+    }
+
+    /// Keeps the first `rows` rows; new ones, if there are fewer, are missing where values can be, and else 0, false,
+    /// empty text, or the least number of an enumeration without 0.
+    ///
+    /// # Errors
+    /// `Limit` for more rows than can be counted, `Io`; the table is then as it was.
+    pub fn resize(&mut self, rows: u64) -> Result<()> {
+        self.prepare_resize()?;
+        self.change(|table| {
+            table.settle()?;
+            let before = table.rows;
+            table.columns.stored.iter().try_for_each(|one| {
+                one.all(|part| if rows < before { part.truncate(rows) } else { part.grow(rows) })
+            })?;
+            table.rows = rows;
+            Ok(())
+        })
+    }
+
+    fn prepare_write(&mut self, batch: &Batch<'_>) -> Result<usize> {
+        self.check_writable()?;
+        let count = self.check_batch(batch)?;
+        self.flush()?;
+        Ok(count)
+    }
+
+    fn prepare_resize(&mut self) -> Result<()> {
+        self.check_writable()?;
+        self.columns.check_sizable().map_err(|e| self.placed(e))?;
+        self.flush()
+    }
+
+    /// Writes the columns of a batch as one commit.
+    fn write_encoded(
+        &mut self,
+        batch: &Batch<'_>,
+        write: impl Fn(&Encoded, &Self) -> Result<()>,
+    ) -> Result<()> {
+        let encoded = self.encode(batch)?;
+        self.change(|table| {
+            table.settle()?;
+            encoded.iter().try_for_each(|one| write(one, table))
+        })
+    }
+
+    fn check_rows(&self, rows: &[u64]) -> Result<()> {
+        match rows.iter().find(|&&row| row >= self.rows) {
+            None => Ok(()),
+            Some(row) => Err(self.placed(Error::out_of_bounds(format!("row {row} of {}", self.rows)))),
+        }
+    }
+}
