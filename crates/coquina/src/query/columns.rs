@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use coquina_kernels::Type;
 
+use super::first_rows::FirstRows;
 use crate::array::BoxSource;
 
 /// A column of a table.
@@ -138,6 +139,31 @@ impl QueryColumn {
             _ => len(self.source()),
         };
         self.mask.as_ref().map_or(rows, |mask| rows.min(len(mask)))
+    }
+
+    /// The column with its first rows only: a column of a table may have more that were never committed.
+    #[must_use]
+    pub fn cut_to(mut self, rows: u64) -> Self {
+        let cut = |source: &mut Arc<dyn BoxSource>, rows: u64| {
+            if source.shape().first().is_some_and(|&len| len > rows) {
+                *source = Arc::new(FirstRows { source: Arc::clone(source), rows });
+            }
+        };
+        match &mut self.values {
+            ColumnValues::Numbers { source, .. }
+            | ColumnValues::Enumeration { source, .. }
+            | ColumnValues::Times { source, .. }
+            | ColumnValues::Halves(source)
+            | ColumnValues::FixedBytes(source)
+            | ColumnValues::FixedPoints(source)
+            | ColumnValues::Seconds(source)
+            | ColumnValues::Categories { codes: source, .. } => cut(source, rows),
+            ColumnValues::Texts { offsets, .. } => cut(offsets, rows.saturating_add(1)),
+        }
+        if let Some(mask) = &mut self.mask {
+            cut(mask, rows);
+        }
+        self
     }
 
     /// The axes of the values of one row.

@@ -6,16 +6,19 @@
 mod columns;
 pub mod condition;
 mod fingerprints;
+mod first_rows;
 mod fold;
 mod gather;
 pub mod group;
 mod hashing;
 mod numbers;
+mod ordering;
 pub mod predicates;
 mod row_condition;
 mod row_lists;
 mod rows;
 mod scan;
+mod select;
 mod strings;
 mod survey;
 #[cfg(test)]
@@ -33,6 +36,7 @@ mod walk;
 pub use columns::{Categories, ColumnValues, QueryColumn, TimeType, TimeUnit};
 pub use fingerprints::fingerprints;
 pub use fold::{Folded, scan_fold};
+pub use ordering::Direction;
 pub use row_condition::RowCondition;
 pub(crate) use row_lists::{
     RowOp, check_ranges, check_rows as check_ascending, combine, minus_ranges, within,
@@ -41,6 +45,7 @@ pub(crate) use rows::Cut;
 pub use rows::Rows;
 pub(crate) use scan::check_strings;
 pub use scan::{Column, Part, Query, Scanned, scan};
+pub use select::{Aggregated, Select, SelectedColumn};
 pub(crate) use strings::{Source as StringSource, Strings};
 pub use survey::survey;
 pub use walk::Report;

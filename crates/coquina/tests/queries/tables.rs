@@ -104,12 +104,13 @@ pub(crate) fn columns(table: &Table) -> Vec<QueryColumn> {
         .enumerate()
         .map(|(at, column)| {
             let cells: Vec<&Cell> = table.rows.iter().map(|row| &row[at]).collect();
-            made(column, &cells, table)
+            self::column(column, &cells, table)
         })
         .collect()
 }
 
-fn made(column: &Column, cells: &[&Cell], table: &Table) -> QueryColumn {
+/// One column, of these cells.
+pub(crate) fn column(column: &Column, cells: &[&Cell], table: &Table) -> QueryColumn {
     let kind = &column.kind;
     let rows = cells.len() as u64;
     if let Some(categories) = &column.categories {

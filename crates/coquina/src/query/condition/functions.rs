@@ -196,6 +196,35 @@ impl Function {
         }
     }
 
+    /// Whether NumPy has loops of complex numbers that the engine has not.
+    pub(super) fn takes_complex(self) -> bool {
+        let names = [
+            "arccos",
+            "arccosh",
+            "arcsin",
+            "arcsinh",
+            "arctan",
+            "arctanh",
+            "cos",
+            "cosh",
+            "exp",
+            "exp2",
+            "expm1",
+            "float_power",
+            "log",
+            "log10",
+            "log1p",
+            "log2",
+            "power",
+            "sin",
+            "sinh",
+            "sqrt",
+            "tan",
+            "tanh",
+        ];
+        names.contains(&self.name)
+    }
+
     /// Whether the result of half precision is the one of single precision.
     pub(super) fn is_exact_in_halves(self) -> bool {
         matches!(

@@ -164,7 +164,7 @@ impl<'r> Reader<'r> {
     }
 
     pub(super) fn column(&self, path: &str) -> Option<Value> {
-        self.places.get(path).map(|&at| Value::Column(self.columns[at].clone()))
+        self.places.get(path).map(|&at| Value::Column(self.columns[at].clone().cut_to(self.nodes.rows)))
     }
 
     fn has_below(&self, path: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What types the items of a result have: NumPy's promotion, where numbers of the text are weak.
 //!
 //! Source: NEP 50, and the loops of NumPy's ufuncs: of those that a function has, in NumPy's order, the first one
-//! that takes all operands without loss. tests/cases/numpy_types.txt holds NumPy's own answers.
+//! that takes all operands without loss. tests/cases/numpy_types.txt holds NumPy's own answers, and tests/queries/laws.rs compares.
 
 use coquina_kernels::Type;
 use coquina_kernels::elementwise::kernel;
@@ -247,7 +247,7 @@ pub(super) fn resolve(function: Function, operands: &[Operand]) -> Result<Loop> 
     }
     let wanted = common(operands).ok_or_else(none)?;
     let is_truth = wanted.is_bool();
-    if is_truth && matches!(name, "negative" | "positive" | "subtract" | "sign") {
+    if is_truth && matches!(name, "negative" | "positive" | "subtract" | "sign" | "gcd" | "lcm") {
         return Err(none());
     }
     let wanted = match name {
@@ -261,7 +261,7 @@ pub(super) fn resolve(function: Function, operands: &[Operand]) -> Result<Loop> 
         return Ok(Loop { inputs: mixed, output: ItemType::Number(Type::Bool) });
     }
     let kernel_name = function.kernel();
-    for ty in ORDER.into_iter().filter(|&ty| is_safe(wanted, ty)) {
+    for ty in ORDER.into_iter().filter(|&ty| takes(operands, wanted, ty)) {
         let inputs = vec![ty; function.arity];
         if let Some(found) = kernel(kernel_name, &vec![ty.stored(); function.arity]) {
             if ty == ItemType::Half && found.output != Type::Bool && !function.is_exact_in_halves() {
@@ -272,7 +272,21 @@ pub(super) fn resolve(function: Function, operands: &[Operand]) -> Result<Loop> 
             return Ok(Loop { inputs, output });
         }
     }
+    if is_complex(wanted) && function.takes_complex() {
+        let sentence = format!("{name} of complex numbers is not computed here");
+        return Err(TextError::new(TextErrorKind::Unsupported, sentence));
+    }
     Err(none())
+}
+
+/// Whether a loop of one type takes the operands, of which `wanted` is the type that holds all. Each is asked on its
+/// own: half precision holds 8 bits with a sign and without, though the type that holds both does not fit it.
+fn takes(operands: &[Operand], wanted: ItemType, ty: ItemType) -> bool {
+    let is_strong = |one: &Operand| matches!(one, Operand::Strong(_));
+    if rank(wanted) > 0 || !operands.iter().all(is_strong) {
+        return is_safe(wanted, ty);
+    }
+    operands.iter().all(|one| matches!(one, Operand::Strong(own) if is_safe(*own, ty)))
 }
 
 fn halves(name: &str) -> TextError {
@@ -307,7 +321,9 @@ fn of_ldexp(operands: &[Operand], none: impl Fn() -> TextError) -> Result<Loop> 
         return Err(none());
     }
     let first = if rank(first) > 0 { first } else { float(rank_of_integer(first), false) };
-    if first == ItemType::Half {
+    // Beside integers of a type, NumPy takes an integer of the text for the narrowest float.
+    let is_beside = matches!(operands[1], Operand::Strong(ty) if ty.is_integer());
+    if first == ItemType::Half || (operands[0] == Operand::WeakInt && is_beside) {
         return Err(halves("ldexp"));
     }
     let is_long = !is_safe(second, ItemType::Number(Type::I32));
