@@ -11,7 +11,7 @@ use super::columns::{ColumnValues, QueryColumn};
 use super::condition::{self, Computed, ItemType, Parameter, all_of};
 use super::group::{Aggregate, Aggregation, Grouping, Values, group_by};
 use super::ordering::{Direction, SortKey, sorted};
-use super::row_set::RowSet;
+use super::row_condition::RowCondition;
 use super::rows::Rows;
 use super::scan::{Column, Part, Query, scan};
 use crate::array::BoxSource;
@@ -244,7 +244,7 @@ impl Select {
         let walk = self.columns.first().map(|column| column.source().walk());
         let one = |lens: Option<Vec<u64>>| lens.and_then(|lens| lens.first().copied()).unwrap_or(1).max(1);
         let (chunks, blocks) = walk.map_or((None, None), |walk| (Some(walk.chunks), Some(walk.blocks)));
-        Ok(Arc::new(RowSet::new(&numbers, &[], self.count, one(chunks), one(blocks))?))
+        Ok(Arc::new(RowCondition::new(&numbers, &[], self.count, one(chunks), one(blocks))?))
     }
 }
 
