@@ -57,6 +57,7 @@ mod names;
 mod opening;
 mod options;
 mod part;
+mod query;
 mod schema;
 mod storage;
 #[cfg(test)]
