@@ -40,6 +40,12 @@ typedef enum {
 // An array that was opened for reading, as of the commit that was the newest then.
 typedef struct coquina_array coquina_array;
 
+// A table that was opened for reading, as of the commit that was the newest then.
+typedef struct coquina_table coquina_table;
+
+// Values of a column in memory, one for each row that was read.
+typedef struct coquina_values coquina_values;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -101,9 +107,132 @@ coquina_status coquina_array_read(const coquina_array *array,
                                   void *out,
                                   size_t out_bytes);
 
+// Finds the rows that meet a condition such as `price > 20 and name.startswith('A')`: the first `limit` of them,
+// `UINT64_MAX` for all. `*rows` is a handle for `coquina_values_close`, and null after an error; its items are the
+// numbers of the rows, "int64", ascending, as `coquina_table_read_rows` takes them.
+//
+// # Safety
+// `table` is an open handle; `condition` is text that ends with a zero byte; `rows` points to a variable.
+coquina_status coquina_table_query(const coquina_table *table,
+                                   const char *condition,
+                                   uint64_t limit,
+                                   coquina_values **rows);
+
+// Counts the rows that meet a condition, as `coquina_table_query` takes it.
+//
+// # Safety
+// `table` is an open handle; `condition` is text that ends with a zero byte; `count` points to a variable.
+coquina_status coquina_table_count(const coquina_table *table, const char *condition, uint64_t *count);
+
 // What went wrong in the last call of this thread that returned an error: a sentence with the values and the place.
 // Null if none did. Valid until the next call of this thread fails.
 const char *coquina_error(void);
+
+// Opens the table in a directory for reading. `*table` is a handle for `coquina_table_close`, and null after an error.
+//
+// # Safety
+// `path` is text that ends with a zero byte; `table` points to a variable.
+coquina_status coquina_table_open(const char *path,
+                                  coquina_table **table);
+
+// Gives the handle back. Nothing happens for null.
+//
+// # Safety
+// `table` is null or an open handle, which is not used any more.
+void coquina_table_close(coquina_table *table);
+
+// How many rows the table has; 0 for null.
+//
+// # Safety
+// `table` is null or an open handle.
+uint64_t coquina_table_nrows(const coquina_table *table);
+
+// How many columns the table has that can be read; 0 for null.
+//
+// # Safety
+// `table` is null or an open handle.
+size_t coquina_table_ncolumns(const coquina_table *table);
+
+// What column `number` is called, from 0 on. Valid as long as the handle; null for a number of no column.
+//
+// # Safety
+// `table` is null or an open handle.
+const char *coquina_table_column_name(const coquina_table *table, size_t number);
+
+// What column `number` holds, for people and programs, such as "float64", "datetime64[ns]", "text", "categories of
+// text". Valid as long as the handle; null for a number of no column.
+//
+// # Safety
+// `table` is null or an open handle.
+const char *coquina_table_column_type(const coquina_table *table,
+                                      size_t number);
+
+// Reads rows `start` to before `stop` of a column. `*values` is a handle for `coquina_values_close`, and null after an
+// error. Categories are read as the values that they stand for.
+//
+// # Safety
+// `table` is an open handle; `column` is text that ends with a zero byte; `values` points to a variable.
+coquina_status coquina_table_read(const coquina_table *table,
+                                  const char *column,
+                                  uint64_t start,
+                                  uint64_t stop,
+                                  coquina_values **values);
+
+// Reads the rows with these numbers of a column, in this order, as `coquina_table_read` does.
+//
+// # Safety
+// As for `coquina_table_read`; `rows` points to `count` numbers.
+coquina_status coquina_table_read_rows(const coquina_table *table,
+                                       const char *column,
+                                       const int64_t *rows,
+                                       size_t count,
+                                       coquina_values **values);
+
+// Gives the values back. Nothing happens for null.
+//
+// # Safety
+// `values` is null or a handle that is not used any more; nor are the pointers into it.
+void coquina_values_close(coquina_values *values);
+
+// How many values there are, with those that are missing; 0 for null.
+//
+// # Safety
+// `values` is null or an open handle.
+size_t coquina_values_len(const coquina_values *values);
+
+// What the values are: "bool", "int8" to "int64", "uint8" to "uint64", "float16", "float32", "float64", "complex64",
+// "complex128", "bytes of width 4" and so on, or "text". Times are "int64": the type of their column says what is
+// counted. Valid as long as the handle; null for null.
+//
+// # Safety
+// `values` is null or an open handle.
+const char *coquina_values_type(const coquina_values *values);
+
+// The items, one behind another; of text the UTF-8 bytes of all texts, without zeros between them. Items of values that
+// are missing mean nothing. Valid as long as the handle; null for null.
+//
+// # Safety
+// `values` is null or an open handle.
+const void *coquina_values_items(const coquina_values *values);
+
+// How many bytes an item has; 0 for text, and for null.
+//
+// # Safety
+// `values` is null or an open handle.
+size_t coquina_values_item_bytes(const coquina_values *values);
+
+// Where each text begins in the bytes, and, one more, where the last one ends. Valid as long as the handle; null for
+// what is no text.
+//
+// # Safety
+// `values` is null or an open handle.
+const int64_t *coquina_values_offsets(const coquina_values *values);
+
+// For each value, whether it is missing. Valid as long as the handle; null if none can be.
+//
+// # Safety
+// `values` is null or an open handle.
+const bool *coquina_values_missing(const coquina_values *values);
 
 #ifdef __cplusplus
 }  // extern "C"

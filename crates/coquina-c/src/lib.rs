@@ -1,10 +1,11 @@
-//! Coquina for C: arrays and tables in files and directories, opened and read.
+//! Coquina for C: arrays and tables in files and directories, opened, read and queried.
 //!
 //! `include/coquina.h` is made from this crate; `examples/` has programs in C. Functions take and give plain
 //! pointers: what each asks of them stands in its `# Safety`. A panic does not leave the library: it is a status.
 
 mod arrays;
 mod pointers;
+mod queries;
 mod status;
 mod tables;
 mod values;
@@ -14,6 +15,7 @@ pub use arrays::{
     coquina_array_close, coquina_array_dtype, coquina_array_item_bytes, coquina_array_ndim,
     coquina_array_open, coquina_array_read, coquina_array_shape,
 };
+pub use queries::{coquina_table_count, coquina_table_query};
 pub use status::{Status, coquina_error};
 pub use tables::{
     Table, coquina_table_close, coquina_table_column_name, coquina_table_column_type, coquina_table_ncolumns,

@@ -68,6 +68,18 @@ pub(crate) unsafe fn bytes_mut<'a>(pointer: *mut u8, len: usize, name: &str) -> 
     }
 }
 
+/// A variable of C's, to be written.
+///
+/// # Errors
+/// `Invalid` for null.
+///
+/// # Safety
+/// If it is not null, it points to a variable that nobody else uses for `'a`.
+pub(crate) unsafe fn variable<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T> {
+    // SAFETY: as the caller promises.
+    unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
+}
+
 /// A place where C wants a handle: null until it is there.
 ///
 /// # Errors
@@ -77,7 +89,7 @@ pub(crate) unsafe fn bytes_mut<'a>(pointer: *mut u8, len: usize, name: &str) -> 
 /// If it is not null, it points to a variable that nobody else uses for `'a`.
 pub(crate) unsafe fn place<'a, T>(pointer: *mut *mut T, name: &str) -> Result<&'a mut *mut T> {
     // SAFETY: as the caller promises.
-    let place = unsafe { pointer.as_mut() }.ok_or_else(|| null(name))?;
+    let place = unsafe { variable(pointer, name) }?;
     *place = std::ptr::null_mut();
     Ok(place)
 }

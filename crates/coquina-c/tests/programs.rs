@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use coquina::array::{Access, Array, ArraySpec, Fill, Selection, Target, Values, Window};
 use coquina::chunk::{Params, Special};
 use coquina::frame::Kind;
+use coquina::table::{Batch, ColumnSpec, Schema, Table, TableOptions};
 use coquina::{Existing, Job};
 
 /// A file or directory of this name for a test, where nothing is yet.
@@ -84,6 +85,40 @@ fn corner_of_an_array_is_printed() {
     assert!(done.status.success());
     // All of it, as it has fewer items than are asked for.
     assert_eq!(ran(&program, &[name, "9"]).stdout.iter().filter(|byte| **byte == b'\n').count(), 4);
+}
+
+/// Writes a table of trees: their heights and names, of which one is missing.
+fn trees(path: &Path) {
+    let schema = Schema::new([ColumnSpec::number::<f64>("height"), ColumnSpec::text("name").nullable()]);
+    let mut table = Table::create(path, &schema, &TableOptions::default()).expect("a table");
+    let names = vec![Some("oak"), None, Some("Ölbaum"), Some("ash"), Some("")];
+    let batch = Batch::new().with("height", [31.5, 4.0, 12.25, 18.0, 20.0]).with("name", names);
+    table.append(&batch).expect("rows");
+    table.close().expect("a commit");
+}
+
+#[test]
+fn rows_that_meet_a_condition_are_printed() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trees");
+    if path.exists() {
+        std::fs::remove_dir_all(&path).expect("the table of the last run");
+    }
+    trees(&path);
+    let (program, name) = (compiled("query", "query"), path.to_str().expect("a name"));
+    let told = |condition: &str, column: &str| {
+        let done = ran(&program, &[name, condition, column]);
+        String::from_utf8_lossy(if done.status.success() { &done.stdout } else { &done.stderr }).into_owned()
+    };
+    assert_eq!(told("height > 10", "name"), "0: oak\n2: Ölbaum\n3: ash\n4: \n4 rows\n");
+    assert_eq!(told("name is null", "height"), "1: 4\n1 rows\n");
+    assert_eq!(told("height < 10", "name"), "1: missing\n1 rows\n");
+    assert_eq!(told("height > 99", "name"), "0 rows\n");
+    assert!(
+        told("heigth > 10", "name").contains("\n  heigth > 10\n  ^^^^^^"),
+        "{}",
+        told("heigth > 10", "name")
+    );
+    assert!(told("height > 10", "age").contains("age"));
 }
 
 #[test]
