@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 
+import blosc2
 import h5py
 import numpy as np
 from PIL import Image
@@ -44,6 +45,8 @@ def make(folder):
         Image.fromarray(scan).save(folder / f"scans/{number:04d}.png")
     _hdf5(folder, rng)
     _tables(folder, rng)
+    with blosc2.TreeStore(str(folder / "run.b2z"), mode="w") as store:
+        store["/raw/images"] = climate[:4, :30, :50].reshape(4, 1500)
 
 
 def _hdf5(folder, rng):

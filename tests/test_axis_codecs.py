@@ -162,15 +162,13 @@ def test_a_codec_is_a_name_or_a_pair(codec):
         cq.asarray(WAVE, codec=codec)
 
 
-def test_plain_bytes_and_hdf5_have_no_axes_for_codecs(tmp_path):
+def test_plain_bytes_have_no_axes_for_codecs():
     with pytest.raises(ValueError, match="chunks of arrays"):
         cq.compress(WAVE, codec=("zfp_rate", 25))
     with pytest.raises(ValueError, match="chunks of arrays"):
         cq.compress(WAVE, filters=("ndcell", 4))
     with pytest.raises(ValueError, match="zfp_rate"):
         cq.dumps(WAVE, codec=("zfp_rate", 25))
-    with cq.open(tmp_path / "a.h5", "w") as file, pytest.raises(ValueError, match="no parameter of a codec"):
-        file.create_dataset("x", data=WAVE, chunks=(70, 90), filter="blosc2", codec=("zfp_rate", 25))
 
 
 def test_a_chunk_alone_says_its_codec_but_cannot_be_decoded(tmp_path):

@@ -317,7 +317,7 @@ def facts_of(shape: tuple[int, ...], rank: int, dtype: np.dtype[Any], **known: A
         "shape": shape, "rank": rank, "chunks": (), "filters": [], "terminated": (), "checksums": True,
         "dtype_text": dtype.str, "itemsize": dtype.itemsize, "fill": bytes(dtype.itemsize), "seconds": None,
         "is_writable": False, "place": None, "path": None, "device": None, "inode": None, "header": None,
-        "contiguous": None, "remote": None,
+        "contiguous": None, "remote": None, "encoding": None,
     }  # fmt: skip
     assert known.keys() <= facts.keys()
     return SimpleNamespace(**facts | known)

@@ -65,6 +65,11 @@ def values(content):
         return found
     except cq.CoquinaError as error:
         return error
+    except Exception as error:
+        # Damage may name a filter that another test has registered, which raises what it likes.
+        if not any(note.endswith("(noted)") for note in getattr(error, "__notes__", ())):
+            raise
+        return error
 
 
 def test_a_changed_bit_of_an_archive_is_an_error_or_changes_nothing(archive):
