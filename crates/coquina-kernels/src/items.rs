@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(bytes_of(items::<u16>(bytes)), bytes);
         assert_eq!(memory.all().as_ptr().addr() % ALIGN, 0);
         let mut numbers = [1_u32, 2];
-        bytes_of_mut(&mut numbers)[4..].copy_from_slice(&7_u32.to_ne_bytes());
+        bytes_of_mut(&mut numbers)[4..].copy_from_slice(&7_u32.to_le_bytes());
         assert_eq!(numbers, [1, 7]);
     }
 

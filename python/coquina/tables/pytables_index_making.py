@@ -194,7 +194,7 @@ class _Making:
         if not is_time and not field.is_bits:
             return stored.lazy()
 
-        def read(start: tuple[int], shape: tuple[int]) -> Values:
+        def read(start: tuple[int, ...], shape: tuple[int, ...]) -> Values:
             items = stored[start[0] : start[0] + shape[0]]
             if is_time:
                 return shown_seconds(np.ascontiguousarray(items).view(np.int64))
