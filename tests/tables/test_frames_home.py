@@ -211,3 +211,13 @@ def test_attributes_are_what_json_has_before_and_after_the_directory_is_opened_a
         home.attrs_of("nothing")["x"] = 1
     assert "nested" not in FramesHome.open(tmp_path / "t").attrs
     home.close()
+
+
+@pytest.mark.parametrize(
+    "terms", [{"filters": [("int_trunc", -4)]}, {"filters": ("trunc_prec", 10)}, {"codec": ("zfp_rate", 25)}]
+)
+def test_table_in_a_directory_is_not_made_with_what_loses_items(tmp_path, terms):
+    # Places of text would be cut as the numbers are, and the text read as another one.
+    with pytest.raises(ValueError, match="kept exactly"):
+        cq.create_table(tmp_path / "t", {"s": ["abc", "d"], "x": [1.5, 2.5]}, **terms)
+    assert not (tmp_path / "t").exists()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -104,6 +104,15 @@ class ChunkEncoding:
         codec = self.codec if self.parameter is None else f"{self.codec}({self.parameter})"
         filters = [name if meta is None else f"{name}({meta})" for name, meta in self.filters or ()]
         return " + ".join([*filters, f"{codec} {self.level}{' with a dictionary' * self.dictionary}"])
+
+
+def loses(storage: Storage) -> bool:
+    """Whether a codec or filter that is asked for by its name may give back other items than were written."""
+    codec = storage.codec[0] if isinstance(storage.codec, tuple) else storage.codec
+    filters = storage.filters if isinstance(storage.filters, list | tuple) else [storage.filters]
+    names = [one[0] if isinstance(one, tuple) and one else one for one in cast("list[Any]", filters)]
+    # A pair of a name and a parameter alone is a filter as well.
+    return codec in _LOSSY_CODECS or any(isinstance(one, str) and one in _LOSSY_FILTERS for one in names)
 
 
 def plain_filter(filters: Any) -> int:
