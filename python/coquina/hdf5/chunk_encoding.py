@@ -108,11 +108,19 @@ class ChunkEncoding:
 
 def loses(storage: Storage) -> bool:
     """Whether a codec or filter that is asked for by its name may give back other items than were written."""
-    codec = storage.codec[0] if isinstance(storage.codec, tuple) else storage.codec
-    filters = storage.filters if isinstance(storage.filters, list | tuple) else [storage.filters]
-    names = [one[0] if isinstance(one, tuple) and one else one for one in cast("list[Any]", filters)]
+    filters: Any = storage.filters
     # A pair of a name and a parameter alone is a filter as well.
-    return codec in _LOSSY_CODECS or any(isinstance(one, str) and one in _LOSSY_FILTERS for one in names)
+    given = cast("list[Any]", filters) if isinstance(filters, list | tuple) else [filters]
+    names = [_first(one) for one in given]
+    lossy = any(isinstance(one, str) and one in _LOSSY_FILTERS for one in names)
+    return lossy or _first(storage.codec) in _LOSSY_CODECS
+
+
+def _first(term: Any) -> Any:
+    """Return the name of a pair of a name and a parameter."""
+    if isinstance(term, tuple) and term:
+        return cast("Any", term)[0]
+    return cast("Any", term)
 
 
 def plain_filter(filters: Any) -> int:
