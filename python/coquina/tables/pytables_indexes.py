@@ -215,7 +215,7 @@ class PyTablesIndex:
         if search is None:
             return RowSet.all(self._layout.nrows)
         try:
-            found = search.find(keys.low, keys.high, missing=missing)
+            found = search.find(keys, missing=missing)
         except _DAMAGE as error:
             self._damage = told(error)
             found = None
@@ -230,7 +230,7 @@ class PyTablesIndex:
         if search is None:
             return self._layout.nrows
         try:
-            return search.estimate(keys.low, keys.high, missing=missing)
+            return search.estimate(keys, missing=missing)
         except _DAMAGE as error:
             self._damage = told(error)
             return search.rows

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use coquina::array::BoxSource;
 use coquina::index::KeyKind;
 use coquina::index::pytables::{Answer, Arrays, Chunking, Facts, Index, Keys};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 
+use super::key_ranges::PyKeyRanges;
 use crate::errors::Raised;
 use crate::lazy::Lazy;
 use crate::watch;
@@ -124,18 +125,10 @@ impl PyTablesSearch {
         self.index.item_bytes()
     }
 
-    /// The rows that may have values in ranges of keys: rows, and first rows and ends of ranges.
-    #[pyo3(signature = (low, high, *, missing=false))]
-    fn find<'py>(
-        &self,
-        py: Python<'py>,
-        low: PyReadonlyArray1<'py, u64>,
-        high: PyReadonlyArray1<'py, u64>,
-        missing: bool,
-    ) -> Result<Found<'py>, Raised> {
-        let (low, high) = (low.as_array().to_vec(), high.as_array().to_vec());
-        let answer =
-            watch::run(py, usize::MAX, None, None, |job| self.index.find(&low, &high, missing, job))?;
+    /// The rows that may have values with these keys: rows, and first rows and ends of ranges.
+    #[pyo3(signature = (keys, *, missing=false))]
+    fn find<'py>(&self, py: Python<'py>, keys: &PyKeyRanges, missing: bool) -> Result<Found<'py>, Raised> {
+        let answer = watch::run(py, usize::MAX, None, None, |job| self.index.find(&keys.keys, missing, job))?;
         let (rows, ranges) = match answer {
             Answer::Rows(rows) => (rows, Vec::new()),
             Answer::Ranges(ranges) => {
@@ -147,15 +140,8 @@ impl PyTablesSearch {
     }
 
     /// About how many rows `find` gives at most.
-    #[pyo3(signature = (low, high, *, missing=false))]
-    fn estimate(
-        &self,
-        py: Python<'_>,
-        low: PyReadonlyArray1<'_, u64>,
-        high: PyReadonlyArray1<'_, u64>,
-        missing: bool,
-    ) -> Result<u64, Raised> {
-        let (low, high) = (low.as_array().to_vec(), high.as_array().to_vec());
-        watch::run(py, usize::MAX, None, None, |job| self.index.estimate(&low, &high, missing, job))
+    #[pyo3(signature = (keys, *, missing=false))]
+    fn estimate(&self, py: Python<'_>, keys: &PyKeyRanges, missing: bool) -> Result<u64, Raised> {
+        watch::run(py, usize::MAX, None, None, |job| self.index.estimate(&keys.keys, missing, job))
     }
 }

@@ -6,7 +6,7 @@
 //! Invariant: a row whose value is in a range is a candidate, or the search fails. What is told of chunks is not
 //! believed: before values are left out for it, the chunk is read. Numbers that nothing can have are errors.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use coquina_kernels::Type;
 
@@ -17,6 +17,7 @@ use super::shape::{Arrays, Facts, Shape};
 use super::value_keys::{LAST, until_nul};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
+use crate::index::key_ranges::KeyRanges;
 use crate::index::keys::KeyKind;
 
 /// More rows than these are not listed: nothing is known of any.
@@ -115,15 +116,13 @@ impl Index {
         self.chunks.shape.item_bytes
     }
 
-    /// The rows that may have values whose keys are from one of `low` to that of `high`, both ends within; with
-    /// `missing` also those without a value.
+    /// The rows that may have values with these keys; with `missing` also those without a value.
     ///
     /// # Errors
-    /// `Corrupt` for values in no order and rows that are not there, `Invalid` for as many `low` as not `high`, and
-    /// what goes wrong with reading.
-    pub fn find(&self, low: &[u64], high: &[u64], missing: bool, job: &Job<'_>) -> Result<Answer> {
+    /// `Corrupt` for values in no order and rows that are not there, and what goes wrong with reading.
+    pub fn find(&self, keys: &KeyRanges, missing: bool, job: &Job<'_>) -> Result<Answer> {
         let shape = &self.chunks.shape;
-        let ranges = self.ranges(low, high, missing)?;
+        let ranges = self.ranges(keys, missing);
         let places = self.places(&ranges, job)?;
         let candidates = Candidates { arrays: &self.chunks.arrays, shape, places: &places };
         if shape.item_bytes < 8 {
@@ -139,9 +138,9 @@ impl Index {
     ///
     /// # Errors
     /// As [`Self::find`].
-    pub fn estimate(&self, low: &[u64], high: &[u64], missing: bool, job: &Job<'_>) -> Result<u64> {
+    pub fn estimate(&self, keys: &KeyRanges, missing: bool, job: &Job<'_>) -> Result<u64> {
         let shape = &self.chunks.shape;
-        let ranges = self.ranges(low, high, missing)?;
+        let ranges = self.ranges(keys, missing);
         let ends = self.chunks.ends(job)?;
         let (mut between, mut read) = (0_u64, 0);
         for slice in 0..shape.slices() {
@@ -177,21 +176,19 @@ impl Index {
     }
 
     /// Ranges of keys in which PyTables has sorted the values, in order.
-    fn ranges(&self, low: &[u64], high: &[u64], missing: bool) -> Result<Vec<(u64, u64)>> {
-        if low.len() != high.len() {
-            return Err(Error::invalid(format!("ranges of {} and {} keys", low.len(), high.len())));
-        }
-        let range = |(&low, &high): (&u64, &u64)| {
+    fn ranges(&self, keys: &KeyRanges, missing: bool) -> Vec<(u64, u64)> {
+        let range = |range: &RangeInclusive<u64>| {
+            let (low, high) = (*range.start(), *range.end());
             if self.keys.kind == KeyKind::Bytes {
                 return (until_nul(low), until_nul(high));
             }
             let near = u64::from(self.keys.is_rounded);
             (low.saturating_sub(near), high.saturating_add(near).min(self.key_max))
         };
-        let mut ranges: Vec<_> = low.iter().zip(high).map(range).collect();
+        let mut ranges: Vec<_> = keys.ranges().iter().map(range).collect();
         ranges.extend(self.missing.filter(|_| missing).map(|key| (key, key)));
         ranges.sort_unstable();
-        Ok(ranges)
+        ranges
     }
 
     /// For each slice the places of candidates, in order, not adjacent.

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::array::{BoxSource, Walk, copy_region};
 use crate::base::error::Result;
-use crate::index::KeyKind;
+use crate::index::{KeyKind, KeyRanges};
 use crate::query::testing::random;
 
 /// Items in memory.
@@ -263,7 +263,7 @@ pub(super) fn asked(
     values: &[Vec<u8>],
     picks: &[usize],
     missing: bool,
-) -> (Vec<u64>, Vec<u64>, Vec<i64>) {
+) -> (KeyRanges, Vec<i64>) {
     let numbers: Vec<&Vec<u8>> = values.iter().filter(|value| !is_nan(kind, value)).collect();
     let mut ends: Vec<&Vec<u8>> =
         picks.iter().filter_map(|&pick| numbers.get(pick % numbers.len().max(1)).copied()).collect();
@@ -287,10 +287,8 @@ pub(super) fn asked(
         })
     };
     let rows = values.iter().zip(0..).filter(|(value, _)| is_in(value)).map(|(_, row)| row).collect();
-    let keys = |ends: &mut dyn Iterator<Item = &Vec<u8>>| -> Vec<u64> {
-        ends.map(|value| key_of(kind, value)).collect()
-    };
-    (keys(&mut pairs.iter().map(|pair| pair.0)), keys(&mut pairs.iter().map(|pair| pair.1)), rows)
+    let ranges = pairs.iter().map(|(low, high)| key_of(kind, low)..=key_of(kind, high));
+    (KeyRanges::union(ranges.collect()), rows)
 }
 
 pub(super) fn listed(answer: &Answer) -> Vec<i64> {

@@ -11,7 +11,7 @@ use super::testing::{
 use super::*;
 use crate::base::error::ErrorKind;
 use crate::base::pool::Job;
-use crate::index::KeyKind;
+use crate::index::{KeyKind, KeyRanges};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
@@ -27,15 +27,15 @@ proptest! {
         let index = stored.open(&facts, kind).unwrap();
         prop_assert_eq!(index.rows(), rows as u64);
         let job = Job::default();
-        let (low, high, wanted) = asked(kind, &values, &picks, missing);
+        let (asked, wanted) = asked(kind, &values, &picks, missing);
         // The second time keys are known.
         for _ in 0..2 {
-            let found = listed(&index.find(&low, &high, missing, &job).unwrap());
+            let found = listed(&index.find(&asked, missing, &job).unwrap());
             if setup.item_bytes == 8 && setup.chunking.reduction == 1 {
                 prop_assert_eq!(&found, &wanted);
             }
             prop_assert!(wanted.iter().all(|row| found.binary_search(row).is_ok()), "{:?} of {:?}", found, wanted);
-            prop_assert!(index.estimate(&low, &high, missing, &job).unwrap() >= wanted.len() as u64);
+            prop_assert!(index.estimate(&asked, missing, &job).unwrap() >= wanted.len() as u64);
         }
     }
 
@@ -61,12 +61,12 @@ proptest! {
         }
         let index = stored.open(&facts, kind).unwrap();
         let job = Job::default();
-        let (low, high, wanted) = asked(kind, &values, &picks, false);
-        if let Ok(found) = index.find(&low, &high, false, &job) {
+        let (asked, wanted) = asked(kind, &values, &picks, false);
+        if let Ok(found) = index.find(&asked, false, &job) {
             let found = listed(&found);
             prop_assert!(wanted.iter().all(|row| found.binary_search(row).is_ok()), "{:?} of {:?}", found, wanted);
         }
-        let _ = index.estimate(&low, &high, true, &job);
+        let _ = index.estimate(&asked, true, &job);
     }
 
     #[test]
@@ -98,13 +98,14 @@ proptest! {
         let job = Job::default();
         let mut high = keys.clone();
         high.rotate_left(keys.len().min(1));
+        let asked = KeyRanges::union(keys.iter().zip(&high).map(|(&low, &high)| low..=high).collect());
         for missing in [false, true] {
-            if let Ok(found) = index.find(&keys, &high, missing, &job) {
+            if let Ok(found) = index.find(&asked, missing, &job) {
                 let found = listed(&found);
                 prop_assert!(found.is_sorted_by(|one, next| one < next));
                 prop_assert!(found.last().is_none_or(|&row| row.cast_unsigned() < index.rows()));
             }
-            let _ = index.estimate(&keys, &high, missing, &job);
+            let _ = index.estimate(&asked, missing, &job);
         }
     }
 
@@ -154,8 +155,8 @@ proptest! {
         let facts = Facts { chunking, rest, rest_kept: rest, table_chunk_rows: 7 };
         let index = stored.open(&facts, kind).unwrap();
         for missing in [false, true] {
-            let (low, high, wanted) = asked(kind, &values, &picks, missing);
-            let found = listed(&index.find(&low, &high, missing, &job).unwrap());
+            let (asked, wanted) = asked(kind, &values, &picks, missing);
+            let found = listed(&index.find(&asked, missing, &job).unwrap());
             prop_assert!(wanted.iter().all(|row| found.binary_search(row).is_ok()), "{:?} of {:?}", found, wanted);
             // NaN stands behind the number with which a slice is told to end.
             let is_other = |row: &i64| {
@@ -187,6 +188,5 @@ fn what_cannot_be_sorted_or_opened_says_so() {
     let opened = |kind| stored.open(&facts, kind).map(|_| ()).unwrap_err().kind();
     assert_eq!(opened(KeyKind::Text), ErrorKind::Invalid);
     assert_eq!(opened(KeyKind::Number(Type::I8)), ErrorKind::Invalid);
-    let index = stored.open(&facts, sorting.kind).unwrap();
-    assert_eq!(index.find(&[1, 2], &[1], false, &Job::default()).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(KeyRanges::new(&[1, 2], &[1]).unwrap_err().kind(), ErrorKind::Invalid);
 }
