@@ -149,17 +149,8 @@ impl QueryColumn {
                 *source = Arc::new(FirstRows { source: Arc::clone(source), rows });
             }
         };
-        match &mut self.values {
-            ColumnValues::Numbers { source, .. }
-            | ColumnValues::Enumeration { source, .. }
-            | ColumnValues::Times { source, .. }
-            | ColumnValues::Halves(source)
-            | ColumnValues::FixedBytes(source)
-            | ColumnValues::FixedPoints(source)
-            | ColumnValues::Seconds(source)
-            | ColumnValues::Categories { codes: source, .. } => cut(source, rows),
-            ColumnValues::Texts { offsets, .. } => cut(offsets, rows.saturating_add(1)),
-        }
+        let one_more = u64::from(matches!(self.values, ColumnValues::Texts { .. }));
+        cut(self.source_mut(), rows.saturating_add(one_more));
         if let Some(mask) = &mut self.mask {
             cut(mask, rows);
         }
@@ -177,6 +168,21 @@ impl QueryColumn {
     /// The source with an item for each row: values, codes, or offsets.
     pub fn source(&self) -> &Arc<dyn BoxSource> {
         match &self.values {
+            ColumnValues::Numbers { source, .. }
+            | ColumnValues::Enumeration { source, .. }
+            | ColumnValues::Times { source, .. }
+            | ColumnValues::Halves(source)
+            | ColumnValues::FixedBytes(source)
+            | ColumnValues::FixedPoints(source)
+            | ColumnValues::Seconds(source) => source,
+            ColumnValues::Texts { offsets, .. } => offsets,
+            ColumnValues::Categories { codes, .. } => codes,
+        }
+    }
+
+    /// As [`Self::source`], to put another one in its place.
+    pub(super) fn source_mut(&mut self) -> &mut Arc<dyn BoxSource> {
+        match &mut self.values {
             ColumnValues::Numbers { source, .. }
             | ColumnValues::Enumeration { source, .. }
             | ColumnValues::Times { source, .. }

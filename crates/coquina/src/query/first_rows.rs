@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::array::{Bounds, BoxSource, Known, Walk, check_box};
+use crate::array::{Bounds, BoxSource, Known, NextRowPlane, Walk, check_box};
 use crate::base::error::Result;
 
 /// Some rows of a source, from the first one on.
@@ -51,5 +51,9 @@ impl BoxSource for FirstRows {
 
     fn possible(&self, rows: Range<u64>) -> Option<Range<u64>> {
         self.source.possible(rows)
+    }
+
+    fn planes(&self, rows: Range<u64>, next: &mut NextRowPlane<'_>) -> Result<bool> {
+        self.source.planes(rows, next)
     }
 }

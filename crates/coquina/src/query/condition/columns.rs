@@ -224,20 +224,9 @@ pub(super) fn element(column: &QueryColumn, index: &[i128]) -> Result<QueryColum
         })?;
         places.push(place);
     }
-    let part = |source: &Arc<dyn BoxSource>| -> Arc<dyn BoxSource> {
-        Arc::new(Element { source: Arc::clone(source), index: places.clone() })
-    };
     let mut made = column.clone();
     made.path = format!("{}[{listed}]", column.path);
-    match &mut made.values {
-        ColumnValues::Numbers { source, .. }
-        | ColumnValues::Enumeration { source, .. }
-        | ColumnValues::Times { source, .. }
-        | ColumnValues::Halves(source)
-        | ColumnValues::FixedBytes(source)
-        | ColumnValues::FixedPoints(source)
-        | ColumnValues::Seconds(source) => *source = part(source),
-        ColumnValues::Texts { .. } | ColumnValues::Categories { .. } => {}
-    }
+    // Texts and categories have no axes.
+    *made.source_mut() = Arc::new(Element { source: Arc::clone(column.source()), index: places });
     Ok(made)
 }
