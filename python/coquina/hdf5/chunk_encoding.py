@@ -88,7 +88,7 @@ class ChunkEncoding:
     @property
     def is_lossy(self) -> bool:
         """Whether items may be read as others than were written."""
-        return self.codec in _LOSSY_CODECS or any(name in _LOSSY_FILTERS for name, _ in self.filters or ())
+        return _is_lossy(self.codec, [name for name, _ in self.filters or ()])
 
     @property
     def terms(self) -> Terms:
@@ -111,9 +111,12 @@ def loses(storage: Storage) -> bool:
     filters: Any = storage.filters
     # A pair of a name and a parameter alone is a filter as well.
     given = cast("list[Any]", filters) if isinstance(filters, list | tuple) else [filters]
-    names = [_first(one) for one in given]
-    lossy = any(isinstance(one, str) and one in _LOSSY_FILTERS for one in names)
-    return lossy or _first(storage.codec) in _LOSSY_CODECS
+    return _is_lossy(_first(storage.codec), [_first(one) for one in given])
+
+
+def _is_lossy(codec: Any, filters: Sequence[Any]) -> bool:
+    """Whether a codec, or one of these filters, may give back other items than it was given."""
+    return codec in _LOSSY_CODECS or any(name in _LOSSY_FILTERS for name in filters)
 
 
 def _first(term: Any) -> Any:

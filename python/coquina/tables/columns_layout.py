@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.hdf5.chunk_encoding import ChunkEncoding
+from coquina.hdf5.chunk_encoding import loses
 from coquina.storage_options import Storage
 from coquina.tables import columns_names as names
 from coquina.tables.column_encodings import make_column
@@ -57,10 +57,6 @@ def create_columns(
     if name in group:
         raise ValueError(f"create_table: there is something of the name {name!r}")
     storage = column_storage(storage, expected_rows)
-    encoding = ChunkEncoding.of(storage, None, 1) if storage.compressor == "blosc2" else None
-    if encoding is not None and encoding.is_lossy:
-        # Places of text and numbers that say which values are missing are stored in the same way.
-        raise ValueError(f"{encoding}: columns are kept exactly; lossy= gives bounds by column")
     made = group.create_group(name)
     try:
         return ColumnsLayout.create(Hdf5Home(made), schema, storage, title=title, lossy=lossy)
@@ -98,12 +94,19 @@ class ColumnsLayout(GrowingColumns):
         title: str = "",
         lossy: Mapping[str, Lossy] | None = None,
     ) -> ColumnsLayout:
-        """Make a table without rows in an empty home. lossy: bounds by column."""
+        """Make a table without rows in an empty home. lossy: bounds by column.
+
+        Raises ValueError for no columns, names that columns cannot have, and what loses items.
+        """
         if not schema:
             raise ValueError("create_table: a table needs a column")
         order = [spec.name for spec in schema]
         for at, name in enumerate(order):
             names.check_name(name, order[:at])
+        if loses(storage):
+            # Places of text and numbers that say which values are missing are stored in the same way.
+            asked = f"codec {storage.codec!r}, filters {storage.filters!r}"
+            raise ValueError(f"{asked}: columns are kept exactly; lossy= gives bounds by column")
         bounds = lossy or {}
         with home.transaction():
             for spec in schema:

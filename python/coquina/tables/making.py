@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from coquina._core import check_is_replaceable, put_in_place
-from coquina.hdf5.chunk_encoding import loses
 from coquina.hdf5.files import File
 from coquina.remote import new_path
 from coquina.storage_options import Storage, TableOptions, check_keywords
@@ -111,12 +110,6 @@ class NewTable:
         # Frames always have checksums.
         plain = replace(self.storage, fletcher32=None, checksums=None)
         storage = column_storage(plain, self.expected_rows)
-        if loses(storage):
-            # Places of text and numbers that say which values are missing are stored in the same way.
-            raise ValueError(
-                f"codec {storage.codec!r}, filters {storage.filters!r}: columns are kept exactly; lossy= "
-                "gives bounds by column"
-            )
         home = FramesHome.make(path)
         try:
             return ColumnsLayout.create(home, schema, storage, title=self.title, lossy=lossy)
