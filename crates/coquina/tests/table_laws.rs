@@ -5,7 +5,7 @@
 mod tables;
 
 use coquina::frame::Mode;
-use coquina::table::{Batch, Schema, Table, Values};
+use coquina::table::{Batch, Schema, Table, Texts, Values};
 use coquina::{Error, ErrorKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -143,6 +143,51 @@ fn a_reader_of_a_directory_sees_commits_and_nothing_else() {
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.nrows(), 13);
     Table::open(&folder.0, Mode::Write).unwrap().close().unwrap();
+}
+
+#[test]
+fn readers_beside_a_busy_writer_see_one_commit_in_all_columns() {
+    let folder = Folder::new("busy");
+    let schema = Schema::new([Kind::I64.spec("a"), Kind::Text.spec("b"), Kind::I64.spec("c")]);
+    let mut table = Table::create(&folder.0, &schema, &options(8, 4)).unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            for n in 0..150_i64 {
+                table
+                    .transaction(|table| {
+                        let row = Batch::new().with("a", [n]).with("b", [n.to_string()].to_vec());
+                        table.append(&row.with("c", [n]))?;
+                        table.flush()?;
+                        if n % 3 == 2 {
+                            // The file of the old one is removed.
+                            let again: Vec<i64> = (0..=n).collect();
+                            table.drop_column("c")?;
+                            table.add_column_with(&Kind::I64.spec("c"), again)?;
+                        }
+                        Ok(())
+                    })
+                    .unwrap();
+                if n % 10 == 9 {
+                    table.compact().unwrap();
+                }
+            }
+            table.close().unwrap();
+        });
+        let mut lasting = Table::open(&folder.0, Mode::Read).unwrap();
+        while !writer.is_finished() {
+            lasting.refresh().unwrap();
+            for reader in [&lasting, &Table::open(&folder.0, Mode::Read).unwrap()] {
+                let rows = reader.nrows().cast_signed();
+                let numbers: Vec<i64> = (0..rows).collect();
+                let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
+                let texts: Texts = texts.iter().map(String::as_str).collect();
+                assert_eq!(reader.column("a").unwrap().read::<i64>(..).unwrap(), numbers);
+                assert_eq!(reader.column("c").unwrap().read::<i64>(..).unwrap(), numbers);
+                assert_eq!(reader.column("b").unwrap().read_text(..).unwrap(), texts);
+            }
+        }
+    });
+    assert_eq!(Table::open(&folder.0, Mode::Read).unwrap().nrows(), 150);
 }
 
 #[test]

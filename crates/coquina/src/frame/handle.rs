@@ -11,7 +11,7 @@ use super::format::slots::Slots;
 use super::format::spec::{Kind, Spec};
 use super::load::Origin;
 use super::snapshot::{Chunks, Snapshot};
-use super::state::{CommitId, FrameState, SumState};
+use super::state::{FrameState, SumState};
 use super::writer::Writer;
 use super::writer::change::{Change, Entry, Put};
 use super::writer::contiguous::Contiguous;
@@ -94,7 +94,9 @@ impl Frame {
                 )));
             }
             let mut frame = match (mode, metadata.is_dir()) {
-                (Mode::Read, false) => Self::open_file(&path, offset, None, limits, is_damaged)?,
+                (Mode::Read, false) => {
+                    Self::open_file(&path, offset, limits, is_damaged, |origin| origin.load())?
+                }
                 (Mode::Read, true) => Self::open_folder(&path, limits, is_damaged)?,
                 (Mode::Write, false) => {
                     let (writer, snapshot) = Contiguous::open(&path, None, limits)?;
@@ -119,17 +121,14 @@ impl Frame {
     pub(super) fn open_file(
         path: &Path,
         base: u64,
-        id: Option<CommitId>,
         limits: Limits,
         is_damaged: bool,
+        load: impl FnOnce(&Origin<'_>) -> Result<(FrameState, bool)>,
     ) -> Result<Self> {
         let file = Arc::new(File::open(path)?);
         let modified = file.metadata()?.modified().ok();
         let origin = Origin { source: &*file, base, kind: Kind::Contiguous, limits: &limits, is_damaged };
-        let (loaded, _) = match id {
-            Some(id) => origin.load_at(id)?,
-            None => origin.load()?,
-        };
+        let (loaded, _) = load(&origin)?;
         let snapshot = Snapshot::new(loaded, Chunks::Contiguous(file.clone(), base), limits, 0);
         Ok(Self::with(snapshot, Back::File { file, base, modified }))
     }

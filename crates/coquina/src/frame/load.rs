@@ -116,8 +116,9 @@ impl Origin<'_> {
         if is_changed { self.load_with(header, Trust::Header).ok() } else { None }
     }
 
-    /// Reads the state with an id; says too whether the header is that of another one.
-    pub(super) fn load_at(&self, id: CommitId) -> Result<(FrameState, bool)> {
+    /// Reads the state with an id; says too whether the header is that of another one. `is_followed`: it is known that
+    /// there may be later states.
+    pub(super) fn load_at(&self, id: CommitId, is_followed: bool) -> Result<(FrameState, bool)> {
         let is_wanted = |loaded: &FrameState| loaded.has_fingerprint && loaded.tail_sum == id.sum;
         let header = self.header().ok().filter(|header| header.counts.frame_len == id.end);
         let by_header = header.and_then(|header| self.load_with(header, Trust::None).ok());
@@ -126,7 +127,10 @@ impl Origin<'_> {
         }
         // The header is written after the id is known to all: one that is ahead of it belongs to another id.
         let is_ahead = self.header().is_ok_and(|header| header.counts.frame_len > id.end);
-        if is_ahead && self.load().is_ok_and(|(loaded, _)| loaded.header.counts.frame_len > id.end) {
+        if !is_followed
+            && is_ahead
+            && self.load().is_ok_and(|(loaded, _)| loaded.header.counts.frame_len > id.end)
+        {
             return Err(Error::corrupt(
                 "a newer commit than the one that is said to be the last, or not the file that belongs here",
             ));

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::handle::{Back, Frame, Mode};
+use super::load::Origin;
 use super::state::CommitId;
 use super::writer::contiguous::Contiguous;
 use crate::base::error::{Error, Result};
@@ -26,7 +27,7 @@ impl Frame {
         let open = || {
             let path = std::path::absolute(path)?;
             let mut frame = match mode {
-                Mode::Read => Self::open_file(&path, 0, Some(id), limits, false)?,
+                Mode::Read => return Self::open_read_only_at(&path, id, limits, false),
                 Mode::Write => {
                     let (writer, snapshot) = Contiguous::open(&path, Some(id), limits)?;
                     Self::with(snapshot, Back::Writer(Box::new(writer)))
@@ -36,6 +37,23 @@ impl Frame {
             Ok(frame.at(path))
         };
         open().map_err(|e: Error| e.at(path.display().to_string()))
+    }
+
+    /// Opens for reading the state of a frame that has this id and may not be the last one any more, which
+    /// [`Frame::open_at`] takes for damage.
+    ///
+    /// # Errors
+    /// As [`Frame::open_at`].
+    pub fn open_earlier_at(path: &Path, id: CommitId, limits: Limits) -> Result<Self> {
+        let open = || Self::open_read_only_at(&std::path::absolute(path)?, id, limits, true);
+        open().map_err(|e: Error| e.at(path.display().to_string()))
+    }
+
+    fn open_read_only_at(path: &Path, id: CommitId, limits: Limits, is_followed: bool) -> Result<Self> {
+        let load = |origin: &Origin<'_>| origin.load_at(id, is_followed);
+        let mut frame = Self::open_file(path, 0, limits, false, load)?;
+        frame.is_owned = true;
+        Ok(frame.at(path.to_path_buf()))
     }
 
     /// The id of the last commit.

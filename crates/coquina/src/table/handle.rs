@@ -14,11 +14,13 @@ use super::names::{Names, check_name, put_table};
 use super::options::{ArrayOptions, TableOptions};
 use super::schema::{ColumnSpec, Schema};
 use super::storage::TableStorage;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::json::JsonObject;
 
 /// Appended rows are flushed when they are more bytes than this, or than a chunk of all columns if that is more.
 const BUFFER_BYTES: usize = 1 << 20;
+/// So often a reader begins again where a writer has come to the next commit.
+const ATTEMPTS: usize = 20;
 
 /// Columns of equal length, by name.
 ///
@@ -129,7 +131,7 @@ impl Table {
             change: Change::None,
             broken: None,
         };
-        table.see().map_err(|e| table.placed(e))?;
+        table.see_newest().map_err(|e| table.placed(e))?;
         table.options = ArrayOptions::read(&table.storage.attributes(""), table.rows);
         Ok(table)
     }
@@ -265,6 +267,19 @@ impl Table {
         Ok(())
     }
 
+    /// Shows the commit that the storage shows, or a newer one, if a writer has removed files of that one meanwhile.
+    fn see_newest(&mut self) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            match self.see() {
+                Err(error) if error.kind() == ErrorKind::Corrupt && self.storage.is_outdated()? => {
+                    self.storage.refresh()?;
+                }
+                seen => return seen,
+            }
+        }
+        Err(Error::corrupt("changes faster than it can be read"))
+    }
+
     /// Shows the last commit, after a change was undone.
     fn see_again(&mut self, undone: Result<()>) {
         let seen = undone.and_then(|()| self.storage.check()).and_then(|()| self.see());
@@ -319,7 +334,7 @@ impl Table {
         self.check()?;
         let is_newer = self.storage.refresh().map_err(|e| self.placed(e))?;
         if is_newer {
-            self.see().map_err(|e| self.placed(e))?;
+            self.see_newest().map_err(|e| self.placed(e))?;
         }
         Ok(is_newer)
     }

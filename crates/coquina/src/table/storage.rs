@@ -124,6 +124,14 @@ pub trait TableStorage: Send + Sync {
         Ok(())
     }
 
+    /// Whether another writer has come to a newer commit than the one that is shown.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt`.
+    fn is_outdated(&self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Goes to the newest commit of another writer; returns whether there was one.
     ///
     /// # Errors

@@ -98,7 +98,7 @@ impl Contiguous {
         let origin =
             Origin { source: &file, base: 0, kind: Kind::Contiguous, limits: &limits, is_damaged: false };
         let (loaded, is_recovered) = match id {
-            Some(id) => origin.load_at(id)?,
+            Some(id) => origin.load_at(id, false)?,
             None => origin.load()?,
         };
         if is_recovered {

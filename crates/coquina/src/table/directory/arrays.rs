@@ -13,7 +13,7 @@ use crate::array::{Array, ArraySpec, OpenOptions, Target};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::Existing;
 use crate::base::json::{JsonObject, JsonText};
-use crate::frame::{CommitId, Kind, Mode};
+use crate::frame::{CommitId, Frame, Kind, Mode};
 
 /// Where a new array is to be.
 pub struct NewArray {
@@ -51,6 +51,9 @@ impl TableDirectory {
         let options = OpenOptions { mode, commit: node.state, ..OpenOptions::default() };
         let array = match Array::open(&file, &options) {
             Ok(array) => array,
+            Err(error) if error.kind() == ErrorKind::Corrupt && self.is_outdated()? => {
+                self.open_earlier(path, node, &options)?
+            }
             Err(error) if !is_of_bytes(&error) => return Err(error),
             Err(error) if self.damaged => left_of(&file, node.state, &error)?,
             Err(error) => return Err(self.foreign(path, node.state, error)),
@@ -58,6 +61,16 @@ impl TableDirectory {
         let array = self.keep(node, Arc::new(array));
         drop(opening);
         array
+    }
+
+    /// Opens the state of an array that was the last one when the manifest was read. A writer has come to the next
+    /// commit since: that there are later states in the file is no damage.
+    fn open_earlier(&self, path: &JsonText, node: &Node, options: &OpenOptions) -> Result<Array> {
+        let (file, id) = (self.file(node.number().unwrap_or(0)), node.state);
+        let id = id.ok_or_else(|| self.foreign(path, id, Error::corrupt("an array without a state")))?;
+        let frame = Frame::open_earlier_at(&file, id, options.limits);
+        let array = frame.and_then(|frame| Array::from_frame(frame, options));
+        array.map_err(|error| self.foreign(path, Some(id), error))
     }
 
     /// The error for a file that cannot be read.

@@ -121,6 +121,10 @@ impl TableStorage for DirectoryStorage {
         self.0.check_usable()
     }
 
+    fn is_outdated(&self) -> Result<bool> {
+        self.0.is_outdated()
+    }
+
     fn refresh(&mut self) -> Result<bool> {
         self.0.refresh()
     }

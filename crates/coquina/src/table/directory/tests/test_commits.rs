@@ -142,6 +142,22 @@ fn readers_keep_their_commit_until_they_refresh() {
 }
 
 #[test]
+fn arrays_that_are_opened_late_are_as_of_the_commit_that_is_shown() {
+    let folder = Folder::new("late");
+    let directory = made(&folder.table());
+    let before = shown(&directory).unwrap();
+    let reader = TableDirectory::open(&folder.table(), READ).unwrap();
+    for generation in 0..3 {
+        let both = || append(&directory, "a", &[generation; 3]).and(append(&directory, "g/b", &[generation]));
+        directory.change(both).unwrap();
+    }
+    assert_eq!(shown(&reader).unwrap(), before);
+    let now = shown(&directory).unwrap();
+    assert_ne!(now, before);
+    assert_eq!(at(&folder.table(), READ), now);
+}
+
+#[test]
 fn threads_wait_for_each_other_and_never_mix_their_changes() {
     let folder = Folder::new("threads");
     let directory = made(&folder.table());
