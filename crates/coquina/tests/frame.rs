@@ -406,6 +406,36 @@ fn very_many_chunks_of_zeros_cost_nothing() {
 }
 
 #[test]
+fn very_many_chunks_with_few_that_are_stored_cost_little() {
+    let folder = Folder::new("few");
+    let path = folder.path("f");
+    let mut frame = Frame::create(&path, Kind::Contiguous, &spec(), Existing::Refuse).unwrap();
+    let (nchunks, stored) = (50_000_000_u64, [0_u64, 1, 777_777, 49_999_999]);
+    let nbytes = nchunks * EACH as u64;
+    frame.apply(Change { nchunks, nbytes, ..Change::default() }).unwrap();
+    for number in stored {
+        let put = frame.put(&packed(&[7; EACH])).unwrap();
+        let entries = vec![(number, put)];
+        frame.apply(Change { nchunks, nbytes, entries, ..Change::default() }).unwrap();
+    }
+    frame.publish().unwrap();
+    frame.compact().unwrap();
+    frame.close().unwrap();
+    // 400 MB of entries.
+    assert!(fs::metadata(&path).unwrap().len() < 8 << 20);
+    let reader = Frame::open(&path, 0, Mode::Read, LIMITS).unwrap().snapshot();
+    assert_eq!((reader.nchunks(), reader.special_chunks()), (nchunks, nchunks - 4));
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < nchunks {
+        let special = matches!(reader.chunk(at), Ok(Stored::Special(..)));
+        found.extend((!special).then_some(at));
+        at = if special { reader.alike_until(at, nchunks) } else { at + 1 };
+    }
+    assert_eq!(found, stored);
+}
+
+#[test]
 fn a_whole_frame_holds_what_its_chunks_hold() {
     let folder = Folder::new("whole");
     let path = folder.path("f");
@@ -421,6 +451,7 @@ fn a_whole_frame_holds_what_its_chunks_hold() {
             nchunks: snapshot.nchunks(),
             chunk: &|number| snapshot.chunk(number),
             statistics: None,
+            alike_until: None,
             vlmetalayers: &vlmetalayers,
         };
         assert_eq!(write_frame(&mut out, &whole).unwrap(), out.len() as u64);
@@ -433,6 +464,11 @@ fn a_whole_frame_holds_what_its_chunks_hold() {
         let mut twice = Vec::new();
         write_frame(&mut twice, &Whole { chunk: &|number| again.chunk(number), ..whole }).unwrap();
         assert_eq!(out, twice);
+        let nchunks = again.nchunks();
+        let mut by_runs = Vec::new();
+        let alike_until = |number: u64| again.alike_until(number, nchunks);
+        write_frame(&mut by_runs, &Whole { alike_until: Some(&alike_until), ..whole }).unwrap();
+        assert_eq!(out, by_runs);
         let bad = Whole { nchunks: 3, ..whole };
         assert!(write_frame(&mut Vec::new(), &bad).is_err());
     }

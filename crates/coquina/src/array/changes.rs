@@ -130,7 +130,8 @@ impl Array {
         if !is_same {
             change.nchunks = Some(grid.nchunks());
             change.shape = Some(grid.shape());
-            change.remap = Some(&remap);
+            // Where numbers stay, nobody needs to go through all of them.
+            change.remap = if grid.numbers_as(old.grid) { None } else { Some(&remap) };
             let meta = self.meta(grid);
             change.metalayers.push((meta.name().into(), meta.write()));
             change.statistics = statistics_after_resize(&old, grid, &change.entries);

@@ -109,7 +109,8 @@ impl Array {
             Ok(_) => None,
             Err(_) => state.chunks.statistics(number),
         };
-        self.write_file(target, existing, &state, &Chunks { chunk: &chunk, statistics: &statistics })?;
+        let chunks = Chunks { chunk: &chunk, statistics: &statistics, alike_until: None };
+        self.write_file(target, existing, &state, &chunks)?;
         Ok(damage)
     }
 
@@ -130,7 +131,9 @@ impl Array {
         let state = self.state();
         let statistics = |number| state.chunks.statistics(number);
         let chunk = |number| in_frame(&state, number);
-        self.write_file(target, existing, &state, &Chunks { chunk: &chunk, statistics: &statistics })
+        let alike_until = |number| state.chunks.alike_until(number, state.grid.nchunks());
+        let chunks = Chunks { chunk: &chunk, statistics: &statistics, alike_until: Some(&alike_until) };
+        self.write_file(target, existing, &state, &chunks)
     }
 
     /// The array as the bytes of a file.
@@ -142,7 +145,9 @@ impl Array {
         let mut out = Vec::new();
         let statistics = |number| state.chunks.statistics(number);
         let chunk = |number| in_frame(&state, number);
-        self.write_to(&mut out, &state, &Chunks { chunk: &chunk, statistics: &statistics })?;
+        let alike_until = |number| state.chunks.alike_until(number, state.grid.nchunks());
+        let chunks = Chunks { chunk: &chunk, statistics: &statistics, alike_until: Some(&alike_until) };
+        self.write_to(&mut out, &state, &chunks)?;
         Ok(out)
     }
 
@@ -182,6 +187,7 @@ impl Array {
             nchunks,
             chunk: chunks.chunk,
             statistics: Some(chunks.statistics),
+            alike_until: chunks.alike_until,
             vlmetalayers: &layers?,
         };
         write_frame(out, &whole)?;
@@ -193,6 +199,7 @@ impl Array {
 struct Chunks<'a> {
     chunk: frame::Chunks<'a>,
     statistics: frame::StatisticsOf<'a>,
+    alike_until: Option<frame::AlikeUntil<'a>>,
 }
 
 /// A chunk as a frame takes it.

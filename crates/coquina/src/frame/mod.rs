@@ -34,7 +34,7 @@ pub(crate) use snapshot::read_verified;
 pub use snapshot::{Snapshot, Stored};
 pub use state::{CommitId, SumState};
 pub use writer::change::{Change, Entry, Put, Remap};
-pub use writer::whole::{Chunks, StatisticsOf, Whole, write_frame};
+pub use writer::whole::{AlikeUntil, Chunks, StatisticsOf, Whole, write_frame};
 
 /// The most chunks of a frame: the index has eight bytes for each, and is a chunk itself.
 pub(crate) const NCHUNKS_MAX: u64 = (crate::chunk::CHUNK_BYTES_MAX / 8) as u64;

@@ -132,7 +132,7 @@ impl Snapshot {
     }
 
     /// Where the chunks end that are the same as chunk `number`: beyond it, `end` at most.
-    pub(crate) fn alike_until(&self, number: u64, end: u64) -> u64 {
+    pub fn alike_until(&self, number: u64, end: u64) -> u64 {
         self.state.slots.alike_until(number, end)
     }
 

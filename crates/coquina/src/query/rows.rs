@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::array::{BoxSource, Walk};
+use crate::array::{BoxSource, Walk, at_once};
 use crate::base::error::{Error, Result};
 
 /// Boxes of fewer rows are not worth a visit each.
@@ -206,6 +206,25 @@ impl Tasks<'_> {
         self.cut.chunk.max(self.cut.task_rows)
     }
 
+    /// Where the tasks end, from the one at `row` on, of which it is known at once that they have no match: a run of
+    /// equal chunks is passed in steps that double.
+    fn without_match_until(&self, row: u64) -> u64 {
+        let Some(condition) = self.condition.filter(|_| self.cut.task_rows >= self.cut.chunk) else {
+            return row;
+        };
+        let (mut at, mut tasks) = (row, 1_u64);
+        while at < self.rows.stop {
+            let end =
+                (at / self.unit()).saturating_add(tasks).saturating_mul(self.unit()).min(self.rows.stop);
+            let item = at_once(|| condition.uniform(&[at], &[end - at]));
+            if item.is_none_or(|item| item.iter().any(|&byte| byte != 0)) {
+                break;
+            }
+            (at, tasks) = (end, tasks.saturating_mul(2));
+        }
+        at
+    }
+
     /// The next task, from a row on.
     fn task(&self, row: u64) -> Range<u64> {
         let start = piece_with(self.condition, &(row..self.rows.stop), self.unit(), self.cut.task_rows);
@@ -217,7 +236,11 @@ impl Iterator for Tasks<'_> {
     type Item = Range<u64>;
 
     fn next(&mut self) -> Option<Range<u64>> {
-        let task = self.task(self.at);
+        let mut task = self.task(self.at);
+        let start = self.without_match_until(task.start);
+        if start > task.start {
+            task = self.task(start);
+        }
         self.skipped += self.cut.boxes_looked_at(self.rows, &(self.at..task.start));
         self.at = task.end;
         (!task.is_empty()).then_some(task)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use coquina_kernels::Type;
 use coquina_kernels::items::bytes_of;
@@ -276,4 +276,67 @@ fn of_few_rows_only_their_blocks_are_decoded() {
     let columns = [Column::Items(&*memory)];
     assert_eq!(scan(&Query { columns: &columns, ..query }, &job(1)).unwrap().parts, found.parts);
     assert!(memory.read.load(Ordering::Relaxed) < 30_000);
+}
+
+/// Counts the questions.
+struct Asked(Array, AtomicU64);
+
+impl BoxSource for Asked {
+    fn shape(&self) -> Vec<u64> {
+        BoxSource::shape(&self.0)
+    }
+
+    fn item_bytes(&self) -> usize {
+        1
+    }
+
+    fn walk(&self) -> Walk {
+        self.0.walk()
+    }
+
+    fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
+        self.0.fill(start, shape, out)
+    }
+
+    fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.uniform(start, shape)
+    }
+}
+
+#[test]
+fn runs_of_chunks_without_a_match_are_passed_at_once() {
+    let count = 1_u64 << 34;
+    let spec = ArraySpec {
+        shape: vec![count],
+        chunks: Some(vec![1 << 16]),
+        blocks: Some(vec![1 << 12]),
+        access: Access::Any,
+        dtype: "|b1".into(),
+        fill: Fill::Special(Special::Zeros),
+        params: Params { typesize: 1, ..Params::default() },
+        checksums: true,
+        statistics: false,
+        tuning: None,
+    };
+    let array = Array::create(&spec, &Target::Memory).unwrap();
+    let rows = [5_u64, 70_000, 1 << 30, (1 << 33) + 17, count - 1];
+    for row in rows {
+        let window = crate::array::Window { offset: 0, bytes: 1 };
+        let one = crate::array::Selection::region(std::slice::from_ref(&(row..row + 1)));
+        array.write(&one, window, crate::array::Values::Bytes(&[1]), &job(1)).unwrap();
+    }
+    let asked = Asked(array, AtomicU64::new(0));
+    for threads in [1, 2] {
+        let all = Rows { start: 3, stop: count, step: 1 };
+        let query = Query { condition: Some(&asked), columns: &[], rows: all, numbers: true, limit: None };
+        let found = scan(&query, &job(threads)).unwrap();
+        assert_eq!(found.numbers, Some(rows.map(u64::cast_signed).to_vec()));
+        assert_eq!(found.report.boxes, count >> 12);
+        // All but those of the five chunks that are stored.
+        assert_eq!(found.report.skipped, (count >> 12) - 5 * 16);
+    }
+    // There are 262,144 chunks.
+    let questions = asked.1.load(Ordering::Relaxed);
+    assert!(questions < 5000, "{questions}");
 }

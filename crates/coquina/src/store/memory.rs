@@ -83,16 +83,20 @@ impl Slots {
 
     /// The slots as a list, of `count` slots that `get` gives.
     fn list(&mut self, count: u64, get: impl Fn(&Self, u64) -> Slot) -> Result<&mut Vec<Slot>> {
-        let len = usize::try_from(count).map_err(|_| Error::limit(format!("{count} chunks")))?;
         let mut slots = Vec::new();
-        slots
-            .try_reserve_exact(len)
-            .map_err(|_| Error::limit(format!("{count} chunks: no memory to list them")))?;
+        reserve(&mut slots, count)?;
         slots.extend((0..count).map(|number| get(self, number)));
         *self = Self::Listed(slots);
         let Self::Listed(slots) = self else { unreachable!("it has just been listed") };
         Ok(slots)
     }
+}
+
+/// Makes room for `count` slots in all.
+fn reserve(slots: &mut Vec<Slot>, count: u64) -> Result<()> {
+    let len = usize::try_from(count).map_err(|_| Error::limit(format!("{count} chunks")))?;
+    let more = len.saturating_sub(slots.len());
+    slots.try_reserve(more).map_err(|_| Error::limit(format!("{count} chunks: no memory to list them")))
 }
 
 impl State {
@@ -110,6 +114,10 @@ impl State {
                 self.slots = Slots::Repeated(Special::Zeros, count)
             }
             _ if is_same => {}
+            Slots::Listed(ref mut slots) if change.remap.is_none() => {
+                reserve(slots, count)?;
+                slots.resize(usize::try_from(count).unwrap_or(usize::MAX), zeros());
+            }
             _ => {
                 let old = |number: u64| change.remap.map_or(Some(number), |remap| remap(number));
                 let get =

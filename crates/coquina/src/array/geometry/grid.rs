@@ -213,6 +213,11 @@ impl Grid {
         self.shape.iter().zip(&old.shape).all(|(new, old)| new >= old)
     }
 
+    /// Whether chunks that are in both shapes, of the same cut, have the same numbers.
+    pub(crate) fn numbers_as(&self, old: &Self) -> bool {
+        self.chunk_strides == old.chunk_strides
+    }
+
     /// The number that a chunk had in another shape of the same cut; `None` if it was not there.
     pub(crate) fn number_in(&self, old: &Self, number: u64) -> Option<u64> {
         if self == old {

@@ -3,17 +3,19 @@
 //! In: the bytes of the index. Out: [`Slots`], and back.
 //! Source: `docs/formats/frame.md`, "Index chunk".
 
-use super::slots::{Builder, Run, Slot, Slots};
+use super::slots::{Builder, RAW_BYTES, Slot, Slots};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{Chunk, Header, Kind, Params, Special, Split, encode, encode_special};
+use crate::chunk::{
+    BlockSource, Chunk, Header, Kind, Params, Special, Split, encode_blocks_of, encode_special,
+};
 use crate::codec;
 use crate::filter::{Pipeline, SHUFFLE};
 use crate::frame::NCHUNKS_MAX;
 
 /// Bytes of an entry.
-pub(crate) const ENTRY_BYTES: usize = 8;
+pub(crate) const ENTRY_BYTES: usize = RAW_BYTES;
 /// Fewer equal entries are written one by one, as C-Blosc2 does.
 const REPEATED_MIN: u64 = 4;
 const BLOCK_BYTES: usize = 16 << 10;
@@ -50,13 +52,6 @@ pub(crate) fn encode_index(slots: &Slots) -> Result<Vec<u8>> {
     if let Some(slot) = slots.all_same().filter(|_| slots.len() >= REPEATED_MIN) {
         return encode_special(Special::Value, &slot.raw.to_le_bytes(), nbytes, ENTRY_BYTES);
     }
-    let mut bytes = Vec::with_capacity(nbytes);
-    for run in slots.runs() {
-        match run {
-            Run::Same(slot, len) => (0..len).for_each(|_| bytes.extend(slot.raw.to_le_bytes())),
-            Run::Listed(slots) => slots.iter().for_each(|slot| bytes.extend(slot.raw.to_le_bytes())),
-        }
-    }
     let params = Params {
         codec: codec::by_id(0)?,
         level: 5,
@@ -66,7 +61,24 @@ pub(crate) fn encode_index(slots: &Slots) -> Result<Vec<u8>> {
         split: Split::Never,
         ..Params::default()
     };
-    encode(&bytes, &params, &Job::inline())
+    let block_bytes = params.block_bytes(nbytes);
+    let mut chunk = Vec::new();
+    let len = encode_blocks_of(&Entries { slots, block_bytes }, nbytes, &params, &mut chunk, &Job::inline())?;
+    chunk.truncate(len);
+    chunk.shrink_to_fit();
+    Ok(chunk)
+}
+
+/// The index block by block: all of it at once may be gigabytes that compress to kilobytes.
+struct Entries<'s> {
+    slots: &'s Slots,
+    block_bytes: usize,
+}
+
+impl BlockSource for Entries<'_> {
+    fn fill(&self, number: usize, out: &mut [u8]) {
+        self.slots.write_raw((number * self.block_bytes / ENTRY_BYTES) as u64, out);
+    }
 }
 
 /// The slots that an index chunk tells, without sums. `nchunks` is how many there must be, if that is known.
@@ -111,10 +123,7 @@ fn decode_windows(chunk: &Chunk<'_>, limits: &Limits) -> Result<Slots> {
         let bytes = (header.nbytes - at).min(window);
         let part = buffer.get_mut(..bytes).unwrap_or_default();
         chunk.decode_range(at, part, &Job::inline())?;
-        for entry in part.chunks_exact(ENTRY_BYTES) {
-            let raw = i64::from_le_bytes(entry.try_into().unwrap_or_default());
-            slots.push(Slot::new(raw));
-        }
+        slots.push_raw(part.as_chunks().0);
         at += bytes;
         let listed = (slots.listed() * ENTRY_BYTES) as u64;
         if listed > limits.chunk_bytes {

@@ -9,6 +9,8 @@ use super::statistics::Statistics;
 
 /// Chunks of a page.
 const PAGE: usize = 1024;
+/// Bytes of a slot where it is stored.
+pub(crate) const RAW_BYTES: usize = 8;
 
 /// What the index says about a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +147,13 @@ impl Slots {
         self.len += slots.len() as u64;
     }
 
+    fn run<'s>(&self, number: usize, page: &'s Page) -> Run<'s> {
+        match page {
+            Page::Same(slot) => Run::Same(*slot, self.page_len(number)),
+            Page::Listed(slots) => Run::Listed(slots),
+        }
+    }
+
     fn page_len(&self, page: usize) -> usize {
         let start = page as u64 * PAGE as u64;
         usize::try_from(self.len.saturating_sub(start)).unwrap_or(usize::MAX).min(PAGE)
@@ -163,14 +172,6 @@ impl Slots {
         }
     }
 
-    /// All slots in order, as runs: a run of equal slots has them once, with their number.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
-        self.pages.iter().enumerate().map(|(number, page)| match page {
-            Page::Same(slot) => Run::Same(*slot, self.page_len(number)),
-            Page::Listed(slots) => Run::Listed(slots),
-        })
-    }
-
     /// The slot that all are equal to, if they are.
     pub(crate) fn all_same(&self) -> Option<Slot> {
         let Page::Same(first) = self.pages.first()? else { return None };
@@ -178,10 +179,40 @@ impl Slots {
         self.pages.iter().all(is_first).then_some(*first)
     }
 
+    /// What is stored of the slots from `start` on, as bytes in little-endian order.
+    pub(crate) fn write_raw(&self, start: u64, out: &mut [u8]) {
+        let (mut number, mut out) = (start, out);
+        while !out.is_empty() {
+            let (at, within) = place(number);
+            let count = (out.len() / RAW_BYTES).min(self.page_len(at).saturating_sub(within));
+            let Some((part, rest)) = out.split_at_mut_checked(count * RAW_BYTES).filter(|_| count > 0) else {
+                return;
+            };
+            let entries = part.as_chunks_mut().0;
+            match self.pages.get(at) {
+                Some(Page::Same(slot)) => entries.fill(slot.raw.to_le_bytes()),
+                Some(Page::Listed(slots)) => {
+                    let slots = slots.iter().skip(within);
+                    entries.iter_mut().zip(slots).for_each(|(entry, slot)| *entry = slot.raw.to_le_bytes());
+                }
+                None => {}
+            }
+            (number, out) = (number + count as u64, rest);
+        }
+    }
+
     /// The slots of stored chunks, with their numbers.
     pub(crate) fn stored(&self) -> impl Iterator<Item = (u64, Slot)> {
-        let mut start = 0_u64;
-        self.runs().flat_map(move |run| {
+        self.stored_from(0)
+    }
+
+    /// The same from chunk `from` on.
+    pub(crate) fn stored_from(&self, from: u64) -> impl Iterator<Item = (u64, Slot)> {
+        let first_page = usize::try_from(from / PAGE as u64).unwrap_or(usize::MAX);
+        let mut start = first_page as u64 * PAGE as u64;
+        let runs =
+            self.pages.iter().enumerate().skip(first_page).map(|(number, page)| self.run(number, page));
+        let stored = runs.flat_map(move |run| {
             let first = start;
             start += run.len() as u64;
             let (slots, same): (&[Slot], _) = match run {
@@ -193,13 +224,14 @@ impl Slots {
                 .into_iter()
                 .flat_map(move |(slot, len)| (first..first + len as u64).map(move |number| (number, slot)));
             listed.chain(repeated)
-        })
+        });
+        stored.skip_while(move |(number, _)| *number < from)
     }
 }
 
-/// Slots that follow each other.
+/// The slots of a page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Run<'a> {
+enum Run<'a> {
     /// So many equal ones.
     Same(Slot, usize),
     /// These.
@@ -224,6 +256,44 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    /// Takes slots as they are stored, without what is known of their chunks.
+    pub(crate) fn push_raw(&mut self, mut entries: &[[u8; RAW_BYTES]]) {
+        while let Some((&first, _)) = entries.split_first() {
+            let page = entries
+                .get(..PAGE)
+                .filter(|page| self.page.is_empty() && page.iter().all(|raw| *raw == first));
+            let slot = |raw: [u8; RAW_BYTES]| Slot::new(i64::from_le_bytes(raw));
+            let taken = match page {
+                Some(page) => {
+                    self.slots.pages.push(Page::Same(slot(first)));
+                    self.slots.len += PAGE as u64;
+                    page.len()
+                }
+                None => {
+                    let count = entries.len().min(PAGE - self.page.len());
+                    entries.iter().take(count).for_each(|&raw| self.push(slot(raw)));
+                    count
+                }
+            };
+            entries = entries.get(taken..).unwrap_or_default();
+        }
+    }
+
+    /// Takes a slot `count` times.
+    pub(crate) fn push_same(&mut self, slot: Slot, count: u64) {
+        let mut left = count;
+        while left > 0 {
+            if self.page.is_empty() && left >= PAGE as u64 {
+                self.slots.pages.push(Page::Same(slot));
+                self.slots.len += PAGE as u64;
+                left -= PAGE as u64;
+            } else {
+                self.push(slot);
+                left -= 1;
+            }
+        }
+    }
+
     pub(crate) fn push(&mut self, slot: Slot) {
         self.page.push(slot);
         if self.page.len() == PAGE {
@@ -293,5 +363,37 @@ mod tests {
         slots.resize(5, slot(0));
         assert_eq!((before.len(), before.get(7), slots.get(4)), (5000, Some(slot(3)), Some(slot(-1))));
         assert!(before.all_same().is_none() && slots.all_same() == Some(slot(-1)));
+    }
+
+    #[test]
+    fn slots_are_taken_and_written_as_they_are_stored() {
+        let raws: Vec<i64> = [-1; 700].into_iter().chain(0..500).chain([-2; 5000]).chain([9; 3]).collect();
+        let entries: Vec<[u8; RAW_BYTES]> = raws.iter().map(|raw| raw.to_le_bytes()).collect();
+        for parts in [1, 7, 1000, 1024, 4096, entries.len()] {
+            let mut builder = Builder::default();
+            entries.chunks(parts).for_each(|part| builder.push_raw(part));
+            let slots = builder.finish();
+            assert_eq!(slots.len(), raws.len() as u64);
+            assert!((0..).zip(&raws).all(|(number, raw)| slots.get(number) == Some(slot(*raw))));
+            for (start, len) in [(0, raws.len()), (699, 3), (1023, 2), (1200, 2048), (6202, 1), (5, 0)] {
+                let mut out = vec![0; len * RAW_BYTES];
+                slots.write_raw(start as u64, &mut out);
+                assert_eq!(out, entries[start..start + len].concat());
+            }
+            for from in [0, 1, 699, 700, 1024, 1199, 1200, 6201, 6203, 9999] {
+                let stored: Vec<_> = slots.stored_from(from).collect();
+                let all = slots.stored().filter(|(number, _)| *number >= from);
+                assert_eq!(stored, all.collect::<Vec<_>>());
+            }
+        }
+        let mut builder = Builder::default();
+        let mut model = Vec::new();
+        for (raw, count) in [(1, 3_u64), (-1, 1021), (-1, 5000), (2, 1), (-3, 2047)] {
+            builder.push_same(slot(raw), count);
+            model.extend(std::iter::repeat_n(slot(raw), usize::try_from(count).unwrap()));
+        }
+        let slots = builder.finish();
+        assert_eq!(slots.len(), model.len() as u64);
+        assert!((0..).zip(&model).all(|(number, slot)| slots.get(number) == Some(*slot)));
     }
 }

@@ -61,7 +61,8 @@ impl Snapshot {
             self.state.slots = remapped(&old.state.slots, change.nchunks, zeros, remap)?;
         } else {
             self.state.slots.resize(change.nchunks, zeros);
-            dropped.extend((change.nchunks..old.nchunks()).filter_map(|number| old.state.slots.get(number)));
+            let cut_off = old.state.slots.stored_from(change.nchunks);
+            dropped.extend(cut_off.map(|(_, slot)| slot));
         }
         let is_in_place = change.remap.is_none() && change.fill.is_none();
         let mut added = Vec::new();

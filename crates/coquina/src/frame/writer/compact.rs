@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use super::record::Parts;
-use super::whole::{Contents, write_parts};
+use super::whole::{AlikeUntil, Contents, StatisticsOf, write_parts};
 use crate::base::error::Result;
 use crate::base::io::{Existing, NewFile};
 use crate::frame::lock;
@@ -19,7 +19,11 @@ pub(crate) fn rewrite(path: &Path, snapshot: &Snapshot) -> Result<NewFile> {
     let chunks = |number| snapshot.chunk(number);
     let header = snapshot.state.header.clone();
     let statistics = |number| snapshot.statistics(number);
-    let contents = Contents { chunks: &chunks, nchunks: snapshot.nchunks(), statistics: Some(&statistics) };
+    let nchunks = snapshot.nchunks();
+    let alike_until = |number| snapshot.alike_until(number, nchunks);
+    let (statistics, alike_until) =
+        (Some(&statistics as StatisticsOf<'_>), Some(&alike_until as AlikeUntil<'_>));
+    let contents = Contents { chunks: &chunks, nchunks, statistics, alike_until };
     write_parts(&mut out, header, Parts::of(&snapshot.state).notes, &snapshot.state.vlmetalayers, &contents)?;
     out.flush()?;
     drop(out);

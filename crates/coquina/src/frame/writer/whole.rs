@@ -29,6 +29,9 @@ pub type Chunks<'a> = &'a dyn Fn(u64) -> Result<Stored>;
 /// Where it gets what is known of the items of chunk `number`, which must be that of just this chunk at this place.
 pub type StatisticsOf<'a> = &'a (dyn Fn(u64) -> Option<Statistics> + Sync);
 
+/// Where the run ends of chunks that are equal to chunk `number`: beyond it, if it is one for which nothing is stored.
+pub type AlikeUntil<'a> = &'a dyn Fn(u64) -> u64;
+
 /// All that a frame is made of.
 #[derive(Clone, Copy)]
 pub struct Whole<'a> {
@@ -42,6 +45,8 @@ pub struct Whole<'a> {
     pub chunk: Chunks<'a>,
     /// What is known of the items of chunks.
     pub statistics: Option<StatisticsOf<'a>>,
+    /// Says of how many chunks the first is enough, where it is special.
+    pub alike_until: Option<AlikeUntil<'a>>,
     /// Variable-length metalayers, by name and value.
     pub vlmetalayers: &'a [(String, Vec<u8>)],
 }
@@ -52,7 +57,7 @@ pub struct Whole<'a> {
 /// `Invalid` or `Limit` for what does not fit together, `Corrupt` for a chunk whose sum does not match, and what
 /// chunks and `out` say.
 pub fn write_frame(out: &mut dyn Write, whole: &Whole<'_>) -> Result<u64> {
-    let Whole { spec, nbytes, nchunks, chunk, statistics, vlmetalayers } = *whole;
+    let Whole { spec, nbytes, nchunks, chunk, statistics, alike_until, vlmetalayers } = *whole;
     let mut packed: Vec<(String, Arc<[u8]>)> = Vec::new();
     for (name, value) in vlmetalayers {
         check_name(name)?;
@@ -71,7 +76,8 @@ pub fn write_frame(out: &mut dyn Write, whole: &Whole<'_>) -> Result<u64> {
     let mut header = Header::new(spec, Kind::Contiguous)?;
     header.set_counts(Counts { nbytes, ..header.counts });
     let notes = Notes { has_sums: spec.with_sums, has_statistics: spec.with_statistics, live_bytes: 0 };
-    write_parts(out, header, notes, &packed, &Contents { chunks: chunk, nchunks, statistics })
+    let contents = Contents { chunks: chunk, nchunks, statistics, alike_until };
+    write_parts(out, header, notes, &packed, &contents)
 }
 
 /// The chunks of a frame that is written in one pass.
@@ -79,6 +85,16 @@ pub(crate) struct Contents<'a> {
     pub(crate) chunks: Chunks<'a>,
     pub(crate) nchunks: u64,
     pub(crate) statistics: Option<StatisticsOf<'a>>,
+    pub(crate) alike_until: Option<AlikeUntil<'a>>,
+}
+
+impl Contents<'_> {
+    /// Where the run ends of special chunks that are equal to this one, and of its size.
+    fn run_end(&self, number: u64) -> u64 {
+        // The last chunk may be shorter.
+        let last = self.nchunks.saturating_sub(1);
+        self.alike_until.map_or(0, |alike_until| alike_until(number).min(last)).max(number + 1)
+    }
 }
 
 /// The same with a header and notes that tell all but the counts that follow from the chunks.
@@ -133,10 +149,17 @@ pub(crate) fn sum(sums: Option<&Sums>) -> Option<NonZeroU64> {
 /// Where each chunk will be, and how many bytes all of them take.
 fn measure(header: &mut Header, has_sums: bool, contents: &Contents<'_>) -> Result<(Slots, u64)> {
     let (mut slots, mut at) = (Builder::default(), 0_u64);
-    for number in 0..contents.nchunks {
+    let mut next = 0;
+    while next < contents.nchunks {
+        let number = next;
+        next += 1;
         let size = (contents.chunks)(number).and_then(|stored| Size::of(header, number, stored));
         let slot = match size.map_err(|e| e.at(format!("chunk {number}")))? {
-            Size::Special(special) => Slot::new(special_raw(special).unwrap_or(i64::MIN)),
+            Size::Special(special) => {
+                next = contents.run_end(number);
+                slots.push_same(Slot::new(special_raw(special).unwrap_or(i64::MIN)), next - number);
+                continue;
+            }
             Size::Bytes(cbytes, table) => {
                 let start = i64::try_from(at).map_err(|_| Error::limit(format!("a frame of {at} bytes")))?;
                 at += (cbytes + if has_sums { table } else { 0 }) as u64;
