@@ -80,7 +80,9 @@ class EnumColumn(OnePart):
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the value is one of these numbers and names."""
         stored = self._scalars()
-        return among_numbers(stored, representable([self.number(one) for one in values], self.dtype, self))
+        return among_numbers(
+            stored, representable([self.number(one) for one in values], self.dtype, self.refused)
+        )
 
 
 class CategoricalColumn(Column):
@@ -174,16 +176,17 @@ class CategoricalColumn(Column):
 
     def node(self) -> Node:
         """Return the values of numeric categories as an operand: NaN or NaT where there is none."""
+        if self.dtype.kind in "iu":
+            return looked_up(self._codes, self.categories.astype(np.float64), np.nan)
+        return self.raw()
+
+    def raw(self) -> Node:
+        """Return the values of numeric categories as an operand, in their own dtype."""
         if self.text_kind:
             raise TypeError(f"{self.described()}: text is compared and matched, not computed with")
         kind = self.dtype.kind
-        table: npt.NDArray[Any] = self.categories
-        if kind in "iu":
-            table = table.astype(np.float64)
-        if kind == "b":
-            return looked_up(self._codes, table, False)
-        missing = np.array("NaT", table.dtype) if kind in "mM" else np.nan
-        return looked_up(self._codes, table, missing)
+        missing: Any = np.array("NaT", self.dtype) if kind in "mM" else np.nan if kind in "fc" else 0
+        return looked_up(self._codes, self.categories, missing)
 
     def nulls(self) -> Node:
         """Return where the code is no category's."""
@@ -196,7 +199,7 @@ class CategoricalColumn(Column):
 
     def _compared(self, op: str, value: Any) -> Node:
         if (isinstance(value, Node) or is_array(value)) and value.shape:
-            return where_valid(compared_numbers(self, op, value), self.nulls())
+            return where_valid(compared_numbers(self, op, value, self.raw()), self.nulls())
         if isinstance(value, bytes):
             value = value.decode()
         if self.ordered and op not in ("equal", "not_equal"):
