@@ -72,6 +72,10 @@ class Home(ABC):
         """Return a context in which all changes are one commit, where the home has commits."""
         return nullcontext()
 
+    def watched_by(self, table: Any) -> None:
+        """Have a table told of transactions of the home's arrays, where they have some of their own."""
+        del table
+
     def discard(self, path: str) -> None:
         """Remove what an error left unfinished; where it has closed the file, nothing is there."""
         if not self.is_broken and self.kind(path) is not None:

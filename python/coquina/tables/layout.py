@@ -118,6 +118,17 @@ class Layout(ABC):
         """Go to the newest commit of another writer; return whether there is one."""
         return False
 
+    def watched_by(self, table: Any) -> None:
+        """Have a table told of transactions that others begin and undo, where there can be some.
+
+        It is asked to `flush` before, and after one that failed to `show` what `undone` has left.
+        """
+        del table
+
+    def undone(self) -> None:
+        """Show the last commit again, after others have undone a change."""
+        self.refresh()
+
     @abstractmethod
     def append(self, batch: Batch) -> None:
         """Put rows behind the last. They are written chunk by chunk, the rest at the latest by `flush`."""
