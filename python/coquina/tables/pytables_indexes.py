@@ -18,7 +18,7 @@ from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
-from coquina.indexes.keys import kind_of
+from coquina.indexes.keys import UnorderedError, kind_of
 from coquina.quoting import quoted
 from coquina.tables.index_sources import index_source
 from coquina.tables.pytables_index_groups import arrays_of, below, group_of
@@ -76,11 +76,11 @@ def _found(layout: RowsLayout) -> dict[str, PyTablesIndex]:
     found: dict[str, PyTablesIndex] = {}
     for path in layout.columns if group is not None else ():
         h5 = below(group, path)
-        if h5 is None:
+        if h5 is None or layout.columns[path].shape:
             continue
         try:
             source = index_source(layout, path, 0)
-        except TypeError:
+        except UnorderedError:
             continue
         dtype = _sorted_dtype(layout, path)
         if _keys_like(dtype, layout.field(path).is_bits) in (source.kind, _TIMES.get(source.kind)):
@@ -97,7 +97,7 @@ def _sorted_dtype(layout: RowsLayout, path: str) -> np.dtype[Any]:
 def _keys_like(dtype: np.dtype[Any], is_bits: bool) -> str:
     try:
         return "bool" if is_bits else kind_of(dtype)
-    except TypeError:
+    except UnorderedError:
         return ""
 
 
