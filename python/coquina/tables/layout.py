@@ -66,7 +66,7 @@ class ColumnSpec:
         numbers = self.enum.values()
         if self.default is None:
             return 0 if 0 in numbers else min(numbers)
-        number = self.enum.get(self.default, self.default)
+        number: Any = self.enum.get(self.default, self.default)
         if number not in numbers:
             raise ValueError(
                 f"column {self.name!r}: the default {self.default!r} is not one of {', '.join(self.enum)}"
