@@ -16,6 +16,7 @@ from coquina.expressions.nodes import Node
 from coquina.tables.column import Column, items_of
 from coquina.tables.number_columns import OnePart, compared_numbers, representable
 from coquina.tables.predicates import MATCHES, among_numbers, looked_up, plain_text, where_valid
+from coquina.tables.time_columns import constant_of
 from coquina.tables.values import Coded, Utf8
 
 if TYPE_CHECKING:
@@ -221,6 +222,10 @@ class CategoricalColumn(Column):
         wanted = [one.decode() if isinstance(one, bytes) else one for one in _listed(values)]
         if any(one is None for one in wanted):
             raise self.refused("in", "nothing, None; 'is null' asks for it")
+        if self.dtype.kind in "mM":
+            # Of any unit, and text: as one by one, and not by the integers that are categories.
+            times = values if is_array(values) else wanted
+            return self._table(np.any([self.categories == constant_of(one, self) for one in times], axis=0))
         places = [self._places[one] for one in wanted if one in self._places]
         decided = np.zeros(len(self.categories), np.bool_)
         decided[places] = True
