@@ -75,3 +75,53 @@ def test_the_lock_is_free_after_each_call(tmp_path):
         made[3:500] = 4
         assert made[2:4].tolist() == [2, 4]
         assert not phil._is_owned()
+
+
+#: A visitor of h5py, which holds h5py's lock, asks an index while another thread is about to read it.
+VISITOR = """
+import sys
+import threading
+import time
+import h5py
+import numpy as np
+import coquina as cq
+from coquina.tables.pytables_indexes import PyTablesIndex
+
+path = sys.argv[1]
+with cq.create_table(path, np.zeros(2000, [("a", "i4")]), layout="rows", name="t") as table:
+    table.create_index("a", kind="pytables")
+index = cq.open(path)["t"].indexes["a"]
+opens, asks = threading.Event(), threading.Event()
+really = PyTablesIndex._open
+
+
+def slowly(self):
+    if threading.current_thread() is other:
+        opens.set()
+        asks.wait(10)
+        time.sleep(0.2)
+    return really(self)
+
+
+def visit(name):
+    other.start()
+    opens.wait(10)
+    asks.set()
+    assert index.is_usable
+
+
+PyTablesIndex._open = slowly
+other = threading.Thread(target=lambda: index.is_usable)
+with h5py.File(path + ".other", "w") as file:
+    file["a"] = 1
+    file.visit(visit)
+other.join()
+print("done")
+"""
+
+
+def test_a_visitor_of_h5py_may_ask_an_index_that_another_thread_reads(tmp_path):
+    # The index was locked while h5py was called: each thread waited for the lock of the other, for ever.
+    command = [sys.executable, "-c", VISITOR, str(tmp_path / "x.h5")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]

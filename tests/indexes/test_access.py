@@ -283,3 +283,16 @@ def test_a_node_of_rows_reads_as_the_engine_does(table: cq.Table) -> None:
     flags = engine.read(node, (slice(0, COUNT),))
     np.testing.assert_array_equal(flags, node.read((slice(0, COUNT),)))
     assert flags.sum() == 4 + 10 + 900
+
+
+def test_an_index_of_text_that_can_be_missing_tells_the_rows_with_a_value(tmp_path: Any) -> None:
+    texts = [None if at % 3 else f"name {at}" for at in range(2000)]
+    with cq.create_table(tmp_path / "t.h5", {"s": texts, "n": range(2000)}, layout="columns") as table:
+        table.create_index("s")
+        wanted = [at for at, text in enumerate(texts) if text is not None and text.endswith("7")]
+        for condition in ('endswith(s, "7")', 'contains(s, "7") & endswith(s, "7")'):
+            with forced():
+                assert list(table.where(condition).explain().indexes) == ["s"]
+                assert table.where(condition).row_numbers().tolist() == wanted
+            with disabled():
+                assert table.where(condition).row_numbers().tolist() == wanted

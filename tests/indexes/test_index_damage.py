@@ -150,6 +150,65 @@ def test_files_of_an_index_that_are_gone_change_no_answer(layout, made, tmp_path
     check_damaged(path, layout)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_arrays_of_an_index_that_are_cut_or_of_another_type_change_no_answer(layout, kind, made, tmp_path):
+    path = copied(made, tmp_path, layout, kind)
+    if layout == "directory":
+        for file in sorted((path / "index").glob("*.b2nd")):
+            before = file.stat()
+            os.truncate(file, before.st_size // 2)
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    else:
+        stamp = path.stat().st_mtime_ns
+        with h5py.File(path, "r+") as file:
+            group = group_of(file)
+            names = []
+            group.visit(names.append)
+            arrays = [name for name in names if isinstance(group[name], h5py.Dataset)]
+            other = [np.arange(3.0), np.array(b"text"), h5py.Empty("f4"), np.zeros((2, 2), "u8")]
+            for number, name in enumerate(arrays):
+                del group[name]
+                if number % 5 < 4:
+                    group[name] = other[number % 5]
+                else:
+                    group.create_group(name)
+        os.utime(path, ns=(stamp, stamp))
+    check_damaged(path, f"{layout}, {kind}")
+
+
+SLIPS = {
+    "opening runs": ("coquina.indexes.state.open_run", "x == 777"),
+    "spans": ("coquina.indexes.index.IndexState.now", "x == 777"),
+    "freshness": ("coquina.indexes.freshness.FilesFreshness.check", "x == 777"),
+    "an order": ("coquina.indexes.index.Index.rows_at", None),
+}
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, KeyError, IndexError])
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_mistake_of_ours_is_not_taken_for_damage(slip, error, made, tmp_path, monkeypatch):
+    # The index was not used from then on, and nothing told of the mistake.
+    def fail(*args, **options):
+        raise error("a mistake of ours")
+
+    place_of, condition = SLIPS[slip]
+    path = copied(made, tmp_path, "directory", "full")
+    with cq.open_table(path) as table, forced():
+        monkeypatch.setattr(place_of, fail)
+        asked = table.order_by("x").head(3) if condition is None else table.where(condition)
+        with pytest.raises(error, match="a mistake of ours"):
+            asked.to_numpy()
+        monkeypatch.undo()
+
+
+def test_the_first_rows_of_an_order_are_more_than_have_values(tmp_path):
+    with cq.create_table(tmp_path / "t.h5", {"x": [3.0, np.nan, 1.0, np.nan, 2.0]}) as table, forced():
+        table.create_index("x")
+        for count in range(6):
+            assert table.order_by("x").head(count).row_numbers().tolist() == [2, 4, 0, 1, 3][:count]
+
+
 def test_damage_in_the_values_is_an_error_or_what_a_scan_finds(made, tmp_path):
     path = copied(made, tmp_path, "directory", "full")
     file = path / "0001.b2nd"

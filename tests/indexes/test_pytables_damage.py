@@ -208,8 +208,14 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 MISTAKES = [TypeError, ValueError, IndexError, KeyError, AttributeError]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.parametrize("place", ["search_of", "sizes_of"])
+# Of an AttributeError in the property `Table.indexes` Python makes a search for such a column.
+@pytest.mark.parametrize(
+    ("place", "mistake"),
+    [
+        *[(place, mistake) for place in ("search_of", "sizes_of") for mistake in MISTAKES],
+        *[(place, mistake) for place in ("index_source", "kind_of") for mistake in MISTAKES[:-1]],
+    ],
+)
 def test_mistakes_of_ours_do_not_pass_for_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, mistake: type[Exception]
 ) -> None:

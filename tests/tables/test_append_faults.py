@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import coquina as cq
@@ -81,3 +82,69 @@ def test_a_table_that_is_closed_on_a_full_disk_is_at_its_last_commit(tmp_path, l
             table.close()
     with cq.open_table(path) as again:
         check(again, 1000)
+
+
+def check_waiting_stay(table, waiting):
+    """Check that rows which wait are there, and can be written."""
+    assert len(table) == 1000 + waiting
+    table.append(rows(len(table), 3) | ({"c": ["a"] * 3} if "c" in table else {}))
+    table.flush()
+    check(table, 1003 + waiting)
+
+
+@pytest.mark.parametrize("layout", ["columns", "directory"])
+@pytest.mark.parametrize("waiting", [1, 300, 5000])
+@pytest.mark.parametrize("where", ["append", "add_column", "modify"])
+def test_rows_that_wait_outlive_a_change_that_fails(tmp_path, layout, waiting, where):
+    # In a directory a failed change had the table seen anew, without the rows that waited for a flush.
+    path = tmp_path / ("t" if layout == "directory" else "t.h5")
+    options = {} if layout == "directory" else {"layout": layout}
+    kinds = pd.Categorical(["a", "b"] * 500)
+    cq.create_table(path, rows(0, 1000) | {"c": kinds}, **options).close()
+    table = cq.open_table(path, mode="a")
+    table.append(rows(1000, waiting) | {"c": ["a"] * waiting})
+    # Text that UTF-8 has not cannot be a category.
+    change = {
+        "append": lambda: table.append(rows(5000, 1) | {"c": ["\ud800"]}),
+        "modify": lambda: table.modify(slice(3, 4), {"c": ["\ud800"]}),
+        "add_column": lambda: table.add_column("new", ["\ud800"] * len(table)),
+    }[where]
+    with pytest.raises((ValueError, TypeError)):
+        change()
+    check_waiting_stay(table, waiting)
+    table.close()
+    with cq.open_table(path) as again:
+        check(again, 1003 + waiting)
+
+
+@EACH_LAYOUT
+@pytest.mark.parametrize("kind", ["records", "columns"])
+@pytest.mark.parametrize("flushed", [False, True], ids=["waits", "flushed"])
+def test_rows_that_wait_outlive_a_transaction_that_fails(tmp_path, layout, kind, flushed):
+    # The arrays of a directory went back, and the table did not: it had rows that no column had.
+    path = make(tmp_path, layout)
+    table = cq.open_table(path, mode="a")
+
+    def append(start, count):
+        made = rows(start, count)
+        if kind == "records":
+            made = np.rec.fromarrays(list(made.values()), dtype=table.dtype).view(np.ndarray)
+        table.append(made)
+
+    whole = table["k"] if layout == "directory" else table.file
+
+    def fail():
+        with whole.transaction():
+            append(1005, 5)
+            if flushed:
+                table.flush()
+            raise KeyError("a fault of the caller")
+
+    append(1000, 5)
+    with pytest.raises(KeyError, match="of the caller"):
+        fail()
+    assert table.where("k >= 1003").row_numbers().tolist() == [1003, 1004]
+    check_waiting_stay(table, 5)
+    table.close()
+    with cq.open_table(path) as again:
+        check(again, 1008)

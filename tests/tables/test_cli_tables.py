@@ -251,3 +251,23 @@ def test_records_to_tables_and_back(capsys, tmp_path):
 def test_what_npy_cannot_say_is_refused(capsys, path, tmp_path):
     assert "parquet" in run(capsys, "convert", path, tmp_path / "t.npy", code=1)
     assert not (tmp_path / "t.npy").exists()
+
+
+@pytest.mark.parametrize("form", ["--json", "--format=json"])
+def test_query_prints_json_whatever_the_floats(capsys, tmp_path, form):
+    # Infinite parts of complex numbers were printed as NaN and Infinity, which are no JSON.
+    def refuse(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    data = {"f": [1.5, np.inf, -np.inf, np.nan], "c": np.array([1 + 2j, complex(np.inf, 1), np.nan, 1j])}
+    cq.create_table(tmp_path / "t.h5", data, layout="columns").close()
+    told = run(capsys, "query", tmp_path / "t.h5", form)
+    if form == "--json":
+        rows = json.loads(told, parse_constant=refuse)["rows"]
+    else:
+        rows = [json.loads(line, parse_constant=refuse) for line in told.splitlines()]
+    assert [row["f"] for row in rows] == [1.5, None, None, None]
+    assert [row["c"] for row in rows] == [[1, 2], [None, 1], [None, 0], [0, 1]]
+    told = run(capsys, "query", tmp_path / "t.h5", "--agg", "max(f),min(f),sum(c)", form)
+    found = json.loads(told, parse_constant=refuse)
+    assert set(found.get("aggregates", found)) == {"max_f", "min_f", "sum_c"}

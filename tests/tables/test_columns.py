@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import operator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -435,3 +437,19 @@ def test_parts_that_are_not_inside_are_refused() -> None:
         DatetimeColumn("x", Stored(array, "i8", 1), "M8")
     assert NumberColumn("x", Stored(array, "i8", 1)).kind == "number"
     assert EnumColumn("x", Stored(array, "i1"), MEMBERS).number("red") == 0
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_times_among_categories_are_found_as_they_are_compared(unit: str, tmp_path: Path) -> None:
+    # Text and times of another unit were looked for among the integers of the categories: no row was found.
+    days = ["2020-01-01", "2021-01-01", None, "2020-01-01"]
+    data = {"c": pd.Categorical(pd.to_datetime(days).astype(f"M8[{unit}]"))}
+    with cq.create_table(tmp_path / "t", data) as table:
+        for day in ("2020-01-01", np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "ns")):
+            wanted = table.where("c == v", {"v": day}).row_numbers().tolist()
+            assert wanted == [0, 3]
+            for several in ([day], [day, np.datetime64("2030-01-01", "h")]):
+                assert table.where("c in v", {"v": several}).row_numbers().tolist() == wanted
+        both = np.array(["2021-01-01", "2020-01-01"], "M8[D]")
+        assert table.where("c in v", {"v": both}).row_numbers().tolist() == [0, 1, 3]
+        assert table.where("c in v", {"v": []}).count() == 0

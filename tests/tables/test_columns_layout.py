@@ -351,3 +351,43 @@ def test_nothing_is_changed_in_a_file_that_is_open_for_reading(tmp_path: Any) ->
             with pytest.raises(ValueError, match="reading"):
                 change()
         assert shown(layout) == rows_of(20)
+
+
+@pytest.mark.parametrize("home", ["file", "directory"])
+@pytest.mark.parametrize(
+    ("members", "default", "wanted"),
+    [
+        ({"red": 1, "blue": 5}, None, 1),
+        ({"blue": 5, "red": 1}, None, 1),
+        ({"low": -1, "high": 7}, None, -1),
+        ({"a": 3, "none": 0}, None, 0),
+        ({"red": 1, "blue": 5}, 5, 5),
+        ({"red": 1, "blue": 5}, "blue", 5),
+        ({"red": 1, "blue": 5, "none": 0}, "red", 1),
+    ],
+)
+def test_rows_without_a_value_have_one_member_of_an_enumeration(tmp_path, home, members, default, wanted):
+    # A new column had 0 in rows that were there, which is no number of an enumeration without 0: an error.
+    spec = ColumnSpec("e", np.dtype("i2"), enum=members, default=default)
+    path = tmp_path / ("t" if home == "directory" else "t.h5")
+    with cq.create_table(path, {"k": [1, 2]}, layout="columns") as table:
+        table.layout.add_column(spec)
+        assert table["e"][:].tolist() == [wanted] * 2
+        # Fill values are HDF5's: a directory keeps no default for rows to come.
+        count = 4 if home == "file" or default is None else 2
+        table.resize(count)
+        assert table["e"][:].tolist() == [wanted] * count
+        assert table.where("e == v", {"v": wanted}).count() == count
+    with cq.open_table(path) as again:
+        assert again["e"][:].tolist() == [wanted] * count
+
+
+@pytest.mark.parametrize("home", ["file", "directory"])
+def test_a_default_that_is_no_member_is_refused(tmp_path, home):
+    path = tmp_path / ("t" if home == "directory" else "t.h5")
+    with cq.create_table(path, {"k": [1, 2]}, layout="columns") as table:
+        for default in (7, "green"):
+            spec = ColumnSpec("e", np.dtype("i2"), enum={"red": 1, "blue": 5}, default=default)
+            with pytest.raises(ValueError, match="is not one of red, blue"):
+                table.layout.add_column(spec)
+        assert table.columns == ("k",)

@@ -13,6 +13,7 @@ import numpy as np
 
 from coquina import _core
 from coquina.arrays.regions import boxes
+from coquina.casting import is_masked, mask_of
 from coquina.dtypes import dtype_text
 from coquina.indexing import lower
 from coquina.storage_options import Chunks, Options, Storage
@@ -108,7 +109,10 @@ def fill_boxes(array: Array, part: Callable[[Region], Any], threads: int | None 
     if 0 in array.shape:
         return
     for region in boxes(array.shape, array.chunks, array.itemsize):
-        values = np.asarray(part(region), array.dtype, order="C")
+        values = part(region)
+        if is_masked(values) and mask_of(values).any():
+            raise ValueError("values are missing, and an array has a value for each item")
+        values = np.asarray(values, array.dtype, order="C")
         axes = [(side.start, 1, side.stop - side.start) for side in region]
         if list(values.shape) != [length for _, _, length in axes]:
             raise ValueError(f"items of shape {values.shape} for the region {region}")

@@ -45,7 +45,9 @@ def as_numpy(x: Any) -> npt.NDArray[Any]:
 def source_of(x: Any) -> Any:
     """Return what has the shape, the dtype and, for regions, the items of `x` as NumPy arrays.
 
-    That is `x` itself if it is an array, an expression, a view, or a dataset; else a NumPy array of it.
+    That is `x` itself if it is an array, an expression, a view, or a dataset; else a NumPy array of it. What
+    has an `array_operand` is read as that: its items could be masked, and masks are lost in arrays.
     """
+    x = getattr(x, "array_operand", x)
     is_array = isinstance(getattr(x, "dtype", None), np.dtype) and hasattr(x, "shape")
     return np.asarray(cast("Any", x)) if isinstance(x, np.generic) or not is_array else x

@@ -63,7 +63,7 @@ def items_json(values: Any) -> list[Any]:
 
 
 def values_json(value: Any) -> Any:
-    """Return a value as JSON has it: NaN and what is missing as null, times and bytes as text."""
+    """Return a value as JSON has it: NaN, infinities and what is missing as null, times and bytes as text."""
     if value is None or value is np.ma.masked:
         return None
     if isinstance(value, np.generic):
@@ -75,7 +75,7 @@ def values_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, complex):
-        return [value.real, value.imag]
+        return [values_json(value.real), values_json(value.imag)]
     if isinstance(value, np.ndarray | list | tuple):
         return [values_json(one) for one in cast("Any", value)]
     return str(value)

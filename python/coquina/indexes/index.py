@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import CoquinaError, KeyRanges, RowSet
+from coquina._core import KeyRanges, RowSet
+from coquina.indexes.places import DAMAGE
 from coquina.indexes.runs import Sorting, in_order
 from coquina.indexes.state import IndexState, Now, folder_of, sweep
 from coquina.quoting import quoted
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.int64]
     Check = Callable[[Rows], npt.NDArray[np.bool_]]
 
-#: What damaged files raise, h5py and the engine; not what comes of wrong arguments of ours, it is hoped.
-DAMAGE = (CoquinaError, OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, OverflowError)
 _NO_ROWS, _NO_RANGES = np.empty(0, np.int64), np.empty((0, 2), np.int64)
 
 
@@ -238,7 +237,9 @@ class Index:
         now = self._current()
         if now is None or not self.is_exact or not now.core.tells_rows:
             return None
-        return now.core.rows_at(0, start, stop) if [owns for _, owns in now.core.runs] == [True] else None
+        if [owns for _, owns in now.core.runs] != [True] or stop > now.core.places(0, None)[1]:
+            return None
+        return now.core.rows_at(0, start, stop)
 
     def missing_rows(self) -> Rows:
         """Return the rows without a value, ascending; without those of open ranges."""

@@ -26,10 +26,14 @@ PREFIX_BYTES = 8
 _NAT = np.iinfo(np.int64).min
 
 
+class UnorderedError(TypeError):
+    """Values of a dtype have no keys: they have no order, or take more than 8 bytes."""
+
+
 def kind_of(dtype: np.dtype[Any]) -> str:
     """Return how keys of values of a dtype are made: a number's type, "time", "S", "U" or "text".
 
-    Raises TypeError for what has no order, and says what to do instead.
+    Raises UnorderedError, a TypeError, for what has no order, and says what to do instead.
     """
     if dtype.kind in "mM":
         return "time"
@@ -42,7 +46,7 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     name = type_name(dtype)
     if name is None or dtype.kind == "c":
         what = "complex numbers have no order: index abs(x) or real(x)" if dtype.kind == "c" else str(dtype)
-        raise TypeError(f"no index of {what}, but of numbers of up to 8 bytes, times and text")
+        raise UnorderedError(f"no index of {what}, but of numbers of up to 8 bytes, times and text")
     return name
 
 

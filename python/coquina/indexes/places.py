@@ -6,16 +6,37 @@ Invariant: nothing here knows what an index is.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from coquina._core import CoquinaError, CorruptError
+
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Generator, MutableMapping, Sequence
 
     import numpy.typing as npt
 
     from coquina.arrays.array import Array
     from coquina.storage_options import Storage
     from coquina.tables.homes import Appender
+
+
+#: What damage raises where an index is read, but for what h5py raises, which `reading` makes one of these.
+#: Other errors are mistakes of ours, and are raised.
+DAMAGE = (CoquinaError, OSError)
+#: What places raise for what is damaged or not there: a TypeError is for a damaged datatype of HDF5.
+_OF_PLACES = (RuntimeError, KeyError, ValueError, TypeError)
+
+
+@contextmanager
+def reading(what: str) -> Generator[None]:
+    """Let what a place raises for damage be a CorruptError. Only calls of a place stand inside."""
+    try:
+        yield
+    except DAMAGE:
+        raise
+    except _OF_PLACES as error:
+        raise CorruptError(f"{what}: {error.args[0] if error.args else type(error).__name__}") from error
 
 
 class Place(Protocol):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina import _core
+from coquina.indexes.places import reading
 from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
@@ -126,11 +127,12 @@ def _written(
 
 
 def open_run(place: Place, path: str, described: list[int], block_entries: int) -> Run:
-    """Return a stored run. Raises CorruptError, or what a place raises for what is not there."""
+    """Return a stored run. Raises CorruptError, also for what is not there."""
     number, entries, missing, total = described
     where = f"{path}/runs/{number}"
     names = {"offsets": "u2", "rows": None, "first": "u8", "shifts": "u1"}
-    arrays = {name: place.array(f"{where}/{name}", zoned=False) for name in names}
+    with reading(where):
+        arrays = {name: place.array(f"{where}/{name}", zoned=False) for name in names}
     for name, wanted in names.items():
         dtype = arrays[name].dtype
         if dtype.kind != "u" or len(arrays[name].shape) != 1 or (wanted and dtype != np.dtype(f"<{wanted}")):
@@ -138,11 +140,13 @@ def open_run(place: Place, path: str, described: list[int], block_entries: int) 
     rows = arrays["rows"]
     if rows.dtype.itemsize not in (4, 8):
         raise _core.CorruptError(f"{where}/rows: numbers of {rows.dtype.itemsize} bytes")
+    with reading(where):
+        first, shifts = arrays["first"][...], arrays["shifts"][...]
     core = _core.IndexRun(
         _core.lazy_array(arrays["offsets"], 0, 2),
         _core.lazy_array(rows, 0, rows.dtype.itemsize),
-        np.ascontiguousarray(arrays["first"][...], np.uint64),
-        np.ascontiguousarray(arrays["shifts"][...], np.uint8),
+        np.ascontiguousarray(first, np.uint64),
+        np.ascontiguousarray(shifts, np.uint8),
         entries,
         missing,
         block_entries,

@@ -17,6 +17,7 @@ import numpy as np
 from coquina._core import CorruptError, CurrentIndex, IndexZones, Spans
 from coquina.indexes import units
 from coquina.indexes.metadata import PREFIX, Metadata
+from coquina.indexes.places import reading
 from coquina.indexes.runs import Sorting, open_run, write_run
 from coquina.storage_options import Storage
 
@@ -61,7 +62,7 @@ class IndexState:
 
     @classmethod
     def load(cls, place: Place, key: str, meta: Metadata, source: IndexSource) -> IndexState:
-        """Open all that metadata name. Raises CorruptError, or what a place raises for what is not there."""
+        """Open all that metadata name. Raises CorruptError, also for what is not there."""
         if meta.key_kind != source.kind:
             raise CorruptError(f"made of {meta.key_kind}, and {source.name!r} is {source.kind} now")
         made = cls(place, key, meta, source)
@@ -193,10 +194,13 @@ class IndexState:
     def _read(self, group: str, number: int, dtype: np.dtype[Any]) -> bytes | None:
         if not number:
             return None
-        array = self.place.array(f"{self.key}/{group}/{number}", zoned=False)
+        where = f"{self.key}/{group}/{number}"
+        with reading(where):
+            array = self.place.array(where, zoned=False)
         if array.typesize != dtype.itemsize or len(array.shape) != 1:
-            raise CorruptError(f"{self.key}/{group}/{number}: {array.dtype} of shape {array.shape}")
-        return np.ascontiguousarray(array[...]).tobytes()
+            raise CorruptError(f"{where}: {array.dtype} of shape {array.shape}")
+        with reading(where):
+            return np.ascontiguousarray(array[...]).tobytes()
 
 
 class Now(NamedTuple):

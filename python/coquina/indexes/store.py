@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from coquina._core import CoquinaError
 from coquina.changes import new_author
 from coquina.indexes import units
-from coquina.indexes.index import DAMAGE, Index
+from coquina.indexes.index import Index
 from coquina.indexes.metadata import KINDS, PREFIX, Metadata
+from coquina.indexes.places import DAMAGE, reading
 from coquina.indexes.state import flush
 
 if TYPE_CHECKING:
@@ -186,7 +187,8 @@ class IndexStore:
         """Return what the place has. What cannot be read is left out, but for what says its name."""
         try:
             place = self._place = self._place_of(False)
-            texts = {} if place is None else dict(place.attrs)
+            with reading("the indexes"):
+                texts = {} if place is None else dict(place.attrs)
         except DAMAGE:
             return {}
         found: dict[str, Index] = {}
@@ -194,14 +196,25 @@ class IndexStore:
         for attribute, text in texts.items():
             if not attribute.startswith(PREFIX):
                 continue
+            key = attribute[len(PREFIX) :]
             try:
                 meta = Metadata.read(text)
-                source = self._source(self.author, meta.column)
-            except (CoquinaError, KeyError, TypeError, ValueError):
-                self._lost.add(attribute[len(PREFIX) :])
+            except CoquinaError:
+                self._lost.add(key)
                 continue
-            found[meta.name] = Index(self._made_place, attribute[len(PREFIX) :], meta, source)
+            source = self._source_of(meta.column)
+            if source is None:
+                self._lost.add(key)
+            else:
+                found[meta.name] = Index(self._made_place, key, meta, source)
         return found
+
+    def _source_of(self, column: str) -> IndexSource | None:
+        """Return what an index is of; None for what is gone, or of another type, since it was made."""
+        try:
+            return self._source(self.author, column)
+        except (CoquinaError, KeyError, TypeError, ValueError):
+            return None
 
     def _made_place(self) -> Place:
         if self._place is None:

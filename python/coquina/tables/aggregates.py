@@ -21,7 +21,6 @@ from coquina.functions.reducing import columns_of, is_kernel_type
 from coquina.tables.conditions import expression
 from coquina.tables.gathering import pieces
 from coquina.tables.index_order import extreme
-from coquina.tables.null_columns import NullableColumn
 from coquina.tables.scanning import fold
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def operand(plan: Plan, what: Any) -> tuple[Column | None, Node | None]:
         if column.shape or column.dtype.kind not in "biufc" or column.kind == "categorical":
             return column, None
         # Where there is no value, nothing is asked of what stands there.
-        return column, column.raw() if isinstance(column, NullableColumn) else column.node()
+        return column, column.raw()
     node = as_node(what)
     if node.shape != (plan.table.nrows,):
         raise ValueError(f"an expression of shape {node.shape} for {plan.table.nrows} rows")
@@ -148,7 +147,9 @@ def _by_windows(plan: Plan, name: str, column: Column | None, node: Node | None,
         shape = column.shape if column is not None else ()
         return getattr(np, name)(np.empty((0, *shape), kind), axis=0)
     if name == "mean":
-        return total / count
+        return (
+            np.asarray(total / count, np.float64)[()] if np.asarray(total).dtype == object else total / count
+        )
     if name in ("std", "var"):
         variance = _over(total[1], count, ddof)
         return np.sqrt(variance) if name == "std" else variance
@@ -192,7 +193,15 @@ def _part(values: Any, name: str) -> Any:
         if name in ("std", "var"):
             mean = np.mean(values, axis=0)
             return mean, np.sum(np.square(np.abs(values - mean)), axis=0)
+        if name == "mean" and values.dtype.kind in "iu" and values.dtype.itemsize >= _EXACT_BYTES:
+            return _exact_sum(values)
         return np.sum(values, axis=0)
+
+
+def _exact_sum(values: Any) -> Any:
+    """Return the sum of integers of 64 bits as Python's, for a mean: NumPy's would wrap around."""
+    high, low = np.sum(values >> 32, axis=0), np.sum(values & 0xFFFFFFFF, axis=0)
+    return high.astype(object) * 2**32 + low.astype(object)
 
 
 def _merged(total: Any, count: int, part: Any, more: int, name: str) -> Any:

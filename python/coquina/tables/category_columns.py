@@ -16,6 +16,7 @@ from coquina.expressions.nodes import Node
 from coquina.tables.column import Column, items_of
 from coquina.tables.number_columns import OnePart, compared_numbers, representable
 from coquina.tables.predicates import MATCHES, among_numbers, looked_up, plain_text, where_valid
+from coquina.tables.time_columns import constant_of
 from coquina.tables.values import Coded, Utf8
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ class EnumColumn(OnePart):
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the value is one of these numbers and names."""
         stored = self._scalars()
-        return among_numbers(stored, representable([self.number(one) for one in values], self.dtype, self))
+        return among_numbers(
+            stored, representable([self.number(one) for one in values], self.dtype, self.refused)
+        )
 
 
 class CategoricalColumn(Column):
@@ -174,16 +177,17 @@ class CategoricalColumn(Column):
 
     def node(self) -> Node:
         """Return the values of numeric categories as an operand: NaN or NaT where there is none."""
+        if self.dtype.kind in "iu":
+            return looked_up(self._codes, self.categories.astype(np.float64), np.nan)
+        return self.raw()
+
+    def raw(self) -> Node:
+        """Return the values of numeric categories as an operand, in their own dtype."""
         if self.text_kind:
             raise TypeError(f"{self.described()}: text is compared and matched, not computed with")
         kind = self.dtype.kind
-        table: npt.NDArray[Any] = self.categories
-        if kind in "iu":
-            table = table.astype(np.float64)
-        if kind == "b":
-            return looked_up(self._codes, table, False)
-        missing = np.array("NaT", table.dtype) if kind in "mM" else np.nan
-        return looked_up(self._codes, table, missing)
+        missing: Any = np.array("NaT", self.dtype) if kind in "mM" else np.nan if kind in "fc" else 0
+        return looked_up(self._codes, self.categories, missing)
 
     def nulls(self) -> Node:
         """Return where the code is no category's."""
@@ -196,7 +200,7 @@ class CategoricalColumn(Column):
 
     def _compared(self, op: str, value: Any) -> Node:
         if (isinstance(value, Node) or is_array(value)) and value.shape:
-            return where_valid(compared_numbers(self, op, value), self.nulls())
+            return where_valid(compared_numbers(self, op, value, self.raw()), self.nulls())
         if isinstance(value, bytes):
             value = value.decode()
         if self.ordered and op not in ("equal", "not_equal"):
@@ -218,6 +222,10 @@ class CategoricalColumn(Column):
         wanted = [one.decode() if isinstance(one, bytes) else one for one in _listed(values)]
         if any(one is None for one in wanted):
             raise self.refused("in", "nothing, None; 'is null' asks for it")
+        if self.dtype.kind in "mM":
+            # Of any unit, and text: as one by one, and not by the integers that are categories.
+            times = values if is_array(values) else wanted
+            return self._table(np.any([self.categories == constant_of(one, self) for one in times], axis=0))
         places = [self._places[one] for one in wanted if one in self._places]
         decided = np.zeros(len(self.categories), np.bool_)
         decided[places] = True

@@ -75,6 +75,13 @@ class Column(ABC):
     def node(self) -> Node:
         """Return the values as an operand of expressions. Raises TypeError where they are none."""
 
+    def raw(self) -> Node:
+        """Return the values in their own dtype, as an operand that means nothing where `nulls` is true.
+
+        Comparisons take this one: `node` has integers that can be missing as float64, which rounds them.
+        """
+        return self.node()
+
     @abstractmethod
     def read(self, key: Any) -> npt.NDArray[Any]:
         """Return the values of rows, by any key that NumPy takes and that leaves an axis.
@@ -142,7 +149,7 @@ class Column(ABC):
             if self.text_kind != other.text_kind:
                 raise self.refused(op, f"those of {other.described()}")
             return compared_values(op, self.read, other.read, len(self))
-        node = call(FUNCTIONS[op], self.node(), other.node())
+        node = call(FUNCTIONS[op], self.raw(), other.raw())
         return where_valid(where_valid(node, self.nulls()), other.nulls())
 
     def matching(self, op: str, text: Any) -> Node:

@@ -127,6 +127,12 @@ class ColumnArray(_Questions):
         """The values as an operand of expressions. Raises TypeError for text of any length."""
         return self._column.node()
 
+    @property
+    def array_operand(self) -> Any:
+        """What functions of arrays read: of numbers and times that can be missing `node`, else the values."""
+        is_masked = self._column.is_nullable and not self._column.text_kind
+        return Expr(self.node) if is_masked and not self._column.shape else self
+
     def __len__(self) -> int:
         """Return how many rows."""
         return len(self._column)

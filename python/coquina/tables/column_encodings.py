@@ -94,8 +94,13 @@ def _maker(spec: ColumnSpec) -> Callable[[Home, str, ColumnSpec, Storage], None]
 def _make_numbers(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
     dtype = _little(spec.dtype)
     shown: Any = dtype if spec.enum is None else h5py.enum_dtype(spec.enum, dtype)
-    home.create(path, shown, storage, fillvalue=spec.default)
+    home.create(path, shown, storage, fillvalue=spec.default if spec.enum is None else _fill_of(spec))
     home.put_marks(path, _ARRAY)
+
+
+def _fill_of(spec: ColumnSpec) -> Any:
+    """Return what a new array of an enumeration is filled with; None for zeros."""
+    return None if spec.default is None else spec.enum_default
 
 
 def _make_times(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:

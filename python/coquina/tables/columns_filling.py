@@ -52,6 +52,8 @@ def fill(home: Home, column: StoredColumn, values: Any, rows: int, storage: Stor
 
 def missing_values(spec: ColumnSpec) -> Any:
     """Return what a column has in rows for which there is no value."""
+    if spec.enum:
+        return np.array(spec.enum_default, spec.dtype)[()]
     if spec.default is not None:
         return spec.default
     if spec.nullable or spec.categories is not None:

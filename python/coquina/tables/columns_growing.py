@@ -53,7 +53,12 @@ class GrowingColumns(Layout):
 
     @contextmanager
     def changing(self) -> Generator[None]:
-        """Make what changes in the block one commit, where the home has commits; an exception undoes it."""
+        """Make what changes in the block one commit, where the home has commits; an exception undoes it.
+
+        What waits in memory is written before: it is no part of the block, and stays whatever comes of that.
+        """
+        if self.home.is_transactional:
+            self.flush()
         try:
             with self.home.transaction():
                 yield
@@ -92,6 +97,10 @@ class GrowingColumns(Layout):
             # A writer was killed; all columns are shown with what is there of all.
             self._limit(self._rows)
         self._changed()
+
+    def watched_by(self, table: Any) -> None:
+        """Have the home tell the table of transactions of its arrays."""
+        self.home.watched_by(table)
 
     @property
     def nrows(self) -> int:
@@ -301,6 +310,10 @@ class GrowingColumns(Layout):
         self._end_appending()
         if self.home.rows_max is not None:
             self._cut_off(self._rows)
+
+    def undone(self) -> None:
+        """Show the last commit again after a change of the home was undone by others."""
+        self._see_last_commit()
 
     def _see_last_commit(self) -> None:
         """See what there is after a change was undone, if it could be."""

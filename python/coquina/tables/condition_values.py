@@ -21,7 +21,7 @@ from coquina.expressions.table import Function
 from coquina.tables.column import Column
 from coquina.tables.column_arrays import operand_of
 from coquina.tables.listed_values import types_in
-from coquina.tables.null_columns import NullableColumn
+from coquina.tables.number_columns import representable
 from coquina.tables.predicates import BOOL, MIRRORED, either, filled, where_valid
 from coquina.tables.time_columns import instant_of
 
@@ -71,10 +71,8 @@ def lowered(value: Any) -> Any:
     if not isinstance(value, Column):
         return value
     value.check_scalar()
-    if isinstance(value, NullableColumn):
-        return Masked(value.raw(), value.nulls())
     nulls = value.nulls()
-    return value.node() if nulls is None else Masked(value.node(), nulls)
+    return value.raw() if nulls is None else Masked(value.raw(), nulls)
 
 
 def as_truth(value: Any) -> Any:
@@ -199,9 +197,16 @@ def among(value: Any, values: Values, count: int) -> Node:
 
 def _among_many(value: Any, values: Values) -> Node:
     inner = value.node if isinstance(value, Masked) else value
-    read = partial(_isin, inner, np.asarray(values))
+    # NumPy would compare integers of two types, or those of a list, as float64.
+    is_real = inner.dtype.kind in "biuf"
+    wanted = representable(values, inner.dtype, _refused) if is_real else np.asarray(values)
+    read = partial(_isin, inner, wanted)
     node = Boxes(f"isin {len(values)} values", read, inner.shape, BOOL, args=(inner,))
     return where_valid(node, value.nulls) if isinstance(value, Masked) else node
+
+
+def _refused(op: str, value: Any) -> TypeError:
+    return TypeError(f"numbers are not compared by {op} with {value}")
 
 
 def _isin(node: Node, values: npt.NDArray[Any], region: Region) -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
-from weakref import WeakValueDictionary, ref
+from weakref import WeakSet, WeakValueDictionary, ref
 
 from coquina._core import TableDirectory, UnsupportedError
 from coquina.arrays.array import Array
@@ -22,18 +22,21 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import ArrayHandle, DirectoryTransaction
+    from coquina.tables.table import Table
 
 
 class Directory:
     """A directory of frames, and the arrays of it that are in use."""
 
-    __slots__ = ("__weakref__", "_arrays", "engine")
+    __slots__ = ("__weakref__", "_arrays", "engine", "tables")
 
     def __init__(self, engine: TableDirectory) -> None:
         """The directory of an engine; see `shared`."""
         self.engine = engine
         # By what tells those that are open from each other, which a number does not: it is used again.
         self._arrays: WeakValueDictionary[int, TableArray] = WeakValueDictionary()
+        #: Whose arrays these are.
+        self.tables: WeakSet[Table] = WeakSet()
 
     def array(self, path: str) -> TableArray:
         """Return the array. Raises KeyError if there is none, CorruptError if its file holds another one."""
@@ -117,9 +120,27 @@ class TableArray(Array):
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
-        """Make all changes of the table within one commit. An exception undoes them all."""
-        with self.directory.transaction():
-            yield self
+        """Make all changes of the table within one commit. An exception undoes them all.
+
+        Rows that were appended before, and wait in memory, are committed first.
+        """
+        directory = self.directory
+        if directory.engine.is_changing:
+            with directory.transaction():
+                yield self
+            return
+        for table in list(directory.tables):
+            if not table.is_closed:
+                table.flush()
+        try:
+            with directory.transaction():
+                yield self
+        except BaseException:
+            for table in list(directory.tables):
+                if not table.is_closed:
+                    table.layout.undone()
+                    table.show(table.layout)
+            raise
 
     def refresh(self) -> bool:
         """Return False: `Table.refresh` goes to the newest commit of all columns."""

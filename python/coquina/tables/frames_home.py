@@ -89,6 +89,10 @@ class FramesHome(Home):
         """Return a context in which all changes are one commit."""
         return self.directory.transaction()
 
+    def watched_by(self, table: Any) -> None:
+        """Have a table told of transactions that are begun by one of its arrays."""
+        self.directory.tables.add(table)
+
     def refresh(self) -> bool:
         """Go to the newest commit of another writer; return whether there is one."""
         return self._engine.refresh()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
-from coquina._core import UnsupportedError
+from coquina._core import CorruptError, UnsupportedError
 from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.creation import Content, datatype
@@ -71,6 +71,10 @@ class Home(ABC):
     def transaction(self) -> AbstractContextManager[None]:
         """Return a context in which all changes are one commit, where the home has commits."""
         return nullcontext()
+
+    def watched_by(self, table: Any) -> None:
+        """Have a table told of transactions of the home's arrays, where they have some of their own."""
+        del table
 
     def discard(self, path: str) -> None:
         """Remove what an error left unfinished; where it has closed the file, nothing is there."""
@@ -320,8 +324,10 @@ class Hdf5Home(Home):
         return made
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
-        """Return the dataset."""
-        dataset: Dataset = self._node(path)
+        """Return the dataset. Raises KeyError if there is nothing, CorruptError if that is no array."""
+        dataset = self._node(path)
+        if not isinstance(dataset, Dataset):
+            raise CorruptError(f"{self.name}/{path}: a {type(dataset).__name__}, where an array is stored")
         zones = _zones(dataset.dtype) if zoned and self.is_writable and len(dataset.shape) == 1 else ()
         return dataset if dataset.zones == zones else dataset.with_zones(zones)
 

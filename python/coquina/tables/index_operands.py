@@ -92,9 +92,7 @@ class Operands:
             self._know(column.node(), "values", operand)
             self._know(column.stored[0].viewed(np.int64).leaf(), "values", operand)
         else:
-            self._know(
-                column.raw() if isinstance(column, NullableColumn) else column.node(), "values", operand
-            )
+            self._know(column.raw(), "values", operand)
         if nulls is not None:
             self._know(nulls, "mask", operand)
 

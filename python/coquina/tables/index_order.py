@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina._core import CoquinaError, RowSet
+from coquina._core import RowSet
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.indexes.access import is_disabled, is_forced
 from coquina.indexes.ordered_runs import ASKED_MOST, FirstRows, first_rows
+from coquina.indexes.places import DAMAGE
 from coquina.tables import ordering
 from coquina.tables.access import chosen, found_of, rows_node
 from coquina.tables.items_at import items_at
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 #: Kinds of indexes that have rows in order, and kinds of columns whose keys are in the order of the values.
 _KINDS = ("full", "partial")
 _COLUMN_KINDS = ("number", "bits", "enum", "time", "datetime", "nullable", "string")
-#: What damaged files raise, h5py and the engine; not what our own mistakes do.
-_DAMAGE = (CoquinaError, OSError, RuntimeError, KeyError, IndexError)
 #: An index gives the first rows if they are not more than one of so many.
 _FEW_OF = 64
 
@@ -107,7 +106,7 @@ def _by_index(plan: Plan, index: Index, keys: tuple[int, int] | None = None) -> 
         if plan.limit is not None and (plan.limit * _FEW_OF <= plan.table.nrows or is_forced()):
             return _first(plan, index, keys)
         return _all(plan, index)
-    except _DAMAGE:
+    except DAMAGE:
         # What an index has is not what it should be: the values themselves tell.
         return None
 
@@ -141,7 +140,7 @@ def rows_at(plan: Plan, span: range) -> Rows | None:
         return None
     try:
         rows = index.rows_at(span[0], span[-1] + 1)
-    except _DAMAGE:
+    except DAMAGE:
         return None
     return None if rows is None else rows[:: span.step]
 

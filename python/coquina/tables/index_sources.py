@@ -21,7 +21,6 @@ from coquina.tables.category_columns import CategoricalColumn
 from coquina.tables.column import Column
 from coquina.tables.condition_reader import ConditionReader
 from coquina.tables.conditions import expression
-from coquina.tables.null_columns import NullableColumn
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -106,11 +105,9 @@ def _of_expression(layout: Layout, text: str, author: int) -> IndexSource:
 
 def _lazies(column: Column) -> Source:
     """Return what keys are made of."""
-    if isinstance(column, NullableColumn):
-        return engine.lower(_widened(column.raw()))
     if isinstance(column, CategoricalColumn) or column.kind in ("string", "datetime") or column.text_kind:
         return column.sources()[0]
-    return engine.lower(_widened(column.node()))
+    return engine.lower(_widened(column.raw()))
 
 
 def _widened(node: Node) -> Node:

@@ -54,6 +54,25 @@ class ColumnSpec:
     default: Any = None
     children: tuple[ColumnSpec, ...] = ()
 
+    @property
+    def enum_default(self) -> int | None:
+        """The number that columns of an enumeration have in rows without a value; None if it is none.
+
+        The default, or without one 0, or the least number where that has no name: files do not keep the order
+        of the names. Raises ValueError for a default that is neither a name nor the number of one.
+        """
+        if not self.enum:
+            return None
+        numbers = self.enum.values()
+        if self.default is None:
+            return 0 if 0 in numbers else min(numbers)
+        number: Any = self.enum.get(self.default, self.default)
+        if number not in numbers:
+            raise ValueError(
+                f"column {self.name!r}: the default {self.default!r} is not one of {', '.join(self.enum)}"
+            )
+        return int(number)
+
     def leaves(self, above: str = "") -> dict[str, ColumnSpec]:
         """Return the columns without children below, itself if it has none, by path."""
         path = f"{above}/{self.name}" if above else self.name
@@ -117,6 +136,17 @@ class Layout(ABC):
     def refresh(self) -> bool:
         """Go to the newest commit of another writer; return whether there is one."""
         return False
+
+    def watched_by(self, table: Any) -> None:
+        """Have a table told of transactions that others begin and undo, where there can be some.
+
+        It is asked to `flush` before, and after one that failed to `show` what `undone` has left.
+        """
+        del table
+
+    def undone(self) -> None:
+        """Show the last commit again, after others have undone a change."""
+        self.refresh()
 
     @abstractmethod
     def append(self, batch: Batch) -> None:

@@ -82,7 +82,7 @@ class NullableColumn(Column):
         return call(FUNCTIONS["where"], self.nulls(), np.array(np.nan, values.dtype), values)
 
     def raw(self) -> Node:
-        """Return the stored values as an operand, which mean nothing where `nulls` is true."""
+        """Return the stored values as an operand."""
         return self._inner.node()
 
     def nulls(self) -> Node:
@@ -100,10 +100,6 @@ class NullableColumn(Column):
 
     def _compared(self, op: str, value: Any) -> Node:
         return where_valid(self._inner.compared(op, value), self.nulls())
-
-    def _compared_with(self, op: str, other: Column) -> Node:
-        node = self._inner.compared(op, other.raw() if isinstance(other, NullableColumn) else other)
-        return where_valid(where_valid(node, self.nulls()), other.nulls())
 
     def among(self, values: Iterable[Any]) -> Node:
         """Return where there is a value and it is one of these."""

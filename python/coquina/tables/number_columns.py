@@ -26,12 +26,14 @@ from coquina.tables.predicates import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
 
     from coquina.tables.column import Part, Source
     from coquina.tables.stored import Stored
+
+    Refused = Callable[[str, Any], TypeError]
 
 _BOOL = np.dtype(np.bool_)
 
@@ -131,7 +133,7 @@ class NumberColumn(OnePart):
         self.check_scalar()
         if self.text_kind:
             return among_items(self._part, self._texts(values))
-        return among_numbers(self._part, representable(values, self.dtype, self))
+        return among_numbers(self._part, representable(values, self.dtype, self.refused))
 
     def is_null(self) -> Node:
         """Return where there is no number: NaN."""
@@ -185,7 +187,7 @@ class BitsColumn(OnePart):
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the value is one of these."""
         self.check_scalar()
-        wanted = representable(values, _BOOL, self).tolist()
+        wanted = representable(values, _BOOL, self.refused).tolist()
         node = filled(False, len(self))
         if True in wanted:
             node = either(node, self.node())
@@ -211,10 +213,11 @@ def weak(value: Any) -> Any:
     return int(cast("Any", value)) if isinstance(value, np.integer) else value
 
 
-def representable(values: Iterable[Any], dtype: np.dtype[Any], column: Column) -> npt.NDArray[Any]:
+def representable(values: Iterable[Any], dtype: np.dtype[Any], refused: Refused) -> npt.NDArray[Any]:
     """Return those of some numbers that equal a value of `dtype`, as an array of it.
 
     Python's floats are rounded to `dtype`, as in comparisons with them; those of NumPy are not.
+    refused: returns the error for "in" and a value that is no number.
     """
     values = listed(values)
     given = uniform(values)
@@ -224,7 +227,7 @@ def representable(values: Iterable[Any], dtype: np.dtype[Any], column: Column) -
     found: list[Any] = []
     for value in map(weak, values):
         if not isinstance(value, bool | int | float | complex | np.number):
-            raise column.refused("in", "nothing, None" if value is None else repr(value))
+            raise refused("in", "nothing, None" if value is None else repr(value))
         found += _exact_number(value, dtype)
     return np.array(found, dtype)
 

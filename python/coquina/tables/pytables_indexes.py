@@ -8,7 +8,6 @@ Invariant: only an index that PyTables would use is used; one that is damaged wh
 
 from __future__ import annotations
 
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
-from coquina.indexes.keys import kind_of
+from coquina.indexes.keys import UnorderedError, kind_of
 from coquina.quoting import quoted
 from coquina.tables.index_sources import index_source
 from coquina.tables.pytables_index_groups import arrays_of, below, group_of
@@ -76,11 +75,11 @@ def _found(layout: RowsLayout) -> dict[str, PyTablesIndex]:
     found: dict[str, PyTablesIndex] = {}
     for path in layout.columns if group is not None else ():
         h5 = below(group, path)
-        if h5 is None:
+        if h5 is None or layout.columns[path].shape:
             continue
         try:
             source = index_source(layout, path, 0)
-        except TypeError:
+        except UnorderedError:
             continue
         dtype = _sorted_dtype(layout, path)
         if _keys_like(dtype, layout.field(path).is_bits) in (source.kind, _TIMES.get(source.kind)):
@@ -97,7 +96,7 @@ def _sorted_dtype(layout: RowsLayout, path: str) -> np.dtype[Any]:
 def _keys_like(dtype: np.dtype[Any], is_bits: bool) -> str:
     try:
         return "bool" if is_bits else kind_of(dtype)
-    except TypeError:
+    except UnorderedError:
         return ""
 
 
@@ -118,7 +117,8 @@ class PyTablesIndex:
         self.key_kind = source.kind
         self.is_exact = source.is_exact
         self._layout, self._h5, self._dtype = layout, h5, dtype
-        self._lock = RLock()
+        # No lock of ours: one that is held while h5py is called, which takes its own, makes threads wait for
+        # each other if a visitor of h5py asks the index. Two threads that open it at once get the same.
         self._damage = ""
         self._opened: tuple[PyTablesSearch, dict[str, int]] | None = None
         self._session, self._place = Session.at(inside(layout.dataset))
@@ -140,8 +140,7 @@ class PyTablesIndex:
     def reason(self) -> str:
         """Why it is not used; empty if it is."""
         try:
-            with self._lock:
-                self._open()
+            self._open()
         except _DAMAGE as error:
             return told(error)
         return ""
@@ -149,12 +148,14 @@ class PyTablesIndex:
     @property
     def level(self) -> str:
         """PyTables' name for what it stores of rows; empty if it is not usable."""
-        return "" if self.reason or self._opened is None else KINDS[self._opened[0].item_bytes]
+        search = self._usable()
+        return "" if search is None else KINDS[search.item_bytes]
 
     @property
     def bucket_rows(self) -> int:
         """How many rows are told together, 1 for "full" ones."""
-        return 1 if self.reason or self._opened is None else self._opened[0].bucket_rows
+        search = self._usable()
+        return 1 if search is None else search.bucket_rows
 
     @property
     def rows(self) -> int:
@@ -180,15 +181,16 @@ class PyTablesIndex:
     @property
     def info(self) -> dict[str, Any]:
         """What it is, for people."""
+        reason, opened = self.reason, self._opened
         found: dict[str, Any] = {
             "name": self.name,
             "column": self.column,
             "kind": self.kind,
-            "is_usable": not self.reason,
-            "reason": self.reason,
+            "is_usable": not reason,
+            "reason": reason,
         }
-        if not found["reason"] and self._opened is not None:
-            search, sizes = self._opened
+        if not reason and opened is not None:
+            search, sizes = opened
             found |= {
                 "level": KINDS[search.item_bytes],
                 "optlevel": sizes["optlevel"],
@@ -273,25 +275,27 @@ class PyTablesIndex:
     def _usable(self) -> PyTablesSearch | None:
         """Return the engine's search; None if the index is of no use, now."""
         try:
-            with self._lock:
-                return self._open()
+            return self._open()[0]
         except _DAMAGE:
             return None
 
-    def _open(self) -> PyTablesSearch:
-        """Return the search of the checked index. Raises one of `_DAMAGE` if it is of no use, now."""
+    def _open(self) -> tuple[PyTablesSearch, dict[str, int]]:
+        """Return the search of the checked index, and its sizes. Raises one of `_DAMAGE` if it is of no use,
+        now.
+        """
         if self._damage:
             raise UnusableError(self._damage)
         if not self._h5:
             raise UnusableError("it was removed, or its file is closed")
         self._check_unchanged()
-        if self._opened is None:
-            self._opened = self._read()
-        search = self._opened[0]
-        if search.rows != self._layout.nrows:
+        opened = self._opened
+        if opened is None:
+            opened = self._opened = self._read()
+        rows = opened[0].rows
+        if rows != self._layout.nrows:
             self._opened = None
-            raise UnusableError(f"it is of {search.rows} rows, and there are {self._layout.nrows}")
-        return search
+            raise UnusableError(f"it is of {rows} rows, and there are {self._layout.nrows}")
+        return opened
 
     def _check_unchanged(self) -> None:
         """Raise UnusableError if rows changed since the index was made, as far as anybody can tell."""

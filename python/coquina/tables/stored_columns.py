@@ -110,9 +110,9 @@ class FixedColumn(StoredColumn):
             items = [-1]
         elif self.column.kind == "nullable":
             items = [None, True]
-        elif self.spec.enum and self.spec.default is None and 0 not in self.spec.enum.values():
-            # Files do not keep the order of the names.
-            items = [min(self.spec.enum.values())]
+        elif self.spec.default is None and self.spec.enum_default:
+            # Fill values are 0.
+            items = [self.spec.enum_default]
         for array, item in zip(self.arrays, items, strict=True):
             array.resize((rows,))
             if item is not None and rows > before:

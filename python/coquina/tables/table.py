@@ -88,6 +88,7 @@ class Table(Queries):
         self._first = None
         self.is_closed = False
         self._begin_with(layout)
+        layout.watched_by(self)
 
     def _begin_with(self, layout: Layout) -> None:
         """Know nothing but the layout."""
@@ -730,6 +731,7 @@ class Table(Queries):
         made.__dict__ = self.__dict__
         made._owner, made._first, made.is_closed = file, first, False
         self.handles.add(made)
+        self._layout.watched_by(made)
         return made
 
     def refresh(self) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina._core import CorruptError
 from coquina.hdf5.sessions import GROUP, HIDDEN
+from coquina.indexes.places import reading
 from coquina.tables.directory_names import FOLDER, is_directory
 from coquina.tables.homes import Hdf5Home
 
@@ -82,11 +83,11 @@ def place_of(layout: Layout, is_made: bool) -> Place | None:
         if is_made:
             raise ValueError("create_index: the table has no name, and its indexes stand beside it")
         return None
-    if path not in layout.file:
-        if not is_made:
-            return None
-        return Hdf5Home(layout.file.create_group(path))
-    return Hdf5Home(layout.file[path])
+    with reading(path):
+        found = layout.file.get(path)
+    if found is None:
+        return Hdf5Home(layout.file.create_group(path)) if is_made else None
+    return Hdf5Home(found)
 
 
 def _folder_of(layout: Any, is_made: bool) -> Place | None:

@@ -112,7 +112,7 @@ class TimeColumn(OnePart):
         if len(values) > _EQUALS_MAX:
             dates = (str, bytes, datetime, date, np.datetime64)
             seconds = [_seconds_of(one, self) if isinstance(one, dates) else one for one in values]
-            wanted = partial(np.isin, test_elements=representable(seconds, self.dtype, self))
+            wanted = partial(np.isin, test_elements=representable(seconds, self.dtype, self.refused))
             node = self.node()
             return by_values("isin", wanted, (partial(read_rows, node),), len(self), (node,))
         node = filled(False, len(self))
