@@ -105,3 +105,19 @@ def test_damage_is_one_sentence(tmp_path, capsys):
     for command in ("info", "ls", "cat"):
         assert main([command, str(path)]) == 1
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("suffix", [".b2d", ".b2z"])
+def test_verify_reads_every_leaf(tmp_path, suffix, capsys):
+    path = tmp_path / f"x{suffix}"
+    with cq.open(path, "w") as store:
+        store.create_dataset("g/noise", data=np.random.default_rng(1).random(50_000), chunks=(10_000,))
+        store["b"] = 1
+    assert main(["verify", str(path)]) == 0
+    assert "2 leaves, 6 chunks, 0 damaged" in capsys.readouterr().out
+    file = path / "g" / "noise.b2nd" if suffix == ".b2d" else path
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    assert main(["verify", str(path)]) == 1
+    assert "/g/noise" in capsys.readouterr().out
