@@ -322,6 +322,12 @@ _STORES: dict[str, tuple[Callable[[Any], None], ...]] = {
     "move": _each_flushed(
         lambda s: s.move("grows", "g/grown"), lambda s: s.move("g", "h/i"), lambda s: s.move("h/i/two", "two")
     ),
+    "tables": _each_flushed(
+        lambda s: s.create_table("new/table", {"n": np.arange(50), "t": ["é"] * 50}),
+        lambda s: s.move("new/table", "h/moved"),
+        lambda s: s.move("h", "i"),
+        lambda s: s.__delitem__("i/moved"),
+    ),
     "attributes": _each_flushed(
         lambda s: s.attrs.__setitem__("long", "text" * 300),
         lambda s: s["g/deep"].attrs.__setitem__("unit", "km"),

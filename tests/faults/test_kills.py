@@ -49,6 +49,7 @@ SHORT = (
     "make_store_b2d",
     "remove_store_b2d",
     "attributes_store_b2d",
+    "tables_store_b2d",
     "move_store_b2z",
     "assign_store_b2z",
 )

@@ -15,6 +15,7 @@ import numpy as np
 from coquina.arrays.creation import asarray, filled
 from coquina.attrs import Attrs
 from coquina.html import caption_html, rows_html
+from coquina.providers import Provider
 from coquina.storage_options import ChunkOptions, Storage
 from coquina.stores.keys import ATTRS, parts_of
 
@@ -26,8 +27,15 @@ if TYPE_CHECKING:
 
     from coquina.arrays.array import Array
     from coquina.remote import RangeReader
+    from coquina.storage_options import TableOptions
+    from coquina.stores import ctable_writing as store_writing
     from coquina.stores.contents import Contents, Kind
     from coquina.stores.leaves import Leaf
+    from coquina.tables import making as table_making
+    from coquina.tables.making import NewTable
+    from coquina.tables.table import Table
+else:
+    store_writing, table_making = map(Provider, ("store_writing", "table_making"))
 
 _SHOWN_MAX = 50
 _ARRAY_SUFFIX = ".b2nd"
@@ -115,8 +123,11 @@ class Group(MutableMapping[str, Any]):
         return self._contents.opened(path, node)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Make an array of `value`. Raises ValueError if there is something of this name."""
-        self.create_dataset(name, data=value)
+        """Make an array of `value`, or a table if it is one. Raises ValueError for a name that is taken."""
+        if hasattr(value, "layout") and hasattr(value, "batches"):
+            self.create_table(name, value)
+        else:
+            self.create_dataset(name, data=value)
 
     def __delitem__(self, name: str) -> None:
         """Remove what has this name, and all below it. Raises KeyError."""
@@ -165,6 +176,22 @@ class Group(MutableMapping[str, Any]):
             given = data if shape is None else np.asarray(data, dtype).reshape(shape)
             asarray(given, dtype, path=place, threads=threads, **storage).close()
         self._contents.put(path, place, _ARRAY_SUFFIX)
+        return self[name]
+
+    def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
+        """Return a new table with the columns, and the rows, of `data`, as python-blosc2 has them.
+
+        It can be read from then on. The options are those of `coquina.create_table` but layout, index and
+        lossy. Raises UnsupportedError for a column that such a table does not have.
+        """
+        return self.put_table(name, data, table_making.NewTable.of(Group.create_table, storage))
+
+    def put_table(self, name: str, data: Any, new: NewTable) -> Table:
+        """Return a new table; `create_table` is what users call."""
+        path = self._path(name)
+        place = self._contents.new_file(path, is_group=True)
+        store_writing.write_table(place, data, new)
+        self._contents.put(path, place, is_table=True)
         return self[name]
 
     def move(self, source: str, dest: str) -> None:
