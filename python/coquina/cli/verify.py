@@ -24,12 +24,17 @@ from coquina.cli import arguments, hdf5_paths, inputs, store_paths, tables
 from coquina.cli.failures import UncheckedError
 from coquina.cli.terminal import cell
 from coquina.hdf5.checking import check
+from coquina.providers import Provider
 
 if TYPE_CHECKING:
     import argparse
 
     from coquina import Damage
     from coquina.hdf5.checking import Bad
+    from coquina.stores import opening as stores
+
+else:
+    stores = Provider("stores")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -163,10 +168,7 @@ def _verify_directory(options: argparse.Namespace) -> None:
 
 
 def _verify_store(options: argparse.Namespace) -> None:
-    from coquina.stores.checking import check as check_store
-    from coquina.stores.opening import contents_of
-
-    checked = check_store(contents_of(options.file), options.threads)
+    checked = stores.checked(options.file, options.threads)
     bad: list[dict[str, Any]] = []
     unchecked: list[dict[str, Any]] = []
     for key, chunk, error in checked.bad:

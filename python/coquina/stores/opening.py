@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from coquina import _core
 from coquina._core import CorruptError, UnsupportedError
 from coquina.stores.archive import Archive
+from coquina.stores.checking import Checked, check
 from coquina.stores.contents import Contents
 from coquina.stores.directory import leaves_of_directory
 from coquina.stores.homes import ArchiveHome, DirectoryHome
@@ -32,6 +33,11 @@ _SUFFIX = ".b2z"
 def open_directory(path: str, *, verify: bool = True) -> Store | Table:
     """Return the store, or the table, that a directory with an `embed.b2e` is."""
     return _opened(contents_of(path, verify=verify))
+
+
+def checked(path: str, threads: int | None = None) -> Checked:
+    """Return what was read of all leaves of a store, or of a table that is one, and what is damaged."""
+    return check(contents_of(path), threads)
 
 
 def contents_of(path: str, *, verify: bool = True) -> Contents:
