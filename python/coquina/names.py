@@ -82,6 +82,7 @@ PROVIDERS: dict[str, str] = {
     "opening": "coquina.arrays.opening",
     "polars_scan": "coquina.adapters.polars_scan",
     "store_tables": "coquina.stores.ctable",
+    "store_writing": "coquina.stores.ctable_writing",
     "stores": "coquina.stores.opening",
     "table_making": "coquina.tables.making",
     "table_opening": "coquina.tables.opening",

@@ -303,6 +303,45 @@ _FRAMES: dict[str, tuple[Callable[[Any], None], ...]] = {
 }
 
 
+# Stores of python-blosc2: in a directory every change is a commit, in an archive every flush.
+
+
+_STORES: dict[str, tuple[Callable[[Any], None], ...]] = {
+    "make": _each_flushed(
+        lambda s: s.create_dataset("new", data=matrix(0, 50), chunks=(8, 12)),
+        lambda s: s.create_dataset("h/i/j", data=matrix(0, 5)),
+        lambda s: s.create_group("k/l"),
+        lambda s: s.create_dataset("zeros", (30, 40), "f8"),
+    ),
+    "remove": _each_flushed(
+        lambda s: s.__delitem__("g/two"),
+        lambda s: s.__delitem__("g/deep/one"),
+        lambda s: s.__delitem__("g"),
+        lambda s: s.__delitem__("grows"),
+    ),
+    "move": _each_flushed(
+        lambda s: s.move("grows", "g/grown"), lambda s: s.move("g", "h/i"), lambda s: s.move("h/i/two", "two")
+    ),
+    "tables": _each_flushed(
+        lambda s: s.create_table("new/table", {"n": np.arange(50), "t": ["é"] * 50}),
+        lambda s: s.move("new/table", "h/moved"),
+        lambda s: s.move("h", "i"),
+        lambda s: s.__delitem__("i/moved"),
+    ),
+    "attributes": _each_flushed(
+        lambda s: s.attrs.__setitem__("long", "text" * 300),
+        lambda s: s["g/deep"].attrs.__setitem__("unit", "km"),
+        lambda s: s["grows"].attrs.__delitem__("unit"),
+        lambda s: s["g"].attrs.__delitem__("rows"),
+    ),
+    "assign": _each_flushed(
+        lambda s: s["grows"].append(matrix(100, 130)),
+        lambda s: s["g/two"].__setitem__(slice(3, 20), 5),
+        lambda s: s["g/deep/one"].resize((60, 12)),
+    ),
+}
+
+
 def _rows() -> list[Scenario]:
     """Return the table: every change on every subject that takes it, waiting for the disk or not."""
     found: list[tuple[str, str, tuple[Callable[[Any], None], ...]]] = []
@@ -323,6 +362,7 @@ def _rows() -> list[Scenario]:
     found += [("directory_path", "replace", (_replace_table,) * 2)]
     found += [("pytables_rows", name, steps) for name, steps in _ROWS.items()]
     found += [("directory", name, steps) for name, steps in _COLUMNS.items()]
+    found += [(f"store_{kind}", name, steps) for kind in ("b2d", "b2z") for name, steps in _STORES.items()]
     found += [(kind, name, steps) for kind in ("frame", "sparse") for name, steps in _FRAMES.items()]
     rows = []
     for subject, name, steps in found:

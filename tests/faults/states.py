@@ -123,7 +123,7 @@ def _put_group(telling: Telling, name: str, group: Any) -> None:
 def _put_node(telling: Telling, name: str, node: Any) -> None:
     if isinstance(node, cq.Table):
         _put_table(telling, name, node)
-    elif isinstance(node, cq.hdf5.Group):
+    elif isinstance(node, cq.hdf5.Group | cq.stores.Group):
         telling.state[name] = "group"
         _put_group(telling, name, node)
     else:
@@ -151,6 +151,12 @@ def tell_frame(path: str, telling: Telling) -> None:
         with telling.at(""):
             for damage in array.verify():
                 raise damage.error
+
+
+def tell_store(path: str, telling: Telling) -> None:
+    """Tell a store of groups: a directory or an archive."""
+    with cq.open(path) as store:
+        _put_group(telling, "", store)
 
 
 def state_of(tell: Tell, path: str) -> State:

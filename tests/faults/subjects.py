@@ -294,6 +294,26 @@ def _more_in_frame(array: Any) -> None:
         array.append(np.resize(matrix(9000, 9003), (3, array.shape[1])))
 
 
+# Stores of python-blosc2
+
+
+def _made_store(path: str) -> None:
+    with cq.open(path, "w") as store:
+        cut = {"chunks": (16, 12), "blocks": (8, 12)}
+        store.create_dataset("grows", data=matrix(0, 100), **cut).attrs["unit"] = "mm"
+        store.create_dataset("g/deep/one", data=matrix(0, 40), **cut)
+        store.create_dataset("g/two", data=matrix(0, 40) / 7, **cut)
+        store["g"].attrs["rows"] = 40
+        store.attrs["title"] = "é"
+
+
+def _more_in_store(store: Any) -> None:
+    store.attrs["went on"] = 1
+    if "more" not in store:
+        store["more"] = matrix(9000, 9003)
+    store.flush()
+
+
 # Paths: what is done to a closed file as a whole.
 
 
@@ -351,6 +371,16 @@ SUBJECTS["pytables_rows"] = _hdf5("pytables_rows", _pytables_rows, _open_table, 
 SUBJECTS["directory"] = Subject(
     "directory", "x", _made_directory, _open_table, _more_columns, states.tell_directory
 )
+for _name in ("b2d", "b2z"):
+    SUBJECTS[f"store_{_name}"] = Subject(
+        f"store_{_name}",
+        f"x.{_name}",
+        _made_store,
+        _open_file,
+        _more_in_store,
+        states.tell_store,
+        (PART, r"\..*\.tmp"),
+    )
 SUBJECTS["directory_path"] = Subject(
     "directory_path",
     "x",

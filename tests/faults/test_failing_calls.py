@@ -31,6 +31,8 @@ SHORT = (
     "compact_frame_durable",
     "resize_frame_durable",
     "resize_sparse_durable",
+    "move_store_b2d_durable",
+    "make_store_b2z_durable",
 )
 #: Every kind of change, where it waits for the disk: a sync that fails closes the file.
 DURABLE = (

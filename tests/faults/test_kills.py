@@ -46,6 +46,12 @@ SHORT = (
     "append_frame",
     "transaction_sparse",
     "compact_frame",
+    "make_store_b2d",
+    "remove_store_b2d",
+    "attributes_store_b2d",
+    "tables_store_b2d",
+    "move_store_b2z",
+    "assign_store_b2z",
 )
 #: Calls of each scenario in the short suite; those of long tables take long.
 FEW, FEWER = 4, 2

@@ -105,3 +105,85 @@ def test_damage_is_one_sentence(tmp_path, capsys):
     for command in ("info", "ls", "cat"):
         assert main([command, str(path)]) == 1
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("suffix", [".b2d", ".b2z"])
+def test_verify_reads_every_leaf(tmp_path, suffix, capsys):
+    path = tmp_path / f"x{suffix}"
+    with cq.open(path, "w") as store:
+        store.create_dataset("g/noise", data=np.random.default_rng(1).random(50_000), chunks=(10_000,))
+        store["b"] = 1
+    assert main(["verify", str(path)]) == 0
+    assert "2 leaves, 6 chunks, 0 damaged" in capsys.readouterr().out
+    file = path / "g" / "noise.b2nd" if suffix == ".b2d" else path
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    assert main(["verify", str(path)]) == 1
+    assert "/g/noise" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", [".b2d", ".b2z"])
+def test_convert_takes_whole_trees_there_and_back(tmp_path, suffix, capsys):
+    first, store, back = tmp_path / "a.h5", tmp_path / f"b{suffix}", tmp_path / "c.h5"
+    long_name = "an attribute whose name is longer than a metalayer's"
+    with cq.open(first, "w") as file:
+        file["g/a"] = np.arange(12).reshape(3, 4)
+        file["g/a"].attrs["unit"] = "K"
+        file["g"].attrs.update({"title": "é", long_name: 5, "vector": np.arange(3)})
+        file.create_group("g/empty")
+        file.create_table("t", {"n": np.arange(5), "s": ["a", "é", "", "b", "c"]}).attrs["of"] = "rows"
+        file.attrs["version"] = 2
+    assert main(["convert", str(first), str(store)]) == 0
+    assert "2 groups, 1 arrays, 1 tables" in capsys.readouterr().out
+    assert main(["convert", str(first), str(store)]) != 0
+    with blosc2.TreeStore(str(store), mode="r") as peer:
+        assert peer["/g/a"][:].tolist() == np.arange(12).reshape(3, 4).tolist()
+        assert peer["/t"]["s"][:].tolist() == ["a", "é", "", "b", "c"]
+    assert main(["convert", str(store), str(back)]) == 0
+    with cq.open(back) as file, cq.open(first) as wanted:
+        names = []
+        wanted.visit(names.append)
+        for name in ("g", "g/a", "g/empty", "t"):
+            assert name in file
+        assert np.array_equal(file["g/a"][...], wanted["g/a"][...])
+        assert file["g/a"].attrs["unit"] == "K"
+        assert file["g"].attrs["title"] == "é"
+        assert file["g"].attrs["vector"].tolist() == [0, 1, 2]
+        assert file["g"].attrs[long_name] == 5
+        assert file["t"]["s"][...].tolist() == wanted["t"]["s"][...].tolist()
+        assert file["t"].attrs["of"] == "rows"
+        assert file.attrs["version"] == 2
+
+
+def test_convert_writes_rows_as_a_table_of_python_blosc2(tmp_path):
+    (tmp_path / "x.csv").write_text("n,s\n1,a\n2,b\n")
+    assert main(["convert", str(tmp_path / "x.csv"), str(tmp_path / "x.b2z")]) == 0
+    assert blosc2.open(str(tmp_path / "x.b2z"), mode="r")["n"][:].tolist() == [1, 2]
+
+
+def test_convert_keeps_dimensions_and_coordinates_of_netcdf_files(tmp_path):
+    import xarray as xr
+
+    first, store, back = (str(tmp_path / name) for name in ("a.nc", "b.b2z", "c.nc"))
+    y = ("y", [1.0, 2, 3], {"long_name": "northing"})
+    data = {"t": (("y", "x"), np.arange(12.0).reshape(3, 4), {"units": "K"})}
+    xr.Dataset(data, {"x": np.arange(4), "y": y}, {"title": "é"}).to_netcdf(first, engine="netcdf4")
+    assert main(["convert", first, store]) == 0
+    assert main(["convert", store, back]) == 0
+    with xr.open_dataset(first, engine="coquina") as wanted, xr.open_dataset(back, engine="coquina") as found:
+        xr.testing.assert_identical(found, wanted)
+
+
+def test_repack_copies_a_store_with_another_codec(tmp_path):
+    with cq.open(tmp_path / "a.b2d", "w") as store:
+        store["g/a"] = np.arange(1000)
+        store["g"].attrs["unit"] = "K"
+        store.create_table("t", {"n": np.arange(5)})
+    args = ["repack", str(tmp_path / "a.b2d"), str(tmp_path / "b.b2z"), "--codec", "lz4", "--level", "5"]
+    assert main(args) == 0
+    with cq.open(tmp_path / "b.b2z") as store:
+        assert store["g/a"].info.codec == "lz4"
+        assert np.array_equal(store["g/a"][...], np.arange(1000))
+        assert store["g"].attrs["unit"] == "K"
+        assert store["t"]["n"][...].tolist() == [0, 1, 2, 3, 4]

@@ -162,9 +162,9 @@ def test_stores_far_away_are_read_by_ranges(written, name):
 
 
 @pytest.mark.parametrize("mode", ["r+", "a"])
-def test_stores_are_not_opened_to_be_changed(written, mode):
-    for name in ("tree directory", "tree archive"):
-        with pytest.raises(cq.UnsupportedError, match="reading"):
+def test_stores_without_groups_are_not_opened_to_be_changed(written, mode):
+    for name in ("directory", "archive"):
+        with pytest.raises(cq.UnsupportedError, match="read"):
             cq.open(written[name], mode)
 
 

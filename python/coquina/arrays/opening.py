@@ -41,6 +41,8 @@ _WRITABLE = {"r": False, "r+": True, "a": True}
 _ZIP = b"PK"
 #: The file that makes a directory a store.
 _EMBED = "embed.b2e"
+#: The names of stores that are made.
+_STORES = (".b2d", ".b2z")
 #: Metalayers of frames that hold more than plain chunks.
 _OBJECTS = frozenset(
     {"b2embed", "b2dict", "b2tree", "vlarray", "batcharray", "listarray", "ctable_varlen_scalar"}
@@ -66,13 +68,14 @@ def open(
 
     Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), a `Frame`
     for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an `hdf5.File` for HDF5, and a
-    `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`, `.b2z`, `.b2e`), which are read.
+    `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`, `.b2z`, `.b2e`).
 
     source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
         `store`, or a file object opened for reading in binary mode that can seek. What is far away is read by
         ranges of bytes, of which `remote` of what is returned keeps count.
     mode: "r" to read; "r+" or "a" to change too, which one process at a time can. "w" and "x" make a new
-        HDF5 file, as does "a" where there is none of a name that HDF5 files have; see `hdf5.File`.
+        HDF5 file, or a new store (`.b2d`, `.b2z`), as does "a" where there is none of such a name; see
+        `hdf5.File` and `stores.Store`.
     offset: where in the file the frame begins.
     verify: look at the checksums of what is read, where the file has them.
     damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
@@ -97,12 +100,14 @@ def open(
         source = local_path(source) or source
         target = os.path.abspath(os.fspath(source))
         if mode in ("w", "x") or (mode == "a" and not os.path.exists(target)):
+            if target.lower().endswith(_STORES):
+                return stores.open_to_change(target, mode, verify=verify, durable=durable)
             return _new_hdf5(target, mode, wait, durable)
     if mode not in _WRITABLE:
-        raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
+        raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES + _STORES}")
     if offset == 0 and is_hdf5(target):
         return _hdf5(target, mode, damaged, wait, durable, allow_external)
-    if offset == 0 and not damaged and (store := _store(target, mode, verify)) is not None:
+    if offset == 0 and not damaged and (store := _store(target, mode, verify, durable)) is not None:
         return store
     try:
         handle = _core.open_content(
@@ -117,7 +122,7 @@ def open(
     return opened(handle, verify=verify, is_whole=offset == 0)
 
 
-def _store(target: Path | BinaryIO, mode: str, verify: bool) -> Any:
+def _store(target: Path | BinaryIO, mode: str, verify: bool, durable: bool) -> Any:
     """Return the store that a directory or a ZIP archive is; None for what is none."""
     if not isinstance(target, str):
         file = cast("BinaryIO", target)
@@ -136,7 +141,8 @@ def _store(target: Path | BinaryIO, mode: str, verify: bool) -> Any:
     else:
         return None
     if found is not None and mode != "r":
-        raise UnsupportedError(f"{target}: mode {mode!r}: stores of Blosc2 are opened for reading only")
+        found.close()
+        return stores.open_to_change(target, mode, verify=verify, durable=durable)
     return found
 
 

@@ -4,7 +4,9 @@ Arrays: .npy .npz .blp .b2nd .h5, and .raw and .bin for plain bytes. Tables: .h5
 .jsonl, .npy, and directories, whose names have no extension. Images: .tif .png .jp2, by Pillow and tifffile
 if these are installed; a folder of images is a stack, and frames/%04d.png makes a file of each. A dataset or
 table of an HDF5 file is FILE.h5:/path; it is added to a file that exists. Without a path it is /data or
-/table. Records become a table if --layout is given. Other names are refused, and so is what a kind of file
+/table. Records become a table if --layout is given. A whole
+HDF5 or NetCDF-4 file, or a store (.b2d, .b2z), or a group of one, becomes a file of the other kind with all
+groups, arrays, tables and attributes. Other names are refused, and so is what a kind of file
 cannot keep; with --dtype a file of any name is plain bytes.
 
 Examples:
@@ -15,6 +17,7 @@ Examples:
   coquina convert floats.raw floats.b2nd --dtype "<f4" --shape 100,200 --threads 2
   coquina convert run.h5:/images/raw raw.b2nd --access rows --json
   coquina convert climate.b2nd new.h5:/model/climate
+  coquina convert run.h5 run.b2z                        all that is in it
   coquina convert climate.npy loose.b2nd --max-error 0.05
   coquina convert run.h5:/images/raw raw.tif
   coquina convert scans scans.b2nd                      a folder of numbered images
@@ -41,6 +44,7 @@ from coquina.arrays.regions import boxes
 from coquina.cli import (
     arguments,
     convert_tables,
+    convert_trees,
     hdf5_paths,
     images,
     lossy_options,
@@ -89,6 +93,15 @@ def run(options: argparse.Namespace) -> None:
     if target is None and os.path.exists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
     with ExitStack() as stack:
+        if (group := convert_trees.group_of(options, stack)) is not None:
+            lossy_options.refuse(options, "whole trees are converted as they are")
+            said = convert_trees.convert(group, options, _encoding(options))
+            counts = ", ".join(f"{said[one]} {one}" for one in ("groups", "arrays", "tables"))
+            dropped = f"; left out: {', '.join(said['dropped'])}" if said["dropped"] else ""
+            arguments.report(said, f"{said['output']}: {counts}{dropped}", options)
+            return
+        if options.output.lower().endswith(outputs.STORES) and options.layout is None:
+            options.layout = "columns"
         rows = convert_tables.rows_of(options, stack)
         source = sources.load(options, stack) if rows is None else rows
         if rows is not None or convert_tables.is_wanted(options):
@@ -125,12 +138,7 @@ def _written(
     source: Any, target: hdf5_paths.Place | None, extension: str, options: argparse.Namespace
 ) -> list[str]:
     """Write an array to what the output is, and return the files of a plain one."""
-    encoding: dict[str, Any] = {
-        name: value
-        for name in ("codec", "level", "filters", "threads")
-        if (value := getattr(options, name)) is not None
-    }
-    encoding |= tuning_options.words_of(options)
+    encoding = _encoding(options)
     bound = lossy_options.bound_of(options)
     if target is not None:
         add_dataset(target, source, encoding, options)
@@ -152,6 +160,13 @@ def _written(
         lossy_options.refuse(options, f"{extension or 'plain bytes'}: takes .b2nd, .blp and .h5 files")
         return _write_plain(source, extension, options)
     return []
+
+
+def _encoding(options: argparse.Namespace) -> dict[str, Any]:
+    """Return how arrays are to be encoded, as writers take it."""
+    names = ("codec", "level", "filters", "threads")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    return given | tuning_options.words_of(options)
 
 
 def _dropped(source: Any, output: str) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 
 import coquina
 from coquina.cli import hdf5_paths, store_paths, tables, tuning_options
-from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS, new_file
+from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS, STORES, new_file
 from coquina.hdf5 import File
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def convert(rows: Any, options: argparse.Namespace) -> dict[str, Any] | None:
             return {"output": options.output, "rows": count, "columns": len(table.columns)}
     if (target := hdf5_paths.new_place(options.output, "/table")) is not None:
         return _into_file(rows, target, options)
-    if not Path(output).suffix:
+    if not Path(output).suffix or output.endswith(STORES):
         stored = _storing(options)
         with coquina.create_table(options.output, rows, overwrite=options.force, **stored) as table:
             return _said(table, options)

@@ -32,6 +32,8 @@ FEATHER = (".feather", ".arrow")
 JSON_LINES = (".jsonl", ".ndjson")
 #: Files of rows that others read and write.
 ROWS = (*CSV, *PARQUET, *FEATHER, *JSON_LINES)
+#: Stores of python-blosc2.
+STORES = (".b2z", ".b2d")
 ARRAYS = (".b2nd", ".blp", ".npy", ".npz")
 
 
@@ -58,7 +60,7 @@ def check(output: str) -> None:
     """Raise ValueError for the name of an output that says of no kind what it is."""
     if is_url(output):
         raise ValueError(f"{output}: far places are only read; write a file here, and copy it there")
-    known = (*ARRAYS, *ROWS, *IMAGES, *PLAIN)
+    known = (*ARRAYS, *STORES, *ROWS, *IMAGES, *PLAIN)
     if output.lower().endswith(known) or hdf5_paths.new_place(output, "/data") is not None:
         return
     if Path(output).suffix:
@@ -68,7 +70,8 @@ def check(output: str) -> None:
 def kinds() -> str:
     """Return which kinds of file there are, by extension."""
     return (
-        f"arrays are {', '.join(ARRAYS)}, rows {', '.join(ROWS)}, both {', '.join(HDF5_SUFFIXES)}; a table "
+        f"arrays are {', '.join(ARRAYS)}, rows {', '.join(ROWS)}, "
+        f"both {', '.join((*HDF5_SUFFIXES, *STORES))}; a table "
         f"is also a directory, without an extension; images are {', '.join(IMAGES)}, and plain bytes "
         f"{', '.join(PLAIN)}"
     )

@@ -15,7 +15,7 @@ import numpy as np
 import coquina
 from coquina.arrays.info import human
 from coquina.arrays.regions import boxes
-from coquina.cli import arguments, inputs, lossy_options, tables
+from coquina.cli import arguments, convert_trees, inputs, lossy_options, store_paths, tables
 from coquina.tuning_options import AUTO, DATASETS
 
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ def repack(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, A
             )
         if not options.force:
             raise FileExistsError(f"{options.output} exists; --force replaces it")
-    encoding = _encoding(options, words)
+    encoding, store = _encoding(options, words), store_paths.place(options.file)
     if tables.is_directory(options.file):
         _table(options, encoding)
+    elif store is not None:
+        _store(store, options, encoding)
     else:
         found = inputs.opened(options.file)
         if isinstance(found, coquina.Array):
@@ -57,7 +59,7 @@ def repack(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, A
         elif isinstance(found, coquina.PackFile):
             _packed(found, options, encoding)
         else:
-            raise ValueError(f"{options.file}: takes HDF5 files, arrays, tables and Bloscpack files")
+            raise ValueError(f"{options.file}: takes HDF5 files, stores, arrays, tables and Bloscpack files")
     before, after = _size(options.file), _size(options.output)
     is_compared = not options.no_compare and lossy_options.bound_of(options) is None
     return {
@@ -65,7 +67,7 @@ def repack(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, A
         "output": options.output,
         "before": before,
         "after": after,
-        "is_compared": is_compared and not tables.is_directory(options.file),
+        "is_compared": is_compared and store is None and not tables.is_directory(options.file),
     }
 
 
@@ -108,6 +110,15 @@ def _array(found: coquina.Array, options: argparse.Namespace, encoding: dict[str
 def _refuse_checksums(options: argparse.Namespace, why: str) -> None:
     if options.checksums is not None:
         raise ValueError(f"--checksums: {why}")
+
+
+def _store(place: store_paths.Place, options: argparse.Namespace, encoding: dict[str, Any]) -> None:
+    _refuse_checksums(options, "the arrays of a store always have some")
+    lossy_options.refuse(options, "whole trees are copied as they are")
+    with store_paths.opened(place) as found:
+        if not store_paths.is_group(found):
+            raise ValueError(f"{options.file}: a table, which `coquina convert` copies")
+        convert_trees.convert(found, options, encoding)
 
 
 def _table(options: argparse.Namespace, encoding: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ Examples:
   coquina verify climate.b2nd --json
   coquina verify run.h5
   coquina verify trades_table --json
+  coquina verify run.b2z
   coquina verify run.h5:/images --quiet && echo good
 """
 
@@ -19,22 +20,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, inputs, tables
+from coquina.cli import arguments, hdf5_paths, inputs, store_paths, tables
 from coquina.cli.failures import UncheckedError
 from coquina.cli.terminal import cell
 from coquina.hdf5.checking import check
+from coquina.providers import Provider
 
 if TYPE_CHECKING:
     import argparse
 
     from coquina import Damage
     from coquina.hdf5.checking import Bad
+    from coquina.stores import opening as stores
+
+else:
+    stores = Provider("stores")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina verify`."""
     parser.add_argument(
-        "file", help="an array, a frame, a Bloscpack file, the directory of a table, FILE.h5[:/path]"
+        "file", help="an array, a frame, a store, a Bloscpack file, the directory of a table, FILE.h5[:/path]"
     )
     arguments.add_threads(parser)
     arguments.add_report(parser)
@@ -48,6 +54,9 @@ def run(options: argparse.Namespace) -> None:
         return
     if tables.is_directory(options.file):
         _verify_directory(options)
+        return
+    if (store := store_paths.place(options.file)) is not None and store.file == options.file:
+        _verify_store(options)
         return
     file, damage = open_or_salvage(options.file)
     found: list[dict[str, Any]] = []
@@ -154,6 +163,23 @@ def _verify_directory(options: argparse.Namespace) -> None:
         "damage": bad,
         "unchecked": unchecked,
     }
+    arguments.report(result, "\n".join(lines), options)
+    _judge(options.file, checked.nchunks, bad, unchecked)
+
+
+def _verify_store(options: argparse.Namespace) -> None:
+    checked = stores.checked(options.file, options.threads)
+    bad: list[dict[str, Any]] = []
+    unchecked: list[dict[str, Any]] = []
+    for key, chunk, error in checked.bad:
+        (unchecked if _is_unchecked(error) else bad).append(
+            {"path": f"/{key}", "chunk": chunk, "error": str(error)}
+        )
+    lines = [f"{cell(options.file)}: {checked.nleaves} leaves, {_counts(checked.nchunks, bad, unchecked)}"]
+    for one in [*bad, *unchecked]:
+        chunk = "" if one["chunk"] is None else f", chunk {one['chunk']}"
+        lines.append(f"  {cell(one['path'])}{chunk}: {cell(one['error'])}")
+    result = {"file": options.file, "nchunks": checked.nchunks, "damage": bad, "unchecked": unchecked}
     arguments.report(result, "\n".join(lines), options)
     _judge(options.file, checked.nchunks, bad, unchecked)
 

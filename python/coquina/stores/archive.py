@@ -19,9 +19,11 @@ from coquina import _core
 from coquina._core import CorruptError, LimitError, TruncatedError
 from coquina.quoting import quoted
 from coquina.stores.keys import SUFFIXES, check_path, key_of
-from coquina.stores.leaves import FRAME_MAGIC, HEAD_BYTES, RefusedLeaf, length_of
+from coquina.stores.leaves import FRAME_MAGIC, HEAD_BYTES, PIECE_BYTES, RefusedLeaf, length_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coquina.stores.leaves import Handle, Leaf
 
 _MEMBERS_MAX = 1 << 20
@@ -129,6 +131,11 @@ class Member:
     end: int
 
     @property
+    def suffix(self) -> str:
+        """What its name ends in, behind the key."""
+        return os.path.splitext(self.info.orig_filename)[1]
+
+    @property
     def where(self) -> str:
         """What it is called in errors."""
         return f"{self.archive.name}: {quoted(self.info.orig_filename)}"
@@ -147,10 +154,16 @@ class Member:
 
     def check(self) -> None:
         """Raise CorruptError if the bytes are not those that the CRC-32 is of."""
+        for _ in self.pieces():
+            pass
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes, some at a time. Raises CorruptError at the end if the CRC-32 is not of these."""
         offset, size, found = self.place(), self.info.file_size, 0
-        for start in range(0, size, _CHECKED_BYTES):
-            piece = self.archive.read(offset + start, min(_CHECKED_BYTES, size - start))
+        for start in range(0, size, PIECE_BYTES):
+            piece = self.archive.read(offset + start, min(PIECE_BYTES, size - start))
             found = zlib.crc32(piece, found)
+            yield piece
         if found != self.info.CRC:
             raise CorruptError(
                 f"{self.where}: the CRC-32 is {found:#010x}, and should be {self.info.CRC:#010x}"

@@ -1,17 +1,26 @@
 """What a store holds, for its groups: where each leaf lies, and which keys stand for something else.
 
-In: leaves, and the frame `embed.b2e` with the metadata of the store. Out: opened nodes.
+In: leaves, and the frame `embed.b2e` with the metadata of the store; changes of them. Out: opened nodes.
+Invariant: a leaf that is open for writing is opened once, and given out as often as it is asked for.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
+from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakValueDictionary
 
 from coquina import _core
+from coquina.arrays.array import Array
+from coquina.arrays.frames import Frame
+from coquina.msgpack_values import pack
 from coquina.providers import Provider
 from coquina.stores.ctable_schema import is_table
 from coquina.stores.embedded import leaves_of_frame
-from coquina.stores.keys import ATTRS
+from coquina.stores.keys import ATTRS, check_new
+from coquina.stores.leaves import FileLeaf
 from coquina.stores.metadata import fixed_names, map_of, variable
 from coquina.stores.tree import Group, Node
 
@@ -22,6 +31,7 @@ if TYPE_CHECKING:
     from coquina.arrays import opening
     from coquina.attrs import Layers
     from coquina.stores import ctable as store_tables
+    from coquina.stores.homes import Home
     from coquina.stores.leaves import Leaf
     from coquina.stores.tree import Store
 else:
@@ -33,6 +43,10 @@ KINDS: dict[str, Kind] = {"b2tree": "TreeStore", "b2dict": "DictStore", "b2embed
 _REGISTRY = "_object_registry"
 #: What is called so in a table says of which columns it is; the other one has the user's attributes.
 META, TABLE_ATTRS = "_meta", "_vlmeta"
+_TABLE = {"kind": "ctable", "version": 1, "layout": "inline-tree-subtree"}
+_ATTRS_SUFFIX = ".b2f"
+#: So many leaves that were opened for writing stay open for whoever asks for them again.
+_OPEN_MAX = 128
 
 
 class Contents:
@@ -48,8 +62,9 @@ class Contents:
         path: str | None,
         name: str,
         verify: bool,
+        home: Home | None = None,
     ) -> None:
-        """Take what lies outside, and what lies in the bytes of a frame. name: for errors."""
+        """Take what lies outside, and what lies in the bytes of a frame. home: to change it."""
         self.path = path
         self.name = name
         self.verify = verify
@@ -61,11 +76,132 @@ class Contents:
         for key, leaf in {**leaves_of_frame(frame, name), **leaves}.items():
             self.top.add(key, leaf)
         self._objects = _objects(frame)
+        self._home = home
+        self._process = os.getpid()
+        self._open: WeakValueDictionary[Node, Array | Frame] = WeakValueDictionary()
+        self._recent: deque[Array | Frame] = deque(maxlen=_OPEN_MAX)
+        if home is not None:
+            # What a kill left of a change of a table's place.
+            self._register({path for path in self._objects if self.top.at(path) is not None})
+            atexit.register(self.close)
 
-    def close(self) -> None:
-        """Let go of the frame that leaves lie in. What was opened stays open."""
+    @property
+    def is_writable(self) -> bool:
+        """Whether it was opened to be changed."""
+        return self._home is not None
+
+    def close(self, *, commits: bool = True) -> None:
+        """Let go of the frame that leaves lie in. What was opened to be read stays open."""
+        if self.is_closed:
+            return
         self.is_closed = True
-        self._frame.close()
+        if self._home is None:
+            self._frame.close()
+            return
+        atexit.unregister(self.close)
+        if os.getpid() != self._process:
+            # A process that was forked, and ends.
+            return
+        try:
+            self._close_open(self.top.leaves())
+            if commits:
+                self.commit()
+        finally:
+            self._home.close()
+
+    def commit(self) -> None:
+        """Have all changes be in the file."""
+        for key, leaf in self.home.commit(self.top.leaves()).items():
+            self.top.add(key, leaf)
+        self.home.settle()
+
+    @property
+    def home(self) -> Home:
+        """Where it is written. Raises ValueError if it was opened for reading."""
+        if self._home is None:
+            raise ValueError(f"{self.name}: the store is open for reading only")
+        return self._home
+
+    def new_file(self, path: str, suffix: str = "", *, is_group: bool = False) -> str:
+        """Return where to make what is to be `put` at a path. Raises ValueError if something is there."""
+        self.check_open()
+        place = self.home.new(suffix)
+        check_new(path, is_group=is_group)
+        if self.top.at(path) is not None:
+            raise ValueError(f"{self.name}: there is something of the name {path!r}")
+        above = path.rpartition("/")[0]
+        while above:
+            node = self.top.at(above)
+            if self.is_object(above) or (node is not None and node.leaf is not None):
+                raise ValueError(f"{self.name}: {above!r} is no group, and has nothing below")
+            above = above.rpartition("/")[0]
+        return place
+
+    def put(self, path: str, source: str, suffix: str = "", *, is_table: bool = False) -> None:
+        """Give a new file, or a folder of leaves, a path."""
+        if is_table:
+            self._register(self._objects | {path})
+        for key, leaf in self.home.placed(source, path.strip("/"), suffix).items():
+            self.top.add(key, leaf)
+
+    def make_group(self, path: str, layers: Mapping[str, bytes | None] | None = None) -> None:
+        """Put the frame of a group's attributes where it is to be, or in place of one. layers: attributes."""
+        place = self.home.new(_ATTRS_SUFFIX)
+        frame = _core.create_frame(place)
+        for name, content in (layers or {}).items():
+            if content is not None:
+                frame.set_layer(name, content)
+        frame.publish()
+        frame.close()
+        self.put(f"{path.rstrip('/')}/{ATTRS}", place, _ATTRS_SUFFIX)
+
+    def remove(self, path: str, node: Node) -> None:
+        """Remove what is at and below a path."""
+        key = path.strip("/")
+        leaves = node.leaves(key)
+        self._close_open(leaves)
+        self._keep_group(key)
+        self.home.removed(key, leaves)
+        self.top.drop(key)
+        self._register({one for one in self._objects if not _is_below(one, path)})
+
+    def move(self, old: str, new: str, node: Node) -> None:
+        """Give what is at and below a path another one, at which nothing is."""
+        source, target = old.strip("/"), new.strip("/")
+        leaves = node.leaves(source)
+        self._close_open(leaves)
+        self._keep_group(source)
+        objects, gone = self._objects, {one for one in self._objects if _is_below(one, old)}
+        # A path with nothing at it is no table: so there is one at every moment.
+        self._register(objects | {f"{new}{one[len(old) :]}" for one in gone})
+        found = self.home.moved(source, target, leaves)
+        self.top.drop(source)
+        for key, leaf in found.items():
+            self.top.add(key, leaf)
+        self._register(self._objects - gone)
+
+    def _keep_group(self, key: str) -> None:
+        """Have the group above a key stay when its last member goes."""
+        above = key.rpartition("/")[0]
+        node = self.top.at(above)
+        if above and node is not None and len(node.below) == 1:
+            self.make_group(above)
+
+    def _register(self, paths: set[str]) -> None:
+        """Say which paths are tables."""
+        if paths == self._objects:
+            return
+        known = map_of(variable(self._frame, _REGISTRY)) or {}
+        said = {path: known.get(path, _TABLE) for path in sorted(paths)}
+        self._frame.set_layer(_REGISTRY, pack(said) if said else None)
+        self._objects = paths
+
+    def _close_open(self, leaves: Mapping[str, Leaf]) -> None:
+        """Close what was opened for writing of these leaves."""
+        for key in leaves:
+            node = self.top.at(key)
+            if node is not None and (found := self._open.pop(node, None)) is not None:
+                found.close()
 
     def check_open(self) -> None:
         """Raise ValueError if the store was closed."""
@@ -86,7 +222,27 @@ class Contents:
             return self.store
         if node.leaf is None:
             return self.table(path, node) or Group(self, path, node)
-        return self._leaf(node)
+        return self._leaf(node) if self._home is None else self._to_change(node, self._home)
+
+    def _to_change(self, node: Node, home: Home) -> Any:
+        """Return an array or a frame that can be written; what is neither is read."""
+        known = self._open.get(node)
+        if known is not None and not known.is_closed:
+            return known
+        if node.leaf is not None:
+            node.leaf = home.to_change(node.leaf)
+        if not isinstance(node.leaf, FileLeaf):
+            return self._leaf(node)
+        handle = node.leaf.open(self.verify, writable=True)
+        found = opening.opened(handle, verify=self.verify, is_whole=False)
+        if not isinstance(found, Array | Frame):
+            handle.close()
+            return self._leaf(node)
+        if isinstance(found, Array):
+            found.durable = home.durable
+        self._open[node] = found
+        self._recent.append(found)
+        return found
 
     def _leaf(self, node: Node | None) -> Any:
         """Return what lies at a name; None if nothing does."""
@@ -107,8 +263,10 @@ class Contents:
         layers = NoLayers() if attrs is None or attrs.leaf is None else attrs.leaf.open(self.verify)
         return store_tables.open_table(lambda key: self._leaf(node.at(key)), frame, name, layers)
 
-    def layers(self, node: Node | None) -> Layers:
+    def layers(self, path: str, node: Node | None) -> Layers:
         """Return what holds the attributes of a group."""
+        if self._home is not None:
+            return GroupLayers(self, path)
         if self.kind != "TreeStore" or node is None or node.leaf is None:
             return NoLayers()
         return node.leaf.open(self.verify)
@@ -119,6 +277,42 @@ class Contents:
         if where is None:
             raise TypeError(f"{self.name}: only what has a path can be pickled")
         return _reopen, (where, name)
+
+
+class GroupLayers:
+    """The attributes of a group that can be changed: a frame that is opened for each of them."""
+
+    def __init__(self, contents: Contents, path: str) -> None:
+        """Take the group's path."""
+        self._contents = contents
+        self._path = path
+
+    def _node(self) -> Node | None:
+        self._contents.check_open()
+        return self._contents.top.at(f"{self._path}/{ATTRS}")
+
+    def _frame(self) -> Layers:
+        node = self._node()
+        return NoLayers() if node is None or node.leaf is None else node.leaf.open(self._contents.verify)
+
+    def layer(self, name: str, /) -> bytes | None:
+        """Return the content of a layer."""
+        return self._frame().layer(name)
+
+    def set_layer(self, name: str, content: bytes | None, /) -> None:
+        """Set or remove a layer, in one commit: a new frame, for which the old one gives way."""
+        frame = self._frame()
+        self._contents.make_group(
+            self._path, {one: frame.layer(one) for one in frame.layer_names()} | {name: content}
+        )
+
+    def layer_names(self) -> list[str]:
+        """Return the names of the layers."""
+        return self._frame().layer_names()
+
+    def metalayers(self) -> list[tuple[str, bytes]]:
+        """Return the fixed layers."""
+        return self._frame().metalayers()
 
 
 class NoLayers:
@@ -152,6 +346,10 @@ def kind_of(frame: FrameHandle) -> Kind:
 def _objects(frame: FrameHandle) -> set[str]:
     """Return the paths of what is one object with all below it."""
     return set(map_of(variable(frame, _REGISTRY)) or ())
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path == above or path.startswith(f"{above}/")
 
 
 def _reopen(where: Any, name: str) -> Any:

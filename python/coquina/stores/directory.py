@@ -36,8 +36,15 @@ def _paths(folder: str) -> Iterator[str]:
         inside = os.path.relpath(above, folder)
         for name in names:
             path = name if inside == os.curdir else f"{inside.replace(os.sep, '/')}/{name}"
-            if path != EMBED and (name.endswith(SUFFIXES) or _is_frame(os.path.join(above, name))):
+            if _is_unfinished(name) or path == EMBED:
+                continue
+            if name.endswith(SUFFIXES) or _is_frame(os.path.join(above, name)):
                 yield path
+
+
+def _is_unfinished(name: str) -> bool:
+    """Whether a file was to take the place of a frame when its writer was killed."""
+    return name.startswith(".") and name.endswith(".tmp")
 
 
 def _is_frame(path: str) -> bool:

@@ -14,6 +14,7 @@ SUFFIXES = (".b2nd", ".b2f", ".b2b", ".b2frame", ".b2e")
 EMBED = "embed.b2e"
 #: The name of what holds the attributes of a group.
 ATTRS = "__vlmeta__"
+_REFUSED = frozenset("\\:\0\n\r\t")
 
 
 def check_path(path: str) -> None:
@@ -36,3 +37,15 @@ def key_of(path: str) -> str:
 def parts_of(key: str) -> list[str]:
     """Return the names that lead to a key; "/" in front and at the end mean nothing."""
     return [part for part in key.split("/") if part]
+
+
+def check_new(key: str, *, is_group: bool = False) -> None:
+    """Raise ValueError for a key that python-blosc2 does not take, or whose file would be another one's."""
+    parts = parts_of(key)
+    if not parts:
+        raise ValueError(f"{key!r} names nothing")
+    for at, part in enumerate(parts):
+        if part == ATTRS or not part.strip(".") or not _REFUSED.isdisjoint(part):
+            raise ValueError(f"{key!r}: stores of python-blosc2 have no name {part!r}")
+        if part.endswith(SUFFIXES) and (is_group or at < len(parts) - 1):
+            raise ValueError(f"{key!r}: a group {part!r} would be called as the file of an array")

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coquina import _core
 from coquina._core import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Handle = Any  # _core.ArrayHandle | _core.FrameHandle | _core.PackReader
 
@@ -19,6 +22,8 @@ FRAME_MAGIC = b"\x9e\xa8b2frame\0"
 #: Where a frame says how long it is, and with how many bytes.
 LENGTH_AT = 16
 HEAD_BYTES = 24
+#: Bytes of a file that are in memory at a time, where it is copied or checked.
+PIECE_BYTES = 1 << 20
 
 
 class Leaf(Protocol):
@@ -36,12 +41,27 @@ class FileLeaf:
     folder: str
     path: str
 
-    def open(self, verify: bool) -> Handle:
-        """Return the frame of the file."""
+    @property
+    def place(self) -> str:
+        """Where the file is. Raises UnsupportedError for a link."""
         path = os.path.join(self.folder, self.path)
         if os.path.islink(path):
             raise UnsupportedError(f"{path}: a link, which is not followed")
-        return _core.open_content(path, verify=verify)
+        return path
+
+    @property
+    def suffix(self) -> str:
+        """What its name ends in, behind the key."""
+        return os.path.splitext(self.path)[1]
+
+    def open(self, verify: bool, *, writable: bool = False) -> Handle:
+        """Return the frame of the file."""
+        return _core.open_content(self.place, verify=verify, writable=writable)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the file, some at a time."""
+        with open(self.place, "rb") as file:
+            yield from iter(lambda: file.read(PIECE_BYTES), b"")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,12 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coquina import _core
-from coquina._core import CorruptError
+from coquina._core import CorruptError, UnsupportedError
 from coquina.stores.archive import Archive
+from coquina.stores.checking import Checked, check
 from coquina.stores.contents import Contents
 from coquina.stores.directory import leaves_of_directory
+from coquina.stores.homes import ArchiveHome, DirectoryHome
 from coquina.stores.keys import EMBED
 from coquina.stores.metadata import fixed_names
 from coquina.stores.objects import values_of
@@ -30,9 +32,59 @@ _SUFFIX = ".b2z"
 
 def open_directory(path: str, *, verify: bool = True) -> Store | Table:
     """Return the store, or the table, that a directory with an `embed.b2e` is."""
-    embed = os.path.join(path, EMBED)
-    frame = _embed_frame(_core.open_content(embed, verify=verify), embed)
-    return _opened(Contents(frame, leaves_of_directory(path), path=path, name=path, verify=verify))
+    return _opened(contents_of(path, verify=verify))
+
+
+def checked(path: str, threads: int | None = None) -> Checked:
+    """Return what was read of all leaves of a store, or of a table that is one, and what is damaged."""
+    return check(contents_of(path), threads)
+
+
+def contents_of(path: str, *, verify: bool = True) -> Contents:
+    """Return what is in a store that is a directory, an archive or one frame."""
+    if os.path.isdir(path):
+        embed = os.path.join(path, EMBED)
+        frame = _embed_frame(_core.open_content(embed, verify=verify), embed)
+        return Contents(frame, leaves_of_directory(path), path=path, name=path, verify=verify)
+    with open(path, "rb") as file:
+        if file.read(2) == b"PK":
+            archive = Archive(file, path, path)
+            frame = _embed_frame(archive.leaf(EMBED).open(verify), f"{path}: {EMBED}")
+            return Contents(frame, archive.leaves(EMBED), path=path, name=path, verify=verify)
+    frame = _embed_frame(_core.open_content(path, verify=verify), path)
+    return Contents(frame, {}, path=path, name=path, verify=verify)
+
+
+def open_to_change(path: str, mode: str, *, verify: bool = True, durable: bool = False) -> Store:
+    """Return a store that can be changed: the one at a path, or a new one.
+
+    Raises FileExistsError for mode "x", and for what is no store; BlockingIOError if another writer has it.
+    """
+    path = os.path.realpath(path)
+    is_there, is_directory = os.path.lexists(path), os.path.isdir(path)
+    if is_there and (mode == "x" or (is_directory and not os.path.isfile(os.path.join(path, EMBED)))):
+        raise FileExistsError(f"{path} exists{'' if mode == 'x' else ', and is no store'}")
+    if is_directory or not (is_there or path.lower().endswith(_SUFFIX)):
+        home = (DirectoryHome if is_there else DirectoryHome.make)(path, durable=durable)
+    else:
+        home = ArchiveHome(path, is_new=mode == "w" or not is_there, durable=durable)
+    try:
+        contents = Contents(home.embed, home.leaves(), path=path, name=path, verify=verify, home=home)
+    except BaseException:
+        home.close()
+        raise
+    store = Store(contents)
+    try:
+        if store.kind != "TreeStore" or contents.table("/", contents.top) is not None:
+            what = "a table" if store.kind == "TreeStore" else f"a {store.kind}"
+            raise UnsupportedError(f"{path}: {what} is opened for reading only; a TreeStore can be changed")
+        if mode == "w":
+            store.clear()
+            store.attrs.clear()
+    except BaseException:
+        contents.close(commits=False)
+        raise
+    return store
 
 
 def open_archive(

@@ -1,26 +1,44 @@
 """`Group` and `Store`: what is in a store of python-blosc2, with the vocabulary of h5py's groups.
 
 In: leaves by key. Out: groups, and leaves as what they are (`Array`, `Frame`), opened as they are asked for.
-Invariant: a store shows what was there when it was opened, and changes nothing.
+Invariant: a store that is read shows what was there when it was opened, and changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, MutableMapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
+from coquina.arrays.creation import asarray, filled
 from coquina.attrs import Attrs
 from coquina.html import caption_html, rows_html
+from coquina.providers import Provider
+from coquina.storage_options import ChunkOptions, Storage
 from coquina.stores.keys import ATTRS, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
+    import numpy.typing as npt
+
+    from coquina.arrays.array import Array
     from coquina.remote import RangeReader
+    from coquina.storage_options import TableOptions
+    from coquina.stores import ctable_writing as store_writing
     from coquina.stores.contents import Contents, Kind
     from coquina.stores.leaves import Leaf
+    from coquina.tables import making as table_making
+    from coquina.tables.making import NewTable
+    from coquina.tables.table import Table
+else:
+    store_writing, table_making = map(Provider, ("store_writing", "table_making"))
 
 _SHOWN_MAX = 50
+_ARRAY_SUFFIX = ".b2nd"
 
 
 class Node:
@@ -40,6 +58,19 @@ class Node:
             node = node.below.setdefault(part, Node())
         node.leaf = leaf
 
+    def drop(self, key: str) -> None:
+        """Forget what has a key, and what lies below it."""
+        above, _, name = "/".join(parts_of(key)).rpartition("/")
+        if (node := self.at(above)) is not None:
+            node.below.pop(name, None)
+
+    def leaves(self, key: str = "") -> dict[str, Leaf]:
+        """Return what lies here and below, by key. key: of this one."""
+        found = {} if self.leaf is None else {key: self.leaf}
+        for name, node in self.below.items():
+            found |= node.leaves(f"{key}/{name}" if key else name)
+        return found
+
     def at(self, key: str) -> Node | None:
         """Return what has a key; None if nothing has."""
         node: Node | None = self
@@ -48,11 +79,11 @@ class Node:
         return node
 
 
-class Group(Mapping[str, Any]):
-    """A group of a store: a mapping from names to groups and leaves, for reading.
+class Group(MutableMapping[str, Any]):
+    """A group of a store: a mapping from names to groups and leaves.
 
     `group["a/b"]` is what has this path, `group["/a/b"]` what has it from the top. A leaf is an `Array`, or
-    a `Frame` of plain chunks.
+    a `Frame` of plain chunks. What changes a group raises ValueError in a store that is open for reading.
     """
 
     __slots__ = ("__weakref__", "_contents", "_name", "_node")
@@ -80,9 +111,9 @@ class Group(Mapping[str, Any]):
 
     @property
     def attrs(self) -> Attrs:
-        """What python-blosc2 calls `vlmeta` of a group: metadata by name, for reading."""
+        """What python-blosc2 calls `vlmeta` of a group: metadata by name."""
         self._contents.check_open()
-        return Attrs(self._contents.layers(self._node.below.get(ATTRS)))
+        return Attrs(self._contents.layers(self._name, self._node.below.get(ATTRS)))
 
     def __getitem__(self, name: str) -> Any:
         """Return what has this name, or path of names. Raises KeyError; CorruptError for damage."""
@@ -90,6 +121,89 @@ class Group(Mapping[str, Any]):
         if node is None:
             raise KeyError(f"{self._contents.name}: there is no {path!r}")
         return self._contents.opened(path, node)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Make an array of `value`, or a table if it is one. Raises ValueError for a name that is taken."""
+        if hasattr(value, "layout") and hasattr(value, "batches"):
+            self.create_table(name, value)
+        else:
+            self.create_dataset(name, data=value)
+
+    def __delitem__(self, name: str) -> None:
+        """Remove what has this name, and all below it. Raises KeyError."""
+        path, node = self._found(name)
+        if node is None or node is self._contents.top:
+            raise KeyError(f"{self._contents.name}: there is no {path!r}")
+        self._contents.remove(path, node)
+
+    def create_group(self, name: str) -> Group:
+        """Make a group, and the groups on the way. Raises ValueError if there is something of this name."""
+        path = self._path(name)
+        self._contents.new_file(path, is_group=True)
+        self._contents.make_group(path)
+        return self[name]
+
+    def require_group(self, name: str) -> Group:
+        """Return the group of this name, which is made if need be. Raises TypeError if it is no group."""
+        found = self[name] if name in self else self.create_group(name)
+        if not isinstance(found, Group):
+            raise TypeError(f"{self._path(name)!r} is a {type(found).__name__}, and no group")
+        return found
+
+    def create_dataset(
+        self,
+        name: str,
+        shape: int | tuple[int, ...] | None = None,
+        dtype: npt.DTypeLike | None = None,
+        data: Any = None,
+        *,
+        threads: int | None = None,
+        **storage: Unpack[ChunkOptions],
+    ) -> Array:
+        """Return a new array, of zeros without `data`; if it cannot be filled, there is none.
+
+        shape, dtype, data: as in h5py. The options are those of `coquina.asarray`. Raises ValueError if there
+        is something of this name.
+        """
+        path = self._path(name)
+        place = self._contents.new_file(path, _ARRAY_SUFFIX)
+        options = Storage.of(Group.create_dataset, storage, ChunkOptions)
+        if data is None:
+            engine = replace(options, path=place).for_engine()
+            wanted = np.dtype("f4" if dtype is None else dtype)
+            filled(() if shape is None else shape, wanted, engine, "zeros").close()
+        else:
+            given = data if shape is None else np.asarray(data, dtype).reshape(shape)
+            asarray(given, dtype, path=place, threads=threads, **storage).close()
+        self._contents.put(path, place, _ARRAY_SUFFIX)
+        return self[name]
+
+    def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
+        """Return a new table with the columns, and the rows, of `data`, as python-blosc2 has them.
+
+        It can be read from then on. The options are those of `coquina.create_table` but layout, index and
+        lossy. Raises UnsupportedError for a column that such a table does not have.
+        """
+        return self.put_table(name, data, table_making.NewTable.of(Group.create_table, storage))
+
+    def put_table(self, name: str, data: Any, new: NewTable) -> Table:
+        """Return a new table; `create_table` is what users call."""
+        path = self._path(name)
+        place = self._contents.new_file(path, is_group=True)
+        store_writing.write_table(place, data, new)
+        self._contents.put(path, place, is_table=True)
+        return self[name]
+
+    def move(self, source: str, dest: str) -> None:
+        """Give a node another name, and no longer the old one. What was taken out of it is closed."""
+        old, node = self._found(source)
+        if node is None or node is self._contents.top:
+            raise KeyError(f"{self._contents.name}: there is no {old!r}")
+        new = self._path(dest)
+        self._contents.new_file(new, is_group=node.leaf is None)
+        if f"{new}/".startswith(f"{old}/"):
+            raise ValueError(f"{old!r} cannot be moved below itself")
+        self._contents.move(old, new, node)
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is something of this name, or path of names."""
@@ -146,12 +260,16 @@ class Group(Mapping[str, Any]):
 
     def _found(self, name: str) -> tuple[str, Node | None]:
         """Return the path of a name from the top, and what is there."""
-        self._contents.check_open()
-        start = "" if name.startswith("/") else self._name
-        path = "/" + "/".join([*parts_of(start), *parts_of(name)])
+        path = self._path(name)
         if self._contents.is_hidden(path.rpartition("/")[2]):
             return path, None
         return path, self._contents.top.at(path)
+
+    def _path(self, name: str) -> str:
+        """Return the path of a name from the top."""
+        self._contents.check_open()
+        start = "" if name.startswith("/") else self._name
+        return "/" + "/".join([*parts_of(start), *parts_of(name)])
 
     def _group(self, path: str) -> Group:
         node = self._contents.top.at(path)
@@ -203,25 +321,30 @@ class Store(Group):
 
     @property
     def mode(self) -> str:
-        """How it was opened."""
-        return "r"
+        """How it was opened: "r" or "r+"."""
+        return "r+" if self._contents.is_writable else "r"
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed. What was taken out of it stays open."""
+        """Whether it was closed. What was taken out of a store that is read stays open."""
         return self._contents.is_closed
 
+    def flush(self) -> None:
+        """Commit: replace an archive by one with all changes. In a directory each change is one."""
+        self._contents.check_open()
+        self._contents.commit()
+
     def close(self) -> None:
-        """Let go of the file."""
+        """Commit what was changed, and let go of the file."""
         self._contents.close()
 
     def __enter__(self) -> Store:
         """Return the store; it is closed at the end of the `with` block."""
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        """Close it."""
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        """Close it; an exception leaves an archive as it was at the last commit."""
+        self._contents.close(commits=kind is None)
 
     def __repr__(self) -> str:
         """Say of which kind it is, where it is, and how many members it has."""

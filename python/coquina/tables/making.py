@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from coquina._core import check_is_replaceable, put_in_place
+from coquina.arrays.opening import open as open_content
 from coquina.hdf5.files import File
+from coquina.providers import Provider
 from coquina.remote import new_path
 from coquina.storage_options import Storage, TableOptions, check_keywords
 from coquina.tables.column_bounds import bounds_of
@@ -42,13 +44,18 @@ if TYPE_CHECKING:
     from coquina._core import Path
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
+    from coquina.stores import ctable_writing as store_writing
     from coquina.tables.column_bounds import Bounds
     from coquina.tables.layout import Batch, Layout, Schema
     from coquina.tables.plan import Plan
+else:
+    store_writing = Provider("store_writing")
 
 Kind = Literal["columns", "rows"]
 Mode = Literal["w", "x", "a", "r+"]
 
+#: Names of stores of python-blosc2.
+_STORES = (".b2d", ".b2z")
 LAYOUTS = ("columns", "rows")
 
 
@@ -129,7 +136,8 @@ def create_table(
 ) -> Table:
     """Return a new table in a file, open for writing; closing it closes the file.
 
-    path: of an HDF5 file (`.h5`, `.hdf5` and the like); any other makes a directory of frames.
+    path: of an HDF5 file (`.h5`, `.hdf5` and the like), or a store of python-blosc2 (`.b2d`, `.b2z`), of
+        which the table is all unless it has a name, and is then read; any other makes a directory of frames.
     data: what it begins with (records, a mapping of columns, a DataFrame, Arrow data, a table or a
         selection), or a description without rows: a dtype with fields, or a mapping of names to dtypes
         (`str` for text).
@@ -155,7 +163,26 @@ def create_table(
     FileExistsError for a directory, TypeError for data that tables do not take.
     """
     new = NewTable.of(create_table, storage)
+    if str(os.fspath(path)).lower().endswith(_STORES):
+        return _create_in_store(new_path(path), data, name, mode, new, overwrite=overwrite)
     return create_at(path, mode, name, batches(data), expecting(new, data), overwrite=overwrite)
+
+
+def _create_in_store(path: str, data: Any, name: str, mode: Mode, new: NewTable, *, overwrite: bool) -> Table:
+    """Return a new table as python-blosc2 has them: all of a store, or in one if it has a name."""
+    if name == "/table":
+        return store_writing.create_whole(path, data, mode, new, overwrite=overwrite)
+    with open_content(path, mode) as store:
+        if name not in store or not overwrite:
+            store.put_table(name, data, new)
+        elif not isinstance(store[name], Table):
+            raise ValueError(f"{path}:{name} is no table, and only tables are replaced; delete it first")
+        else:
+            beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
+            store.put_table(beside, data, new)
+            del store[name]
+            store.move(beside, name)
+    return open_content(path)[name]
 
 
 def create_in(group: Group, name: str, data: Any, new: NewTable) -> Table:

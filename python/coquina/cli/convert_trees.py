@@ -1,0 +1,85 @@
+"""Groups to files of other kinds: what `coquina convert` does with HDF5 files, NetCDF-4 files and stores.
+
+In: an open group. Out: an HDF5 file, or a store of python-blosc2, with all that is in the group.
+Invariant: what the new file cannot have is told by name, and left out.
+"""
+
+from __future__ import annotations
+
+import os
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import coquina
+from coquina.arrays.descriptions import MORE, description_of, stored
+from coquina.cli import hdf5_paths, store_paths, tables
+from coquina.cli.outputs import STORES
+from coquina.hdf5 import netcdf_groups
+from coquina.hdf5.scales import add_attributes, add_axes
+
+if TYPE_CHECKING:
+    import argparse
+    from contextlib import ExitStack
+
+
+def group_of(options: argparse.Namespace, stack: ExitStack) -> Any:
+    """Return the group that is to be converted; None if the input, or the output, is something else."""
+    is_file = (place := hdf5_paths.new_place(options.output, "/")) is not None and not place.path.strip("/")
+    if not is_file and not options.output.lower().endswith(STORES):
+        return None
+    if (place := hdf5_paths.place(options.file)) is not None:
+        found = stack.enter_context(hdf5_paths.opened(place))
+    elif (place := store_paths.place(options.file)) is not None:
+        found = stack.enter_context(store_paths.opened(place))
+    else:
+        return None
+    if not store_paths.is_group(found):
+        return None
+    # A file with one table in it is converted as that table.
+    return None if is_file and len(found) == 1 and tables.is_table(found[next(iter(found))]) else found
+
+
+def convert(source: Any, options: argparse.Namespace, encoding: dict[str, Any]) -> dict[str, Any]:
+    """Write a new file with all that is in a group, and return what is said of it."""
+    if os.path.lexists(options.output) and not options.force:
+        raise FileExistsError(f"{options.output} exists; --force replaces it")
+    said: dict[str, Any] = {"output": options.output, "groups": 0, "arrays": 0, "tables": 0, "dropped": []}
+    with coquina.open(options.output, "w") as target:
+        _copy(source, target, encoding, said)
+    return said
+
+
+def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, Any]) -> None:
+    _copy_attributes(source, target)
+    axes: list[tuple[bool, Any, Any, Any]] = []
+    for name in source:
+        node = source[name]
+        if store_paths.is_group(node):
+            said["groups"] += 1
+            _copy(node, target.create_group(name), encoding, said)
+        elif tables.is_table(node):
+            said["tables"] += 1
+            target.create_table(name, node, **{key: one for key, one in encoding.items() if key != "threads"})
+        elif isinstance(node, coquina.Array):
+            said["arrays"] += 1
+            made = target.create_dataset(name, data=node, **encoding)
+            if hasattr(target, "h5"):
+                attributes, names, coordinates = description_of(node)
+                add_attributes(made.h5, attributes, getattr(node, "h5", None))
+                # An array of one axis that has its name is the scale of others.
+                axes.append((names != (name,), made.h5, names, coordinates))
+        else:
+            said["dropped"].append(f"{source.name.rstrip('/')}/{name}")
+    for _, dataset, names, coordinates in sorted(axes, key=itemgetter(0)):
+        add_axes(dataset, names, coordinates)
+
+
+def _copy_attributes(source: Any, target: Any) -> None:
+    h5 = getattr(source, "h5", None)
+    attributes = dict(source.attrs) if h5 is None else netcdf_groups.attributes(h5)
+    # Those that a frame has no room for by their name.
+    attributes |= attributes.pop(MORE, {})
+    if hasattr(target, "h5"):
+        add_attributes(target.h5, attributes, h5)
+    else:
+        target.attrs.update(stored(attributes, None, {}))

@@ -1,0 +1,235 @@
+"""Tables that are written as those of python-blosc2 (CTable): in a store, or as all of one.
+
+In: data that tables take. Out: the leaves of a table; it appears when it is complete.
+Source: docs/formats/blosc2-stores.md, "Tables". Invariant: what such a table cannot say is an error, before
+    anything is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina import _core
+from coquina._core import UnsupportedError
+from coquina.arrays.creation import filled, new_array
+from coquina.arrays.opening import open as open_content
+from coquina.casting import is_masked
+from coquina.msgpack_values import pack
+from coquina.stores.archive_writing import write_archive
+from coquina.stores.contents import META, TABLE_ATTRS
+from coquina.stores.ctable_schema import KIND, Described
+from coquina.stores.directory import leaves_of_directory
+from coquina.stores.homes import make_embed, scratch_of
+from coquina.stores.keys import EMBED
+from coquina.stores.leaves import FileLeaf
+from coquina.tables.column_storage import column_storage, for_array, for_bytes
+from coquina.tables.incoming import batches
+from coquina.tables.making import expecting
+from coquina.tables.values import TEXT, Utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from coquina.arrays.array import Array
+    from coquina.storage_options import Storage
+    from coquina.tables.layout import Batch, ColumnSpec, Schema
+    from coquina.tables.making import NewTable
+    from coquina.tables.table import Table
+
+SUFFIXES = (".b2d", ".b2z")
+_NOT_A_TIME = int(np.iinfo(np.int64).min)
+
+
+def write_table(folder: str, data: Any, new: NewTable) -> None:
+    """Make a folder with the leaves of a table. Raises UnsupportedError for a column that it cannot have."""
+    schema, parts = batches(data)
+    new = expecting(new, data)
+    for option, is_given in (
+        ("layout='rows'", new.layout != "columns"),
+        ("index", bool(new.index)),
+        ("lossy", bool(new.lossy)),
+        (f"filter {new.storage.filter!r}", new.storage.compressor != "blosc2"),
+    ):
+        if is_given:
+            raise UnsupportedError(f"{option}: tables of python-blosc2 do not have it")
+    os.mkdir(folder)
+    try:
+        _write(folder, schema, parts, new)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def create_whole(path: str, data: Any, mode: str, new: NewTable, *, overwrite: bool) -> Table:
+    """Return a table that is all of a directory or an archive. Raises FileExistsError."""
+    path = os.path.realpath(path)
+    is_archive = path.lower().endswith(".b2z")
+    is_replaced = is_archive and mode != "x" and (overwrite or mode == "w")
+    if os.path.lexists(path) and not (is_replaced and _is_store(path)):
+        raise FileExistsError(f"{path} exists; overwrite=True replaces archives that are stores")
+    scratch = scratch_of(path)
+    shutil.rmtree(scratch, ignore_errors=True)
+    os.mkdir(scratch)
+    try:
+        made, beside = os.path.join(scratch, "table"), os.path.join(scratch, "archive")
+        write_table(made, data, new)
+        make_embed(os.path.join(made, EMBED))
+        if is_archive:
+            files = [leaf for leaf in leaves_of_directory(made).values() if isinstance(leaf, FileLeaf)]
+            write_archive(beside, {leaf.path: leaf for leaf in [*files, FileLeaf(made, EMBED)]})
+        os.replace(beside if is_archive else made, path)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return open_content(path)
+
+
+def _is_store(path: str) -> bool:
+    with open_content(path):
+        return True
+
+
+def _write(folder: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -> None:
+    storage = column_storage(new.storage, new.expected_rows)
+    columns = {spec.name: _Column(spec, folder, storage) for spec in schema}
+    if not columns:
+        raise ValueError("create_table: a table needs a column")
+    rows = 0
+    for batch in parts:
+        for name, column in columns.items():
+            column.append(batch[name])
+        rows += len(batch[next(iter(columns))])
+    for column in columns.values():
+        column.close()
+    options = _options(for_array(storage, "_valid_rows"), folder, "_valid_rows")
+    filled((rows,), np.dtype(bool), options, b"\1").close()
+    described = [column.described for column in columns.values()]
+    has_masks = any("null_storage" in one for one in described)
+    text = json.dumps({"version": 3 if has_masks else 1, "columns": described, "n_rows": rows})
+    epochs: dict[str, Any] = {"value_epoch": 0, "visibility_epoch": 0, "index_catalog": {}}
+    _put_frame(f"{folder}/{META}.b2f", {"kind": KIND, "version": 1, "schema": text, **epochs})
+    if new.attrs:
+        _put_frame(f"{folder}/{TABLE_ATTRS}.b2f", new.attrs)
+
+
+def _put_frame(path: str, values: Any) -> None:
+    frame = _core.create_frame(path)
+    for name, value in values.items():
+        frame.set_layer(name, pack(value))
+    frame.publish()
+    frame.close()
+
+
+def _options(storage: Storage, folder: str, key: str) -> dict[str, Any]:
+    path = os.path.join(folder, *f"{key}.b2nd".split("/"))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return replace(storage, path=path).for_engine()
+
+
+class _Column:
+    """A column that is written: its arrays, and how the schema describes it."""
+
+    def __init__(self, spec: ColumnSpec, folder: str, storage: Storage) -> None:
+        """Make its arrays. Raises UnsupportedError if there is no kind of column for it."""
+        kind = _kind(spec)
+        self.described: dict[str, Any] = {"name": spec.name, **kind}
+        self._spec, self._folder, self._storage = spec, folder, storage
+        self._key = Described(spec.name, kind["kind"], {}).key
+        self._end = 0
+        self._arrays: dict[str, Array] = {}
+        if kind["kind"] == "utf8":
+            self._make("", np.dtype("<i8")).append(np.zeros(1, np.int64))
+            self._make(".utf8", np.dtype("u1"))
+        elif kind["kind"] == "timestamp":
+            self._make("", np.dtype("<i8"))
+        else:
+            self._make("", spec.dtype.newbyteorder("="), spec.shape)
+        if "null_storage" in kind:
+            self._make(".notnull", np.dtype(bool))
+
+    def _make(self, suffix: str, dtype: np.dtype[Any], shape: tuple[int, ...] = ()) -> Array:
+        storage = for_bytes(self._storage) if suffix == ".utf8" else self._storage
+        storage = for_array(storage, self._spec.name)
+        if shape:
+            # Rows with axes of their own are cut by the default rule of arrays.
+            storage = replace(storage, chunks=None, blocks=None)
+        array = new_array((0, *shape), dtype, _options(storage, self._folder, f"{self._key}{suffix}"))
+        self._arrays[suffix] = array
+        return array
+
+    def append(self, values: Any) -> None:
+        """Put values behind the last ones."""
+        missing: Any = None
+        if self.described["kind"] == "utf8":
+            text = Utf8.of(values).packed()
+            self._arrays[""].append(text.offsets[1:] + self._end)
+            self._arrays[".utf8"].append(text.data)
+            self._end += int(text.offsets[-1])
+            missing = text.mask
+        else:
+            if is_masked(values):
+                missing = np.ma.getmaskarray(values)
+                dtype = self._spec.dtype
+                values = values.filled(np.datetime64("NaT") if dtype.kind == "M" else dtype.type())
+            self._arrays[""].append(self._items(values))
+        if (valid := self._arrays.get(".notnull")) is not None:
+            valid.append(np.ones(len(values), bool) if missing is None else ~np.asarray(missing))
+        elif missing is not None and self._spec.dtype.kind != "M" and bool(np.any(missing)):
+            raise ValueError(f"column {self._spec.name!r}: a value is missing, and the column takes none")
+
+    def _items(self, values: Any) -> npt.NDArray[Any]:
+        items = np.asarray(values, self._spec.dtype.newbyteorder("="))
+        return items.view(np.int64) if items.dtype.kind == "M" else items
+
+    def close(self) -> None:
+        """Have all files be under their names."""
+        for array in self._arrays.values():
+            array.handle.publish()
+            array.close()
+
+
+def _kind(spec: ColumnSpec) -> dict[str, Any]:
+    """Return how a schema describes a column. Raises UnsupportedError if it cannot."""
+    dtype, kind = spec.dtype, spec.dtype.kind
+    mask = {"nullable": True, "null_storage": "mask"} if spec.nullable else {}
+    has_more = spec.categories is not None or spec.enum is not None or spec.time is not None or spec.children
+    if has_more or "." in spec.name or "\\" in spec.name or (spec.shape and spec.nullable):
+        raise _unsupported(spec)
+    if spec.shape:
+        if kind not in "biufcSU":
+            raise _unsupported(spec)
+        return {"kind": "ndarray", "item_shape": list(spec.shape), "dtype_str": dtype.newbyteorder("=").str}
+    if dtype == TEXT or kind == "T":
+        return {"kind": "utf8", **mask}
+    if kind == "M":
+        unit, count = np.datetime_data(dtype)
+        if unit not in ("s", "ms", "us", "ns") or count != 1:
+            raise _unsupported(spec)
+        zone = {} if spec.zone is None else {"timezone": spec.zone}
+        return {"kind": "timestamp", "unit": unit, **zone, "nullable": True, "null_value": _NOT_A_TIME}
+    if kind in "US" and dtype.itemsize:
+        width = dtype.itemsize // (4 if kind == "U" else 1)
+        return {"kind": "string" if kind == "U" else "bytes", "max_length": width, **mask}
+    if kind == "b" or (kind in "iufc" and dtype.name in _NUMBERS):
+        return {"kind": dtype.name, **mask}
+    raise _unsupported(spec)
+
+
+_NUMBERS = frozenset({"float32", "float64", "complex64", "complex128"}) | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+def _unsupported(spec: ColumnSpec) -> UnsupportedError:
+    what = "categories" if spec.categories is not None else "an enumeration" if spec.enum else str(spec.dtype)
+    what = f"{what} of shape {spec.shape}" if spec.shape else what
+    return UnsupportedError(
+        f"column {spec.name!r} ({what}): a table of python-blosc2 is not written with such a column"
+    )
