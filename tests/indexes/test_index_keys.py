@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coquina import _core
-from coquina.indexes.keys import key_max, key_of, keys_of, kind_of, values_of
+from coquina.indexes.keys import keys_of, kind_of
 from tests.reference import indexes as reference
 
 _NUMBERS = [*"bhiqBHIQfd", "?", "M8[us]", "m8[s]"]
@@ -20,23 +20,6 @@ def test_keys_are_in_the_order_of_values(values):
     keys, values = keys[~missing], values[~missing]
     np.testing.assert_array_equal(keys[:, None] < keys, values[:, None] < values)
     np.testing.assert_array_equal(keys[:, None] == keys, values[:, None] == values)
-    assert (keys <= key_max(kind)).all()
-    np.testing.assert_array_equal(values_of(keys, kind, values.dtype), values)
-
-
-@given(
-    st.sampled_from([*_NUMBERS, "e"]).flatmap(lambda code: hnp.arrays(code, st.just(9))), st.integers(0, 8)
-)
-def test_the_key_of_one_is_that_of_many(values, at):
-    # The first ones are those at which signs and sizes change.
-    if values.dtype.kind == "f":
-        values[:5] = [0.0, -0.0, np.inf, -np.inf, np.finfo(values.dtype).tiny]
-    elif values.dtype.kind in "iu":
-        values[:2] = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
-    kind = kind_of(values.dtype)
-    keys, missing = keys_of(values, kind)
-    if not missing[at]:
-        assert key_of(np.asarray(values[at]), kind) == keys[at]
 
 
 @given(st.lists(st.text(max_size=12), max_size=30))

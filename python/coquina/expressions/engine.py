@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 _TYPES: dict[np.dtype[Any], str] = {
     np.dtype(kind): np.dtype(kind).name for kind in ("?", *"bhiqBHIQfdFD", *"lL")
 }
-_LOWERED: WeakKeyDictionary[Node, _core.Lazy] = WeakKeyDictionary()
 
 
 def type_name(dtype: np.dtype[Any]) -> str | None:
@@ -75,10 +73,9 @@ def lower(node: Node) -> _core.Lazy:
     """Return the node as the engine computes it. Raises ValueError for an operand that was resized."""
     if isinstance(node, Leaf) and tuple(node.source.shape) != node.shape:
         raise ValueError(f"an operand of shape {node.shape} has been resized: to {tuple(node.source.shape)}")
-    lazy = _LOWERED.get(node)
-    if lazy is None:
-        lazy = _LOWERED[node] = _lowered(node)
-    return lazy
+    if node.lowered is None:
+        node.lowered = _lowered(node)
+    return node.lowered
 
 
 def is_ordered(node: Node) -> bool:

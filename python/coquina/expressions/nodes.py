@@ -24,15 +24,18 @@ Region = tuple[slice, ...]  # within the shape, steps of 1, one for each axis
 class Node:
     """Something with a shape and a dtype that can be computed region by region."""
 
-    __slots__ = ("__weakref__", "dtype", "shape")
+    __slots__ = ("__weakref__", "dtype", "lowered", "shape")
 
     dtype: np.dtype[Any]
     shape: Shape
+    #: The node as the engine computes it, once it was wanted; see `coquina.expressions.engine`.
+    lowered: _core.Lazy | None
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any]) -> None:
         """A node of this shape and dtype."""
         self.shape = shape
         self.dtype = dtype
+        self.lowered = None
 
     @property
     def args(self) -> tuple[Node, ...]:

@@ -7,7 +7,6 @@ Invariant: of two values that compare as less the keys are less, or equal where 
 
 from __future__ import annotations
 
-from struct import pack
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -50,13 +49,6 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     return name
 
 
-def key_max(kind: str) -> int:
-    """Return the greatest key of a kind."""
-    if kind in ("time", "S", "U", "text"):
-        return (1 << 64) - 1
-    return 1 if kind == "bool" else (1 << 8 * np.dtype(kind).itemsize) - 1
-
-
 def keys_of(values: Any, kind: str) -> tuple[Keys, Bools]:
     """Return the keys of values, and which of them have none; theirs mean nothing.
 
@@ -70,38 +62,6 @@ def keys_of(values: Any, kind: str) -> tuple[Keys, Bools]:
     else:
         keys, missing = _numbers(np.asarray(given), kind)
     return keys, missing if mask is None else missing | mask
-
-
-def key_of(value: npt.NDArray[Any], kind: str) -> int:
-    """Return the key of one number or time, an array without axes: what `keys_of` finds, much sooner."""
-    if kind == "bool":
-        return int(bool(value))
-    if kind == "time":
-        return int(value.view(np.int64) if value.dtype.kind in "mM" else value) + (1 << 63)
-    dtype = np.dtype(kind)
-    sign = 1 << (8 * dtype.itemsize - 1)
-    if dtype.kind != "f":
-        return int(value) + (sign if dtype.kind == "i" else 0)
-    # The two zeros are equal: their sum is the positive one.
-    raw = pack("<f" if kind == "float32" else "<d", float(value) + 0.0)
-    bits = int.from_bytes(raw, "little")
-    return bits ^ (2 * sign - 1 if bits & sign else sign)
-
-
-def values_of(keys: Keys, kind: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return the values that numbers' and times' keys were made of. dtype: of what is returned."""
-    if kind == "bool":
-        return keys.astype(np.bool_)
-    wide = np.dtype(np.int64) if kind == "time" else np.dtype(kind)
-    unsigned = np.dtype(f"u{wide.itemsize}")
-    sign: Any = unsigned.type(1 << (8 * wide.itemsize - 1))
-    bits: npt.NDArray[Any] = keys.astype(unsigned)
-    if wide.kind == "f":
-        bits = np.where(bits & sign, bits ^ sign, ~bits)
-    elif wide.kind == "i":
-        bits = bits ^ sign
-    found: npt.NDArray[Any] = bits.view(wide)
-    return found.view(dtype) if kind == "time" else found.astype(dtype, copy=False)
 
 
 def _numbers(values: npt.NDArray[Any], kind: str) -> tuple[Keys, Bools]:

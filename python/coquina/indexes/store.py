@@ -57,7 +57,8 @@ class IndexStore:
     @property
     def indexes(self) -> Mapping[str, Index]:
         """All indexes by name, also those that are not usable."""
-        return MappingProxyType(self._all())
+        known = self._indexes
+        return MappingProxyType(self._all() if known is None else known)
 
     def close(self) -> None:
         """Note that the table is closed, and its indexes with it."""

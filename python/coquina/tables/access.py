@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from coquina import _core
-from coquina._core import RowSet
+from coquina._core import RowSet, Term
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.expressions.nodes import Engine
 from coquina.indexes.access import is_disabled
@@ -27,19 +27,19 @@ from coquina.tables.index_operands import Operands
 from coquina.tables.predicates import BOOL
 from coquina.tables.scanning import Found, scan
 from coquina.tables.taking import taken
-from coquina.tables.term_trees import Term
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
 
+    from coquina._core import Tree
     from coquina.expressions.nodes import Node, Region
     from coquina.indexes.index import Index
     from coquina.tables.columns import Column
+    from coquina.tables.condition_terms import Terms
     from coquina.tables.plan import Plan
     from coquina.tables.table import Table
-    from coquina.tables.term_trees import Terms, Tree
 
     Rows = npt.NDArray[np.int64]
 

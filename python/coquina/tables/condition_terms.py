@@ -1,6 +1,6 @@
 """What a condition asks of indexes: terms, and how they are combined.
 
-In: the node of a condition, and what indexes know the values of. Out: a tree of terms.
+In: the node of a condition, and what indexes know the values of. Out: a tree of terms; the engine makes it.
 A term is all that is asked of one operand: comparisons, values among others, text that begins so, missing
 values, and what of these is combined by and, or and not.
 Invariant: rows that meet the condition meet the tree.
@@ -8,194 +8,148 @@ Invariant: rows that meet the condition meet the tree.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import KeyRanges, Wanted
-from coquina.expressions.functions import cast_items, quietly
+from coquina._core import Both, Term, condition_trees
+from coquina.expressions.engine import type_name
 from coquina.expressions.nodes import Call, Cast, Constant, Engine
 from coquina.expressions.reference import postorder
-from coquina.indexes.keys import key_max, keys_of
-from coquina.tables.predicates import MIRRORED
-from coquina.tables.term_ranges import COMPARISONS, among_texts, compared, text_keys, text_of
-from coquina.tables.term_trees import Both, Either, Term, Terms, both, either, negated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy.typing as npt
 
+    from coquina._core import Tree
     from coquina.expressions.nodes import Asked, Node
     from coquina.tables.index_operands import Operand, Operands
-    from coquina.tables.term_trees import Tree
 
 _AND = frozenset(("logical_and", "bitwise_and"))
-_OR = frozenset(("logical_or", "bitwise_or"))
-_NOT = frozenset(("logical_not", "invert"))
-_NOTHING = KeyRanges.of()
-_TRUE = Wanted.exactly(KeyRanges.of((1, 1)))
-_BOTH_TRUTHS = np.array([False, True])
+_HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """What a condition asks of indexes: a tree; and what each side of its `and` asks, for itself."""
+
+    tree: Tree
+    sides: tuple[tuple[Node, Tree | None], ...]
+
+    def rest(self, looked_up: Tree) -> list[Node]:
+        """Return the sides that have to be computed of rows that were looked up, by a part of the tree."""
+        parts = looked_up.parts if isinstance(looked_up, Both) else (looked_up,)
+        operands = {part.operand for part in parts if isinstance(part, Term)}
+        rest: list[Node] = []
+        for node, tree in self.sides:
+            is_term = isinstance(tree, Term) and tree.is_whole and tree.operand in operands
+            if not (is_term or tree is True or any(tree is part for part in parts)):
+                rest.append(node)
+        return rest
 
 
 def terms_of(condition: Node, operands: Operands) -> Terms | None:
     """Return what a condition asks of indexes; None if that is nothing that they answer."""
     order = postorder(condition)
-    reader = _Reader(operands, operands.tokens(order))
-    for node in order:
-        if node.dtype == np.bool_:
-            reader.trees[id(node)] = reader.tree(node)
-    tree = reader.trees[id(condition)]
-    if tree is None:
-        return None
-    sides: list[tuple[Node, Tree | None]] = []
+    places = {id(node): at for at, node in enumerate(order)}
+    told = _Told(operands, operands.tokens(order), places)
+    nodes = [told.node(node) for node in order]
+    sides = _sides(condition)
+    tree, *parts = condition_trees(nodes, told.operands, [places[id(node)] for node in (condition, *sides)])
+    return None if tree is None else Terms(tree, tuple(zip(sides, parts, strict=True)))
+
+
+def _sides(condition: Node) -> list[Node]:
+    """Return what a condition is the `and` of."""
+    sides: list[Node] = []
     waiting = [condition]
     while waiting:
         node = waiting.pop()
-        is_and = isinstance(node, Call) and node.function.name in _AND and node.dtype == np.bool_
-        if is_and:
+        if isinstance(node, Call) and node.function.name in _AND and node.dtype == np.bool_:
             waiting += reversed(node.args)
         else:
-            sides.append((node, reader.trees.get(id(node))))
-    return Terms(tree, tuple(sides))
+            sides.append(node)
+    return sides
 
 
-class _Reader:
-    """Reads the nodes of one condition; `trees`: what was made of those before."""
+class _Told:
+    """Tells the engine of nodes; `operands`: what it was told that they have, by number."""
 
-    def __init__(self, operands: Operands, tokens: dict[int, int | None]) -> None:
-        self.operands = operands
-        self.tokens = tokens
-        self.trees: dict[int, Tree | None] = {}
+    def __init__(self, known: Operands, tokens: dict[int, int | None], places: dict[int, int]) -> None:
+        self.operands: list[Operand] = []
+        self._numbers: dict[Operand, int] = {}
+        self._known = known
+        self._tokens = tokens
+        self._places = places
 
-    def tree(self, node: Node) -> Tree | None:
-        """Return what a node of bools asks."""
-        role, operand = self.operands.role(self.tokens[id(node)])
+    def node(self, node: Node) -> tuple[Any, ...]:
+        """Return a node as the engine takes it."""
+        role, operand = self._known.role(self._tokens[id(node)])
+        is_truth = node.dtype == np.bool_
         if operand is not None and role == "values":
-            return Term(operand, _TRUE)
-        if operand is not None and role == "mask":
-            return Term(operand, Wanted(_NOTHING, _NOTHING, False, True))
-        if isinstance(node, Engine):
-            return None if node.asks is None else self._asked(node.asks)
-        if isinstance(node, Constant):
-            return bool(node.value)
-        if not isinstance(node, Call):
-            return None
-        name, args = node.function.name, node.args
-        trees = [self.trees.get(id(arg)) for arg in args]
-        if name in _AND:
-            return both(trees)
-        if name in _OR:
-            return either(trees)
-        if name in _NOT:
-            return negated(trees[0])
-        if name in COMPARISONS:
-            return self._compared(name, args[0], args[1])
-        return self._missing(args[0]) if name in ("isnan", "isnat") else None
+            return "values", self._number(operand), _name(node.dtype)
+        if operand is not None and role == "mask" and is_truth:
+            return "mask", self._number(operand)
+        match node:
+            case Constant():
+                name = _name(node.dtype)
+                return "constant", name, _raw(node.value) if name else b""
+            case Cast():
+                return "cast", self._places[id(node.arg)], _name(node.dtype)
+            case Call():
+                args = [self._places[id(arg)] for arg in node.args]
+                return "call", node.function.name, args, is_truth
+            case Engine():
+                told = None if node.asks is None else self._asked(node.asks, node.dtype)
+                return ("other", False) if told is None else told
+            case _:
+                return "other", is_truth
 
-    def _compared(self, op: str, left: Node, right: Node) -> Tree | None:
-        if isinstance(left, Constant):
-            op, left, right = MIRRORED[op], right, left
-        if not isinstance(right, Constant):
-            return None
-        constant = right.value.astype(right.dtype.newbyteorder("="))
-        casts: list[np.dtype[Any]] = []
-        while True:
-            role, operand = self.operands.role(self.tokens[id(left)])
-            if operand is not None and role == "values":
-                dtype = left.dtype.newbyteorder("=")
-                wanted = compared(op, operand.kind, dtype, casts, constant)
-                return None if wanted is None else Term(operand, wanted)
-            if isinstance(left, Engine):
-                return self._compared_codes(op, left.asks, casts, constant)
-            if not isinstance(left, Cast):
-                return self._compared_truth(op, left, casts, constant)
-            casts.insert(0, left.dtype.newbyteorder("="))
-            left = left.arg
+    def _number(self, operand: Operand) -> int:
+        number = self._numbers.setdefault(operand, len(self.operands))
+        if number == len(self.operands):
+            self.operands.append(operand)
+        return number
 
-    def _compared_truth(
-        self, op: str, node: Node, casts: list[np.dtype[Any]], constant: npt.NDArray[Any]
-    ) -> Tree | None:
-        """Return what a comparison of a condition itself with a constant asks: `(x > 5) == True`."""
-        if node.dtype != np.bool_:
-            return None
-        if_false, if_true = _decided(op, _BOTH_TRUTHS, casts, constant).tolist()
-        if if_false == if_true:
-            return if_true
-        tree = self.trees.get(id(node))
-        return tree if if_true else negated(tree)
-
-    def _compared_codes(
-        self, op: str, asks: Asked | None, casts: list[np.dtype[Any]], constant: npt.NDArray[Any]
-    ) -> Tree | None:
-        """Return what a comparison of numbers that stand for codes asks."""
-        if asks is None or asks.what != "lookup":
-            return None
-        table, other = asks.detail
-        decided = _decided(op, np.append(table, other), casts, constant)
-        return self._of_codes(asks, decided[:-1], bool(decided[-1]))
-
-    def _missing(self, node: Node) -> Tree | None:
-        """Return what `isnan` and `isnat` ask."""
-        while isinstance(node, Cast) and node.dtype.kind == node.arg.dtype.kind == "f":
-            node = node.arg
-        role, operand = self.operands.role(self.tokens[id(node)])
-        if operand is None or role != "values" or node.dtype.kind not in "fmM":
-            return None
-        return Term(operand, Wanted.exactly(_NOTHING, nan=True))
-
-    def _asked(self, asks: Asked) -> Tree | None:
+    def _asked(self, asks: Asked, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
+        """Return what is asked of an operand; None for what indexes do not know."""
         if asks.what == "constant":
-            return bool(asks.detail)
-        if asks.what == "lookup":
-            table, other = asks.detail
-            return self._of_codes(asks, table, bool(other))
-        role, operand = self.operands.of_parts(asks.parts)
+            return ("known", bool(asks.detail)) if dtype == np.bool_ else None
+        role, operand = self._known.of_parts(asks.parts)
         if operand is None:
             return None
+        number = self._number(operand)
+        if asks.what == "lookup" and role == "codes":
+            table, other = asks.detail
+            return "lookup", number, _name(table.dtype), _raw(table), _raw(other)
         if asks.what == "among" and role == "values":
-            return Term(operand, _among(operand, asks.detail))
+            return "among", number, _name(asks.detail.dtype), _raw(asks.detail)
         if role != "text":
             return None
-        if asks.what == "among texts":
-            texts = [text_of(one, operand.kind) for one in asks.detail]
-            known = [one for one in texts if one is not None]
-            return Term(operand, among_texts(known, operand.width)) if len(known) == len(texts) else None
-        op, constant = asks.detail
-        text = text_of(constant, operand.kind)
-        if text is None or not (op in COMPARISONS or op == "startswith"):
+        try:
+            if asks.what == "among texts":
+                return "among texts", number, [_text(one) for one in asks.detail]
+            op, text = asks.detail
+            return "matches", number, op, _text(text)
+        except UnicodeEncodeError:
+            # Halves of characters have no keys.
             return None
-        return Term(operand, text_keys(op, text, operand.width))
-
-    def _of_codes(self, asks: Asked, decided: npt.NDArray[np.bool_], other: bool) -> Tree | None:
-        """Return what asks for the codes that are decided so, and for all others if `other`."""
-        role, operand = self.operands.of_parts(asks.parts)
-        if operand is None or role != "codes":
-            return None
-        limits = np.iinfo(operand.kind)
-        known = min(len(decided), int(limits.max) + 1)
-        codes = np.flatnonzero(decided[:known]).astype(operand.kind)
-        keys = KeyRanges.points(keys_of(codes, operand.kind)[0])
-        if other:
-            zero = int(keys_of(np.zeros(1, operand.kind), operand.kind)[0][0])
-            keys |= KeyRanges.of((0, zero - 1), (zero + known, key_max(operand.kind)))
-        return Term(operand, Wanted.exactly(keys, null=other))
 
 
-def _decided(
-    op: str, values: npt.NDArray[Any], casts: Iterable[np.dtype[Any]], constant: npt.NDArray[Any]
-) -> npt.NDArray[np.bool_]:
-    """Return how values compare with a constant, after they were cast."""
-    for one in casts:
-        values = quietly(cast_items, values, one)
-    return quietly(getattr(np, op), values, constant)
+def _name(dtype: np.dtype[Any]) -> str:
+    """Return a type by NumPy's name; "" for one that keys are not made of."""
+    name = type_name(dtype)
+    return dtype.name if name is None and dtype.kind in "fmM" else name or ""
 
 
-def _among(operand: Operand, values: npt.NDArray[Any]) -> Wanted:
-    keys, missing = keys_of(values, operand.kind)
-    # NaT is a number among those that times are stored as; NaN is equal to nothing.
-    nan = operand.kind == "time" and values.dtype.kind == "i" and bool(missing.any())
-    return Wanted.exactly(KeyRanges.points(keys[~missing]), nan=nan)
+def _raw(values: npt.NDArray[Any]) -> bytes:
+    """Return items in the machine's byte order; those of half precision in single precision."""
+    dtype = values.dtype.newbyteorder("=")
+    return values.astype(_SINGLE if dtype == _HALF else dtype).tobytes()
 
 
-__all__ = ["Both", "Either", "Term", "Terms", "terms_of"]
+def _text(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+__all__ = ["Terms", "terms_of"]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coquina import _core
-from coquina._core import RowSet
+from coquina._core import Both, Either, RowSet, Term
 from coquina.arrays.array import Array
 from coquina.arrays.fields import FieldSource
 from coquina.arrays.views import View
@@ -29,17 +29,17 @@ from coquina.indexes import units
 from coquina.indexes.access import is_forced
 from coquina.indexes.keys import keys_of
 from coquina.tables.reading import TEXT_BYTES
-from coquina.tables.term_trees import Both, Either, Term
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
+    from coquina._core import Tree
     from coquina.expressions.nodes import Node
     from coquina.indexes.index import Index
+    from coquina.tables.condition_terms import Terms
     from coquina.tables.table import Table
-    from coquina.tables.term_trees import Terms, Tree
 
 #: What a row of an index costs: to decode it, and to put it in its order.
 _ROW_BYTES = 96
@@ -173,7 +173,7 @@ class Pricing:
     def _priced_term(self, term: Term) -> _Priced | None:
         index = term.operand.index
         rows, unknown, found = index.few(
-            term.wanted.maybe,
+            term.maybe,
             missing=term.missing is not False,
             check=partial(_checked, term),
             most=_LOOKED_UP_ROWS,
@@ -300,7 +300,7 @@ def looked_up(tree: Tree, count: int, known: Mapping[Term, RowSet]) -> RowSet:
 
 def _looked_up_term(term: Term) -> RowSet:
     return term.operand.index.lookup(
-        term.wanted.maybe, missing=term.missing is not False, check=partial(_checked, term), by_key=True
+        term.maybe, missing=term.missing is not False, check=partial(_checked, term), by_key=True
     )
 
 
@@ -313,7 +313,7 @@ def counted(term: Term, known: Mapping[Term, RowSet]) -> int | None:
     if found is not None:
         return len(found) if found.is_exact and not found.open_ranges else None
     return term.operand.index.count(
-        term.wanted.sure, missing=bool(term.missing), check=partial(_checked, term), by_key=True
+        term.sure, missing=bool(term.missing), check=partial(_checked, term), by_key=True
     )
 
 
@@ -321,4 +321,4 @@ def _checked(term: Term, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return which rows have keys that a term wants, for those of which the index does not know that."""
     source = term.operand.index.source
     keys, missing = keys_of(source.read(rows), source.kind)
-    return term.wanted.maybe.has(keys) & ~missing
+    return term.maybe.has(keys) & ~missing

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina._core import RowSet
+from coquina._core import Both, RowSet, Term
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.indexes.access import is_disabled, is_forced
 from coquina.indexes.ordered_runs import ASKED_MOST, FirstRows, first_rows
@@ -22,7 +22,6 @@ from coquina.tables.access import chosen, found_of, rows_node
 from coquina.tables.items_at import items_at
 from coquina.tables.predicates import both
 from coquina.tables.scanning import scan
-from coquina.tables.term_trees import Both, Term
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,7 +216,7 @@ def _keys(table: Table, condition: Node, index: Index) -> tuple[int, int] | None
     tree = None if terms is None else terms.tree
     for part in tree.parts if isinstance(tree, Both) else [tree]:
         if isinstance(part, Term) and part.operand.index is index and part.missing is False:
-            keys = part.wanted.maybe
+            keys = part.maybe
             return (int(keys.low[0]), int(keys.high[-1])) if len(keys.low) else None
     return None
 

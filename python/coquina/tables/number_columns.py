@@ -45,10 +45,11 @@ class OnePart(Column):
         """A column over `part`, whose values are shown as `dtype`."""
         super().__init__(name, dtype, shape)
         self._part = part
+        self._array = part.array
 
     def __len__(self) -> int:
         """Return how many rows there are now."""
-        return len(self._part)
+        return self._array.shape[0]
 
     @property
     def stored(self) -> tuple[Stored, ...]:

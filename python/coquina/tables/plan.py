@@ -102,7 +102,7 @@ class Plan:
         """Return the plan of those of these rows that meet one more condition."""
         if self.order:
             raise ValueError("where() comes before order_by()")
-        plan = self.bounded()
+        plan = self if self.limit is None else self.bounded()
         if start is not None or stop is not None or step is not None:
             if (
                 self.start is not None
@@ -115,7 +115,8 @@ class Plan:
                 )
             plan = replace(plan, start=_whole(start), stop=_whole(stop), step=_step(step))
         more.node(self.table)  # Its errors are for whoever wrote it, now.
-        return replace(plan, conditions=(*plan.conditions, more))
+        conditions = (*plan.conditions, more)
+        return Plan(plan.table, conditions, plan.start, plan.stop, plan.step, plan.columns, (), plan.limit)
 
     def selecting(self, names: Names) -> Plan:
         """Return the plan that reads only these columns."""

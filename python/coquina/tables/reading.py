@@ -108,13 +108,15 @@ def _field(columns: dict[str, Column], path: str, spec: ColumnSpec) -> tuple[Any
 class RowShape(NamedTuple):
     """What rows are made of: their fields, the columns that are read for them, and their dtype.
 
-    can_miss: whether they come masked, since a value could be missing.
+    can_miss: whether they come masked, since a value could be missing. is_nullable: whether one of any column
+    could be, also of text.
     """
 
     columns: dict[str, Column]
     picked: list[Picked]
     dtype: np.dtype[Any]
     can_miss: bool
+    is_nullable: bool
 
     @classmethod
     def of(cls, layout: Layout, names: Names = None) -> RowShape:
@@ -125,7 +127,9 @@ class RowShape(NamedTuple):
     @classmethod
     def picking(cls, columns: dict[str, Column], picked: list[Picked]) -> RowShape:
         """Return it, of the fields of rows; columns: all that are read."""
-        return cls(columns, picked, row_dtype(columns, picked), any(map(can_miss, columns.values())))
+        is_nullable = any(column.is_nullable for column in columns.values())
+        misses = is_nullable and any(map(can_miss, columns.values()))
+        return cls(columns, picked, row_dtype(columns, picked), misses, is_nullable)
 
 
 def row_bytes(columns: Sequence[Column]) -> int:
@@ -153,13 +157,13 @@ class Rows:
 
     def put(self, start: int, count: int, values: Batch) -> None:
         """Fill `count` rows from `start` on, with the values of their columns by path."""
-        if self._mask is None and any(map(is_masked, values.values())):
+        # Of columns that always have a value none comes masked, which need not be asked for each of them.
+        if self._mask is None and self._shape.is_nullable and any(map(is_masked, values.values())):
             self._mask = np.zeros(len(self._out), np.ma.make_mask_descr(self._out.dtype))
         out = self._out[start : start + count]
         mask = None if self._mask is None else self._mask[start : start + count]
         pairs: list[Filling] = []
-        for one in self._shape.picked:
-            _pair(pairs, out, mask, one.name, one.path, one.spec, values)
+        _pair(pairs, out, mask, self._shape.picked, values)
         _fill(pairs, count, out.dtype.itemsize)
 
     def result(self) -> npt.NDArray[Any]:
@@ -178,22 +182,21 @@ def records(shape: RowShape, values: Batch, count: int) -> npt.NDArray[Any]:
     return rows.result()
 
 
-def _pair(
-    pairs: list[Filling], out: Any, mask: Any, name: str, path: str, spec: ColumnSpec, values: Batch
-) -> None:
+def _pair(pairs: list[Filling], out: Any, mask: Any, picked: Sequence[Picked], values: Batch) -> None:
     """List the fields of rows with the values that go there."""
-    if spec.children:
-        for child in spec.children:
+    for name, path, spec in picked:
+        if spec.children:
             inner = None if mask is None else mask[name]
-            _pair(pairs, out[name], inner, child.name, f"{path}/{child.name}", child, values)
-        return
-    found = values[path]
-    # Without a mask of the rows no column has one.
-    if mask is not None and is_masked(found):
-        if found.mask is not np.ma.nomask:
-            pairs.append((mask[name], np.ma.getmaskarray(found)))
-        found = found.data
-    pairs.append((out[name], plain(found) if found.dtype.kind == "T" else found))
+            below = [Picked(child.name, f"{path}/{child.name}", child) for child in spec.children]
+            _pair(pairs, out[name], inner, below, values)
+            continue
+        found = values[path]
+        # Without a mask of the rows no column has one.
+        if mask is not None and is_masked(found):
+            if found.mask is not np.ma.nomask:
+                pairs.append((mask[name], np.ma.getmaskarray(found)))
+            found = found.data
+        pairs.append((out[name], plain(found) if found.dtype.kind == "T" else found))
 
 
 def _fill(pairs: list[Filling], count: int, item_bytes: int) -> None:

@@ -39,6 +39,7 @@ class Stored(FieldSource):
         super().__init__(array, dtype, offset)
         #: The dtype of what `lazy` gives: that of the values in the machine's byte order.
         self.dtype_out = dtype.newbyteorder("=") if dtype.base.kind in _ORDERED_KINDS else dtype
+        self._lazy: _core.Lazy | None = None
 
     def __len__(self) -> int:
         """Return how many rows there are now."""
@@ -55,12 +56,17 @@ class Stored(FieldSource):
         return self.dtype == self._array.dtype
 
     def lazy(self) -> _core.Lazy:
-        """Return the engine's source of the values: `dtype_out`, without axes of the values."""
-        base = self.dtype.base
-        swapped = 1
-        if base.kind in _ORDERED_KINDS and not base.isnative:
-            swapped = {"c": base.itemsize // 2, "U": 4}.get(base.kind, base.itemsize)
-        return _core.lazy_array(self._array, self._offset, self.dtype.itemsize, swapped)
+        """Return the engine's source of the values: `dtype_out`, without axes of the values.
+
+        It is the same one each time: the array that it reads grows and changes in its place.
+        """
+        if self._lazy is None:
+            base = self.dtype.base
+            swapped = 1
+            if base.kind in _ORDERED_KINDS and not base.isnative:
+                swapped = {"c": base.itemsize // 2, "U": 4}.get(base.kind, base.itemsize)
+            self._lazy = _core.lazy_array(self._array, self._offset, self.dtype.itemsize, swapped)
+        return self._lazy
 
     def source(self) -> Any:
         """Return the array itself, or a view of this part of its items. Raises TypeError for subarrays."""

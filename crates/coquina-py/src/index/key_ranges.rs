@@ -1,8 +1,8 @@
-//! Sets of keys, and what conditions ask for.
+//! Sets of keys.
 
 use std::sync::Arc;
 
-use coquina::index::{KeyRanges, Wanted};
+use coquina::index::KeyRanges;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -47,12 +47,6 @@ impl PyKeyRanges {
         Ok(KeyRanges::union(ranges).into())
     }
 
-    /// The set of single keys, in any order.
-    #[staticmethod]
-    fn points(keys: PyReadonlyArray1<'_, u64>) -> Self {
-        KeyRanges::points(&keys.as_array().to_vec()).into()
-    }
-
     /// The least key of each range.
     #[getter]
     fn low<'py>(&self, py: Python<'py>) -> Keys<'py> {
@@ -93,76 +87,5 @@ impl PyKeyRanges {
 
     fn __invert__(&self) -> Self {
         self.keys.not().into()
-    }
-}
-
-/// What a condition asks of the values of one operand.
-#[pyclass(frozen, name = "Wanted", module = "coquina._core")]
-pub(crate) struct PyWanted {
-    wanted: Wanted,
-}
-
-#[pymethods]
-impl PyWanted {
-    #[new]
-    #[pyo3(signature = (sure, maybe, nan=Some(false), null=Some(false)))]
-    fn new(sure: &PyKeyRanges, maybe: &PyKeyRanges, nan: Option<bool>, null: Option<bool>) -> Self {
-        let (sure, maybe) = (Arc::clone(&sure.keys), Arc::clone(&maybe.keys));
-        Self { wanted: Wanted { sure, maybe, nan, null } }
-    }
-
-    /// What asks for these keys; where a value is missing, what stands in its place decides.
-    #[staticmethod]
-    #[pyo3(signature = (keys, *, nan=Some(false), null=None))]
-    fn exactly(keys: &PyKeyRanges, nan: Option<bool>, null: Option<bool>) -> Self {
-        Self::new(keys, keys, nan, null)
-    }
-
-    /// Keys of which all rows meet it.
-    #[getter]
-    fn sure(&self) -> PyKeyRanges {
-        PyKeyRanges { keys: Arc::clone(&self.wanted.sure) }
-    }
-
-    /// Keys of which some rows may meet it.
-    #[getter]
-    fn maybe(&self) -> PyKeyRanges {
-        PyKeyRanges { keys: Arc::clone(&self.wanted.maybe) }
-    }
-
-    /// Whether rows whose value is NaN or NaT meet it; None: some may.
-    #[getter]
-    fn nan(&self) -> Option<bool> {
-        self.wanted.nan
-    }
-
-    /// Whether rows without a value meet it; None: some may.
-    #[getter]
-    fn null(&self) -> Option<bool> {
-        self.wanted.null
-    }
-
-    /// Whether keys tell which rows meet it.
-    #[getter]
-    fn is_sharp(&self) -> bool {
-        self.wanted.is_sharp()
-    }
-
-    /// Whether all rows without a key meet it, or none; None: some may.
-    #[pyo3(signature = (*, can_be_nan, can_be_null))]
-    fn missing(&self, can_be_nan: bool, can_be_null: bool) -> Option<bool> {
-        self.wanted.missing(can_be_nan, can_be_null)
-    }
-
-    fn __and__(&self, other: &Self) -> Self {
-        Self { wanted: self.wanted.and(&other.wanted) }
-    }
-
-    fn __or__(&self, other: &Self) -> Self {
-        Self { wanted: self.wanted.or(&other.wanted) }
-    }
-
-    fn __invert__(&self) -> Self {
-        Self { wanted: self.wanted.not() }
     }
 }

@@ -9,6 +9,7 @@ mod row_set;
 mod run;
 mod sort;
 mod spans;
+mod terms;
 mod zones;
 
 use pyo3::prelude::*;
@@ -16,8 +17,11 @@ use pyo3::prelude::*;
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sort::IndexSort>()?;
     module.add_class::<key_ranges::PyKeyRanges>()?;
-    module.add_class::<key_ranges::PyWanted>()?;
     module.add_class::<row_set::PyRowSet>()?;
+    module.add_class::<terms::Term>()?;
+    module.add_class::<terms::Both>()?;
+    module.add_class::<terms::Either>()?;
+    module.add_function(wrap_pyfunction!(terms::condition_trees, module)?)?;
     module.add_class::<spans::PySpans>()?;
     module.add_class::<zones::IndexZones>()?;
     module.add_class::<current::CurrentIndex>()?;

@@ -8,10 +8,11 @@
 //! equal items.
 
 use coquina_kernels::Type;
-use coquina_kernels::items::{Number, items};
+use coquina_kernels::items::{Number, bytes_of, items};
 
 use super::piece::Piece;
 use crate::base::error::{Error, Result};
+use crate::base::scratch::with_scratch;
 
 /// Bytes of a text that its key holds.
 pub(super) const PREFIX_BYTES: usize = size_of::<u64>();
@@ -47,6 +48,48 @@ impl KeyKind {
                 _ => return Err(Error::invalid(format!("kind {name:?}: has no keys"))),
             },
         })
+    }
+
+    /// The key of one item, given as its bytes; nothing for one that has none.
+    pub fn key_of(self, item: &[u8]) -> Option<u64> {
+        with_scratch(item.len(), |room| {
+            room.copy_from_slice(item);
+            let mut one = Piece::one();
+            self.push(room, item.len(), None, &mut one);
+            one.keys().first().copied()
+        })
+    }
+
+    /// The bytes of the number or time that has this key; nothing for texts, of which a key is a part.
+    pub fn item_of(self, key: u64) -> Option<Vec<u8>> {
+        fn item<T: Ordered>(key: u64) -> Vec<u8> {
+            bytes_of(&[T::of_key(key)]).to_vec()
+        }
+        Some(match self {
+            Self::Number(Type::Bool) => vec![u8::from(key != 0)],
+            Self::Number(Type::I8) => item::<i8>(key),
+            Self::Number(Type::I16) => item::<i16>(key),
+            Self::Number(Type::I32) => item::<i32>(key),
+            Self::Number(Type::I64) | Self::Time => item::<i64>(key),
+            Self::Number(Type::U8) => item::<u8>(key),
+            Self::Number(Type::U16) => item::<u16>(key),
+            Self::Number(Type::U32) => item::<u32>(key),
+            Self::Number(Type::U64) => item::<u64>(key),
+            Self::Number(Type::F32) => item::<f32>(key),
+            Self::Number(Type::F64) => item::<f64>(key),
+            Self::Number(Type::C64 | Type::C128) | Self::Bytes | Self::CodePoints | Self::Text => {
+                return None;
+            }
+        })
+    }
+
+    /// The greatest key that an item may have.
+    pub fn key_max(self) -> u64 {
+        match self {
+            Self::Number(Type::Bool) => 1,
+            Self::Number(ty) => u64::MAX >> (u64::BITS - 8 * u32::try_from(ty.bytes().min(8)).unwrap_or(8)),
+            Self::Time | Self::Bytes | Self::CodePoints | Self::Text => u64::MAX,
+        }
     }
 
     /// Whether items can be NaN.
@@ -90,7 +133,14 @@ impl KeyKind {
 /// A number whose order is that of its key.
 trait Ordered: Number {
     fn key(self) -> u64;
+    fn of_key(key: u64) -> Self;
     fn is_nan(self) -> bool;
+}
+
+/// The lowest bytes of a key, the lowest first: all that items of so many bytes have.
+fn low_bytes<const N: usize>(key: u64) -> [u8; N] {
+    let bytes = key.to_le_bytes();
+    std::array::from_fn(|at| bytes[at])
 }
 
 macro_rules! unsigned {
@@ -99,6 +149,9 @@ macro_rules! unsigned {
             #[inline(always)]
             fn key(self) -> u64 {
                 self.into()
+            }
+            fn of_key(key: u64) -> Self {
+                Self::from_le_bytes(low_bytes(key))
             }
             #[inline(always)]
             fn is_nan(self) -> bool {
@@ -115,6 +168,9 @@ macro_rules! signed {
             #[inline(always)]
             fn key(self) -> u64 {
                 (self ^ Self::MIN).cast_unsigned().into()
+            }
+            fn of_key(key: u64) -> Self {
+                Self::from_le_bytes(low_bytes(key)) ^ Self::MIN
             }
             #[inline(always)]
             fn is_nan(self) -> bool {
@@ -134,6 +190,12 @@ macro_rules! floats {
                 let bits = (self + 0.0).to_bits().cast_signed();
                 let turned = (bits >> (<$signed>::BITS - 1)) | <$signed>::MIN;
                 (bits ^ turned).cast_unsigned().into()
+            }
+            fn of_key(key: u64) -> Self {
+                let bits = <$signed>::from_le_bytes(low_bytes(key));
+                // The sign is set again where it was turned alone, else all bits are turned back.
+                let turned = (!bits >> (<$signed>::BITS - 1)) | <$signed>::MIN;
+                Self::from_bits((bits ^ turned).cast_unsigned())
             }
             #[inline(always)]
             fn is_nan(self) -> bool {

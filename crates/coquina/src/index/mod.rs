@@ -4,7 +4,7 @@
 //! all threads, and gives its rows in the order of their keys, in blocks that say their keys in few bytes; what does
 //! not fit into memory goes through a file. A [`Run`] is what has been stored of that, and finds the rows of ranges
 //! of keys. [`Spans`] say which run knows which rows; [`Current`] is asked for rows by [`KeyRanges`], and answers with
-//! a [`RowSet`]. [`pytables`] does both with indexes as PyTables stores them.
+//! a [`RowSet`]. [`terms`] reads from a condition which keys it asks for. [`pytables`] does both with indexes as PyTables stores them.
 
 mod blocks;
 mod current;
@@ -25,6 +25,7 @@ mod spans;
 mod spill;
 mod splitters;
 mod stored;
+pub mod terms;
 #[cfg(test)]
 mod tests;
 mod windows;

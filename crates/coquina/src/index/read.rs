@@ -130,13 +130,7 @@ impl<'k> Keyed<'k> {
 
     /// Appends the key of one item over and over.
     fn push_one(&self, item: &[u8], len: usize, piece: &mut Piece) {
-        let key = with_scratch(item.len(), |room| {
-            room.copy_from_slice(item);
-            let mut one = Piece::one();
-            self.kind.push(room, item.len(), None, &mut one);
-            one.keys().first().copied()
-        });
-        match key {
+        match self.kind.key_of(item) {
             Some(key) => piece.push_all(len, std::iter::repeat_n(key, len)),
             None => piece.push_missing(len),
         }

@@ -250,7 +250,7 @@ impl Function {
 }
 
 /// A comparison with its operands exchanged.
-pub(super) fn mirrored(name: &'static str) -> &'static str {
+pub(crate) fn mirrored(name: &'static str) -> &'static str {
     match name {
         "less" => "greater",
         "less_equal" => "greater_equal",

@@ -67,6 +67,8 @@ use crate::expr::text::TextError;
 pub use coquina_kernels::Type as NumberType;
 pub use types::ItemType;
 pub use values::Parameter;
+/// For those who read what conditions ask of indexes.
+pub(crate) use {functions::mirrored, nodes::half, types::is_safe};
 
 /// A result with the error of a text.
 pub type Result<T, E = TextError> = std::result::Result<T, E>;

@@ -201,7 +201,7 @@ fn single(value: f64) -> f32 {
 }
 
 /// The nearest number of half precision.
-pub(super) fn half(value: f64) -> f32 {
+pub(crate) fn half(value: f64) -> f32 {
     const MIN_EXPONENT: i32 = -14;
     const FRACTION_BITS: i32 = 10;
     if value.abs() >= 65520.0 {

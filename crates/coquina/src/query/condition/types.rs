@@ -179,7 +179,7 @@ pub(super) fn promoted(a: ItemType, b: ItemType) -> Option<ItemType> {
 }
 
 /// Whether items become others of a type without loss.
-fn is_safe(from: ItemType, to: ItemType) -> bool {
+pub(crate) fn is_safe(from: ItemType, to: ItemType) -> bool {
     promoted(from, to) == Some(to)
 }
 
