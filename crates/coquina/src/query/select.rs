@@ -152,7 +152,17 @@ impl Select {
         Ok(self.gather(&columns, job)?.1)
     }
 
-    fn gather(&self, wanted: &[&QueryColumn], job: &Job<'_>) -> Result<(Vec<i64>, Vec<SelectedColumn>)> {
+    /// The columns that conditions know.
+    pub(crate) fn columns(&self) -> &[QueryColumn] {
+        &self.columns
+    }
+
+    /// The numbers of the rows, and the values of columns, which may be none of the table.
+    pub(crate) fn gather(
+        &self,
+        wanted: &[&QueryColumn],
+        job: &Job<'_>,
+    ) -> Result<(Vec<i64>, Vec<SelectedColumn>)> {
         let all: Vec<&QueryColumn> =
             wanted.iter().copied().chain(self.order.iter().map(|(column, _)| column)).collect();
         let mut columns = Vec::new();

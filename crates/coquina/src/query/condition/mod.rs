@@ -41,6 +41,7 @@ mod chains;
 mod columns;
 mod compared;
 mod constants;
+mod conversions;
 mod functions;
 mod names;
 mod nodes;
@@ -63,6 +64,7 @@ use super::columns::QueryColumn;
 use super::group::Aggregate;
 use crate::array::BoxSource;
 use crate::expr::text::TextError;
+pub(crate) use conversions::{Converted, converted};
 /// The type of a number.
 pub use coquina_kernels::Type as NumberType;
 pub use types::ItemType;
