@@ -1,7 +1,7 @@
 //! Compares what the engine gives with the cells of a file.
 
 use coquina::query::condition::ItemType;
-use coquina::query::{Part, SelectedColumn};
+use coquina::query::{GroupColumn, Part, SelectedColumn};
 
 use crate::files::Column;
 use crate::tables::{bytes_of, item, time_type, type_of};
@@ -71,6 +71,31 @@ pub(crate) fn check_column(found: &SelectedColumn, column: &Column, cells: &[Cel
         };
         if !is_same {
             return Err(format!("row {row} is not {cell:?} in {found:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether aggregates of groups are these cells.
+pub(crate) fn check_aggregate(found: &GroupColumn, kind: &Kind, cells: &[Cell]) -> Result<(), String> {
+    let is_text = matches!(kind.base.as_str(), "text" | "chars" | "bytes");
+    if !found.ty.map_or(is_text, |ty| !is_text && is_type(ty, kind)) {
+        return Err(format!("{:?} is not {kind:?}", found.ty));
+    }
+    for (group, cell) in cells.iter().enumerate() {
+        let is_missing = found.mask.as_ref().is_some_and(|mask| mask[group] != 0);
+        let is_same = match &found.values {
+            _ if is_missing || *cell == Cell::Null => is_missing && *cell == Cell::Null,
+            Part::Items(items) => {
+                let width = items.len() / cells.len();
+                is_item(&items[group * width..][..width], cell, kind, CLOSE)
+            }
+            Part::Strings { offsets, bytes } => {
+                bytes[offsets[group] as usize..offsets[group + 1] as usize] == bytes_of(cell)
+            }
+        };
+        if !is_same {
+            return Err(format!("group {group} is not {cell:?} in {found:?}"));
         }
     }
     Ok(())

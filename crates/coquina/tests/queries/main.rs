@@ -13,6 +13,7 @@ use std::rc::Rc;
 mod answers;
 mod change_laws;
 mod files;
+mod group_laws;
 mod homes;
 mod laws;
 mod runs;

@@ -7,14 +7,11 @@ use coquina::query::{Direction, Select};
 use coquina::table::Changes;
 use coquina::{Error, ErrorKind, Job};
 
-use crate::answers::{CLOSE, check_column, is_item, is_type};
+use crate::answers::{CLOSE, check_aggregate, check_column, is_item, is_type};
 use crate::files::{Case, Step};
 use crate::homes::{Subject, values};
 use crate::words::{Cell, Kind, Word, words as words_of};
 use crate::{tables, words};
-
-/// Lines that ask for what the engine does not do.
-const LEFT_OUT: &[(&str, &str)] = &[("group", "groups of a selection are not there yet")];
 
 /// What went wrong with a case.
 pub(crate) enum Failure {
@@ -95,15 +92,12 @@ impl Run<'_> {
     }
 
     fn step(&mut self, step: &Step) -> Result<(), Failure> {
-        for (word, reason) in LEFT_OUT {
-            if step.has(word) {
-                return Err(Failure::Left((*reason).to_owned()));
-            }
-        }
         let done = if is_change(step) {
             self.change(step)
         } else if let Some(line) = step.one("ask") {
             self.ask(step, line)
+        } else if let Some(line) = step.one("group") {
+            self.groups(step, line)
         } else {
             self.read(step)
         };
@@ -174,6 +168,37 @@ impl Run<'_> {
             return Ok(());
         }
         Err(Problem::Wrong(format!("{found:?}, not {wanted:?} of {kind:?}")))
+    }
+
+    fn groups(&self, step: &Step, line: &str) -> Result<(), Problem> {
+        let keys: Vec<&str> = line.split(' ').collect();
+        let mut groups = self.select(step)?.group_by(&keys)?;
+        let mut kinds = Vec::new();
+        for line in step.all("aggregate") {
+            let parts: Vec<&str> = line.splitn(4, ' ').collect();
+            kinds.push(Kind::new(parts[1]));
+            groups = match parts.get(3) {
+                Some(text) => groups.aggregate(Aggregation::by_name(parts[2]).unwrap().aggregate, *text),
+                None => groups.count(),
+            };
+        }
+        let found = groups.read(&Job::default())?;
+        let rows: Vec<Vec<Word>> = step.all("|").map(words_of).collect();
+        if found.len != rows.len() {
+            return Err(Problem::Wrong(format!("{found:?}, not {} groups", rows.len())));
+        }
+        let wrong = |at: usize| move |why: String| Problem::Wrong(format!("column {at}: {why}"));
+        let columns =
+            keys.iter().map(|key| self.case.table.columns.iter().find(|column| column.path == *key).unwrap());
+        for (at, (column, found)) in columns.zip(&found.keys).enumerate() {
+            let cells: Vec<Cell> = rows.iter().map(|row| words::cell(&row[at], &column.kind)).collect();
+            check_column(found, column, &cells).map_err(wrong(at))?;
+        }
+        for (at, (kind, found)) in kinds.iter().zip(&found.aggregates).enumerate() {
+            let cells: Vec<Cell> = rows.iter().map(|row| words::cell(&row[keys.len() + at], kind)).collect();
+            check_aggregate(found, kind, &cells).map_err(wrong(keys.len() + at))?;
+        }
+        Ok(())
     }
 
     fn read(&self, step: &Step) -> Result<(), Problem> {

@@ -74,6 +74,12 @@ fn bits_of(number: f32) -> u16 {
     }
 }
 
+/// Numbers of single precision as those of half precision, in bits.
+pub(in super::super) fn halves(singles: &[u8]) -> Vec<u8> {
+    let halves = numbers::<f32>(singles).into_iter().map(|single| bits_of(half(single.into())));
+    bytes_of(&halves.collect::<Vec<u16>>()).to_vec()
+}
+
 /// How many of the least numbers above 0 a subnormal number is.
 #[expect(
     clippy::cast_possible_truncation,
