@@ -52,6 +52,7 @@ mod questions;
 mod reader;
 mod reductions;
 mod sources;
+mod string_functions;
 mod time_arithmetic;
 mod times;
 mod typed;
