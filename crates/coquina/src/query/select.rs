@@ -20,7 +20,7 @@ use crate::base::pool::Job;
 use crate::expr::text::TextError;
 
 /// How much of groups may be known; aggregates without keys have one.
-const GROUP_BYTES_MAX: u64 = 1 << 30;
+pub(super) const GROUP_BYTES_MAX: u64 = 1 << 30;
 
 /// Rows of some columns.
 #[derive(Clone)]
@@ -111,7 +111,17 @@ impl Select {
         self
     }
 
-    fn column(&self, path: &str) -> Result<&QueryColumn> {
+    /// Whether the rows have an order of their own.
+    pub(super) fn is_ordered(&self) -> bool {
+        !self.order.is_empty()
+    }
+
+    /// Which rows are looked at.
+    pub(super) fn rows(&self) -> Rows {
+        self.rows
+    }
+
+    pub(super) fn column(&self, path: &str) -> Result<&QueryColumn> {
         let found = self.columns.iter().find(|column| column.path == path);
         found.ok_or_else(|| {
             let known: Vec<&str> = self.columns.iter().map(|column| column.path.as_str()).collect();
@@ -152,7 +162,17 @@ impl Select {
         Ok(self.gather(&columns, job)?.1)
     }
 
-    fn gather(&self, wanted: &[&QueryColumn], job: &Job<'_>) -> Result<(Vec<i64>, Vec<SelectedColumn>)> {
+    /// The columns that conditions know.
+    pub(crate) fn columns(&self) -> &[QueryColumn] {
+        &self.columns
+    }
+
+    /// The numbers of the rows, and the values of columns, which may be none of the table.
+    pub(crate) fn gather(
+        &self,
+        wanted: &[&QueryColumn],
+        job: &Job<'_>,
+    ) -> Result<(Vec<i64>, Vec<SelectedColumn>)> {
         let all: Vec<&QueryColumn> =
             wanted.iter().copied().chain(self.order.iter().map(|(column, _)| column)).collect();
         let mut columns = Vec::new();
@@ -207,21 +227,23 @@ impl Select {
         job: &Job<'_>,
     ) -> Result<Aggregated, TextError> {
         if self.columns.iter().any(|column| column.path == text && column.is_text()) {
-            let sentence = format!("{}: '{text}' is text", name_of(aggregate));
+            let sentence = format!("{}: '{text}' is text", aggregate.name());
             return Err(TextError::new(crate::expr::text::TextErrorKind::Type, sentence));
         }
         let computed = condition::expression(text, &self.columns, &[])?;
-        let condition = match self.limit {
-            None => self.condition.clone(),
-            Some(_) => Some(self.as_row_set(job)?),
-        };
+        if let ItemType::Time(ty) = computed.ty {
+            condition::check_time(aggregate, text, ty)?;
+        }
+        let condition = self.limited(job)?;
         let values = |aggregate| Values {
             source: &*computed.source,
             ty: Some(computed.ty.stored()),
             aggregation: Aggregation { aggregate, skips_nan: false },
             mask: computed.nulls.as_deref(),
         };
-        let values = [values(aggregate), values(Aggregate::Count)];
+        let is_latest = matches!((aggregate, computed.ty), (Aggregate::Max, ItemType::Time(_)));
+        let mut values = vec![values(aggregate), values(Aggregate::Count), values(Aggregate::Min)];
+        values.truncate(if is_latest { 3 } else { 2 });
         let grouping = Grouping {
             condition: condition.as_deref(),
             keys: &[],
@@ -233,8 +255,20 @@ impl Select {
         let count =
             found.results.get(1).and_then(|bytes| super::numbers::numbers::<i64>(bytes).first().copied());
         let count = count.unwrap_or(0).unsigned_abs();
-        let item = found.results.into_iter().next().filter(|item| !item.is_empty());
+        let mut results = found.results.into_iter();
+        let mut item = results.next().filter(|item| !item.is_empty());
+        if let (Some(item), true, Some(least)) = (&mut item, is_latest, results.nth(1)) {
+            condition::keep_no_time(item, &least);
+        }
         finished(aggregate, &computed, item, count)
+    }
+
+    /// The condition of the rows, with a limit as a part of it.
+    pub(super) fn limited(&self, job: &Job<'_>) -> Result<Option<Arc<dyn BoxSource>>> {
+        match self.limit {
+            None => Ok(self.condition.clone()),
+            Some(_) => Ok(Some(self.as_row_set(job)?)),
+        }
     }
 
     /// The rows of a limit as a condition.
@@ -248,23 +282,6 @@ impl Select {
     }
 }
 
-fn name_of(aggregate: Aggregate) -> &'static str {
-    match aggregate {
-        Aggregate::Count => "count",
-        Aggregate::Sum => "sum",
-        Aggregate::Mean => "mean",
-        Aggregate::Min => "min",
-        Aggregate::Max => "max",
-        Aggregate::Std(_) => "std",
-        Aggregate::Var(_) => "var",
-        Aggregate::First => "first",
-        Aggregate::Last => "last",
-        Aggregate::Any => "any",
-        Aggregate::All => "all",
-        Aggregate::Distinct => "nunique",
-    }
-}
-
 /// The result in the type that NumPy gives.
 fn finished(
     aggregate: Aggregate,
@@ -274,7 +291,7 @@ fn finished(
 ) -> Result<Aggregated, TextError> {
     let has_values = count > 0;
     if !has_values && matches!(aggregate, Aggregate::Min | Aggregate::Max) {
-        let name = name_of(aggregate);
+        let name = aggregate.name();
         let which = if aggregate == Aggregate::Min { "least" } else { "greatest" };
         let sentence = format!("{name}: there are no values, and so no {which} one");
         return Err(TextError::new(crate::expr::text::TextErrorKind::Value, sentence));

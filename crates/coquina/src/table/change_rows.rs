@@ -90,7 +90,7 @@ impl Table {
         Ok(count)
     }
 
-    fn prepare_resize(&mut self) -> Result<()> {
+    pub(super) fn prepare_resize(&mut self) -> Result<()> {
         self.check_writable()?;
         self.columns.check_sizable().map_err(|e| self.placed(e))?;
         self.flush()

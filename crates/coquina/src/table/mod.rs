@@ -42,6 +42,8 @@ mod append_buffer;
 mod batch;
 mod change_columns;
 mod change_rows;
+mod change_selected;
+mod changes;
 mod column;
 mod columns;
 mod data;
@@ -67,6 +69,7 @@ mod texts;
 mod values;
 
 pub use batch::Batch;
+pub use changes::Changes;
 pub use column::Column;
 pub use columns::Skipped;
 pub use data::Data;

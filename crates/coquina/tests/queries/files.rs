@@ -42,6 +42,10 @@ impl Step {
     pub(crate) fn one(&self, word: &str) -> Option<&str> {
         self.all(word).next()
     }
+
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.one(word).is_some()
+    }
 }
 
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use super::names::question;
 use super::options::OPTIONS;
 use super::reader::Reader;
 use super::reductions;
+use super::string_functions::{self, string_function};
 use super::values::Value;
 use crate::expr::text::{
     Argument, BinaryOp, Literal, Span, Syntax, SyntaxKind, TextError, TextErrorKind, UnaryOp,
@@ -45,6 +46,21 @@ impl Reader<'_> {
         if OPTIONS.iter().any(|(known, _)| *known == name) || reductions::is_reduction(name) {
             return self.with_options(name, &positional, &named, span);
         }
+        let arity = |wanted: usize| {
+            if let Some(first) = named.first() {
+                return Err(self.error(first.span, format!("{name} takes no options")));
+            }
+            if positional.len() != wanted {
+                let found = positional.len();
+                return Err(self.error(span, format!("{name} takes {wanted} operands, not {found}")));
+            }
+            Ok(())
+        };
+        if let Some(function) = string_function(name) {
+            arity(function.arity)?;
+            let values = positional.into_iter().map(|part| self.value(part)).collect::<Result<Vec<_>>>()?;
+            return string_functions::call(&mut self.nodes, function, &values);
+        }
         let Some(function) = function(name) else {
             if ELSEWHERE.contains(&name) {
                 let sentence = format!("{name} is not computed here");
@@ -52,13 +68,7 @@ impl Reader<'_> {
             }
             return Err(self.error(callee.span, format!("'{name}' is not a function of expressions")));
         };
-        if let Some(first) = named.first() {
-            return Err(self.error(first.span, format!("{name} takes no options")));
-        }
-        if positional.len() != function.arity {
-            let (arity, found) = (function.arity, positional.len());
-            return Err(self.error(span, format!("{name} takes {arity} operands, not {found}")));
-        }
+        arity(function.arity)?;
         let values = positional.into_iter().map(|part| self.value(part)).collect::<Result<Vec<_>>>()?;
         call(&mut self.nodes, function, values)
     }

@@ -150,6 +150,25 @@ pub(super) fn nulls(nodes: &mut Nodes, column: &QueryColumn) -> Result<Option<It
     }))
 }
 
+/// Truth bytes: where a value of a column is missing; none if none can be.
+///
+/// # Errors
+/// What goes wrong with binding them.
+pub(in super::super) fn missing(column: &QueryColumn) -> Result<Option<Arc<dyn BoxSource>>> {
+    let mut nodes = Nodes::new(column.rows());
+    nulls(&mut nodes, column)?.map(|nulls| nodes.source(nulls)).transpose()
+}
+
+/// Numbers of half precision as those of single precision.
+///
+/// # Errors
+/// As [`item`].
+pub(in super::super) fn singles(column: &QueryColumn) -> Result<Arc<dyn BoxSource>> {
+    let mut nodes = Nodes::new(column.rows());
+    let item = item(&mut nodes, column)?;
+    nodes.source(item)
+}
+
 /// A column as items, which can be missing; anything else as it is.
 ///
 /// # Errors

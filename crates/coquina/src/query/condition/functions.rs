@@ -121,31 +121,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("pow", "power"),
 ];
 /// Functions that the package has and the engine has not, so that they are not taken for typing errors.
-pub(super) const ELSEWHERE: &[&str] = &[
-    "frexp_mantissa",
-    "frexp_exponent",
-    "capitalize",
-    "isalnum",
-    "isalpha",
-    "isdecimal",
-    "isdigit",
-    "islower",
-    "isnumeric",
-    "isspace",
-    "istitle",
-    "isupper",
-    "lower",
-    "lstrip",
-    "rstrip",
-    "str_len",
-    "strip",
-    "swapcase",
-    "title",
-    "upper",
-    "count",
-    "find",
-    "rfind",
-];
+pub(super) const ELSEWHERE: &[&str] = &["frexp_mantissa", "frexp_exponent"];
 
 /// The function of a name.
 pub(super) fn function(name: &str) -> Option<Function> {

@@ -33,6 +33,7 @@
 //! # Ok::<(), coquina::Error>(())
 //! ```
 
+mod aggregates;
 mod among;
 mod called;
 mod calls;
@@ -41,6 +42,7 @@ mod chains;
 mod columns;
 mod compared;
 mod constants;
+mod conversions;
 mod functions;
 mod names;
 mod nodes;
@@ -50,6 +52,7 @@ mod questions;
 mod reader;
 mod reductions;
 mod sources;
+mod string_functions;
 mod time_arithmetic;
 mod times;
 mod typed;
@@ -60,11 +63,15 @@ mod with_options;
 use std::sync::Arc;
 
 use super::columns::QueryColumn;
-use super::group::Aggregate;
 use crate::array::BoxSource;
 use crate::expr::text::TextError;
+pub(super) use aggregates::{aggregated, aggregated_items, check_time, keep_no_time};
+pub(super) use columns::{missing, singles};
+pub(crate) use conversions::{Converted, converted};
 /// The type of a number.
 pub use coquina_kernels::Type as NumberType;
+pub(super) use operands::code;
+pub(super) use sources::halves;
 pub use types::ItemType;
 pub use values::Parameter;
 /// For those who read what conditions ask of indexes.
@@ -128,41 +135,4 @@ pub fn all_of(conditions: &[Arc<dyn BoxSource>], rows: u64) -> Result<Option<Arc
         });
     }
     found.map(|item| nodes.source(item)).transpose()
-}
-
-/// The item that an aggregate gives as NumPy types it, and what none is of no values.
-pub(super) fn aggregated(
-    aggregate: Aggregate,
-    ty: ItemType,
-    item: Option<Vec<u8>>,
-    has_values: bool,
-) -> (ItemType, Option<Vec<u8>>) {
-    let own = ty.stored();
-    let is_single = own == NumberType::F32;
-    let is_float = matches!(own, NumberType::F32 | NumberType::F64);
-    let is_unsigned = types::limits(own).is_some_and(|(min, _)| min == 0);
-    let given = match aggregate {
-        Aggregate::Count | Aggregate::Distinct => NumberType::I64,
-        Aggregate::Any | Aggregate::All => NumberType::Bool,
-        Aggregate::Sum if is_unsigned => NumberType::U64,
-        Aggregate::Sum if !is_float => NumberType::I64,
-        Aggregate::Sum | Aggregate::Mean | Aggregate::Std(_) | Aggregate::Var(_) => NumberType::F64,
-        Aggregate::Min | Aggregate::Max | Aggregate::First | Aggregate::Last => {
-            return (ty, item.filter(|_| has_values));
-        }
-    };
-    let is_mean = matches!(aggregate, Aggregate::Mean | Aggregate::Std(_) | Aggregate::Var(_));
-    let nothing = constants::Constant::Float(if is_mean { f64::NAN } else { 0.0 });
-    let bytes = match item.filter(|_| has_values) {
-        Some(item) => item,
-        None if given == NumberType::F64 => {
-            nodes::item_bytes(&nothing, ItemType::Number(given)).unwrap_or_default()
-        }
-        None => vec![u8::from(aggregate == Aggregate::All); given.bytes()],
-    };
-    if !(is_single && given == NumberType::F64) {
-        return (ItemType::Number(given), Some(bytes));
-    }
-    let single = ItemType::Number(NumberType::F32);
-    (single, nodes::item_bytes(&operands::scalar(given, &bytes), single).ok())
 }

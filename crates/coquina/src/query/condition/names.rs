@@ -3,6 +3,7 @@
 use super::functions::{ELSEWHERE, function};
 use super::options::OPTIONS;
 use super::reductions;
+use super::string_functions::string_function;
 
 /// Questions about values, by all their names: functions, and methods of columns.
 const QUESTIONS: [(&str, &str); 10] = [
@@ -25,6 +26,7 @@ pub(super) fn question(name: &str) -> Option<&'static str> {
 /// Whether a name is that of a function.
 pub(super) fn is_function(name: &str) -> bool {
     function(name).is_some()
+        || string_function(name).is_some()
         || question(name).is_some()
         || reductions::is_reduction(name)
         || ELSEWHERE.contains(&name)

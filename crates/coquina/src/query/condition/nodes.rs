@@ -196,7 +196,7 @@ pub(super) fn item_bytes(value: &Constant, ty: ItemType) -> Result<Vec<u8>> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "it is rounded, as NumPy does")]
-fn single(value: f64) -> f32 {
+pub(super) fn single(value: f64) -> f32 {
     value as f32
 }
 

@@ -90,6 +90,14 @@ pub(super) fn scalar(ty: Type, bytes: &[u8]) -> Constant {
     }
 }
 
+/// The place that a code names, if it names one.
+pub(in super::super) fn code(ty: Type, code: &[u8]) -> Option<usize> {
+    match scalar(ty, code) {
+        Constant::Int(place) => usize::try_from(place).ok(),
+        _ => None,
+    }
+}
+
 /// A value as errors show it.
 pub(super) fn shown(value: &Value) -> String {
     match value {

@@ -7,9 +7,10 @@ use coquina_kernels::items::{Aligned, bytes_of, items};
 use super::super::columns::{Categories, ColumnValues, QueryColumn};
 use super::super::numbers::numbers;
 use super::super::predicates::{Comparison, Lookup};
+use super::nodes::half;
 use crate::array::{Bounds, BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
-use crate::base::scratch::with_scratch;
+use crate::base::scratch::{with_aligned_scratch, with_scratch};
 
 /// Numbers of half precision as those of single precision.
 pub(super) struct Halves(pub(super) Arc<dyn BoxSource>);
@@ -53,6 +54,65 @@ impl BoxSource for Halves {
     fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
         let item = self.0.uniform(start, shape)?;
         numbers::<u16>(&item).first().map(|&half| bytes_of(&[single_of(half)]).to_vec())
+    }
+}
+
+/// Numbers of double precision as the nearest ones of half precision, in bits.
+pub(super) struct ToHalves(pub(super) Arc<dyn BoxSource>);
+
+/// The bits of a number that half precision has.
+fn bits_of(number: f32) -> u16 {
+    let sign = u16::from(number.is_sign_negative()) << 15;
+    let bits = number.to_bits() & 0x7fff_ffff;
+    let low = |bits: u32| u16::try_from(bits & 0xffff).unwrap_or(0);
+    sign | match bits {
+        0x7f80_0001.. => 0x7e00,
+        0x7f80_0000 => 0x7c00,
+        // The least exponent of normal numbers is -14; 127 - 15 is between the two biases.
+        0x3880_0000.. => low((bits - (112 << 23)) >> 13),
+        _ => low(fraction_of(number)),
+    }
+}
+
+/// Numbers of single precision as those of half precision, in bits.
+pub(in super::super) fn halves(singles: &[u8]) -> Vec<u8> {
+    let halves = numbers::<f32>(singles).into_iter().map(|single| bits_of(half(single.into())));
+    bytes_of(&halves.collect::<Vec<u16>>()).to_vec()
+}
+
+/// How many of the least numbers above 0 a subnormal number is.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is whole, and less than 1024"
+)]
+fn fraction_of(number: f32) -> u32 {
+    (number.abs() * 2_f32.powi(24)) as u32
+}
+
+impl BoxSource for ToHalves {
+    fn shape(&self) -> Vec<u64> {
+        self.0.shape()
+    }
+
+    fn item_bytes(&self) -> usize {
+        2
+    }
+
+    fn walk(&self) -> Walk {
+        self.0.walk()
+    }
+
+    fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()> {
+        check_box(&self.shape(), start, shape, 2, out.len())?;
+        with_aligned_scratch(|room| {
+            let doubles = room.room(out.len() * 4);
+            self.0.fill(start, shape, doubles)?;
+            for (out, &double) in out.chunks_exact_mut(2).zip(items::<f64>(doubles)) {
+                out.copy_from_slice(bytes_of(&[bits_of(half(double))]));
+            }
+            Ok(())
+        })
     }
 }
 
@@ -219,10 +279,12 @@ mod tests {
         ] {
             assert_eq!(single_of(bits).to_bits(), f32::to_bits(value), "{bits:#x}");
         }
+        assert_eq!([f32::INFINITY, f32::NAN].map(bits_of), [0x7c00, 0x7e00]);
         assert!(single_of(0x7c01).is_nan() && single_of(0xfc00) == f32::NEG_INFINITY);
         for bits in 0..0x7c00_u16 {
             let single = single_of(bits);
-            assert_eq!(super::super::nodes::half(single.into()), single);
+            assert_eq!(half(single.into()), single);
+            assert_eq!((bits_of(single), bits_of(-single)), (bits, bits | 0x8000));
         }
     }
 }

@@ -29,6 +29,26 @@ pub enum Aggregate {
     Distinct,
 }
 
+impl Aggregate {
+    /// Its name; `nunique` for how many different values there are.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Sum => "sum",
+            Self::Mean => "mean",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Std(_) => "std",
+            Self::Var(_) => "var",
+            Self::First => "first",
+            Self::Last => "last",
+            Self::Any => "any",
+            Self::All => "all",
+            Self::Distinct => "nunique",
+        }
+    }
+}
+
 /// What values come to, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
