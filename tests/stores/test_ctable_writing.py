@@ -138,3 +138,19 @@ def test_tables_that_are_there_are_replaced_when_told(tmp_path):
     assert cq.create_table(tmp_path / "s.b2d", {"m": ROWS}, name="t", overwrite=True).columns == ("m",)
     with pytest.raises(ValueError, match="something"):
         cq.create_table(tmp_path / "s.b2d", {"m": ROWS}, name="t")
+
+
+def test_an_archive_that_is_written_is_not_replaced(tmp_path):
+    path = tmp_path / "x.b2z"
+    with cq.open(path, "w") as store:
+        store["a"] = ROWS
+    with cq.open(path, "r+") as store:
+        store["b"] = ROWS + 1
+        with pytest.raises(BlockingIOError):
+            cq.create_table(path, COLUMNS, overwrite=True)
+        store["c"] = ROWS + 2
+    with cq.open(path) as store:
+        assert [store[name][...].tolist() for name in "abc"] == [(ROWS + n).tolist() for n in range(3)]
+    cq.create_table(path, COLUMNS, overwrite=True)
+    assert cq.open(path).nrows == N
+    assert os.listdir(tmp_path) == [path.name]

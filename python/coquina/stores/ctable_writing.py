@@ -21,13 +21,11 @@ from coquina.arrays.creation import filled, new_array
 from coquina.arrays.opening import open as open_content
 from coquina.casting import is_masked
 from coquina.msgpack_values import pack
-from coquina.stores.archive_writing import write_archive
 from coquina.stores.contents import META, TABLE_ATTRS
 from coquina.stores.ctable_schema import KIND, Described
 from coquina.stores.directory import leaves_of_directory
-from coquina.stores.homes import make_embed, scratch_of
+from coquina.stores.homes import ArchiveHome, make_embed, scratch_of
 from coquina.stores.keys import EMBED
-from coquina.stores.leaves import FileLeaf
 from coquina.tables.column_storage import column_storage, for_array, for_bytes
 from coquina.tables.incoming import batches
 from coquina.tables.making import expecting
@@ -69,26 +67,36 @@ def write_table(folder: str, data: Any, new: NewTable) -> None:
 
 
 def create_whole(path: str, data: Any, mode: str, new: NewTable, *, overwrite: bool) -> Table:
-    """Return a table that is all of a directory or an archive. Raises FileExistsError."""
+    """Return a table that is all of a directory or an archive. Raises FileExistsError, BlockingIOError."""
     path = os.path.realpath(path)
     is_archive = path.lower().endswith(".b2z")
     is_replaced = is_archive and mode != "x" and (overwrite or mode == "w")
     if os.path.lexists(path) and not (is_replaced and _is_store(path)):
         raise FileExistsError(f"{path} exists; overwrite=True replaces archives that are stores")
+    (_make_archive if is_archive else _make_directory)(path, data, new)
+    return open_content(path)
+
+
+def _make_archive(path: str, data: Any, new: NewTable) -> None:
+    """Make or replace an archive. Raises BlockingIOError if another writer has it."""
+    home = ArchiveHome(path, is_new=True, durable=False)
+    try:
+        made = home.new()
+        write_table(made, data, new)
+        home.commit(leaves_of_directory(made))
+    finally:
+        home.close()
+
+
+def _make_directory(path: str, data: Any, new: NewTable) -> None:
     scratch = scratch_of(path)
     shutil.rmtree(scratch, ignore_errors=True)
-    os.mkdir(scratch)
     try:
-        made, beside = os.path.join(scratch, "table"), os.path.join(scratch, "archive")
-        write_table(made, data, new)
-        make_embed(os.path.join(made, EMBED))
-        if is_archive:
-            files = [leaf for leaf in leaves_of_directory(made).values() if isinstance(leaf, FileLeaf)]
-            write_archive(beside, {leaf.path: leaf for leaf in [*files, FileLeaf(made, EMBED)]})
-        os.replace(beside if is_archive else made, path)
+        write_table(scratch, data, new)
+        make_embed(os.path.join(scratch, EMBED))
+        os.rename(scratch, path)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return open_content(path)
 
 
 def _is_store(path: str) -> bool:
