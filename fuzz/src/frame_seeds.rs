@@ -159,6 +159,7 @@ fn without_sums(bytes: &[u8]) -> Result<Vec<u8>> {
         nchunks: snapshot.nchunks(),
         chunk: &chunk,
         statistics: None,
+        alike_until: None,
         vlmetalayers: &[],
     };
     write_frame(&mut out, &whole)?;

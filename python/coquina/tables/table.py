@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from coquina._core import UnsupportedError
+from coquina._core import LimitError, UnsupportedError
 from coquina.arrays.fields import field_names
 from coquina.changes import written_by
 from coquina.hdf5.places import inside
@@ -457,7 +457,11 @@ class Table(Queries):
         """Give the layout another number of rows; for those who change rows."""
         before = self._layout.nrows
         with self.telling(None, [(min(before, nrows), max(before, nrows))]):
-            self._layout.resize(nrows)
+            try:
+                self._layout.resize(nrows)
+            except LimitError as error:
+                advice = f"a table made with expected_rows={nrows} has larger chunks"
+                raise LimitError(f"resize to {nrows} rows: {error}; {advice}") from error
 
     @property
     def author(self) -> int:
