@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import coquina
 from coquina.arrays.descriptions import MORE, description_of, stored
-from coquina.cli import hdf5_paths, store_paths, tables
+from coquina.cli import hdf5_paths, sources, store_paths, tables
 from coquina.cli.outputs import STORES
 from coquina.hdf5 import netcdf_groups
 from coquina.hdf5.scales import add_attributes, add_axes
@@ -35,8 +35,15 @@ def group_of(options: argparse.Namespace, stack: ExitStack) -> Any:
         return None
     if not store_paths.is_group(found):
         return None
-    # A file with one table in it is converted as that table.
-    return None if is_file and len(found) == 1 and tables.is_table(found[next(iter(found))]) else found
+    return None if is_file and _is_one(found) else found
+
+
+def _is_one(group: Any) -> bool:
+    """Whether there is one table or one array in it, which is converted alone."""
+    if len(group) == 1 and tables.is_table(group[next(iter(group))]):
+        return True
+    h5 = getattr(group, "h5", None)
+    return h5 is not None and len(sources.datasets_of(h5)) == 1
 
 
 def convert(source: Any, options: argparse.Namespace, encoding: dict[str, Any]) -> dict[str, Any]:
