@@ -59,6 +59,12 @@ class GrowingColumns(Layout):
         """
         if self.home.is_transactional:
             self.flush()
+        with self._changing():
+            yield
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Do the same, and have rows wait on: they are lost if the change cannot be made."""
         try:
             with self.home.transaction():
                 yield
@@ -288,7 +294,9 @@ class GrowingColumns(Layout):
         new = {name: new_values(self._all[name].column, values) for name, values in batch.items()}
         if not any(new.values()):
             return
-        with self.changing():
+        # What cannot be stored is refused before anything is changed.
+        "".join(one for unknown in new.values() for one in unknown if isinstance(one, str)).encode()
+        with self._changing():
             for name, unknown in new.items():
                 if not unknown:
                     continue
