@@ -13,6 +13,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from coquina.disk import sync_folder, sync_path
 from coquina.hdf5.open_files import OpenFile, Properties
 from coquina.hdf5.untyped import h5fd, h5py
 
@@ -179,18 +180,3 @@ def sync_file(h5: Any) -> None:
     """Wait until the disk has what libhdf5 has handed over. Files that are not one on a disk have none."""
     if h5.id.get_access_plist().get_driver() == h5fd.SEC2:
         os.fsync(h5.id.get_vfd_handle())
-
-
-def sync_path(path: str) -> None:
-    """Wait until the disk has a file, or the names in a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_folder(folder: str) -> None:
-    """Wait until the disk has the names in a folder, where that can be asked for."""
-    if os.name == "posix":
-        sync_path(folder)

@@ -24,8 +24,7 @@ from coquina.msgpack_values import pack
 from coquina.stores.contents import META, TABLE_ATTRS
 from coquina.stores.ctable_schema import KIND, Described
 from coquina.stores.directory import leaves_of_directory
-from coquina.stores.homes import ArchiveHome, make_embed, scratch_of
-from coquina.stores.keys import EMBED
+from coquina.stores.homes import ArchiveHome, DirectoryHome
 from coquina.tables.column_storage import column_storage, for_array, for_bytes
 from coquina.tables.incoming import batches
 from coquina.tables.making import expecting
@@ -73,30 +72,23 @@ def create_whole(path: str, data: Any, mode: str, new: NewTable, *, overwrite: b
     is_replaced = is_archive and mode != "x" and (overwrite or mode == "w")
     if os.path.lexists(path) and not (is_replaced and _is_store(path)):
         raise FileExistsError(f"{path} exists; overwrite=True replaces archives that are stores")
-    (_make_archive if is_archive else _make_directory)(path, data, new)
+    if is_archive:
+        _make_archive(path, data, new)
+    else:
+        home = DirectoryHome.make(path, durable=True, make_folder=lambda place: write_table(place, data, new))
+        home.close()
     return open_content(path)
 
 
 def _make_archive(path: str, data: Any, new: NewTable) -> None:
     """Make or replace an archive. Raises BlockingIOError if another writer has it."""
-    home = ArchiveHome(path, is_new=True, durable=False)
+    home = ArchiveHome(path, is_new=True, durable=True)
     try:
         made = home.new()
         write_table(made, data, new)
         home.commit(leaves_of_directory(made))
     finally:
         home.close()
-
-
-def _make_directory(path: str, data: Any, new: NewTable) -> None:
-    scratch = scratch_of(path)
-    shutil.rmtree(scratch, ignore_errors=True)
-    try:
-        write_table(scratch, data, new)
-        make_embed(os.path.join(scratch, EMBED))
-        os.rename(scratch, path)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _is_store(path: str) -> bool:

@@ -17,6 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 from coquina import _core
+from coquina.disk import sync_below, sync_folder, sync_path
 from coquina.msgpack_values import pack
 from coquina.stores.archive import Archive, Member
 from coquina.stores.archive_writing import write_archive
@@ -26,6 +27,8 @@ from coquina.stores.keys import EMBED
 from coquina.stores.leaves import FileLeaf
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coquina.stores.leaves import Leaf
 
 #: What the writer of an archive has the lock of.
@@ -92,7 +95,7 @@ class Home(ABC):
     def settle(self) -> None:
         """Have the disk know the name of what was committed, where commits wait for it."""
         if self.durable:
-            synced(os.path.dirname(self.path))
+            sync_folder(os.path.dirname(self.path))
 
     def close(self) -> None:
         """Let the next writer begin."""
@@ -109,17 +112,23 @@ class DirectoryHome(Home):
         self.clear()
 
     @classmethod
-    def make(cls, path: str, *, durable: bool) -> DirectoryHome:
-        """Make a directory without leaves, which is there when it is complete."""
+    def make(
+        cls, path: str, *, durable: bool, make_folder: Callable[[str], None] = os.makedirs
+    ) -> DirectoryHome:
+        """Make a directory, which is there when it is complete. make_folder: makes one, with its leaves."""
         scratch = scratch_of(path)
         shutil.rmtree(scratch, ignore_errors=True)
-        os.makedirs(scratch)
-        make_embed(os.path.join(scratch, EMBED))
+        try:
+            make_folder(scratch)
+            _make_embed(os.path.join(scratch, EMBED))
+            if durable:
+                sync_below(scratch)
+            os.rename(scratch, path)
+        except BaseException:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
         if durable:
-            synced(os.path.join(scratch, EMBED))
-        os.rename(scratch, path)
-        if durable:
-            synced(os.path.dirname(path))
+            sync_folder(os.path.dirname(path))
         return cls(path, durable=durable)
 
     def leaves(self) -> dict[str, Leaf]:
@@ -191,10 +200,7 @@ class DirectoryHome(Home):
     def _sync(self, path: str) -> None:
         """Have the disk have a file, a folder, and all below it."""
         if self.durable:
-            for above, _, names in os.walk(path):
-                for name in names:
-                    synced(os.path.join(above, name))
-            synced(path)
+            sync_below(path)
 
 
 class ArchiveHome(Home):
@@ -215,7 +221,7 @@ class ArchiveHome(Home):
         embed = os.path.join(self.scratch, EMBED)
         self._archive = None if is_new else _archive(path)
         if self._archive is None:
-            make_embed(embed)
+            _make_embed(embed)
         else:
             _copy(self._archive.leaf(EMBED), embed)
         self.embed = _frame(embed)
@@ -262,7 +268,7 @@ class ArchiveHome(Home):
         if os.path.exists(self.path):
             shutil.copymode(self.path, beside)
         if self.durable:
-            synced(beside)
+            sync_path(beside)
         os.rename(beside, self.path)
         self._is_changed, found = False, _archive(self.path).members
         now = {key: found[f"{key}{leaf.suffix}"] for key, leaf in leaves.items() if _is_stored(leaf)}
@@ -280,22 +286,13 @@ class ArchiveHome(Home):
         self._lock.close()
 
 
-def make_embed(path: str) -> None:
+def _make_embed(path: str) -> None:
     """Make the frame of a store without leaves."""
     meta = [("b2tree", pack({"version": 1}))]
     frame = _core.create_frame(path, chunk_size=_EMBED_CHUNK, metalayers=meta)
     frame.set_layer(MAP_LAYER, pack({"embed_map": {}, "current_offset": 0}))
     frame.publish()
     frame.close()
-
-
-def synced(path: str) -> None:
-    """Wait until the disk has a file or a folder."""
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def _frame(path: str) -> _core.FrameHandle:

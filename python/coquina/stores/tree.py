@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from coquina.stores.contents import Contents, Kind
     from coquina.stores.leaves import Leaf
     from coquina.tables import making as table_making
-    from coquina.tables.making import NewTable
     from coquina.tables.table import Table
 else:
     store_writing, table_making = map(Provider, ("store_writing", "table_making"))
@@ -184,10 +183,7 @@ class Group(MutableMapping[str, Any]):
         It can be read from then on. The options are those of `coquina.create_table` but layout, index and
         lossy. Raises UnsupportedError for a column that such a table does not have.
         """
-        return self.put_table(name, data, table_making.NewTable.of(Group.create_table, storage))
-
-    def put_table(self, name: str, data: Any, new: NewTable) -> Table:
-        """Return a new table; `create_table` is what users call."""
+        new = table_making.NewTable.of(Group.create_table, storage)
         path = self._path(name)
         place = self._contents.new_file(path, is_group=True)
         store_writing.write_table(place, data, new)

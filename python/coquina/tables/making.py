@@ -164,22 +164,25 @@ def create_table(
     """
     new = NewTable.of(create_table, storage)
     if str(os.fspath(path)).lower().endswith(_STORES):
-        return _create_in_store(new_path(path), data, name, mode, new, overwrite=overwrite)
+        store = new_path(path)
+        if name == "/table":
+            return store_writing.create_whole(store, data, mode, new, overwrite=overwrite)
+        return _create_in_store(store, mode, name, data, storage, overwrite=overwrite)
     return create_at(path, mode, name, batches(data), expecting(new, data), overwrite=overwrite)
 
 
-def _create_in_store(path: str, data: Any, name: str, mode: Mode, new: NewTable, *, overwrite: bool) -> Table:
-    """Return a new table as python-blosc2 has them: all of a store, or in one if it has a name."""
-    if name == "/table":
-        return store_writing.create_whole(path, data, mode, new, overwrite=overwrite)
+def _create_in_store(
+    path: str, mode: Mode, name: str, data: Any, storage: TableOptions, *, overwrite: bool
+) -> Table:
+    """Return a new table in a store, as python-blosc2 has them."""
     with open_content(path, mode) as store:
         if name not in store or not overwrite:
-            store.put_table(name, data, new)
+            store.create_table(name, data, **storage)
         elif not isinstance(store[name], Table):
             raise ValueError(f"{path}:{name} is no table, and only tables are replaced; delete it first")
         else:
             beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
-            store.put_table(beside, data, new)
+            store.create_table(beside, data, **storage)
             del store[name]
             store.move(beside, name)
     return open_content(path)[name]

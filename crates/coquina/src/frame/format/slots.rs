@@ -265,8 +265,7 @@ impl Builder {
             let slot = |raw: [u8; RAW_BYTES]| Slot::new(i64::from_le_bytes(raw));
             let taken = match page {
                 Some(page) => {
-                    self.slots.pages.push(Page::Same(slot(first)));
-                    self.slots.len += PAGE as u64;
+                    self.push_same(slot(first), PAGE as u64);
                     page.len()
                 }
                 None => {
