@@ -228,8 +228,17 @@ def test_verify_names_the_damaged_chunks_and_their_regions(damaged):
 
 def test_checksums_can_be_left_alone(damaged):
     x, path, _ = damaged
-    different = np.argwhere(cq.open(path, verify=False)[...] != x)
-    assert len(different) == 2
+    a = cq.open(path, verify=False)
+    assert len(np.argwhere(a[...] != x)) == 2
+
+
+def test_verify_and_repair_look_at_checksums_that_reads_leave_alone(damaged, tmp_path):
+    _, path, regions = damaged
+    a = cq.open(path, verify=False)
+    read = a[...]
+    assert [damage.region for damage in a.verify()] == regions
+    assert [damage.region for damage in a.repair(tmp_path / "mended.b2nd")] == regions
+    assert np.array_equal(a[...], read)
 
 
 def test_repair_saves_what_is_good(damaged, tmp_path):

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::geometry::batches;
 use super::handle::Array;
 use super::open::frame_spec;
-use super::read::{Content, Source, State};
+use super::read::{BlockCache, Content, Source, State};
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile};
 use crate::base::pool::Job;
@@ -32,7 +32,8 @@ pub struct Damage {
 }
 
 impl Array {
-    /// Reads and decodes every chunk, and returns those that are damaged, in order.
+    /// Reads and decodes every chunk, and returns those that are damaged, in order. Sums are looked at, also where
+    /// the array was opened without.
     ///
     /// # Errors
     /// `Unsupported` if the array needs a codec or filter that is not here, since nobody could then say which chunks
@@ -49,7 +50,13 @@ impl Array {
                 found.lock().unwrap_or_else(PoisonError::into_inner).insert(number, error);
             }
         };
+        // Who opened the array without a look at sums asks for it here; what was read without has a cache of its own.
+        let (sums, cache) = (state.chunks.with_sums(), BlockCache::new());
         let source = self.source(&state);
+        let source = match &sums {
+            Some(chunks) => Source { chunks: &**chunks, cache: &cache, ..source },
+            None => source,
+        };
         if let Access::Fetched(count) = state.chunks.access(nchunks)? {
             for numbers in batches(0..nchunks, count) {
                 let fetched = state.chunks.fetch(&numbers)?;

@@ -238,6 +238,11 @@ pub trait Chunks: Send + Sync {
         false
     }
 
+    /// The same chunks with their sums, if these are read without a look at them.
+    fn with_sums(&self) -> Option<Arc<dyn Chunks>> {
+        None
+    }
+
     /// Whether all chunks are known to come from our encoder, though they have no sums to tell.
     fn are_ours(&self) -> bool {
         false

@@ -131,6 +131,12 @@ impl Chunks for View {
         self.is_closed
     }
 
+    fn with_sums(&self) -> Option<Arc<dyn Chunks>> {
+        let (snapshot, is_closed) = (Arc::clone(&self.snapshot), self.is_closed);
+        let checked = || View { snapshot, verify: true, is_closed, starts: OnceLock::new() };
+        (!self.verify).then(|| Arc::new(checked()) as Arc<dyn Chunks>)
+    }
+
     fn are_ours(&self) -> bool {
         // Where sums are looked at they tell; who does not want that still has them.
         !self.verify && self.snapshot.sums() == SumState::Fresh
