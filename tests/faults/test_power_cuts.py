@@ -19,6 +19,8 @@ SHORT = (
     "transaction_frame_durable",
     "compact_frame_durable",
     "append_sparse_durable",
+    "make_store_b2d_durable",
+    "remove_store_b2z_durable",
 )
 
 

@@ -120,7 +120,16 @@ def test_verify_reads_every_leaf(tmp_path, suffix, capsys):
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     assert main(["verify", str(path)]) == 1
-    assert "/g/noise" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "/g/noise" in said.out
+    assert f"`coquina repair {path}:/PATH OUTPUT`" in said.err
+    good = tmp_path / "good.b2nd"
+    assert main(["repair", f"{path}:/g/noise", str(good)]) == 0
+    assert "4 of 5 chunks saved" in capsys.readouterr().out
+    saved = cq.open(good)[:]
+    assert np.isnan(saved).sum() == 10_000
+    assert main(["repair", str(path), str(tmp_path / "x")]) == 1
+    assert "one at a time" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", [".b2d", ".b2z"])

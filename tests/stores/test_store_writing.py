@@ -198,6 +198,25 @@ def test_one_writer_at_a_time(path):
         assert "a" in store
 
 
+def test_a_folder_that_a_killed_writer_left_is_no_lock(tmp_path):
+    path = tmp_path / "x.b2z"
+    left = tmp_path / ".x.b2z.part"
+    (left / "1").mkdir(parents=True)
+    (left / "lock.b2f").write_bytes(b"torn")
+    with cq.open(path, "w") as store:
+        store["a"] = 1
+        with pytest.raises(BlockingIOError):
+            cq.open(path, "a")
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".b2d", ".b2z"])
+def test_the_folder_of_a_new_store_is_there_before(tmp_path, suffix):
+    with pytest.raises(FileNotFoundError):
+        cq.open(tmp_path / "none" / f"x{suffix}", "w")
+    assert not os.listdir(tmp_path)
+
+
 def test_modes(path):
     with pytest.raises(FileNotFoundError):
         cq.open(path, "r+")

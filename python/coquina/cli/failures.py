@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from coquina import CoquinaError, CorruptError, LimitError, TruncatedError, UnsupportedError
+from coquina.cli import store_paths
 from coquina.cli.colours import painted
 from coquina.cli.hdf5_paths import place
 from coquina.cli.terminal import json_text
@@ -99,6 +100,8 @@ def _advice(kind: str, message: str, options: argparse.Namespace | None) -> str 
             return f"`coquina recover {file} OUTPUT` saves the rest"
         if kind == "truncated":
             return "the list of its chunks stood at the end, so take another copy of the file"
+        if store_paths.place(file) is not None:
+            return f"`coquina repair {file}:/PATH OUTPUT` saves the rest of an array"
         return f"`coquina repair {file} OUTPUT` saves the rest"
     if kind == "busy":
         return "try again when the other program is done"

@@ -6,15 +6,16 @@ Examples:
   coquina repair climate.b2nd good.b2nd
   coquina repair climate.b2nd good.b2nd --force --json
   coquina repair trades_table good_table
+  coquina repair run.b2z:/images good.b2nd
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.cli import arguments, tables
+from coquina.cli import arguments, store_paths, tables
 from coquina.cli.terminal import cell
 from coquina.cli.verify import facts, open_or_salvage
 from coquina.quoting import quoted
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina repair`."""
-    parser.add_argument("file", help="the array, or the directory of a table")
+    parser.add_argument("file", help="the array, also in a store (FILE:/path), or the directory of a table")
     parser.add_argument("output", help="the new file or directory")
     arguments.add_threads(parser)
     arguments.add_force(parser)
@@ -37,11 +38,20 @@ def run(options: argparse.Namespace) -> None:
     if tables.is_directory(options.file):
         _repair_directory(options)
         return
+    if (store := store_paths.place(options.file)) is not None:
+        # An archive has a checksum of all of an array, which says that nothing is good.
+        with store_paths.opened(store, verify=False) as node:
+            _repair_array(node, None, options)
+        return
     array, error = open_or_salvage(options.file)
     if error and not options.json:
         print(quoted(f"{error}; going on with what is left"), file=sys.stderr)
+    _repair_array(array, error, options)
+
+
+def _repair_array(array: Any, error: coquina.CoquinaError | None, options: argparse.Namespace) -> None:
     if not isinstance(array, coquina.Array):
-        raise ValueError(f"{options.file} holds no array of Blosc2: only those can be repaired")
+        raise ValueError(f"{options.file} is no array of Blosc2: only those can be repaired, one at a time")
     nchunks = array.info.nchunks
     with arguments.bars(options):
         damage = array.repair(options.output, overwrite=options.force, threads=options.threads)

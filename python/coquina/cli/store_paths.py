@@ -44,9 +44,9 @@ def _is_store(path: str) -> bool:
 
 
 @contextmanager
-def opened(found: Place) -> Generator[Any]:
-    """Open what is at a place. Raises ValueError if there is nothing."""
-    top: Any = coquina.open(found.file)
+def opened(found: Place, *, verify: bool = True) -> Generator[Any]:
+    """Open what is at a place. verify: as in `coquina.open`. Raises ValueError if there is nothing."""
+    top: Any = coquina.open(found.file, verify=verify)
     with top:
         if not found.path.strip("/"):
             yield top

@@ -2,7 +2,8 @@
 
 In: files that were made in a folder of the home, and the keys that they get. Out: leaves at these keys.
 Invariant: a directory changes by one rename or one removal at a time, after each of which it can be read; an
-    archive is replaced by one rename. One writer at a time: it has the lock of the frame `embed.b2e`.
+    archive is replaced by one rename. One writer at a time: it has the lock of the frame `embed.b2e` of a
+    directory, or of the folder beside an archive.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 from coquina import _core
-from coquina.disk import sync_below, sync_folder, sync_path
+from coquina.disk import sync_below, sync_folder
 from coquina.msgpack_values import pack
 from coquina.stores.archive import Archive, Member
 from coquina.stores.archive_writing import write_archive
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
     from coquina.stores.leaves import Leaf
 
-#: What the writer of an archive has the lock of.
-_LOCK = "lock.b2f"
 #: Bytes of a chunk of `embed.b2e`, as python-blosc2 has them.
 _EMBED_CHUNK = 8192
 
@@ -46,7 +45,7 @@ def scratch_of(path: str) -> str:
 class Home(ABC):
     """What is written of a store at a path. durable: commits wait for the disk."""
 
-    #: The frame that makes it a store, open for writing: nobody else writes as long as it is.
+    #: The frame that makes it a store, open for writing.
     embed: _core.FrameHandle
 
     def __init__(self, path: str, *, durable: bool) -> None:
@@ -61,12 +60,11 @@ class Home(ABC):
         os.makedirs(self.scratch, exist_ok=True)
         return os.path.join(self.scratch, f"{next(self._numbers)}{suffix}")
 
-    def clear(self, but: str | None = None) -> None:
+    def clear(self) -> None:
         """Remove what was made and not placed, now or by a writer that was killed."""
         for name in os.listdir(self.scratch) if os.path.isdir(self.scratch) else ():
             path = os.path.join(self.scratch, name)
-            if name != but:
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
     @abstractmethod
     def leaves(self) -> dict[str, Leaf]:
@@ -93,9 +91,19 @@ class Home(ABC):
         return leaves
 
     def settle(self) -> None:
-        """Have the disk know the name of what was committed, where commits wait for it."""
+        """Have the disk have what was committed by its name, where commits wait for it."""
+        self._sync_names(self.path)
+
+    def _sync(self, path: str) -> None:
+        """Have the disk have a file, a folder, and all below it."""
         if self.durable:
-            sync_folder(os.path.dirname(self.path))
+            sync_below(path)
+
+    def _sync_names(self, *paths: str) -> None:
+        """Have the disk have the names that were given or taken. A rename is there when both folders are."""
+        if self.durable:
+            for folder in {os.path.dirname(path): None for path in paths}:
+                sync_folder(folder)
 
     def close(self) -> None:
         """Let the next writer begin."""
@@ -113,7 +121,7 @@ class DirectoryHome(Home):
 
     @classmethod
     def make(
-        cls, path: str, *, durable: bool, make_folder: Callable[[str], None] = os.makedirs
+        cls, path: str, *, durable: bool, make_folder: Callable[[str], None] = os.mkdir
     ) -> DirectoryHome:
         """Make a directory, which is there when it is complete. make_folder: makes one, with its leaves."""
         scratch = scratch_of(path)
@@ -141,7 +149,7 @@ class DirectoryHome(Home):
         target = self._inside(path)
         self._sync(source)
         os.rename(source, target)
-        self._sync(os.path.dirname(target))
+        self._sync_names(target, source)
         if not os.path.isdir(target):
             return {key: FileLeaf(self.path, path)}
         below = self._files(leaves_of_directory(target))
@@ -153,19 +161,19 @@ class DirectoryHome(Home):
         target = self._inside(files.get(key, key))
         if key in files:
             os.unlink(target)
+            self._sync_names(target)
         else:
             gone = self.new()
             os.rename(target, gone)
+            self._sync_names(target, gone)
             shutil.rmtree(gone)
-        self._sync(os.path.dirname(target))
 
     def moved(self, old: str, new: str, leaves: dict[str, Leaf]) -> dict[str, Leaf]:
         """Rename the file or the folder."""
         files = {one: (path, f"{new}{path[len(old) :]}") for one, path in self._files(leaves).items()}
         source, target = map(self._inside, files.get(old, (old, new)))
         os.rename(source, target)
-        for path in (source, target):
-            self._sync(os.path.dirname(path))
+        self._sync_names(source, target)
         return {f"{new}{one[len(old) :]}": FileLeaf(self.path, path) for one, (_, path) in files.items()}
 
     def to_change(self, leaf: Leaf) -> Leaf:
@@ -185,8 +193,14 @@ class DirectoryHome(Home):
         folder = os.path.dirname(target)
         if os.path.realpath(folder) != folder:
             raise OSError(f"{folder}: a link, which is not followed")
-        os.makedirs(folder, exist_ok=True)
+        self._make_folders(folder)
         return target
+
+    def _make_folders(self, folder: str) -> None:
+        if not os.path.isdir(folder):
+            self._make_folders(os.path.dirname(folder))
+            os.mkdir(folder)
+            self._sync_names(folder)
 
     def _files(self, leaves: dict[str, Leaf]) -> dict[str, str]:
         """Return the paths of files by key. Raises UnsupportedError for what lies in `embed.b2e`."""
@@ -197,11 +211,6 @@ class DirectoryHome(Home):
             paths[key] = leaf.path
         return paths
 
-    def _sync(self, path: str) -> None:
-        """Have the disk have a file, a folder, and all below it."""
-        if self.durable:
-            sync_below(path)
-
 
 class ArchiveHome(Home):
     """An archive: what is new or changed is beside it, in files, and in it by the next commit."""
@@ -209,12 +218,8 @@ class ArchiveHome(Home):
     def __init__(self, path: str, *, is_new: bool, durable: bool) -> None:
         """Take the lock. is_new: without what is there. Raises BlockingIOError if another writer has it."""
         super().__init__(path, durable=durable)
-        os.makedirs(self.scratch, exist_ok=True)
-        place = os.path.join(self.scratch, _LOCK)
-        if not os.path.exists(place):
-            _core.create_frame(place).publish()
-        self._lock = _frame(place)
-        self.clear(but=_LOCK)
+        self._lock = _locked(self.scratch)
+        self.clear()
         self._is_changed = is_new
         #: The CRC-32 of what the archive has of a file beside it.
         self._known: dict[str, int] = {}
@@ -267,9 +272,9 @@ class ArchiveHome(Home):
         write_archive(beside, members)
         if os.path.exists(self.path):
             shutil.copymode(self.path, beside)
-        if self.durable:
-            sync_path(beside)
+        self._sync(beside)
         os.rename(beside, self.path)
+        self._sync_names(beside)
         self._is_changed, found = False, _archive(self.path).members
         now = {key: found[f"{key}{leaf.suffix}"] for key, leaf in leaves.items() if _is_stored(leaf)}
         self._known = {file.place: now[key].info.CRC for key, file in files.items()}
@@ -279,11 +284,9 @@ class ArchiveHome(Home):
         """Remove the folder beside the archive."""
         self.embed.close()
         with suppress(OSError):
-            self.clear(but=_LOCK)
-            os.unlink(os.path.join(self.scratch, _LOCK))
-            # The next writer may be there already.
+            self.clear()
             os.rmdir(self.scratch)
-        self._lock.close()
+        self._lock.release()
 
 
 def _make_embed(path: str) -> None:
@@ -293,6 +296,22 @@ def _make_embed(path: str) -> None:
     frame.set_layer(MAP_LAYER, pack({"embed_map": {}, "current_offset": 0}))
     frame.publish()
     frame.close()
+
+
+def _locked(folder: str) -> _core.FolderLock:
+    """Return the lock of a folder, which is made. Raises BlockingIOError if another writer has it."""
+    while True:
+        with suppress(FileExistsError):
+            os.mkdir(folder)
+        try:
+            lock = _core.FolderLock(folder)
+        except FileNotFoundError:
+            # Whoever had it has ended just now, and has removed it.
+            continue
+        # Whoever had the lock before may have removed the folder that was opened here.
+        if lock.is_at(folder):
+            return lock
+        lock.release()
 
 
 def _frame(path: str) -> _core.FrameHandle:

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod directory;
+mod lock;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use crate::errors::Raised;
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<directory::TableDirectory>()?;
     module.add_class::<directory::DirectoryTransaction>()?;
+    module.add_class::<lock::FolderLock>()?;
     module.add_function(wrap_pyfunction!(check_is_replaceable, module)?)?;
     module.add_function(wrap_pyfunction!(put_in_place, module)?)?;
     module.add_function(wrap_pyfunction!(write_manifest, module)?)
