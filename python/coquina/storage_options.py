@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from inspect import Parameter, signature
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from coquina.remote import new_path
 from coquina.tuning_options import ARRAYS, AUTO, DATASETS, Tuning, tuned
@@ -72,10 +72,31 @@ class StorageOptions(ChunkOptions, total=False):
     overwrite: bool
 
 
-class DatasetOptions(ChunkOptions, total=False):
+class H5pyOptions(TypedDict, total=False):
+    """How h5py makes a dataset, where it has other words; see its `create_dataset`."""
+
+    compression: str | int | bool | None
+    compression_opts: Any
+    shuffle: bool | None
+    scaleoffset: int | bool | None
+    external: Any
+    track_times: bool | None
+    track_order: bool | None
+    fill_time: str | None
+    virtual_prefix: str | None
+    efile_prefix: str | None
+    dcpl: Any
+    dapl: Any
+    rdcc_nslots: int | None
+    rdcc_nbytes: int | None
+    rdcc_w0: float | None
+    allow_unknown_filter: bool
+
+
+class DatasetOptions(ChunkOptions, H5pyOptions, total=False):
     """How a new dataset is stored; `Group.create_dataset` tells of each."""
 
-    maxshape: tuple[int | None, ...] | None
+    maxshape: tuple[int | None, ...] | int | Literal[True] | None
     filter: str
     dictionary: bool
     fletcher32: bool
@@ -151,7 +172,7 @@ class Storage:
     filter: str | None = None
     dictionary: bool = False
     fletcher32: bool | None = None
-    maxshape: tuple[int | None, ...] | None = None
+    maxshape: tuple[int | None, ...] | int | Literal[True] | None = None
     fillvalue: Any = None
     zones: Sequence[tuple[int, str]] = ()
 
@@ -324,7 +345,7 @@ _OTHER_NAMES = {
     "urlpath": "path",
 }
 #: What h5py calls a compression, and is a filter here.
-_H5PY_FILTERS = ("gzip", "lzf", "szip")
+H5PY_FILTERS = ("gzip", "lzf", "szip")
 _FILTER_NAMES = ("bitshuffle", "shuffle")
 
 
@@ -353,7 +374,7 @@ def _hint(name: str, value: object, known: list[str]) -> str:
     if name in _FILTER_NAMES:
         return f"did you mean filters={name if value else 'nofilter'!r}?"
     meant = _OTHER_NAMES.get(name)
-    if name == "compression" and "filter" in known and value in _H5PY_FILTERS:
+    if name == "compression" and "filter" in known and value in H5PY_FILTERS:
         meant = "filter"
     if meant is not None and meant.partition("=")[0] in known:
         return f"did you mean {meant if '=' in meant else repr(meant)}?"

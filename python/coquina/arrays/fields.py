@@ -92,6 +92,10 @@ class Fields(Mapping[str, View]):
             raise TypeError(f"field {name!r} has axes of its own ({dtype}); read it with a[{name!r}]")
         return view_of(FieldSource(self._array, dtype, offset))
 
+    def __call__(self, names: str | list[str]) -> Any:
+        """Return something to read one field by, or several: `a.fields(["x", "y"])[5:9]`, as in h5py."""
+        return self[names] if isinstance(names, str) else _SomeFields(self._array, list(names))
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names, in the order of the dtype."""
         return iter(self._array.dtype.names or ())
@@ -103,6 +107,19 @@ class Fields(Mapping[str, View]):
     def __repr__(self) -> str:
         """Name the fields."""
         return f"<Fields {quoted(', '.join(self))}>"
+
+
+class _SomeFields:
+    """Some fields of an array, read by keys."""
+
+    def __init__(self, array: Array, names: list[str]) -> None:
+        """Made by fields."""
+        self._array = array
+        self._names = names
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return these fields of the items of a key."""
+        return self._array[key][self._names]
 
 
 def read_field(array: Array, name: str) -> npt.NDArray[Any]:

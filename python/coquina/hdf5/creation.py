@@ -168,9 +168,13 @@ def missing(group: Any, name: str) -> str | None:
     return None if name in group else name
 
 
-def _limits(shape: Shape, maxshape: tuple[int | None, ...] | None) -> tuple[int, ...]:
+def _limits(shape: Shape, maxshape: Any) -> tuple[int, ...]:
     if maxshape is None:
         return shape
+    if maxshape is True:
+        maxshape = (None,) * len(shape)
+    elif isinstance(maxshape, int):
+        maxshape = (maxshape,)
     if len(maxshape) != len(shape):
         raise ValueError(f"maxshape {maxshape}: the shape is {shape}")
     for length, most in zip(shape, maxshape, strict=True):

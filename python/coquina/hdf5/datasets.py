@@ -32,6 +32,8 @@ from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
 from coquina.hdf5.filters import is_blosc2_alone
 from coquina.hdf5.fixed_attributes import mark_indexes_stale
+from coquina.hdf5.h5py_keys import is_region, plain_key
+from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
 from coquina.storage_options import Storage, is_cut
@@ -134,6 +136,22 @@ class Dataset(Placed, Array):
     def layout(self) -> str:
         """How the items are stored: "chunked", "contiguous", "compact" or "virtual"."""
         return self._facts.layout
+
+    dims = Member("Labels and scales of the axes; `make_scale` makes a dataset a scale.")
+    make_scale = Member("Make it a scale of axes, under a name: `make_scale(name)`.")
+    is_scale = Member("Whether it is a scale of axes.")
+    asstr = Member("A view of byte strings that reads them as str: `asstr(encoding, errors)[key]`.")
+    iter_chunks = Member("Iterate over the keys of the chunks that a selection touches: `iter_chunks(key)`.")
+    regionref = Member("References to parts, by `regionref[key]`.")
+    is_virtual = Member("Whether its items are those of other datasets.")
+    virtual_sources = Member("The parts of other datasets that a virtual one is made of.")
+    external = Member("Files that hold its items outside of the HDF5 file: names, offsets, sizes; or None.")
+    compression = Member("What h5py calls its filter: 'gzip', 'lzf', 'szip'; None for others. See `filters`.")
+    filter_ids = Member("The ids of its filters, in the order of writing.")
+    compression_opts = Member("The parameters of that filter.")
+    shuffle = Member("Whether HDF5's shuffle comes before the filter.")
+    fletcher32 = Member("Whether chunks have HDF5's checksum.")
+    scaleoffset = Member("The parameter of HDF5's scale-offset; None without.")
 
     @property
     def maxshape(self) -> tuple[int | None, ...]:
@@ -254,8 +272,13 @@ class Dataset(Placed, Array):
         """Tune a new dataset. Raises ValueError or UnsupportedError for chunks that cannot be."""
         self.handle.set_tuning(terms)
 
+    def _getitem_general(self, key: Any) -> Any:
+        """Read by keys of h5py's too."""
+        return self._h5[key] if is_region(key) else super()._getitem_general(plain_key(key, self.shape))
+
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does. Raises what NumPy raises, ValueError if open for reading only."""
+        key = plain_key(key, self.shape)
         if self.dtype.names is not None and (names := field_names(key)) is not None:
             write_fields(self, names, value, nullcontext())
             return
@@ -324,6 +347,18 @@ class Dataset(Placed, Array):
         """Give the first axis that can grow without end, or axis 0, another length; a longer one too."""
         axis = self.maxshape.index(None) if None in self.maxshape else 0
         self.resize(size, axis)
+
+    def len(self) -> int:
+        """Return the length of the first axis; `len(dataset)` cannot be more than 2**63 - 1."""
+        return len(self)
+
+    def read_direct(self, dest: npt.NDArray[Any], source_sel: Any = None, dest_sel: Any = None) -> None:
+        """Read into an array: `dest[dest_sel] = dataset[source_sel]`, all of either without a key."""
+        dest[... if dest_sel is None else dest_sel] = self[... if source_sel is None else source_sel]
+
+    def write_direct(self, source: npt.NDArray[Any], source_sel: Any = None, dest_sel: Any = None) -> None:
+        """Write from an array: `dataset[dest_sel] = source[source_sel]`, all of either without a key."""
+        self[... if dest_sel is None else dest_sel] = source[... if source_sel is None else source_sel]
 
     def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
         """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`."""

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import JournaledFile, UnsupportedError
+from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.places import Placed
 from coquina.hdf5.untyped import h5d, h5i, h5py
 
@@ -108,9 +109,9 @@ def _check(dataset: Any, folder: str | None, depth: int) -> None:
 
 def _check_source(path: str, dataset: Any, name: str, folder: str | None, depth: int) -> None:
     """Look at what a virtual dataset reads: its sources may read others."""
-    if not os.path.isfile(path) or not h5py.is_hdf5(path):
-        return
     is_own = os.path.realpath(path) == os.path.realpath(dataset.file.filename)
+    if not is_own and not (os.path.isfile(path) and h5py.is_hdf5(path)):
+        return
     with _borrowed(dataset.file) if is_own else h5py.File(path, "r") as file:
         names = [name] if "%" not in name else list(file)
         for one in names:
@@ -149,7 +150,9 @@ def _places_of_source(dataset: Any, name: str) -> list[str]:
 
 def _folder_of(file: Any) -> str | None:
     """Return the folder of a file of h5py, links resolved; None for one that is in no folder."""
-    return os.path.dirname(os.path.realpath(file.filename)) if os.path.exists(file.filename) else None
+    # A new file does not have its name yet.
+    is_there = os.path.exists(file.filename) or OpenFile.of(file) is not None
+    return os.path.dirname(os.path.realpath(file.filename)) if is_there else None
 
 
 def _check_path(folder: str | None, path: str, what: str) -> None:

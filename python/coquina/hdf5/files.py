@@ -18,6 +18,7 @@ from coquina.hdf5.damage import told
 from coquina.hdf5.describing import place_of
 from coquina.hdf5.external import is_allowed
 from coquina.hdf5.groups import Group
+from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.new_files import NewFile, sync_file
 from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.open_files import ClosedFile, OpenFile
@@ -28,20 +29,20 @@ from coquina.remote import HDF5_AHEAD, RangeReader, local_path, new_path, reader
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from coquina._core import Path
+    from coquina._core import Buffer, Path
 
 #: All structures of HDF5 1.10 (2016) have checksums; those before have none, or none in lists of chunks.
 LIBVER = ("v110", "latest")
-Mode = Literal["r", "r+", "a", "w", "x"]
+Mode = Literal["r", "r+", "a", "w", "x", "w-"]
 
 
 class File(Group):
     """An HDF5 file. It is closed at the end of a `with` block; its datasets cannot be read from then on.
 
     path: a path, a file object for reading in binary mode, or a URL that fsspec knows, which is only read.
-    mode: "r" to read; "r+" to change; "w" to make a new one in place of what is there; "x" the same, if there
-        is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and gets its
-        own on `close` or `publish`; an exception in the `with` block removes it.
+    mode: "r" to read; "r+" to change; "w" to make a new one in place of what is there; "x" or "w-" the same,
+        if there is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and
+        gets its own on `close` or `publish`; an exception in the `with` block removes it.
     wait: for so many seconds, if another process writes to the file; else BlockingIOError is raised at once.
     durable: commits wait for the disk, so that not even a power cut takes them back.
     journal: changes are commits (`flush`, `close`, `transaction`), which a kill leaves whole. False has
@@ -50,7 +51,7 @@ class File(Group):
         ("v110", "latest"), for these have checksums.
     allow_external: see `coquina.open`.
     swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
-        fs_strategy, fs_page_size: as in h5py.
+        fs_strategy, fs_page_size, and all other options, which are those of the driver: as in h5py.
 
     Raises FileNotFoundError, FileExistsError, OSError, ValueError for a mode that does not exist.
     """
@@ -78,8 +79,11 @@ class File(Group):
         fs_strategy: str | None = None,
         fs_page_size: int | None = None,
         allow_external: bool | None = None,
+        **driver_options: Any,
     ) -> None:
         """Open or make it."""
+        if mode == "w-":
+            mode = "x"
         if mode not in ("r", "r+", "a", "w", "x"):
             raise ValueError(f"mode {mode!r}: takes 'r', 'r+', 'a', 'w' or 'x'")
         options = given(
@@ -91,6 +95,7 @@ class File(Group):
             page_buf_size=page_buf_size,
             fs_strategy=fs_strategy,
             fs_page_size=fs_page_size,
+            **driver_options,
         )
         if swmr:
             options["swmr"] = True
@@ -216,6 +221,29 @@ class File(Group):
     def filename(self) -> str:
         """The name that it was opened by, or will have."""
         return self._h5.filename if self._new is None else self._new.path
+
+    driver = Member("The driver of libhdf5 that it is opened by; see h5py.")
+    libver = Member("The oldest and the newest version of HDF5 whose structures are written.")
+    userblock_size = Member("Bytes before the HDF5 file in its file.")
+    meta_block_size = Member("Bytes of a block of metadata.")
+
+    @classmethod
+    def in_memory(cls, file_image: Buffer | None = None, **options: Any) -> File:
+        """Return a file that is only in memory: a new one, or one with these bytes; see h5py."""
+        return cls.of(h5py.File.in_memory(file_image, **options))
+
+    @property
+    def swmr_mode(self) -> bool:
+        """Whether others may read it while libhdf5 writes it in place; can be set if it has no journal."""
+        return self._h5.swmr_mode
+
+    @swmr_mode.setter
+    def swmr_mode(self, is_on: bool) -> None:
+        if is_on and self.commits:
+            raise UnsupportedError(
+                "swmr_mode: readers of a file with a journal see its commits; journal=False writes in place"
+            )
+        self._h5.swmr_mode = is_on
 
     @property
     def mode(self) -> Literal["r", "r+"]:

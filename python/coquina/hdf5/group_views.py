@@ -1,12 +1,20 @@
-"""What `values()` and `items()` of a group show: None where a link leads to nothing, as h5py's.
+"""What `keys()`, `values()` and `items()` of a group show: None where a link leads to nothing, as h5py's.
 
 In: a group. Out: views of what it holds, which follow its changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from typing import Any, cast
+
+
+class GroupKeys(KeysView[str]):
+    """The names of a group."""
+
+    def __reversed__(self) -> Iterator[str]:
+        """Iterate over the names, from the last to the first."""
+        return reversed(cast("Any", self)._mapping)
 
 
 class GroupValues(ValuesView[Any]):
@@ -16,6 +24,11 @@ class GroupValues(ValuesView[Any]):
         """Iterate over the nodes, None for a link that leads to nothing."""
         group = cast("Any", self)._mapping
         return (group.get(name) for name in group)
+
+    def __reversed__(self) -> Iterator[Any]:
+        """Iterate over the nodes, from the last to the first."""
+        group = cast("Any", self)._mapping
+        return (group.get(name) for name in reversed(group))
 
     def __contains__(self, value: object) -> bool:
         """Return whether a node of the group is this one."""
@@ -29,3 +42,8 @@ class GroupItems(ItemsView[str, Any]):
         """Iterate over names and nodes, None for a link that leads to nothing."""
         group = cast("Any", self)._mapping
         return ((name, group.get(name)) for name in group)
+
+    def __reversed__(self) -> Iterator[tuple[str, Any]]:
+        """Iterate over names and nodes, from the last to the first."""
+        group = cast("Any", self)._mapping
+        return ((name, group.get(name)) for name in reversed(group))

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from coquina.arrays.new_arrays import fill_boxes
 from coquina.arrays.writes import wrote
 from coquina.hdf5.creation import check, content, create, datatype, link, missing
 from coquina.hdf5.group_html import group_html
-from coquina.hdf5.group_views import GroupItems, GroupValues
+from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
+from coquina.hdf5.h5py_creation import create_as_h5py, create_like, is_as_h5py, required
+from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.open_files import link_access
 from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    import numpy as np
     import numpy.typing as npt
 
     from coquina.adapters import dask_storing
@@ -65,10 +68,10 @@ class Group(Placed, MutableMapping[str, Any]):
         return self._shown(self._nodes.named(self._h5, name))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Give a node another name (a hard link), make a soft or external link, or a dataset of `value`."""
+        """Give a node another name (a hard link), make a link, a named datatype, or a dataset of `value`."""
         if (h5 := getattr(value, "_h5", None)) is not None:
             self._h5[name] = h5
-        elif isinstance(value, _H5PY_OBJECTS):
+        elif isinstance(value, (*_H5PY_OBJECTS, np.dtype)):
             self._h5[name] = value
         else:
             self.create_dataset(name, data=value)
@@ -104,19 +107,30 @@ class Group(Placed, MutableMapping[str, Any]):
         """By the place in the file."""
         return hash(self._h5)
 
-    def get(self, name: str, default: Any = None, *, getclass: bool = False, getlink: bool = False) -> Any:
+    def get(
+        self,
+        name: str,
+        default: Any = None,
+        getclass: bool = False,
+        getlink: bool = False,
+        **elink: Any,
+    ) -> Any:
         """Return what has this name, or `default`.
 
         getlink: the link instead, one of h5py's `HardLink`, `SoftLink` and `ExternalLink`. getclass: the type
-        instead, of the node or of the link.
+        instead, of the node or of the link. elink: how the file of an external link is opened; see h5py.
         """
         if getlink:
             return self._h5.get(name, default, getclass=getclass, getlink=True)
         try:
-            node = self[name]
+            node = self._nodes.node(self._h5.get(name, **elink)) if elink else self[name]
         except KeyError:
             return default
         return cast("Any", type(node)) if getclass else node
+
+    def keys(self) -> GroupKeys:
+        """Return a view of the names."""
+        return GroupKeys(self)
 
     def values(self) -> GroupValues:
         """Return a view of the nodes; None where a link leads to nothing."""
@@ -125,6 +139,22 @@ class Group(Placed, MutableMapping[str, Any]):
     def items(self) -> GroupItems:
         """Return a view of names and nodes; None where a link leads to nothing."""
         return GroupItems(self)
+
+    def __reversed__(self) -> Iterator[str]:
+        """Iterate over the names, from the last to the first."""
+        return reversed(self._h5)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names, for interpreters that complete `group["`."""
+        return sorted(self)
+
+    visit_links = Member("Call `func(name)` for every link below, once each, as h5py does.")
+    visititems_links = Member("Call `func(name, link)` for every link below, once each, as h5py does.")
+
+    @property
+    def track_order(self) -> bool:
+        """Whether the order in which names were given is kept."""
+        return bool(self._h5["."].id.get_create_plist().get_link_creation_order())
 
     def visit(self, func: Callable[[str], Any]) -> Any:
         """Call `func(name)` for every node below, once each; a result that is not None ends it."""
@@ -143,6 +173,36 @@ class Group(Placed, MutableMapping[str, Any]):
         """Return the group of this name, which is made if need be. Raises TypeError if it is no group."""
         return self._nodes.node(self._h5.require_group(name))
 
+    def require_dataset(
+        self,
+        name: str,
+        shape: int | tuple[int, ...],
+        dtype: npt.DTypeLike,
+        exact: bool = False,
+        **storage: Unpack[DatasetOptions],
+    ) -> Any:
+        """Return the dataset of this name, which is made if need be; see `create_dataset`.
+
+        exact: whether one that is there must have this dtype, and not one that is cast to it without a loss.
+        Raises TypeError for another shape or dtype, and for what is no dataset.
+        """
+        return required(self, name, shape, dtype, exact, storage)
+
+    def create_dataset_like(self, name: str | None, other: Any, **storage: Unpack[DatasetOptions]) -> Any:
+        """Return a new dataset with the shape, dtype, chunks and filters of another one, without its items.
+
+        shape, dtype and options of `create_dataset` that are given come first.
+        """
+        return create_like(self, name, other, storage)
+
+    def create_virtual_dataset(self, name: str, layout: Any, fillvalue: Any = None) -> Any:
+        """Return a new dataset whose items are those of others, by a layout of h5py (`VirtualLayout`)."""
+        return self._nodes.node(self._h5.create_virtual_dataset(name, layout, fillvalue))
+
+    build_virtual_dataset = Member(
+        "Fill the layout of a new virtual dataset in a `with` block, as h5py does.", may_write=True
+    )
+
     def create_dataset(
         self,
         name: str | None,
@@ -160,7 +220,7 @@ class Group(Placed, MutableMapping[str, Any]):
             Dask array, whose chunks are encoded by the tasks that compute them.
         chunks: items along each axis of a chunk; by the default rule if None, "auto" or True. False stores
             the items in one piece, without filters.
-        maxshape: how far each axis may grow, None for without end.
+        maxshape: how far each axis may grow, None for without end; True for all axes without end.
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
             (images of 8-bit and 16-bit integers; needs coquina-images) or "none". libhdf5 writes "lzf",
             "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to
@@ -183,10 +243,17 @@ class Group(Placed, MutableMapping[str, Any]):
         checksums: whether each block of chunks whose only filter is Blosc2 gets a checksum, which is verified
             when the block is read. If not, an attribute says so, for all writes to come.
 
+        The other options are h5py's: with one of them (`compression="gzip"`, `shuffle=True`,
+        `**hdf5plugin.Zstd()`) the dataset is made as h5py makes it, without filters that are not asked for.
+
         Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
         if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
         does not have, and for options that a dataset without chunks cannot have.
         """
+        if is_as_h5py(shape, dtype, data, storage):
+            check_keywords(Group.create_dataset, storage, DatasetOptions)
+            fill: Callable[[Any, Any], None] = lambda made, values: _fill(made, values, threads)  # noqa: E731
+            return self._shown(create_as_h5py(self, name, shape, dtype, data, storage, fill))
         wanted = Storage.of(Group.create_dataset, storage, DatasetOptions, base=DATASETS)
         made = content(shape, dtype, data)
         if (types := datatype(made.dtype)) is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5.attributes import attributes
+from coquina.hdf5.h5py_members import Member
 
 if TYPE_CHECKING:
     from coquina.hdf5.files import File
@@ -37,6 +38,9 @@ class Placed:
     def name(self) -> str | None:
         """Its name in the file, from the root on."""
         return self._h5.name
+
+    id = Member("The identifier of h5py's low-level interface.", may_write=True)
+    ref = Member("A reference to it, as h5py has them.")
 
     @property
     def attrs(self) -> Any:
