@@ -39,7 +39,7 @@ from coquina.cli import (
 )
 from coquina.cli.arguments import threads_of
 from coquina.cli.parsing import Parser, UsageError, actions_of
-from coquina.hdf5.external import allowing
+from coquina.following import allowing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
