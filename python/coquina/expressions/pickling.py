@@ -7,7 +7,7 @@ of items, by their names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from coquina.expressions.functions import FUNCTIONS, STRUCTURED, call
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Leaf
@@ -50,7 +50,7 @@ def node_of(steps: list[Step]) -> Node:
             case "constant":
                 nodes.append(Constant(step[1]))
             case "cast":
-                nodes.append(Cast(nodes[step[1]], step[2]))
+                nodes.append(Cast(nodes[cast("int", step[1])], step[2]))
             case _:
                 nodes.append(call(FUNCTIONS[step[1]], *[nodes[number] for number in step[2]]))
     return nodes[-1]
