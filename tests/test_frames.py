@@ -85,14 +85,6 @@ def test_frames_of_python_blosc2_are_read_and_changed(tmp_path):
     assert cq.open(path).info()["checksums"] in ("absent", "fresh")
 
 
-def test_what_stands_for_other_data_is_refused(tmp_path):
-    a = blosc2.asarray(np.arange(10), urlpath=str(tmp_path / "a.b2nd"), mode="w")
-    expression = (a + 1).save(urlpath=str(tmp_path / "e.b2nd"))
-    del expression
-    with pytest.raises(cq.UnsupportedError, match="not followed"):
-        cq.open(tmp_path / "e.b2nd")
-
-
 @pytest.mark.parametrize(
     ("head", "hint"),
     [

@@ -81,6 +81,7 @@ PROVIDERS: dict[str, str] = {
     "numpy_protocols": "coquina.expressions.protocols",
     "opening": "coquina.arrays.opening",
     "polars_scan": "coquina.adapters.polars_scan",
+    "saved_expressions": "coquina.expressions.saved",
     "store_tables": "coquina.stores.ctable",
     "store_writing": "coquina.stores.ctable_writing",
     "stores": "coquina.stores.opening",

@@ -1,6 +1,8 @@
 //! Opens whatever a file holds, by its content: a Bloscpack file, an array, or a frame of plain chunks.
 //!
-//! Frames that stand for data in another place, or hold an expression, are refused: nothing is followed or run.
+//! Frames that stand for data in another place are refused: nothing is followed or run. A saved expression is a frame, in
+//! whose metadata it stands; a cache of another array is an array without the chunks that were not fetched. Both are
+//! only read.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,8 +24,12 @@ const BLOSCPACK_MAGIC: &[u8; 4] = b"blpk";
 const FRAME_MAGIC: &[u8; 8] = b"b2frame\0";
 /// Names of metalayers that say that a frame is an array.
 const ARRAY_LAYERS: [&str; 2] = ["b2nd", "caterva"];
-/// Names of metalayers that say that the data are elsewhere, or have to be computed.
-const REFUSED_LAYERS: [&str; 4] = ["proxy-source", "b2o", "LazyArray", "b2remote_store"];
+/// The metalayer that says that a frame is a cache of another place.
+const CACHE_LAYER: &str = "proxy-source";
+/// Names of metalayers that say that the items have to be computed.
+const EXPRESSION_LAYERS: [&str; 2] = ["b2o", "LazyArray"];
+/// The metalayer of a store whose leaves are elsewhere.
+const REMOTE_LAYER: &str = "b2remote_store";
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open_content, module)?)
@@ -55,11 +61,22 @@ fn no_frame() -> Error {
 
 fn opened(frame: Frame, options: &OpenOptions) -> Result<Opened, Error> {
     let snapshot = frame.snapshot();
-    if let Some(name) = REFUSED_LAYERS.iter().find(|name| snapshot.metalayer(name).is_some()) {
-        let what = "stands for data elsewhere or for an expression, which is not followed";
-        return Err(Error::unsupported(format!("metalayer {name}: the frame {what}")));
+    let has = |name: &str| snapshot.metalayer(name).is_some();
+    let is_array = ARRAY_LAYERS.iter().any(|name| has(name));
+    let refused =
+        |name: &str, what: &str| Err(Error::unsupported(format!("metalayer {name}: the frame {what}")));
+    if has(REMOTE_LAYER) || (has(CACHE_LAYER) && !is_array) {
+        let name = if has(REMOTE_LAYER) { REMOTE_LAYER } else { CACHE_LAYER };
+        return refused(name, "stands for data elsewhere, which is not followed");
     }
-    if ARRAY_LAYERS.iter().any(|name| snapshot.metalayer(name).is_some()) {
+    let is_read = options.mode == Mode::Read && !options.damaged;
+    if let Some(name) = EXPRESSION_LAYERS.iter().chain([&CACHE_LAYER]).find(|name| !is_read && has(name)) {
+        return refused(name, "is a saved expression or a cache, which is only read");
+    }
+    if EXPRESSION_LAYERS.iter().any(|name| has(name)) {
+        return Ok(Opened::Frame(Box::new(frame)));
+    }
+    if is_array {
         return Array::from_frame(frame, options).map(|array| Opened::Array(Box::new(array)));
     }
     Ok(Opened::Frame(Box::new(frame)))

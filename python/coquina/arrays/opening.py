@@ -1,7 +1,8 @@
 """`open`: looks at what a file holds, and gives an array, a frame, a packed file, an HDF5 file or a store.
 
 In: a path, a file object or, for `from_bytes`, a buffer. Out: an open handle that reads what it is asked for.
-Frames that stand for data elsewhere, or hold code, are refused: nothing that is opened is run or followed.
+Frames that stand for data elsewhere, or hold code, are refused: nothing that is opened is run. Saved
+expressions read the arrays that they name, where these lie beside them.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Path
     from coquina.arrays.foreign import Foreign
+    from coquina.expressions import saved as saved_expressions
     from coquina.hdf5 import files as hdf5_files
     from coquina.stores import opening as stores
 else:
     hdf5_files, stores = map(Provider, ("hdf5_files", "stores"))
+    saved_expressions = Provider("saved_expressions")
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
@@ -47,6 +50,8 @@ _STORES = (".b2d", ".b2z")
 _OBJECTS = frozenset(
     {"b2embed", "b2dict", "b2tree", "vlarray", "batcharray", "listarray", "ctable_varlen_scalar"}
 )
+#: Metalayers of frames that say what is to be computed of other arrays.
+_EXPRESSIONS = frozenset({"b2o", "LazyArray"})
 #: The metadata of a frame whose chunks are the bytes of an array.
 _PACKED = "__pack_tensor__"
 
@@ -66,9 +71,10 @@ def open(
 ) -> Any:
     """Open a file by its content, and read only what is asked for.
 
-    Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), a `Frame`
-    for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an `hdf5.File` for HDF5, and a
-    `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`, `.b2z`, `.b2e`).
+    Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), an `Expr`
+    for a saved expression, a `Frame` for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an
+    `hdf5.File` for HDF5, and a `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`,
+    `.b2z`, `.b2e`).
 
     source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
         `store`, or a file object opened for reading in binary mode that can seek. What is far away is read by
@@ -84,7 +90,8 @@ def open(
     wait: for so many seconds, if another process writes to what is to be changed; BlockingIOError is raised
         then. Waits for HDF5 files. durable: commits of an HDF5 file wait for the disk; see `Array.durable`.
     allow_external: have an HDF5 file read other files that it names (external storage and links, virtual
-        datasets), wherever they lie. By default only those in its own folder or below are read.
+        datasets), and a saved expression its operands, wherever they lie. By default only those in its own
+        folder or below are read.
     store: an object store of obstore. storage_options: what fsspec takes for the file system of a URL.
 
     Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
@@ -119,7 +126,7 @@ def open(
     if damaged or _WRITABLE[mode]:
         # To be mended, or to be changed: chunk by chunk.
         return _as_stored(handle)
-    return opened(handle, verify=verify, is_whole=offset == 0)
+    return opened(handle, verify=verify, is_whole=offset == 0, allow_external=allow_external)
 
 
 def _store(target: Path | BinaryIO, mode: str, verify: bool, durable: bool) -> Any:
@@ -294,12 +301,15 @@ def opened(
     *,
     verify: bool = True,
     is_whole: bool = True,
+    allow_external: bool | None = None,
 ) -> Any:
     """Return what a handle is of. is_whole: whether it is all that its file holds."""
-    if isinstance(handle, _core.FrameHandle) and (
-        not _OBJECTS.isdisjoint(name for name, _ in handle.metalayers()) or _PACKED in handle.layer_names()
-    ):
-        return stores.of_frame(handle, verify=verify, is_whole=is_whole)
+    if isinstance(handle, _core.FrameHandle):
+        names = {name for name, _ in handle.metalayers()}
+        if not _EXPRESSIONS.isdisjoint(names):
+            return saved_expressions.opened(handle, is_whole=is_whole, allow_external=allow_external)
+        if not _OBJECTS.isdisjoint(names) or _PACKED in handle.layer_names():
+            return stores.of_frame(handle, verify=verify, is_whole=is_whole)
     return _as_stored(handle)
 
 

@@ -39,7 +39,8 @@ from coquina.cli import (
 )
 from coquina.cli.arguments import threads_of
 from coquina.cli.parsing import Parser, UsageError, actions_of
-from coquina.hdf5.external import allowing
+from coquina.cli.pipes import is_pipe
+from coquina.following import allowing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,8 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
+    is_piped = options.command in ("compress", "decompress")
     for name in ("file", "new", "other"):
-        if (given := getattr(options, name, None)) is not None:
+        given = getattr(options, name, None)
+        if given is not None and not (is_piped and is_pipe(given)):
             inputs.check(given)
     if getattr(options, "output", None) is not None:
         inputs.check_output(options.output)

@@ -6,6 +6,7 @@ Examples:
   coquina compress run.dat -z 8M -k sha256              larger chunks, stronger checksum
   coquina compress climate.npy -c auto --goal size      for each chunk the codec that suits it
   coquina compress climate.npy --max-error 0.05         smaller, and no number further off than this
+  coquina compress - - < run.dat > run.blp              of a pipe, and to one
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 import coquina
 from coquina.arrays.info import human
-from coquina.cli import arguments, lossy_options, tuning_options
+from coquina.cli import arguments, lossy_options, pipes, tuning_options
 from coquina.tuning_options import PACK_CODEC, PACK_LEVEL
 
 if TYPE_CHECKING:
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina compress`."""
-    parser.add_argument("file", help="what to pack; a .npy file is packed as the array that it holds")
-    parser.add_argument("output", nargs="?", help=f"default: FILE{arguments.EXTENSION}")
+    parser.add_argument(
+        "file", help="what to pack; a .npy file is packed as the array that it holds; - is standard input"
+    )
+    parser.add_argument(
+        "output",
+        nargs="?",
+        help=f"default: FILE{arguments.EXTENSION}; - is standard output, the default of -",
+    )
     arguments.add_encoding(parser, PACK_CODEC, PACK_LEVEL)
     parser.add_argument(
         "--typesize", type=arguments.count, metavar="N", help="bytes of an item (default: the array's, or 8)"
@@ -51,7 +58,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Pack the file."""
-    output = options.output or options.file + arguments.EXTENSION
+    is_piped = pipes.is_pipe(options.file)
+    output = options.output or (pipes.PIPE if is_piped else options.file + arguments.EXTENSION)
+    with pipes.input_file(options.file) as options.file, pipes.output_file(output) as path:
+        nbytes, written = _packed(options, path)
+    ratio = nbytes / written
+    sentence = f"{output}: {human(nbytes)} -> {human(written)}, {ratio:.2f}x"
+    result = {"output": output, "nbytes": nbytes, "written": written, "ratio": ratio}
+    if pipes.is_pipe(output):
+        pipes.report(result, options)
+    else:
+        arguments.report(result, sentence, options)
+
+
+def _packed(options: argparse.Namespace, output: str) -> tuple[int, int]:
+    """Pack the file; return how many bytes it had, and has now."""
     if os.path.isdir(options.file):
         raise IsADirectoryError(f"{options.file}: a directory, and files are packed")
     nbytes = os.path.getsize(options.file)
@@ -73,10 +94,7 @@ def run(options: argparse.Namespace) -> None:
             progress=progress,
             **tuning_options.words_of(options),
         )
-    ratio = nbytes / written
-    sentence = f"{output}: {human(nbytes)} -> {human(written)}, {ratio:.2f}x"
-    result = {"output": output, "nbytes": nbytes, "written": written, "ratio": ratio}
-    arguments.report(result, sentence, options)
+    return nbytes, written
 
 
 def _source(options: argparse.Namespace) -> Any:

@@ -6,6 +6,7 @@ Examples:
   coquina decompress wind.npy.blp                       writes wind.npy
   coquina decompress climate.npy.blp copy.npy --threads 2
   coquina decompress floats.blp floats.raw
+  coquina decompress - - < run.blp > run.dat            of a pipe, and to one
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from coquina.arrays import bloscpack
 from coquina.arrays.info import human
-from coquina.cli import arguments, inputs
+from coquina.cli import arguments, inputs, pipes
 
 if TYPE_CHECKING:
     import argparse
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina decompress`."""
-    parser.add_argument("file", help="a Bloscpack file")
-    parser.add_argument("output", nargs="?", help=f"default: FILE without {arguments.EXTENSION}")
+    parser.add_argument("file", help="a Bloscpack file; - is standard input")
+    parser.add_argument(
+        "output",
+        nargs="?",
+        help=f"default: FILE without {arguments.EXTENSION}; - is standard output",
+    )
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_report(parser)
@@ -34,16 +39,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Unpack the file."""
-    output = options.output or options.file.removesuffix(arguments.EXTENSION)
-    if output == options.file:
+    is_piped = pipes.is_pipe(options.file)
+    output = options.output or (pipes.PIPE if is_piped else options.file.removesuffix(arguments.EXTENSION))
+    if output == options.file and not is_piped:
         raise ValueError(f"{options.file} does not end in {arguments.EXTENSION}: name the output")
-    inputs.check_packed(options.file)
-    file = bloscpack.open(options.file)
-    with arguments.progress(file.nbytes, "decompress", options) as progress:
-        header = npy_header(file) if output.endswith(".npy") else b""
-        file.save(output, header=header, overwrite=options.force, threads=options.threads, progress=progress)
+    with pipes.input_file(options.file) as source, pipes.output_file(output) as path:
+        inputs.check_packed(source)
+        file = bloscpack.open(source)
+        with arguments.progress(file.nbytes, "decompress", options) as progress:
+            header = npy_header(file) if output.endswith(".npy") else b""
+            is_new = options.force or pipes.is_pipe(output)
+            file.save(path, header=header, overwrite=is_new, threads=options.threads, progress=progress)
     sentence = f"{output}: {human(file.nbytes)}"
-    arguments.report({"output": output, "nbytes": file.nbytes}, sentence, options)
+    result = {"output": output, "nbytes": file.nbytes}
+    if pipes.is_pipe(output):
+        pipes.report(result, options)
+    else:
+        arguments.report(result, sentence, options)
 
 
 def npy_header(file: bloscpack.PackFile) -> bytes:

@@ -19,11 +19,17 @@ import coquina
 if TYPE_CHECKING:
     import argparse
 
+    from coquina.expressions import saved as saved_expressions
+
 from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, inputs, ls, store_paths, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5.dataset_info import dtype_name
+from coquina.providers import Provider
 from coquina.tuning_options import encodings_text
+
+if not TYPE_CHECKING:
+    saved_expressions = Provider("saved_expressions")
 
 _MAGIC = b"blpk"
 _FRAME_MAGIC = b"b2frame\0"
@@ -87,7 +93,9 @@ def _chunk(path: str, header: bytes) -> coquina.ChunkInfo:
 
 
 def _describe_frame(path: str) -> dict[str, Any]:
-    """Return the facts of an array, or of a frame of plain chunks."""
+    """Return the facts of an array, of a frame of plain chunks, or of a saved expression."""
+    if not inputs.is_url(path) and (said := saved_expressions.facts_at(path)) is not None:
+        return {"file": path, "format": "Blosc2 expression", **said}
     opened = inputs.opened(path)
     if isinstance(opened, coquina.Array):
         facts = {"format": "Blosc2 array", **opened.info.to_dict(), "attrs": list(opened.attrs)}

@@ -58,7 +58,7 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         return _member(path, member)
     if extension in (".blp", ".b2nd", ".b2frame") or inputs.is_url(path) or inputs.is_known(path):
         file = inputs.opened(path)
-        if isinstance(file, coquina.Array):
+        if isinstance(file, coquina.Array | coquina.Expr):
             return file
         if isinstance(file, coquina.PackFile):
             content = file.read(threads=options.threads)

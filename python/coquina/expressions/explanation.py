@@ -12,6 +12,7 @@ import numpy as np
 
 from coquina.arrays.info import human
 from coquina.expressions import engine
+from coquina.expressions.grammar import INFIX
 from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Leaf, Node
 from coquina.expressions.reference import postorder
 from coquina.html import facts_html, text_html
@@ -22,26 +23,6 @@ if TYPE_CHECKING:
 
 _FORMULA_MAX = 60  # characters
 _LINES_MAX = 200
-_INFIX = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "floor_divide": "//",
-    "remainder": "%",
-    "power": "**",
-    "equal": "==",
-    "not_equal": "!=",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "left_shift": "<<",
-    "right_shift": ">>",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +101,8 @@ def _formula(node: Node) -> str:
 def _written(node: Node, args: list[str], names: dict[int, str]) -> str:
     if isinstance(node, Cast):
         return args[0]
-    if isinstance(node, Call) and node.function.name in _INFIX:
-        return f"({args[0]} {_INFIX[node.function.name]} {args[1]})"
+    if isinstance(node, Call) and node.function.name in INFIX:
+        return f"({args[0]} {INFIX[node.function.name]} {args[1]})"
     if isinstance(node, Call) and node.function.name == "negative":
         return f"-{args[0]}"
     label = node.name if isinstance(node, Blockwise) else _label(node, names)

@@ -17,20 +17,25 @@ from coquina.expressions import engine
 from coquina.expressions.explanation import Explanation, explanation_of, summary_html
 from coquina.expressions.gathering import read_key, read_selection, rows
 from coquina.expressions.nodes import Boxes, Leaf, Node
+from coquina.expressions.pickling import node_of, steps_of
 from coquina.expressions.reference import postorder
+from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import Storage, is_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Unpack
 
     import numpy as np
     import numpy.typing as npt
 
     from coquina._core import Path
+    from coquina.expressions import saved as saved_expressions
     from coquina.indexing import Selection
     from coquina.storage_options import Chunks, StorageOptions
+else:
+    saved_expressions = Provider("saved_expressions")
 
 
 class Expr(Operators):
@@ -128,6 +133,21 @@ class Expr(Operators):
                 return source.chunks, source.blocks if source.itemsize == self.itemsize else None
         return None, None
 
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Write what is computed, and of which files, to a small file that `open` gives an expression of.
+
+        Its operands are arrays in files, named by paths relative to the new file; python-blosc2 opens it too.
+        Raises ValueError for operands in memory, which are saved first; UnsupportedError for what has no text
+        (reductions, sorted and joined arrays, functions of the user's): save what `compute` returns.
+
+        >>> import coquina as cq
+        >>> cq.arange(6).save("a.b2nd")
+        >>> cq.expr("a * 2 + 1", a=cq.open("a.b2nd")).save("odd.b2nd")
+        >>> cq.open("odd.b2nd")[:]
+        array([ 1,  3,  5,  7,  9, 11])
+        """
+        saved_expressions.save(self, path, overwrite=overwrite)
+
     def explain(self) -> Explanation:
         """Return how it is computed: its tree, and what of that the engine does. Computes nothing."""
         return explanation_of(self._node)
@@ -145,6 +165,15 @@ class Expr(Operators):
     def _repr_html_(self) -> str:
         """Return a table of facts, for notebooks."""
         return summary_html(self._node)
+
+    def __reduce__(self) -> tuple[Callable[..., Expr], tuple[Any, ...]]:
+        """Pickle: operands in files by their paths (they reopen for reading), those in memory by content."""
+        return _of_steps, (steps_of(self._node),)
+
+
+def _of_steps(steps: list[Any]) -> Expr:
+    """Return what a pickle holds."""
+    return Expr(node_of(steps))
 
 
 __all__ = ["Expr"]

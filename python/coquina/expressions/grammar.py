@@ -56,6 +56,27 @@ COMPARISONS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Gt: ("greater", _PYTHON.gt),
     ast.GtE: ("greater_equal", _PYTHON.ge),
 }
+#: The operators of functions of two operands.
+INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "floor_divide": "//",
+    "remainder": "%",
+    "power": "**",
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "left_shift": "<<",
+    "right_shift": ">>",
+}
 #: Functions with options, and the options that they take.
 OPTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys([row.name for row in REDUCTIONS] + ["count_nonzero"], ("axis", "keepdims")),

@@ -252,7 +252,10 @@ class Reader:
         return result
 
     def function(self, node: ast.Call, depth: int) -> Any:
-        """Read `f(x, y)`."""
+        """Read `f(x, y)`, and `x.f(y)` of functions that take options."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in OPTIONS:
+            call_of = ast.Call(node.func, [node.func.value, *node.args], node.keywords)
+            return self.with_options(ast.copy_location(call_of, node), node.func.attr, depth)
         if not isinstance(node.func, ast.Name):
             raise self.error(node.func, "only functions are called, by their names")
         name = node.func.id
@@ -366,4 +369,4 @@ class Reader:
         return as_node(Expr(value).T) if node.attr == "T" else call(FUNCTIONS[node.attr], value)
 
 
-__all__ = ["ExpressionError", "expr"]
+__all__ = ["ExpressionError", "Reader", "expr"]

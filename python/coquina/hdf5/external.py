@@ -11,10 +11,10 @@ import glob
 import os
 import re
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import JournaledFile, UnsupportedError
+from coquina.following import check_path
 from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.places import Placed
 from coquina.hdf5.untyped import h5d, h5i, h5py
@@ -24,24 +24,7 @@ if TYPE_CHECKING:
 
     from coquina.hdf5.nodes import Nodes
 
-_ALLOWED: ContextVar[bool] = ContextVar("allow_external", default=False)
-_ADVICE = "allow_external=True (in the command --allow-external) reads it"
 _DEPTH_MAX = 16
-
-
-def is_allowed(given: bool | None) -> bool:
-    """Return whether files elsewhere are followed: as it was given, else as the command was told."""
-    return _ALLOWED.get() if given is None else given
-
-
-@contextmanager
-def allowing(is_allowed: bool) -> Generator[None]:
-    """Open files within the block so that they follow others, or do not, where they are not told."""
-    token = _ALLOWED.set(is_allowed)
-    try:
-        yield
-    finally:
-        _ALLOWED.reset(token)
 
 
 def check_dataset(dataset: Any) -> None:
@@ -52,7 +35,7 @@ def check_dataset(dataset: Any) -> None:
 def check_linked(own: Any, object: Any) -> None:
     """Raise UnsupportedError if a link led from h5py's file `own` to one that is not beside it."""
     if object.file != own:
-        _check_path(_folder_of(own), object.file.filename, f"{object.name}: an external link")
+        check_path(_folder_of(own), object.file.filename, f"{object.name}: an external link")
 
 
 def file_name(oid: Any) -> str:
@@ -93,7 +76,7 @@ def _check(dataset: Any, folder: str | None, depth: int) -> None:
     if layout == h5d.CONTIGUOUS:
         for name, _, _ in dataset.external or ():
             for path in _places_of_raw(dataset, name):
-                _check_path(folder, path, f"{dataset.name}: external storage")
+                check_path(folder, path, f"{dataset.name}: external storage")
     if layout != h5d.VIRTUAL:
         return
     if depth > _DEPTH_MAX:
@@ -103,7 +86,7 @@ def _check(dataset: Any, folder: str | None, depth: int) -> None:
         if source.file_name != ".":
             paths = _places_of_source(dataset, source.file_name)
         for path in paths:
-            _check_path(folder, path, f"{dataset.name}: a virtual dataset")
+            check_path(folder, path, f"{dataset.name}: a virtual dataset")
             _check_source(path, dataset, source.dset_name, folder, depth + 1)
 
 
@@ -117,7 +100,7 @@ def _check_source(path: str, dataset: Any, name: str, folder: str | None, depth:
         for one in names:
             source = file.get(one)
             if isinstance(source, h5py.Dataset) and source != dataset:
-                _check_path(folder, source.file.filename, f"{dataset.name}: a virtual dataset")
+                check_path(folder, source.file.filename, f"{dataset.name}: a virtual dataset")
                 _check(source, folder, depth)
 
 
@@ -153,12 +136,6 @@ def _folder_of(file: Any) -> str | None:
     # A new file does not have its name yet.
     is_there = os.path.exists(file.filename) or OpenFile.of(file) is not None
     return os.path.dirname(os.path.realpath(file.filename)) if is_there else None
-
-
-def _check_path(folder: str | None, path: str, what: str) -> None:
-    place = os.path.realpath(path)
-    if folder is None or os.path.commonpath([folder, place]) != folder:
-        raise UnsupportedError(f"{what} in {path}, which is not beside the file: {_ADVICE}")
 
 
 class ExternalDataset(Placed):
@@ -205,12 +182,10 @@ class ExternalDataset(Placed):
 
 __all__ = [
     "ExternalDataset",
-    "allowing",
     "check_dataset",
     "check_linked",
     "complete",
     "complete_sources",
     "file_name",
     "has_journal",
-    "is_allowed",
 ]

@@ -14,9 +14,9 @@ from weakref import finalize, ref
 
 from coquina._core import UnsupportedError
 from coquina.arrays.methods import given
+from coquina.following import is_allowed
 from coquina.hdf5.damage import told
 from coquina.hdf5.describing import place_of
-from coquina.hdf5.external import is_allowed
 from coquina.hdf5.groups import Group
 from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.new_files import NewFile, sync_file

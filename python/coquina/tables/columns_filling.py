@@ -78,6 +78,10 @@ def written_anew(home: Home, column: StoredColumn, parts: Iterator[Items], stora
                 appender.append(items)
         finally:
             appender.close()
+        if home.file is None:
+            # In a directory each array has attributes of its own.
+            for new, old in zip(made.arrays, column.arrays, strict=True):
+                new.attrs.update(dict(old.attrs))
         kept = home.attrs_of(temporary)
         for name, value in home.attrs_of(path).items():
             if name not in kept or name == "length":

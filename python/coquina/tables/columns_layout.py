@@ -16,7 +16,7 @@ from coquina.hdf5.chunk_encoding import loses
 from coquina.storage_options import Storage
 from coquina.tables import columns_names as names
 from coquina.tables.column_encodings import make_column
-from coquina.tables.column_storage import column_storage
+from coquina.tables.column_storage import column_storage, rows_of
 from coquina.tables.columns_filling import fill, missing_values, set_length, written_anew
 from coquina.tables.columns_growing import GrowingColumns
 from coquina.tables.homes import Hdf5Home, Home
@@ -63,6 +63,12 @@ def create_columns(
     except BaseException:
         del group[name]
         raise
+
+
+#: Arrays have no more chunks; the engine says so too.
+_CHUNKS_MAX = (1 << 28) - 6
+#: So many rows are written again rather than that a table cannot grow.
+_ROWS_REWRITTEN = 1 << 20
 
 
 class ColumnsLayout(GrowingColumns):
@@ -166,6 +172,28 @@ class ColumnsLayout(GrowingColumns):
                 self._let_go()
                 raise
             self._rows = nrows
+
+    def enlarge_chunks(self, nrows: int) -> None:
+        """Make chunks larger where so many rows would have too many of them.
+
+        They stay as they are where more than some rows would be written again, and with bounds of loss.
+        """
+        wanted = column_storage(Storage(), nrows)
+        is_too_many, is_in_vain = (nrows // rows_of(one)[0] > _CHUNKS_MAX for one in (self.storage, wanted))
+        if not is_too_many or is_in_vain or self.nrows_appended > _ROWS_REWRITTEN:
+            return
+        self._check_writable()
+        self._settle()
+        if any(array.lossy for one in self._all.values() for array in one.arrays):
+            return
+        storage = replace(self.storage, chunks=wanted.chunks)
+        with self.changing():
+            for name, one in list(self._all.items()):
+                self._all[name] = written_anew(self.home, one, one.parts(self._rows), storage)
+                set_length(self.home, self._all[name], self._rows)
+            names.put_table(self.home, storage, self.title)
+        self.storage = storage
+        self._changed()
 
     def delete(self, rows: npt.NDArray[Any]) -> None:
         """Remove these rows, and close the gaps: one pass over what lies behind the first of them."""

@@ -172,6 +172,9 @@ class Layout(ABC):
     def resize(self, nrows: int) -> None:
         """Keep the first `nrows` rows; new ones, if it is more, have the defaults."""
 
+    def enlarge_chunks(self, nrows: int) -> None:  # noqa: B027 (records stay in their chunks)
+        """Make chunks larger where so many rows would have too many of them, if that is cheap."""
+
     @abstractmethod
     def add_column(self, spec: ColumnSpec, values: Any) -> None:
         """Put a column behind the last, with a value for each row."""

@@ -88,6 +88,10 @@ class StoredColumn(ABC):
     def keep(self, kept: Callable[[int, int], npt.NDArray[np.bool_]], rows: int) -> None:
         """Close the gaps of rows that go. kept: of the rows from one to another, which stay."""
 
+    @abstractmethod
+    def parts(self, rows: int) -> Iterator[Items]:
+        """Yield what the arrays hold of these rows, piece by piece, as it goes behind one another."""
+
 
 class FixedColumn(StoredColumn):
     """One item of each array for a row: numbers, codes, values and their mask."""
@@ -143,6 +147,11 @@ class FixedColumn(StoredColumn):
                 if to != start or count != stop - start:
                     array[to : to + count] = array[start:stop][stays]
                 to += count
+
+    def parts(self, rows: int) -> Iterator[Items]:
+        """Yield the items."""
+        for start, stop in _pieces(0, rows):
+            yield [array[start:stop] for array in self.arrays]
 
 
 class TextColumn(StoredColumn):
@@ -311,15 +320,18 @@ class TextColumn(StoredColumn):
                 self._data.resize((new_end,))
             self._ends = None
             return
+        anew(self, self._parts(rows, replace))
 
-        def made() -> Iterator[Items]:
-            end = 0
-            for start, stop in self._text_pieces(0, rows):
-                items = replace(start, stop, self._read(start, stop))
-                yield _items_at(end, items)
-                end += len(items[1])
+    def parts(self, rows: int) -> Iterator[Items]:
+        """Yield offsets, bytes and mask."""
+        return self._parts(rows, lambda start, stop, items: items)
 
-        anew(self, made())
+    def _parts(self, rows: int, replace: Callable[[int, int, Items], Items]) -> Iterator[Items]:
+        end = 0
+        for start, stop in self._text_pieces(0, rows):
+            items = replace(start, stop, self._read(start, stop))
+            yield _items_at(end, items)
+            end += len(items[1])
 
 
 class LoadedColumn(StoredColumn):
@@ -351,6 +363,10 @@ class LoadedColumn(StoredColumn):
         raise self._refused()
 
     def keep(self, kept: Callable[[int, int], npt.NDArray[np.bool_]], rows: int) -> None:
+        """Raise UnsupportedError."""
+        raise self._refused()
+
+    def parts(self, rows: int) -> Iterator[Items]:
         """Raise UnsupportedError."""
         raise self._refused()
 

@@ -444,7 +444,8 @@ class Table(Queries):
 
         New rows have the columns' defaults: null where values can be missing, else zeros and empty text
         unless the column was made with another default. Zeros and defaults of HDF5's own kind, that is fill
-        values, take no space and no time, however many they are; others are written.
+        values, take no space and no time, however many they are; others are written. Columns with few rows
+        get larger chunks where they would have too many.
         """
         nrows = index(nrows)
         if nrows < 0:
@@ -458,6 +459,8 @@ class Table(Queries):
         before = self._layout.nrows
         with self.telling(None, [(min(before, nrows), max(before, nrows))]):
             try:
+                if self.index_store.is_empty:  # Indexes know the arrays that columns have.
+                    self._layout.enlarge_chunks(nrows)
                 self._layout.resize(nrows)
             except LimitError as error:
                 advice = f"a table made with expected_rows={nrows} has larger chunks"

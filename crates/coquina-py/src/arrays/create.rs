@@ -65,10 +65,10 @@ fn fill_of(value: &Bound<'_, PyAny>) -> Result<Fill, Raised> {
 #[pyfunction]
 #[pyo3(signature = (shape, dtype, typesize, values=None, *, fill=None, chunks=None, blocks=None, access=None,
     codec=CodecOption::from("zstd"), level=1, filters=None, split="auto", path=None, contiguous=true, overwrite=false,
-    checksums=true, threads=None, tuning=None),
+    checksums=true, threads=None, tuning=None, metalayers=None),
     text_signature = "(shape, dtype, typesize, values=None, *, fill=None, chunks=None, blocks=None, access=None, \
     codec=\"zstd\", level=1, filters=None, split=\"auto\", path=None, contiguous=True, overwrite=False, \
-    checksums=True, threads=None, tuning=None)")]
+    checksums=True, threads=None, tuning=None, metalayers=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn create_array<'py>(
     py: Python<'py>,
@@ -90,6 +90,7 @@ fn create_array<'py>(
     checksums: bool,
     threads: Option<i64>,
     tuning: Option<GoalTerms>,
+    metalayers: Option<Vec<(String, Vec<u8>)>>,
 ) -> Result<ArrayHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let mut params = options::params(&codec, level, typesize)?;
@@ -108,7 +109,7 @@ fn create_array<'py>(
         kind: kind(contiguous),
         existing: existing(overwrite),
     });
-    let array = py.detach(|| Array::create(&spec, &target))?;
+    let array = py.detach(|| Array::create_with(&spec, &target, metalayers.unwrap_or_default()))?;
     if let Some(values) = values {
         let items = Items::of(values)?;
         let (bytes, window) = (items.bytes(), Window { offset: 0, bytes: typesize });

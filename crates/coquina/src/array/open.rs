@@ -165,14 +165,27 @@ impl Array {
     /// # Errors
     /// `Invalid` or `Limit` for sizes that cannot be, `Io` for the file.
     pub fn create(spec: &ArraySpec, target: &Target) -> Result<Self> {
+        Self::create_with(spec, target, Vec::new())
+    }
+
+    /// A new array that has these metalayers too: names, and contents in msgpack. They are never changed.
+    ///
+    /// # Errors
+    /// As [`Array::create`]; `Invalid` for names that a frame cannot have.
+    pub fn create_with(
+        spec: &ArraySpec,
+        target: &Target,
+        metalayers: Vec<(String, Vec<u8>)>,
+    ) -> Result<Self> {
         let (grid, params) = plan(spec)?;
         spec.tuning.map_or(Ok(()), |_| tuned::check(&params))?;
         let meta = Meta { dtype: Some(spec.dtype.clone()), ..grid.meta() };
-        let frame_spec = Spec {
+        let mut frame_spec = Spec {
             with_sums: spec.checksums,
             with_statistics: spec.statistics,
             ..frame_spec(&grid, &params, &meta)
         };
+        frame_spec.metalayers.extend(metalayers);
         let mut store: Box<dyn Store> = match target {
             Target::Memory => {
                 let statistics = spec.statistics.then_some(grid.typesize());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use super::presence::Presence;
 use super::{
     Change, Chunks, Entry, Extent, Extents, Metadata, Parts, Remote, Sizes, Statistics, Store, Stored,
     SumState,
@@ -24,6 +25,8 @@ struct View {
     snapshot: Arc<Snapshot>,
     verify: bool,
     is_closed: bool,
+    /// Which chunks are there, if it is a cache of another array.
+    presence: Option<Presence>,
     /// Where stored chunks start, in order, once that was asked for.
     starts: OnceLock<Vec<u64>>,
 }
@@ -112,7 +115,11 @@ impl Chunks for View {
         if self.is_closed {
             return Err(closed());
         }
-        Ok(match self.snapshot.chunk(number)? {
+        let found = self.snapshot.chunk(number)?;
+        if let Some(presence) = &self.presence {
+            presence.check(number, matches!(found, frame::Stored::At { .. }))?;
+        }
+        Ok(match found {
             frame::Stored::Special(special, _) => Stored::Special(special),
             frame::Stored::At { id, source, mut place } => {
                 if !self.verify {
@@ -124,6 +131,9 @@ impl Chunks for View {
     }
 
     fn alike_until(&self, number: u64, end: u64) -> u64 {
+        if self.presence.is_some() {
+            return number.saturating_add(1).min(end);
+        }
         self.snapshot.alike_until(number, end)
     }
 
@@ -167,7 +177,8 @@ impl Store for FrameStore {
     fn chunks(&self) -> Arc<dyn Chunks> {
         let snapshot = self.frame.as_ref().map_or_else(|| Arc::clone(&self.last), Frame::snapshot);
         let (verify, is_closed) = (self.verify, self.frame.is_none());
-        Arc::new(View { snapshot, verify, is_closed, starts: OnceLock::new() })
+        let presence = Presence::of(&snapshot);
+        Arc::new(View { snapshot, verify, is_closed, presence, starts: OnceLock::new() })
     }
 
     fn put(&mut self, chunk: Vec<u8>, statistics: Option<Statistics>) -> Result<Entry> {

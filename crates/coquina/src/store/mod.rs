@@ -10,6 +10,7 @@ mod format;
 mod frame;
 pub mod hdf5;
 mod memory;
+mod presence;
 mod statistics;
 
 pub(crate) use change::{Change, EncodedChunk, Entry, Store};

@@ -1,0 +1,155 @@
+"""What is read and written of other systems' formats, and the test against the live peer that says so.
+
+`python -m tests.interop.coverage` prints the page that docs/what-is-read-and-written.md is.
+"""
+
+# ruff: noqa: E501 (a table)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """Something that a system has. read, written: a test as `file::name`, or the reason why not."""
+
+    system: str
+    kind: str
+    name: str
+    read: str
+    written: str
+
+
+_ARRAYS = "tests/interop/test_arrays.py"
+_KINDS = "tests/interop/test_blosc2_kinds.py"
+_AXES = "tests/interop/test_axis_codecs.py"
+_IMAGES = "tests/interop/test_image_codecs.py"
+_PACKS = "tests/interop/test_bloscpack.py"
+_FRAMES = "tests/interop/test_frames.py"
+_SAVED = "tests/test_saved_expressions.py"
+_STORES = "tests/stores"
+
+_THERE = f"{_ARRAYS}::test_coquina_reads_what_python_blosc2_writes"
+_HERE = f"{_ARRAYS}::test_python_blosc2_reads_what_coquina_writes"
+_CELLS = f"{_AXES}::test_filters_of_cells_are_read_both_ways"
+_ZFP = f"{_AXES}::test_zfp_streams_are_those_of_python_blosc2_bit_for_bit"
+_BOTH_PACKS = f"{_PACKS}::test_bytes_go_both_ways_with_every_checksum_codec_and_shuffle"
+_NO_PEER = "no package installs it, so nothing could be compared"
+
+_BLOSC2 = "Blosc2"
+_PACK = "Bloscpack"
+_TABLES = "PyTables"
+
+ROWS = (
+    *(Row(_BLOSC2, "codec", name, _THERE, _HERE) for name in ("BLOSCLZ", "LZ4", "LZ4HC", "ZLIB", "ZSTD")),
+    Row(_BLOSC2, "codec", "NDLZ", *(f"{_AXES}::test_ndlz_is_read_both_ways",) * 2),
+    *(Row(_BLOSC2, "codec", name, _ZFP, _ZFP) for name in ("ZFP_ACC", "ZFP_PREC", "ZFP_RATE")),
+    *(
+        Row(
+            _BLOSC2,
+            "codec",
+            name,
+            f"{_IMAGES}::test_lossless_images_of_the_plugins_are_read_bit_for_bit",
+            f"{_IMAGES}::test_the_plugins_read_lossless_images_bit_for_bit",
+        )
+        for name in ("J2K", "HTJ2K")
+    ),
+    Row(_BLOSC2, "codec", "GROK", f"{_IMAGES}::test_golden_images_are_read_as_their_packages_read_them", "J2K writes such images"),
+    Row(_BLOSC2, "codec", "OPENHTJ2K", f"{_IMAGES}::test_golden_images_are_read_as_their_packages_read_them", "HTJ2K is written in its place"),
+    Row(_BLOSC2, "codec", "OPENZL", _NO_PEER, _NO_PEER),
+    *(
+        Row(_BLOSC2, "filter", name, _THERE, _HERE)
+        for name in ("NOFILTER", "SHUFFLE", "BITSHUFFLE", "DELTA", "TRUNC_PREC", "BYTEDELTA", "INT_TRUNC")
+    ),
+    *(Row(_BLOSC2, "filter", name, _CELLS, _CELLS) for name in ("NDCELL", "NDMEAN")),
+    Row(_BLOSC2, "chunk", "ZERO", f"{_KINDS}::test_chunks_of_zeros_are_read", f"{_KINDS}::test_zeros_are_written_as_a_header_alone"),
+    Row(_BLOSC2, "chunk", "NAN", f"{_KINDS}::test_chunks_of_nans_are_read", f"{_ARRAYS}::test_arrays_of_one_value_are_exchanged"),
+    Row(_BLOSC2, "chunk", "VALUE", f"{_KINDS}::test_chunks_of_a_repeated_value_are_read", f"{_ARRAYS}::test_arrays_of_one_value_are_exchanged"),
+    Row(_BLOSC2, "chunk", "UNINIT", f"{_KINDS}::test_uninitialised_chunks_are_read_as_zeros", f"{_SAVED}::test_expressions_that_are_saved_here_are_the_same_in_python_blosc2"),
+    Row(_BLOSC2, "chunk", "NOT_SPECIAL", *(f"{_KINDS}::test_stored_chunks_are_read_both_ways",) * 2),
+    Row(_BLOSC2, "chunk", "with a dictionary", *(f"{_KINDS}::test_dictionary_chunks_are_read_both_ways",) * 2),
+    Row(_BLOSC2, "chunk", "with blocks of variable size", f"{_KINDS}::test_chunks_of_variable_blocks_are_read", "only lists of objects have them, which are not written"),
+    Row(_BLOSC2, "chunk", "of C-Blosc 1", "tests/interop/test_blosc1_chunks.py::test_coquina_reads_what_c_blosc_writes", "tests/interop/test_blosc1_chunks.py::test_c_blosc_and_c_blosc2_read_what_coquina_writes"),
+    *(
+        Row(_BLOSC2, "split mode", name, "tests/interop/test_blosc2_chunks.py::test_coquina_reads_what_c_blosc2_writes", "tests/interop/test_blosc2_chunks.py::test_c_blosc2_reads_what_coquina_writes")
+        for name in ("ALWAYS_SPLIT", "NEVER_SPLIT", "AUTO_SPLIT")
+    ),
+    Row(_BLOSC2, "split mode", "FORWARD_COMPAT_SPLIT", "tests/interop/test_blosc2_chunks.py::test_coquina_reads_what_c_blosc2_writes", "it gives the chunks of one of the others"),
+    Row(_BLOSC2, "tuner", "STUNE", "no tuner is stored in a file", "no tuner is stored in a file; ours is `codec=\"auto\"`"),
+    Row(_BLOSC2, "tuner", "BTUNE", "no tuner is stored in a file", "no tuner is stored in a file; ours is `codec=\"auto\"`"),
+    Row(_BLOSC2, "container", "NDArray (.b2nd)", _THERE, _HERE),
+    Row(_BLOSC2, "container", "NDArray in a directory", *(f"{_AXES}::test_directories_and_files_are_exchanged",) * 2),
+    Row(_BLOSC2, "container", "SChunk (.b2frame)", *(f"{_FRAMES}::test_each_reads_what_the_other_has_changed",) * 2),
+    Row(_BLOSC2, "container", "fixed and variable metadata", *(f"{_FRAMES}::test_metalayers_are_exchanged",) * 2),
+    Row(_BLOSC2, "container", "TreeStore", f"{_STORES}/test_store_writing.py::test_python_blosc2_changes_what_coquina_wrote_and_the_other_way_round", f"{_STORES}/test_store_writing.py::test_all_that_is_written_is_read_back_here_and_by_python_blosc2"),
+    Row(_BLOSC2, "container", "DictStore", f"{_STORES}/test_stores.py::test_every_array_is_read_by_its_path", "a TreeStore is written, which has attributes of groups"),
+    Row(_BLOSC2, "container", "EmbedStore", f"{_STORES}/test_stores.py::test_every_array_is_read_by_its_path", "a TreeStore is written, whose leaves can be changed"),
+    Row(_BLOSC2, "container", "CTable", f"{_STORES}/test_ctables.py::test_every_column_is_read", f"{_STORES}/test_ctable_writing.py::test_all_columns_are_read_back_by_both"),
+    Row(_BLOSC2, "container", "ObjectArray", f"{_STORES}/test_objects.py::test_objects_are_read_by_number", "objects are no arrays; tables have text"),
+    Row(_BLOSC2, "container", "BatchArray", f"{_STORES}/test_objects.py::test_batches_are_lists_of_values", "objects are no arrays; tables have text"),
+    Row(_BLOSC2, "container", "ListArray", f"{_STORES}/test_objects.py::test_lists_are_values", "objects are no arrays; tables have text"),
+    Row(_BLOSC2, "container", "save_array, save_tensor, pack_array2", f"{_STORES}/test_objects.py::test_packed_arrays_are_arrays", "an NDArray is written, which has axes"),
+    Row(_BLOSC2, "container", "pack, pack_array", "pickles are not loaded: they are code", "pickles are not written"),
+    Row(_BLOSC2, "container", "LazyExpr", f"{_SAVED}::test_expressions_of_python_blosc2_are_the_same_here", f"{_SAVED}::test_expressions_that_are_saved_here_are_the_same_in_python_blosc2"),
+    Row(_BLOSC2, "container", "LazyUDF", "it holds code, which is not run", "functions are not written into files"),
+    Row(_BLOSC2, "container", "Proxy (a cache)", f"{_SAVED}::test_a_cache_gives_the_chunks_that_were_fetched_and_names_the_source_of_others", "a copy is written, which has all chunks"),
+    Row(_BLOSC2, "container", "C2Array, RemoteArray", "arrays on servers are not followed", "arrays on servers are not followed"),
+    *(Row(_PACK, "checksum", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("None", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384", "sha512")),
+    *(Row(_PACK, "codec", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")),
+    Row(_PACK, "codec", "snappy", _NO_PEER, _NO_PEER),
+    Row(_PACK, "container", "arrays", f"{_PACKS}::test_arrays_packed_there_are_read_here", f"{_PACKS}::test_arrays_packed_here_are_read_there"),
+    Row(_PACK, "container", "metadata", *(f"{_PACKS}::test_metadata_goes_both_ways",) * 2),
+    Row(_PACK, "container", "appended chunks", f"{_PACKS}::test_what_is_appended_there_is_read_here", f"{_PACKS}::test_what_is_appended_here_is_read_there"),
+    Row(_PACK, "container", "pipes", *("tests/test_cli_pipes.py::test_pipes_of_compress_and_decompress_give_the_bytes_back",) * 2),
+    Row(_PACK, "container", "versions 1 and 2 of the header", "the package reads and documents version 3 alone", "version 3 is written"),
+    *(
+        Row(_TABLES, "compression", name, "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them")
+        for name in ("zlib", "blosc", "blosc2")
+    ),
+    *(
+        Row(_TABLES, "compression", f"{kind}:{name}", "tests/interop/test_hdf5_foreign_files.py::test_every_dataset_has_the_makers_items", written)
+        for kind, written in (
+            ("blosc", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
+            ("blosc2", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
+        )
+        for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
+    ),
+    Row(_TABLES, "compression", "bzip2", "tests/interop/test_hdf5_foreign_files.py::test_every_dataset_has_the_makers_items", "it is written for h5py, and not held against PyTables"),
+    Row(_TABLES, "compression", "lzo", "its library is under the GPL, and wheels of PyTables lack it", "its library is under the GPL, and wheels of PyTables lack it"),
+    Row(_TABLES, "node", "Table", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/tables/test_rows_interop.py::test_pytables_reads_ours"),
+    Row(_TABLES, "node", "Array, CArray, EArray", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
+    Row(_TABLES, "node", "VLArray", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "they are copied by `repack`, and else only read"),
+    Row(_TABLES, "node", "attributes", "tests/tables/test_pytables_fixtures.py::test_all_attributes_have_the_values_that_pytables_reads", "pickles are not written; plain values are those of HDF5"),
+    Row(_TABLES, "node", "indexes", "tests/indexes/test_pytables_reading.py::test_every_kind_and_effort_gives_all_rows", "tests/indexes/test_pytables_writing.py::test_pytables_uses_sorts_by_and_goes_on_with_an_index"),
+    Row(_TABLES, "node", "times", "tests/hdf5/test_pytables_time_arrays.py::test_arrays_of_times_are_read_as_pytables_reads_them", "tests/hdf5/test_pytables_time_arrays.py::test_what_is_written_pytables_reads"),
+    Row(_TABLES, "node", "truth values", "tests/hdf5/test_pytables_truths.py::test_truths_are_truths_and_pick_rows", "tests/hdf5/test_pytables_truths.py::test_what_is_written_pytables_reads"),
+)  # fmt: skip
+
+HEAD = """# What is read and written
+
+What other systems have in their files, and what coquina does with it. Each "yes" names a test that runs the other system beside
+coquina (of GROK and OPENHTJ2K: that reads files which it has made); each other cell says why not. The table is printed by `python -m tests.interop.coverage`, and a test
+holds it against the codecs, filters, modes and libraries that the installed systems list.
+"""
+
+
+def is_test(cell: str) -> bool:
+    """Whether a cell names a test."""
+    return "::" in cell
+
+
+def page() -> str:
+    """Return the page."""
+    lines = [HEAD]
+    for system in dict.fromkeys(row.system for row in ROWS):
+        lines += [f"## {system}\n", "| | | Read | Written |", "|---|---|---|---|"]
+        for row in ROWS:
+            if row.system == system:
+                cells = [f"yes: `{one}`" if is_test(one) else f"no: {one}" for one in (row.read, row.written)]
+                lines.append(f"| {row.kind} | {row.name} | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(page(), end="")
