@@ -6,7 +6,7 @@ Examples:
   coquina repair climate.b2nd good.b2nd
   coquina repair climate.b2nd good.b2nd --force --json
   coquina repair trades_table good_table
-  coquina repair run.b2z:/images good.b2nd
+  coquina repair run.b2z:/raw/images good.b2nd
 """
 
 from __future__ import annotations

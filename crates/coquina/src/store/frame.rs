@@ -142,9 +142,12 @@ impl Chunks for View {
     }
 
     fn with_sums(&self) -> Option<Arc<dyn Chunks>> {
+        if self.verify {
+            return None;
+        }
         let (snapshot, is_closed) = (Arc::clone(&self.snapshot), self.is_closed);
-        let checked = || View { snapshot, verify: true, is_closed, starts: OnceLock::new() };
-        (!self.verify).then(|| Arc::new(checked()) as Arc<dyn Chunks>)
+        let presence = Presence::of(&snapshot);
+        Some(Arc::new(Self { snapshot, verify: true, is_closed, presence, starts: OnceLock::new() }))
     }
 
     fn are_ours(&self) -> bool {
