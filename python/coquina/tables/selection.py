@@ -20,6 +20,7 @@ from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape, narrowed, plain, records
 from coquina.tables.table_html import selection_html
+from coquina.tables.table_text import selection_text
 from coquina.tables.writing import append_plan, modify_plan
 
 if TYPE_CHECKING:
@@ -308,6 +309,10 @@ class Selection(Queries):
             parts.append(f"first {plan.limit}")
         what = quoted("; ".join(parts) or "all rows")
         return f"<Selection of {plan.table.name!r}: {what}; {quoted(', '.join(self.columns))}>"
+
+    def __str__(self) -> str:
+        """Return the first rows, in columns that line up."""
+        return selection_text(self)
 
     def _repr_html_(self) -> str:
         """Return the first rows, for notebooks."""

@@ -33,6 +33,7 @@ from coquina.tables.rows_by_key import read_key
 from coquina.tables.selection import Queries, Selection
 from coquina.tables.sorted_reading import iterate_sorted, read_sorted
 from coquina.tables.table_html import table_html
+from coquina.tables.table_text import table_text
 from coquina.tables.waiting import FEW_ROWS, WaitingRows
 
 if TYPE_CHECKING:
@@ -769,6 +770,10 @@ class Table(Queries):
             return "<Table, closed>"
         columns = ", ".join([f"{quoted(spec.name)} {_shown(spec)}" for spec in self.schema])
         return f"<Table {self.name!r} ({self.nrows} rows, {self._layout.kind}): {columns}>"
+
+    def __str__(self) -> str:
+        """Return the first and the last rows, in columns that line up."""
+        return table_text(self)
 
     def _repr_html_(self) -> str:
         """Return columns and some rows, for notebooks."""

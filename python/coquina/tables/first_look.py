@@ -1,0 +1,68 @@
+"""The rows that are shown of a table or a selection, and their values as text: for notebooks and `print`.
+
+In: a table, or a selection. Out: the first rows, and the last ones of a table; values as text of one line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.quoting import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coquina.tables.layout import ColumnSpec
+    from coquina.tables.selection import Selection
+    from coquina.tables.table import Table
+
+_ENDS = 5
+COLUMNS_MAX = 20
+_TEXT_MAX = 60
+
+#: Numbers of rows, and what they hold.
+Part = tuple["Sequence[int]", Any]
+
+
+def parts_of_table(table: Table, names: Sequence[str]) -> list[Part]:
+    """Return all rows if they are few; else the first ones, and the last ones."""
+    nrows = table.nrows
+    ends = [range(nrows)] if nrows <= 2 * _ENDS else [range(_ENDS), range(nrows - _ENDS, nrows)]
+    return [(rows, table[list(rows)][list(names)] if len(rows) else []) for rows in ends]
+
+
+def parts_of_selection(selection: Selection, names: Sequence[str]) -> list[Part]:
+    """Return the first rows."""
+    head = selection.head(2 * _ENDS)
+    return [(head.row_numbers().tolist(), head.to_numpy(list(names)))]
+
+
+def kind_of(spec: ColumnSpec) -> str:
+    """Return what to call the values of a column."""
+    if spec.children:
+        return f"{len(spec.children)} columns"
+    kind = "text" if spec.dtype.kind == "T" else str(spec.dtype)
+    if spec.categories is not None:
+        kind = f"category ({len(spec.categories)})"
+    elif spec.enum is not None:
+        kind = f"enum ({len(spec.enum)})"
+    elif spec.time is not None:
+        kind = spec.time
+    axes = f" {list(spec.shape)}" if spec.shape else ""
+    return kind + axes + (", can be missing" if spec.nullable else "")
+
+
+def text_of(value: Any, spec: ColumnSpec, missing: str) -> str:
+    """Return a value as text of one line. missing: what stands for none."""
+    if value is None or value is np.ma.masked:
+        return missing
+    if spec.enum is not None and not spec.shape:
+        value = next((name for name, number in spec.enum.items() if number == value), value)
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    text = quoted(
+        f"{value:.6g}" if isinstance(value, float | np.floating) else " ".join(str(value).split("\n"))
+    )
+    return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 1] + "…"
