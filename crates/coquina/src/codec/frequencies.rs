@@ -88,7 +88,7 @@ fn log2(number: u64) -> u64 {
     } - (1 << FRACTION_BITS);
     // x + 0.34 x (1 - x) is within 0.009 of log2(1 + x).
     let bow = (fraction * ((1 << FRACTION_BITS) - fraction)) >> FRACTION_BITS;
-    (u64::from(whole) << FRACTION_BITS) + fraction + (bow * 22282 >> FRACTION_BITS)
+    (u64::from(whole) << FRACTION_BITS) + fraction + ((bow * 22282) >> FRACTION_BITS)
 }
 
 #[cfg(test)]
