@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina.tables import grouping_reference
+from coquina.tables import grouping_reference, scanning
 from coquina.tables.grouping import AGGREGATES
 from coquina.tables.plan import Plan
 from tests.reference import scanning as scanning_reference
@@ -58,6 +58,28 @@ def rows_of(data: np.ndarray, condition: str, span=(None, None, None)) -> np.nda
     """Return the numbers of the rows that match."""
     rows = np.arange(len(data))[slice(*span)]
     return rows[CONDITIONS[condition](data)[rows]]
+
+
+@pytest.mark.parametrize("rows", [1, 40, 700, 5000])
+def test_the_first_rows_of_an_iteration_do_not_wait_for_many(table, rows, monkeypatch):
+    made, data = table
+    scanned = []
+
+    def watched(node, columns, span, **options):
+        scanned.append(span)
+        return scanning.scan(node, columns, span, **options)
+
+    monkeypatch.setattr("coquina.tables.gathering.scan", watched)
+    batches = made.where("a < 1000").batches(rows)
+    first = next(batches)
+    assert [len(span) for span in scanned] == [min(rows, 700)] or rows > 700
+    same(np.concatenate([first, *batches]), data[data["a"] < 1000])
+    # Windows follow each other, and no later one is short but the last.
+    assert [span.start for span in scanned[1:]] == [span.stop for span in scanned[:-1]]
+    assert scanned[0].start == 0
+    assert scanned[-1].stop == COUNT
+    lens = [len(span) for span in scanned[:-1]]
+    assert lens == [min(rows * 2**step, 700) for step in range(len(lens))]
 
 
 @quick

@@ -75,8 +75,13 @@ def _filled_rows(columns: dict[str, Column], count: int) -> int:
     return -(-rows // largest) * largest
 
 
-def pieces(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> Iterator[Found]:
-    """Yield the rows of a plan, as many at a time as take some memory; never none."""
+def pieces(
+    plan: Plan, columns: dict[str, Column], *, numbers: bool = False, first: int | None = None
+) -> Iterator[Found]:
+    """Yield the rows of a plan, as many at a time as take some memory; never none.
+
+    first: so many rows are looked at before others, if who asks may want no more.
+    """
     if plan.order and plan.limit is None:
         yield from sorted_pieces(plan, columns, numbers=numbers)
         return
@@ -95,7 +100,7 @@ def pieces(plan: Plan, columns: dict[str, Column], *, numbers: bool = False) -> 
     left = plan.limit
     # A limit is met by the first rows; conditions that match few rows should not be asked for few at a time.
     most = left if left is not None and node is None else None
-    for window in windows(plan.span, list(columns.values()), most):
+    for window in windows(plan.span, list(columns.values()), most, first):
         if left == 0:
             return
         found = scan(node, columns, window, numbers=numbers, limit=left)
@@ -114,7 +119,7 @@ def cut(plan: Plan, columns: dict[str, Column], rows: int | None) -> Iterator[tu
         raise ValueError(f"{rows} is not a number of rows")
     waiting: list[Batch] = []
     count = 0
-    for found in pieces(plan, columns):
+    for found in pieces(plan, columns, first=rows):
         waiting.append(found.values)
         count += found.matched
         if count < rows:

@@ -81,16 +81,21 @@ def _nothing(columns: dict[str, Column], numbers: bool) -> Found:
     return Found(0, values, np.empty(0, np.int64) if numbers else None)
 
 
-def windows(span: range, columns: Sequence[Column], most: int | None = None) -> Iterator[range]:
+def windows(
+    span: range, columns: Sequence[Column], most: int | None = None, first: int | None = None
+) -> Iterator[range]:
     """Yield parts of a range of rows whose values in `columns` take some memory, and no more.
 
-    most: rows of a window at most.
+    most: rows of a window at most. first: those of the first window, if no more may be wanted; each of
+    the others is twice as long as the one before.
     """
     rows = max(_ROWS_MIN, WINDOW_BYTES // row_bytes(columns))
     if most is not None:
         rows = min(rows, max(1, most))
-    for at in range(0, len(span), rows):
-        yield span[at : at + rows]
+    at, size = 0, rows if first is None else max(1, min(first, rows))
+    while at < len(span):
+        yield span[at : at + size]
+        at, size = at + size, min(2 * size, rows)
 
 
 def fold(condition: Node | None, node: Node, name: str, span: range) -> tuple[bytes, int, dict[str, int]]:

@@ -8,6 +8,7 @@
 
 mod blosclz;
 mod deflate;
+mod frequencies;
 mod lz4;
 mod ndlz;
 mod noise;

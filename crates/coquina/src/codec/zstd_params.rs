@@ -10,11 +10,12 @@ use super::Shape;
 /// windowLog, chainLog, hashLog, searchLog, minMatch, targetLength and strategy.
 pub(super) type Row = [u32; 7];
 
-/// How to search one stream: a level of libzstd, or explicit parameters.
+/// How to search one stream: a level of libzstd, explicit parameters, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Level(i32),
     Row(Row),
+    Literals,
 }
 
 use Choice::{Level, Row as Explicit};

@@ -28,6 +28,13 @@ impl Hashing {
         low ^ high
     }
 
+    /// Of a number of two words.
+    #[inline(always)]
+    pub(super) fn wide(self, number: u128) -> u64 {
+        let [low, high] = halves(number);
+        self.number(low ^ self.number(high))
+    }
+
     /// Of bytes.
     #[inline(always)]
     pub(super) fn bytes(self, bytes: &[u8]) -> u64 {

@@ -83,6 +83,14 @@ impl Source<'_> {
         out: &mut Strings,
     ) -> Result<Vec<Range<u64>>> {
         let len = self.bytes.shape().first().copied().unwrap_or(0);
+        if mask.is_none()
+            && let Some(span) = all_of(offsets, out.span.as_ref().map_or(0, |span| span.end)..len)
+        {
+            let (first, base) = (span.start.cast_signed(), out.bytes.len().cast_signed() as i64);
+            out.ends.extend(offsets[1..].iter().map(|end| end - first + base));
+            out.span = Some(out.span.as_ref().map_or(span.start, |span| span.start)..span.end);
+            return Ok(vec![span]);
+        }
         let mut spans = Vec::with_capacity(offsets.len());
         let mut end = out.bytes.len() as u64;
         let mut last = out.span.clone();
@@ -139,6 +147,15 @@ impl Source<'_> {
             Ok(())
         })
     }
+}
+
+/// Where all strings together stand that lie between these offsets, if the offsets rise and do not leave what there is.
+fn all_of(offsets: &[i64], left: Range<u64>) -> Option<Range<u64>> {
+    let (&first, &last) = (offsets.first()?, offsets.last()?);
+    let (first, last) = (u64::try_from(first).ok()?, u64::try_from(last).ok()?);
+    let is_rising = offsets.windows(2).fold(true, |is_rising, pair| is_rising & (pair[0] <= pair[1]));
+    let is_short = last.saturating_sub(first) <= READ_BYTES;
+    (is_rising && is_short && left.start <= first && last <= left.end).then_some(first..last)
 }
 
 /// How many of the first spans are read together.

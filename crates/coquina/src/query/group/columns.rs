@@ -261,7 +261,7 @@ impl Distinct {
             _ => KeyKind::Bytes,
         };
         let width = padded(NUMBER_BYTES + value_bytes);
-        let table = Table::new(width, hashing);
+        let table = Table::new(width, hashing, 0);
         Self { table, kind, value_bytes, width, groups: 0, keys: Vec::new(), numbers: Vec::new() }
     }
 

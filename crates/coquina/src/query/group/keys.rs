@@ -11,7 +11,7 @@ use super::super::scan::{Column, Part, check_strings};
 use super::super::strings::Source;
 use super::super::walk::Picked;
 use super::slots::index;
-use super::table::padded;
+use super::table::{Table, padded};
 use super::texts::{CODE_BYTES, Texts};
 use crate::array::BoxSource;
 use crate::base::error::{Error, Result};
@@ -191,9 +191,20 @@ impl<'q> Keys<'q> {
         Ok(Self { columns, width: padded(bytes) })
     }
 
+    /// A table of keys, none yet; about `expected` different ones.
+    pub(super) fn table(&self, hashing: Hashing, expected: usize) -> Table {
+        match self.columns {
+            // A key is the code of its text, and no more.
+            [Key { column: Column::Strings { .. }, .. }] => Table::of_codes(hashing),
+            _ => Table::new(self.width, hashing, expected),
+        }
+    }
+
     /// The texts of each column, none yet; none for items.
-    pub(super) fn texts(&self, hashing: Hashing) -> Vec<Option<Texts>> {
-        let of = |key: &Key<'_>| matches!(key.column, Column::Strings { .. }).then(|| Texts::new(hashing));
+    pub(super) fn texts(&self, hashing: Hashing, expected: usize) -> Vec<Option<Texts>> {
+        let of = |key: &Key<'_>| {
+            matches!(key.column, Column::Strings { .. }).then(|| Texts::new(hashing, expected))
+        };
         self.columns.iter().map(of).collect()
     }
 

@@ -9,6 +9,7 @@
 mod aggregates;
 mod cells;
 mod columns;
+mod heads;
 mod keys;
 mod slots;
 mod table;
@@ -18,6 +19,8 @@ mod tests;
 mod tests_texts;
 mod texts;
 mod values;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::hashing::Hashing;
 use super::rows::Rows;
@@ -75,7 +78,12 @@ pub struct Grouped {
 /// known, `Corrupt` for texts whose offsets do not rise or leave the bytes, and what goes wrong with reading.
 pub fn group_by(grouping: &Grouping<'_>, job: &Job<'_>) -> Result<Grouped> {
     let Grouping { rows, keys, values, .. } = *grouping;
-    let gathering = Gathering { grouping, keys: Keys::new(keys, &rows)?, hashing: Hashing::new() };
+    let gathering = Gathering {
+        grouping,
+        keys: Keys::new(keys, &rows)?,
+        hashing: Hashing::new(),
+        groups_of_a_piece: AtomicUsize::new(0),
+    };
     for (number, values) in values.iter().enumerate() {
         gathering.column(values).map_err(|e| e.at(format!("values {number}")))?;
     }
@@ -126,6 +134,8 @@ struct Gathering<'g> {
     grouping: &'g Grouping<'g>,
     keys: Keys<'g>,
     hashing: Hashing,
+    /// How many groups the last piece had.
+    groups_of_a_piece: AtomicUsize,
 }
 
 impl Gathering<'_> {
@@ -151,8 +161,10 @@ impl Visit for Gathering<'_> {
     fn piece(&self) -> Piece {
         // That there is a column for each has been seen.
         let columns = self.grouping.values.iter().filter_map(|values| self.column(values).ok()).collect();
-        let table = Table::new(self.keys.width, self.hashing);
-        let texts = self.keys.texts(self.hashing);
+        // Mostly a piece has as many groups as another one; no result depends on it.
+        let expected = self.groups_of_a_piece.load(Ordering::Relaxed);
+        let table = self.keys.table(self.hashing, expected);
+        let texts = self.keys.texts(self.hashing, expected);
         Piece { table, texts, columns, numbers: Numbers::default() }
     }
 
@@ -183,6 +195,7 @@ impl Take<Piece> for Whole<'_> {
     type Rest = ();
 
     fn take(&mut self, piece: Piece) -> Result<()> {
+        self.gathering.groups_of_a_piece.store(piece.table.len(), Ordering::Relaxed);
         let numbers = if piece.texts.iter().any(Option::is_some) {
             // The same text has another code there.
             let (mut keys, mut numbers) = (piece.table.keys().to_vec(), Vec::new());

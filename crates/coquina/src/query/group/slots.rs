@@ -8,6 +8,8 @@ use crate::base::error::{Error, Result};
 
 /// Slots at first, where not everything has one of its own.
 const SLOTS: usize = 1 << 10;
+/// No more numbers than this are expected.
+const EXPECTED_MAX: usize = 1 << 20;
 
 /// Slots, and what they name.
 pub(super) struct Slots {
@@ -17,6 +19,11 @@ pub(super) struct Slots {
     slots: Vec<[u32; 2]>,
     /// Whether hashes are the numbers of slots.
     is_direct: bool,
+}
+
+/// How many slots so many numbers take: no more than half of them are taken.
+fn slots_of(numbers: usize) -> usize {
+    (2 * numbers).next_power_of_two().max(SLOTS)
 }
 
 fn upper(hash: u64) -> u32 {
@@ -30,9 +37,11 @@ pub(super) fn index(number: u32) -> usize {
 }
 
 impl Slots {
-    /// Slots for any hashes.
-    pub(super) fn new() -> Self {
-        Self { hashes: Vec::new(), slots: vec![[0; 2]; SLOTS], is_direct: false }
+    /// Slots for any hashes, of about `expected` numbers: there may be more, and fewer.
+    pub(super) fn new(expected: usize) -> Self {
+        let expected = expected.min(EXPECTED_MAX);
+        let (hashes, slots) = (Vec::with_capacity(expected), vec![[0; 2]; slots_of(expected)]);
+        Self { hashes, slots, is_direct: false }
     }
 
     /// A slot for each hash below `count`, a power of 2; there are no others.
@@ -50,9 +59,10 @@ impl Slots {
         &self.hashes
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory that so many numbers take, whatever was expected.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.hashes[..]) + size_of_val(&self.slots[..])
+        let slots = if self.is_direct { self.slots.len() } else { slots_of(self.len()) };
+        size_of_val(&self.hashes[..]) + slots * size_of::<[u32; 2]>()
     }
 
     /// The number of what has a hash, and whether it is new; `is_same` compares it with what has a number.
@@ -79,7 +89,7 @@ impl Slots {
         let number = number.ok_or_else(|| Error::limit(format!("{} groups", self.len())))?;
         self.slots[at] = [upper(hash), number + 1];
         self.hashes.push(hash);
-        if !self.is_direct && 2 * self.len() > self.slots.len() {
+        if !self.is_direct && slots_of(self.len()) > self.slots.len() {
             self.grow();
         }
         Ok(number)

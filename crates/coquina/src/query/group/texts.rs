@@ -10,6 +10,7 @@ use super::super::hashing::Hashing;
 use super::super::scan::Part;
 use super::super::strings::{Source, Strings, misplaced};
 use super::super::walk::Picked;
+use super::heads::Head;
 use super::slots::{Slots, index};
 use crate::base::error::Result;
 
@@ -20,6 +21,7 @@ pub(super) const CODE_BYTES: usize = size_of::<u32>();
 pub(super) struct Texts {
     hashing: Hashing,
     slots: Slots,
+    heads: Vec<Head>,
     /// Where each begins, and the last one ends.
     offsets: Vec<usize>,
     bytes: Vec<u8>,
@@ -30,22 +32,26 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn new(hashing: Hashing) -> Self {
-        let (slots, read) = (Slots::new(), Strings::default());
-        Self { hashing, slots, offsets: vec![0], bytes: Vec::new(), read, span: None }
+    /// About `expected` different ones.
+    pub(super) fn new(hashing: Hashing, expected: usize) -> Self {
+        let (slots, read) = (Slots::new(expected), Strings::default());
+        Self { hashing, slots, heads: Vec::new(), offsets: vec![0], bytes: Vec::new(), read, span: None }
     }
 
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes.len() + size_of_val(&self.offsets[..]) + self.slots.bytes()
+        self.bytes.len() + size_of_val(&self.offsets[..]) + size_of_val(&self.heads[..]) + self.slots.bytes()
     }
 
     /// The code of a text.
     #[inline(always)]
-    fn code(&mut self, hash: u64, text: &[u8]) -> Result<u32> {
-        let (offsets, bytes) = (&self.offsets, &self.bytes);
-        let (code, is_new) = self.slots.find(hash, |at| bytes[offsets[at]..offsets[at + 1]] == *text)?;
+    fn code(&mut self, hash: u64, head: Head, text: &[u8]) -> Result<u32> {
+        let (offsets, bytes, heads) = (&self.offsets, &self.bytes, &self.heads);
+        let (code, is_new) = self.slots.find(hash, |at| {
+            heads[at] == head && (!head.is_long() || bytes[offsets[at]..offsets[at + 1]] == *text)
+        })?;
         if is_new {
+            self.heads.push(head);
             self.bytes.extend_from_slice(text);
             self.offsets.push(self.bytes.len());
         }
@@ -65,11 +71,22 @@ impl Texts {
         read.bytes.clear();
         source.gather(picked, &mut read)?;
         let mut first = 0;
+        let mut last: Option<(Head, u32)> = None;
         for (row, (code, &end)) in codes.iter_mut().zip(&read.ends).enumerate() {
             let end = usize::try_from(end).unwrap_or(usize::MAX);
-            let text =
-                if mask.is_some_and(|mask| mask[row] != 0) { &[][..] } else { &read.bytes[first..end] };
-            *code = self.code(self.hashing.bytes(text), text)?.to_le();
+            let is_missing = mask.is_some_and(|mask| mask[row] != 0);
+            let text = if is_missing { first..first } else { first..end };
+            let head = Head::new(&read.bytes, text.start, text.end);
+            // Rows that are next to each other often have the same text.
+            let found = match last.filter(|(same, _)| *same == head && !head.is_long()) {
+                Some((_, found)) => found,
+                None => {
+                    let text = &read.bytes[text];
+                    self.code(head.hash(self.hashing, text), head, text)?
+                }
+            };
+            *code = found.to_le();
+            last = Some((head, found));
             first = end;
         }
         self.read = read;
@@ -85,8 +102,12 @@ impl Texts {
             }
             self.span = Some(span.clone());
         }
+        let mut codes = Vec::with_capacity(other.heads.len());
         let texts = other.offsets.windows(2).map(|ends| &other.bytes[ends[0]..ends[1]]);
-        texts.zip(other.slots.hashes()).map(|(text, &hash)| self.code(hash, text)).collect()
+        for (text, (&hash, &head)) in texts.zip(other.slots.hashes().iter().zip(&other.heads)) {
+            codes.push(self.code(hash, head, text)?);
+        }
+        Ok(codes)
     }
 
     /// The texts of codes, one behind another.

@@ -85,9 +85,11 @@ impl Strings {
             }
             match &self.test {
                 Test::Compare(Comparison::Equal, constant) => {
-                    each(places, room, out, |text| text == constant)
+                    each_front(places, room, out, constant, |len| len == constant.len());
                 }
-                Test::Starts(constant) => each(places, room, out, |text| text.starts_with(constant)),
+                Test::Starts(constant) => {
+                    each_front(places, room, out, constant, |len| len >= constant.len());
+                }
                 test => each(places, room, out, |text| test.is_passed_by(text)),
             }
             Ok(())
@@ -103,6 +105,31 @@ fn each(places: &[i64], bytes: &[u8], out: &mut [u8], passes: impl Fn(&[u8]) -> 
     for (out, place) in out.iter_mut().zip(&places[1..]) {
         let end = size(place - first);
         *out = u8::from(passes(&bytes[start..end]));
+        start = end;
+    }
+}
+
+/// Tests whether texts begin with a constant and have a length that passes, by a word of each.
+#[inline(always)]
+fn each_front(places: &[i64], bytes: &[u8], out: &mut [u8], constant: &[u8], passes: impl Fn(usize) -> bool) {
+    const WORD: usize = size_of::<u128>();
+    let mut word = [0; WORD];
+    let in_word = constant.len().min(WORD);
+    word[..in_word].copy_from_slice(&constant[..in_word]);
+    let wanted = u128::from_le_bytes(word);
+    let mask = if in_word == WORD { u128::MAX } else { (1 << (8 * in_word)) - 1 };
+    let first = places.first().copied().unwrap_or(0);
+    let mut start = 0;
+    for (out, place) in out.iter_mut().zip(&places[1..]) {
+        let end = size(place - first);
+        let is_alike = match bytes[start..].first_chunk::<WORD>() {
+            Some(word) => u128::from_le_bytes(*word) & mask == wanted,
+            // Few texts stand so near to the end; they are compared as they are.
+            None => true,
+        };
+        let is_whole = constant.len() <= WORD && bytes.len() - start >= WORD;
+        let is_same = is_alike & passes(end - start);
+        *out = u8::from(is_same && (is_whole || bytes[start..end].starts_with(constant)));
         start = end;
     }
 }

@@ -258,6 +258,36 @@ fn texts_of_any_length_pass_as_in_a_loop() {
     }
 }
 
+/// A word of 16 bytes is compared at once: texts and constants of fewer bytes, of as many and of more.
+#[test]
+fn texts_that_differ_near_the_end_of_a_word_are_told_apart() {
+    let of_len = |len: usize, last: u8| {
+        let mut text = vec![b'a'; len];
+        text.iter_mut().rev().take(1).for_each(|byte| *byte = last);
+        text
+    };
+    // Zeros are bytes as others are, and the last texts have less than a word behind them.
+    let texts: Vec<Vec<u8>> = (0..40)
+        .chain((0..5).rev())
+        .flat_map(|len| [of_len(len, b'a'), of_len(len, 0), of_len(len, b'b')])
+        .collect();
+    let (places, bytes) = stored(&texts);
+    for len in 0..40 {
+        for last in [b'a', 0, b'b'] {
+            let constants = vec![of_len(len, last)];
+            for name in ["equal", "startswith"] {
+                let data = Memory::new(&bytes, 1, 1000, None);
+                let test = text_test(name, constants.clone());
+                let test = Strings::new(Memory::of(&places, 64, None), data, test).unwrap();
+                let mut found = vec![0; texts.len()];
+                test.fill(&[0], &[texts.len() as u64], &mut found).unwrap();
+                let wanted: Vec<u8> = texts.iter().map(|text| passes(name, text, &constants)).collect();
+                assert_eq!(found, wanted, "{name} {constants:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn texts_of_another_length_are_not_read() {
     let texts: Vec<Vec<u8>> = (0..1000).map(|n| vec![b'x'; if n == 700 { 3 } else { 5 }]).collect();
