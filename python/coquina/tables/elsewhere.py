@@ -7,7 +7,7 @@ source and its type, which for text is "U" and its width. Items of half precisio
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -41,7 +41,10 @@ def computed(name: str, operands: list[Any]) -> tuple[str, Lazy]:
 
 
 def _operand(given: Any) -> Any:
-    return source_node(given[0], given[1]) if isinstance(given, tuple) else given
+    if not isinstance(given, tuple):
+        return given
+    type_name, lazy = cast("tuple[str, Lazy]", given)
+    return source_node(type_name, lazy)
 
 
 def source_node(type_name: str, lazy: Lazy) -> Node:

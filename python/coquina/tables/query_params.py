@@ -67,7 +67,7 @@ def _param(value: Any, name: str) -> Any:
     if isinstance(value, Node):
         return _rows(value)
     if isinstance(value, np.generic) or (is_array(value) and not value.ndim):
-        return _number(np.asarray(value))
+        return _number(np.asarray(cast("Any", value)))
     if is_array(value) and value.dtype.kind in "OT":
         return _param(np.array(value.tolist()) if value.dtype.kind == "T" else value.tolist(), name)
     if is_array(value) and value.ndim == 1:
