@@ -10,7 +10,6 @@ import pytest
 import coquina as cq
 from coquina.expressions.functions import FUNCTIONS
 from coquina.expressions.grammar import BINARY, COMPARISONS, CONSTANTS, OPTIONS, UNARY
-from coquina.tables.condition_reader import NULLS, QUESTIONS
 from tests.queries.query_files import Case, read_file
 from tests.queries.query_runs import SETUPS, Run, Setup, make, path_of
 from tests.queries.query_steps import AGGREGATES, ASKED, LINES
@@ -18,6 +17,10 @@ from tests.queries.query_tables import HOMES
 from tests.queries.query_values import COMPLEX, FLOATS, INTEGERS, SIZED, TIMES
 
 FILES = sorted(Path(__file__).parent.glob("*.test"))
+#: What conditions have beside functions and constants.
+QUESTIONS = ("isnull", "is_null", "isna", "notnull", "not_null", "notna", "isin")
+QUESTIONS += ("startswith", "endswith", "contains")
+NULLS = ("null", "NULL")
 CASES = {f"{path.stem}: {case.title}": case for path in FILES for case in read_file(path)}
 
 

@@ -45,6 +45,13 @@ impl Lazy {
     pub(crate) fn of(source: Arc<dyn BoxSource>, is_stored: bool) -> Self {
         Self { source, bound: None, is_stored }
     }
+
+    /// What a program gives.
+    pub(crate) fn of_program(bound: Bound) -> Self {
+        let bound = Arc::new(bound);
+        let source: Arc<dyn BoxSource> = Arc::<Bound>::clone(&bound);
+        Self { source, bound: Some(bound), is_stored: true }
+    }
 }
 
 #[pymethods]
@@ -153,9 +160,7 @@ fn lazy_program(
     let program = Program::new(&Tree::new(nodes)?)?;
     let input =
         |lazy: &PyRef<'_, Lazy>| Input { source: Arc::clone(&lazy.source), is_stored: lazy.is_stored };
-    let bound = Arc::new(Bound::new(program, inputs.iter().map(input).collect(), shape)?);
-    let source: Arc<dyn BoxSource> = Arc::<Bound>::clone(&bound);
-    Ok(Lazy { source, bound: Some(bound), is_stored: true })
+    Ok(Lazy::of_program(Bound::new(program, inputs.iter().map(input).collect(), shape)?))
 }
 
 /// The type of the result of a function for items of these types, if the engine has a kernel for it.

@@ -6,7 +6,9 @@ mod arrays;
 mod bloscpack;
 mod buffers;
 mod compression;
+mod conditions;
 mod directories;
+mod elements;
 mod errors;
 mod explain;
 mod files;
@@ -38,6 +40,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     compression::add_to(module)?;
     directories::add_to(module)?;
     explain::add_to(module)?;
+    conditions::add_to(module)?;
+    elements::add_to(module)?;
     bloscpack::add_to(module)?;
     arrays::add_to(module)?;
     frames::add_to(module)?;

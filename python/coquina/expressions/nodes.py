@@ -100,6 +100,16 @@ class Call(Node):
         return self._args
 
 
+class BoundCall(Call):
+    """A call that the engine has bound to its operands, of which it knows more than its nodes tell."""
+
+    __slots__ = ()
+
+    def lazy(self) -> _core.Lazy:
+        """Return the items."""
+        raise NotImplementedError
+
+
 class Blockwise(Node):
     """A user's function of blocks: NumPy arrays of one shape in, one of the same shape and our dtype out."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.casting import cast_values, is_array, is_masked, is_missing, mask_of
+from coquina.expressions.engine import type_name
 from coquina.expressions.nodes import Node
 from coquina.tables.column import Column, items_of
 from coquina.tables.number_columns import OnePart, compared_numbers, representable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.tables.column import Part, Source
+    from coquina.tables.column import Part, QueryColumn, Source
     from coquina.tables.stored import Stored
 
 _TEXT: Any = np.dtypes.StringDType(na_object=None)
@@ -61,6 +62,12 @@ class EnumColumn(OnePart):
         if len(unknown):
             raise ValueError(f"{self.described()}: {unknown[0]} is the number of no name")
         return found
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        name = type_name(self.dtype)
+        members = list(self.members.items())
+        return super().query_column() if name is None else self._queried("enumeration", name, members)
 
     def node(self) -> Node:
         """Return the numbers as an operand."""
@@ -174,6 +181,24 @@ class CategoricalColumn(Column):
                     raise ValueError(f"{self.described()}: {value!r} is none of its categories ({known})")
                 found[at] = places[value]
         return np.array(found, np.int64)
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        codes = type_name(self._codes.dtype)
+        own = None if self.text_kind else type_name(self.dtype)
+        if self.text_kind:
+            known: Any = ("text", self.categories.tolist(), self.ordered)
+        elif self.dtype.kind in "mM":
+            name = self.dtype.newbyteorder("=").name
+            known = (name, self.categories.astype(np.int64).tolist(), self.ordered)
+        elif own is not None:
+            items = np.ascontiguousarray(self.categories, self.dtype.newbyteorder("="))
+            known = (own, items.tobytes(), self.ordered)
+        else:
+            return super().query_column()
+        if codes is None:
+            return super().query_column()
+        return self.name, "categories", codes, [self._codes.lazy()], None, known
 
     def node(self) -> Node:
         """Return the values of numeric categories as an operand: NaN or NaT where there is none."""

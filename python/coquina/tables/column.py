@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import UnsupportedError
 from coquina.casting import is_array
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Node
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     Part = npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]
     Source = _core.Lazy | tuple[_core.Lazy, _core.Lazy]
+    #: Path, kind, type, sources, mask and detail, as `_core.QueryColumns` takes them.
+    QueryColumn = tuple[str, str, str, list[_core.Lazy], _core.Lazy | None, Any]
 
 
 class Column(ABC):
@@ -96,6 +99,10 @@ class Column(ABC):
     @abstractmethod
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the value is one of these."""
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it. Raises UnsupportedError for unknown types."""
+        raise UnsupportedError(f"{self.described()} has no conditions")
 
     @property
     def is_closed(self) -> bool:

@@ -1,71 +1,130 @@
 """Conditions on rows as text: `"(price > 10) & (sym == 'A')"`.
 
 In: text, hostile for all we know, columns by their paths, and parameters. Out: a bool for each row, a node.
-Source: Python's grammar as `coquina.expr` reads it, and what PyTables' conditions add to it.
+Source: Python's grammar as the engine reads it, NumPy's functions, and what PyTables' conditions add to it.
 Invariant: nothing of the text is run, no variables of the caller are looked at. A comparison with what is
     missing is false, and truth is of two values: `not` makes it true.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina._core import QueryColumns, UnsupportedError
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
+from coquina.expressions.grammar import ExpressionError
 from coquina.expressions.nodes import Constant, Node
+from coquina.expressions.text import Reader
+from coquina.tables.bound_text import BoundParts
 from coquina.tables.column import Column
-from coquina.tables.condition_reader import ConditionReader
-from coquina.tables.condition_templates import Templates
-from coquina.tables.condition_values import Masked, as_truth, lowered
-from coquina.tables.predicates import filled
+from coquina.tables.elsewhere import computed
+from coquina.tables.predicates import filled, where_valid
+from coquina.tables.query_params import param_nodes, query_params
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coquina._core import ReadText
 
-_F8 = np.dtype(np.float64)
+
+_F8, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 #: Parameters that are what they are.
 _LASTING = frozenset((bool, int, float, str, bytes))
 _KNOWN_MAX = 64
 
 
+class TextReader:
+    """Reads texts about some columns."""
+
+    __slots__ = ("_bound", "_columns", "_engine")
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        """columns: by their paths."""
+        self._columns = columns
+        self._bound: list[Column] = []
+        given: list[Any] = []
+        for column in columns.values():
+            try:
+                given.append(column.query_column())
+            except UnsupportedError:
+                continue
+            self._bound.append(column)
+        self._engine = QueryColumns(given, computed)
+
+    def condition(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
+        """Return where a text holds."""
+        try:
+            read = self._engine.condition(text, query_params(params) if params else None)
+        except ExpressionError as error:
+            return as_condition(self._by_numpy(text, params, error), self._columns)
+        return self._parts(read, params).root(read.node)
+
+    def expression(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
+        """Return the values that a text says: NaN where one is missing."""
+        try:
+            read = self._engine.expression(text, query_params(params) if params else None)
+        except ExpressionError as error:
+            return as_node(self._by_numpy(text, params, error))
+        if read.column is not None:
+            column = self._column(*read.column)
+            column.check_scalar()
+            return column.node()
+        parts = self._parts(read, params)
+        node = parts.values(read.node)
+        return node if read.nulls_node is None else _with_nan(node, parts.root(read.nulls_node))
+
+    def column(self, text: str) -> Column | None:
+        """Return the column, or the one of several values of its rows, that a text names; None for others."""
+        found = self._engine.expression(text, None).column
+        return None if found is None else self._column(*found)
+
+    def _column(self, number: int, element: list[int]) -> Column:
+        column = self._bound[number]
+        return column.element(tuple(element)) if element else column
+
+    def _parts(self, read: ReadText, params: Mapping[str, Any] | None) -> BoundParts:
+        return BoundParts(read, self._bound, param_nodes(params) if params else {}, rows_of(self._columns))
+
+    def _by_numpy(self, text: str, params: Mapping[str, Any] | None, error: ExpressionError) -> Any:
+        """Return what a text says of columns that the engine has no type for; raises `error` for others."""
+        if len(self._bound) == len(self._columns):
+            raise error
+        words = set(re.findall(r"\w+", text))
+        operands = {name: column.array() for name, column in self._columns.items() if name in words}
+        if all(self._columns[name] in self._bound for name in operands):
+            raise error
+        return Reader(text, operands | dict(params or {})).read()
+
+
 class KnownConditions:
     """The nodes of texts that were read: the same until the table has other columns, or other rows."""
 
-    __slots__ = ("_known", "_templates")
+    __slots__ = ("_known", "_reader")
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
-        self._templates = Templates({})
+        self._reader: TextReader
 
     def node(self, text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None) -> Node:
         """Return `condition` of these."""
         key = _key_of(text, params) if params else text
-        if key is None:
-            return condition(text, columns, params)
-        rows = len(next(iter(columns.values()))) if columns else 0
+        rows = rows_of(columns)
         known = self._known
         if known[0] is not columns or known[1] != rows:
             if known[0] is not columns:
-                self._templates = Templates(columns)
+                self._reader = TextReader(columns)
             known = self._known = (columns, rows, {})
-        node = known[2].get(key)
+        node = None if key is None else known[2].get(key)
         if node is None:
-            node = condition(text, columns, params) if params else self._read(text, columns)
+            node = self._reader.condition(text, params)
             if len(known[2]) >= _KNOWN_MAX:
                 known[2].clear()
-            known[2][key] = node
-        return node
-
-    def _read(self, text: str, columns: Mapping[str, Column]) -> Node:
-        """Return the condition of a text without parameters."""
-        known = self._templates.node(text)
-        if known is not None:
-            return as_condition(known, columns)
-        node = condition(text, columns)
-        self._templates.told(text)
+            if key is not None:
+                known[2][key] = node
         return node
 
 
@@ -88,25 +147,21 @@ def condition(text: str, columns: Mapping[str, Column], params: Mapping[str, Any
     Raises ExpressionError, a ValueError, for what is no condition; TypeError and ValueError for values that
     do not fit, with a note of the place.
     """
-    reader = ConditionReader(_text(text), dict(columns), dict(params or {}))
-    return as_condition(reader.read(), columns)
+    return TextReader(columns).condition(text, params)
 
 
 def expression(text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None = None) -> Node:
     """Return the values that `text` says, one for each row: NaN where one is missing."""
-    value = ConditionReader(_text(text), dict(columns), dict(params or {})).read()
-    count = rows_of(columns)
-    if isinstance(value, Column):
-        value.check_scalar()
-        return value.node()
-    if isinstance(value, Masked):
-        if value.node.dtype.kind == "b":
-            return as_truth(value)
-        node = cast_node(value.node, _F8) if value.node.dtype.kind in "iu" else value.node
-        missing = np.array("NaT" if node.dtype.kind in "mM" else np.nan, node.dtype)
-        return call(FUNCTIONS["where"], value.nulls, missing, node)
-    node = as_node(value)
-    return filled(node.value[()], count) if isinstance(node, Constant) else _of_rows(node, count)
+    return TextReader(columns).expression(text, params)
+
+
+def _with_nan(node: Node, nulls: Node) -> Node:
+    """Return values with what stands for those that are missing."""
+    if node.dtype == _BOOL:
+        return where_valid(node, nulls)
+    node = cast_node(node, _F8) if node.dtype.kind in "iu" else node
+    missing = np.array("NaT" if node.dtype.kind in "mM" else np.nan, node.dtype)
+    return call(FUNCTIONS["where"], nulls, missing, node)
 
 
 def as_condition(value: Any, columns: Mapping[str, Column]) -> Node:
@@ -116,27 +171,19 @@ def as_condition(value: Any, columns: Mapping[str, Column]) -> Node:
         value.check_scalar()
         if value.dtype != np.bool_:
             raise TypeError(f"{value.described()} is no condition: {value.name} > 0 would be one")
+        return where_valid(value.raw(), value.nulls())
     if isinstance(value, bool | np.bool_):
         return filled(bool(cast("Any", value)), count)
-    node = lowered(value)
-    node = as_truth(node) if isinstance(node, Masked) else as_node(node)
+    node = as_node(value)
     if node.dtype != np.bool_:
         raise TypeError(f"a condition gives bool for each row, not {node.dtype}")
-    return filled(bool(node.value), count) if isinstance(node, Constant) else _of_rows(node, count)
-
-
-def rows_of(columns: Mapping[str, Column]) -> int:
-    """Return how many rows the columns have; 0 if there are none."""
-    return min([len(column) for column in columns.values()], default=0)
-
-
-def _of_rows(node: Node, count: int) -> Node:
+    if isinstance(node, Constant):
+        return filled(bool(node.value), count)
     if node.shape != (count,):
         raise ValueError(f"shape {node.shape}, where one value for each of {count} rows is wanted")
     return node
 
 
-def _text(text: Any) -> str:
-    if not isinstance(text, str):
-        raise TypeError(f"a condition is text, not a {type(text).__name__}")
-    return text
+def rows_of(columns: Mapping[str, Column]) -> int:
+    """Return how many rows the columns have; 0 if there are none."""
+    return min([len(column) for column in columns.values()], default=0)

@@ -19,8 +19,7 @@ from coquina.arrays.views import View
 from coquina.expressions.nodes import Call, Cast, Constant, Leaf
 from coquina.expressions.reference import postorder
 from coquina.tables.category_columns import CategoricalColumn
-from coquina.tables.condition_reader import ConditionReader
-from coquina.tables.conditions import expression
+from coquina.tables.conditions import TextReader
 from coquina.tables.null_columns import NullableColumn
 from coquina.tables.string_columns import StringColumn
 from coquina.tables.time_columns import DatetimeColumn
@@ -73,7 +72,7 @@ class Operands:
         kind, column = index.source.kind, columns.get(index.column)
         if column is None and not index.source.is_expression:
             # One of the values that a column has in each row.
-            column = ConditionReader(index.column, dict(columns), {}).read()
+            column = TextReader(columns).column(index.column)
         text = column.dtype if column is not None and column.dtype.kind in "SU" else None
         # Of "U" too: a character of 4 bytes takes no more than these in UTF-8.
         width = 0 if text is None else text.itemsize
@@ -81,7 +80,11 @@ class Operands:
         is_null = nulls is not None or isinstance(column, CategoricalColumn)
         operand = Operand(index.name, index, kind, width, kind in ("float32", "float64", "time"), is_null)
         if column is None:
-            self._know(expression(index.column, columns), "values", operand)
+            node = TextReader(columns).expression(index.column)
+            self._know(node, "values", operand)
+            if isinstance(node, Cast) and node.dtype.kind in "mM":
+                # Conditions have integers in place of times.
+                self._know(node.arg, "values", operand)
         elif isinstance(column, CategoricalColumn):
             self._know(column.stored[0].leaf(), "codes", operand)
         elif isinstance(column, StringColumn):

@@ -19,8 +19,7 @@ from coquina.indexes.keys import kind_of
 from coquina.indexes.source import IndexSource
 from coquina.tables.category_columns import CategoricalColumn
 from coquina.tables.column import Column
-from coquina.tables.condition_reader import ConditionReader
-from coquina.tables.conditions import expression
+from coquina.tables.conditions import TextReader, expression
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -56,7 +55,7 @@ def _value(layout: Layout, text: str) -> Any:
         raise TypeError(f"{text!r} is several columns: index one of {names}")
     if text.isidentifier():
         raise KeyError(f"there is no column {text!r}; there are {', '.join(layout.columns)}")
-    return ConditionReader(text, dict(layout.columns), {}).read()
+    return TextReader(layout.columns).column(text)
 
 
 def _of_column(layout: Layout, text: str, column: Column, author: int) -> IndexSource:

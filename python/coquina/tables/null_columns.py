@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.tables.column import Part, Source
+    from coquina.tables.column import Part, QueryColumn, Source
     from coquina.tables.stored import Stored
 
 _F8 = np.dtype(np.float64)
@@ -71,6 +71,11 @@ class NullableColumn(Column):
             given = whole if bool((whole == given).all()) else given
         items = cast_values(given, self.dtype, self.shape, self.described())
         return [items, np.ascontiguousarray(mask).view(np.uint8)]
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        path, kind, name, sources, _, detail = self._inner.query_column()
+        return path, kind, name, sources, self._mask.stored[0].lazy(), detail
 
     def node(self) -> Node:
         """Return the values as an operand: NaN, or False, where there is none; integers as float64."""

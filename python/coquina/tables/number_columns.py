@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.casting import cast_values, is_array, is_listed
+from coquina.expressions.engine import type_name
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.expressions.nodes import Node
 from coquina.tables.column import Column, items_of
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.tables.column import Part, Source
+    from coquina.tables.column import Part, QueryColumn, Source
     from coquina.tables.stored import Stored
 
     Refused = Callable[[str, Any], TypeError]
 
 _BOOL = np.dtype(np.bool_)
+#: What conditions call items that they have no kernels for.
+_KINDS = {"S": "bytes", "U": "points", "f": "halves"}
 
 
 class OnePart(Column):
@@ -74,6 +77,9 @@ class OnePart(Column):
         """Return values as they are stored."""
         return [cast_values(values, self._part.dtype_out.base, self.shape, self.described())]
 
+    def _queried(self, kind: str, type_name: str, detail: Any = None) -> QueryColumn:
+        return self.name, kind, type_name, [self._part.query_source()], None, detail
+
     def _shown(self, items: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return stored items as people see them."""
         return items
@@ -91,6 +97,13 @@ class NumberColumn(OnePart):
     def __init__(self, name: str, stored: Stored) -> None:
         """The column of a stored part."""
         super().__init__(name, stored, stored.dtype_out.base, stored.dtype.shape)
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        name = type_name(self.dtype)
+        kind = "numbers" if name else _KINDS.get(self.dtype.kind)
+        kind = None if self.dtype.kind == "f" and self.dtype != np.float16 and not name else kind
+        return super().query_column() if kind is None else self._queried(kind, name or "")
 
     def node(self) -> Node:
         """Return the values as an operand."""
@@ -171,6 +184,10 @@ class BitsColumn(OnePart):
     def encode(self, values: Any) -> list[Part]:
         """Return values as bytes 0 and 1."""
         return [cast_values(values, _BOOL, self.shape, self.described()).view(np.uint8)]
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        return self._queried("numbers", "bool")
 
     def node(self) -> Node:
         """Return the truth values as an operand."""

@@ -61,12 +61,22 @@ class Stored(FieldSource):
         It is the same one each time: the array that it reads grows and changes in its place.
         """
         if self._lazy is None:
-            base = self.dtype.base
-            swapped = 1
-            if base.kind in _ORDERED_KINDS and not base.isnative:
-                swapped = {"c": base.itemsize // 2, "U": 4}.get(base.kind, base.itemsize)
-            self._lazy = _core.lazy_array(self._array, self._offset, self.dtype.itemsize, swapped)
+            self._lazy = _core.lazy_array(self._array, self._offset, self.dtype.itemsize, self._swapped)
         return self._lazy
+
+    def query_source(self) -> _core.Lazy:
+        """Return the engine's source for conditions: as `lazy`, with the axes of the values."""
+        base, shape = self.dtype.base, self.dtype.shape
+        if not shape:
+            return self.lazy()
+        return _core.lazy_elements(self._array, self._offset, base.itemsize, self._swapped, shape)
+
+    @property
+    def _swapped(self) -> int:
+        base = self.dtype.base
+        if base.kind not in _ORDERED_KINDS or base.isnative:
+            return 1
+        return {"c": base.itemsize // 2, "U": 4}.get(base.kind, base.itemsize)
 
     def source(self) -> Any:
         """Return the array itself, or a view of this part of its items. Raises TypeError for subarrays."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from coquina.arrays.array import Array
     from coquina.expressions.nodes import Node
-    from coquina.tables.column import Part, Source
+    from coquina.tables.column import Part, QueryColumn, Source
 
 _PLAIN: Any = np.dtypes.StringDType()
 _NULLABLE: Any = np.dtypes.StringDType(na_object=None)
@@ -64,6 +64,11 @@ class StringColumn(Column):
     def stored(self) -> tuple[Stored, ...]:
         """The offsets, the bytes, and the mask if there is one."""
         return (self._offsets, self._data, *(() if self._mask is None else self._mask.stored))
+
+    @property
+    def parts(self) -> tuple[Stored, Stored]:
+        """The offsets and the bytes."""
+        return self._offsets, self._data
 
     def sources(self) -> list[Source]:
         """Return what is to be gathered: the pair of offsets and bytes, and the mask."""
@@ -118,7 +123,7 @@ class StringColumn(Column):
         mask = None if self._mask is None else self._mask.read(slice(start, stop))
         return texts_of(offsets, data, mask)
 
-    def _plain_slice(self, rows: slice) -> npt.NDArray[Any]:
+    def rows_of(self, rows: slice) -> npt.NDArray[Any]:
         """Return texts, empty where there is none."""
         offsets = self._offsets[rows.start : rows.stop + 1]
         return texts_of(offsets, self._data[int(offsets[0]) : int(offsets[-1])], None)
@@ -137,6 +142,11 @@ class StringColumn(Column):
             return [pair]
         mask = np.zeros(len(text), np.bool_) if text.mask is None else text.mask
         return [pair, np.ascontiguousarray(mask).view(np.uint8)]
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        mask = None if self._mask is None else self._mask.stored[0].lazy()
+        return self.name, "texts", "", [self._offsets.lazy(), self._data.lazy()], mask, None
 
     def node(self) -> Node:
         """Raise TypeError: text is compared and matched, not computed with."""
@@ -158,14 +168,14 @@ class StringColumn(Column):
 
     def _matched(self, op: str, value: Any) -> Node:
         parts = (self._offsets, self._data)
-        node = matching_strings(parts, self._plain_slice, op, self._text(op, value), len(self))
+        node = matching_strings(parts, self.rows_of, op, self._text(op, value), len(self))
         return where_valid(node, self.nulls())
 
     def among(self, values: Iterable[Any]) -> Node:
         """Return where the text is one of these."""
         given: list[Any] = texts_in(values)
         wanted = given if set(map(type, given)) == {str} else [self._text("in", one) for one in given]
-        node = among_strings((self._offsets, self._data), self._plain_slice, wanted, len(self))
+        node = among_strings((self._offsets, self._data), self.rows_of, wanted, len(self))
         return where_valid(node, self.nulls())
 
     def _text(self, op: str, value: Any) -> str:

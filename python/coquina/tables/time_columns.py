@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.tables.column import Part
+    from coquina.tables.column import Part, QueryColumn
     from coquina.tables.stored import Stored
 
 #: Values that seconds are compared with one by one, which indexes know.
@@ -87,6 +87,10 @@ class TimeColumn(OnePart):
         seconds = cast_values(values, self.dtype, self.shape, self.described())
         return [stored_seconds(seconds, self.described())]
 
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        return self._queried("seconds", "")
+
     def node(self) -> Node:
         """Return the seconds as an operand."""
         raw = self._scalars().leaf()
@@ -136,6 +140,10 @@ class DatetimeColumn(OnePart):
         super().__init__(name, stored.viewed((dtype, shape)), dtype, shape)
         #: Where dates are shown with a zone. NumPy's have none: they are UTC.
         self.zone = zone
+
+    def query_column(self) -> QueryColumn:
+        """Return what the engine's conditions know of it."""
+        return self._queried("times", self.dtype.name)
 
     def node(self) -> Node:
         """Return the times as an operand, which NumPy computes with."""

@@ -22,6 +22,17 @@ pub struct QueryColumn {
     /// Bytes, other than 0 where a value is missing. None: each row has a value. Codes of categories need none, as
     /// a code without a category is a missing value.
     pub mask: Option<Arc<dyn BoxSource>>,
+    /// Which one it is of the columns that a condition is bound to; nothing for what is computed.
+    pub(super) place: Option<ColumnPlace>,
+}
+
+/// A column of those that a condition is bound to, or one of the values that each of its rows has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ColumnPlace {
+    /// Its number.
+    pub column: usize,
+    /// The place of the value along each axis that rows have of their own.
+    pub element: Vec<u64>,
 }
 
 /// What the values of a column are, and where they come from. The axes of a source behind the first one are those
@@ -121,7 +132,7 @@ impl Categories {
 impl QueryColumn {
     /// A column without missing values.
     pub fn new(path: impl Into<String>, values: ColumnValues) -> Self {
-        Self { path: path.into(), values, mask: None }
+        Self { path: path.into(), values, mask: None, place: None }
     }
 
     /// The same with a mask.

@@ -37,7 +37,7 @@ mod tests_fingerprints;
 mod tests_sparse;
 mod walk;
 
-pub use columns::{Categories, ColumnValues, QueryColumn, TimeType, TimeUnit};
+pub use columns::{Categories, ColumnPlace, ColumnValues, QueryColumn, TimeType, TimeUnit};
 pub use fingerprints::fingerprints;
 pub use fold::{Folded, scan_fold};
 pub use group_rows::{GroupColumn, GroupRows};

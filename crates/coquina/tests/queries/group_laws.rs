@@ -173,7 +173,7 @@ fn what_a_group_has_not_is_refused() {
     };
     assert_eq!(error(Aggregate::Sum, "s"), TextErrorKind::Type);
     assert_eq!(error(Aggregate::Mean, "c"), TextErrorKind::Type);
-    assert_eq!(error(Aggregate::Sum, "nothing + 1"), TextErrorKind::Expression);
+    assert_eq!(error(Aggregate::Sum, "nothing + 1"), TextErrorKind::Name);
     let none = table.query("n < 0").unwrap().group_by(&["c", "s"]).unwrap().aggregate(Aggregate::Min, "s");
     let none = none.aggregate(Aggregate::Mean, "n").read(&Job::default()).unwrap();
     assert_eq!(

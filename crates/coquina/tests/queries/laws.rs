@@ -124,7 +124,7 @@ fn columns() -> Vec<QueryColumn> {
 #[test]
 fn errors_show_the_place_of_the_part_that_they_are_about() {
     for (text, kind, wanted) in [
-        ("x > 1 and y < 2", TextErrorKind::Expression, "x > 1 and y < 2\n            ^"),
+        ("x > 1 and y < 2", TextErrorKind::Name, "x > 1 and y < 2\n            ^"),
         ("x > 1 and n == 'a'", TextErrorKind::Type, "x > 1 and n == 'a'\n            ^^^^^^^^"),
         ("info.t > 'soon'", TextErrorKind::Value, "info.t > 'soon'\n  ^^^^^^^^^^^^^^^"),
         ("x + 300 * n[0] > 1", TextErrorKind::Type, "x + 300 * n[0] > 1\n            ^^^^"),

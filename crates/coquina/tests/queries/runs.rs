@@ -299,7 +299,7 @@ impl Problem {
     fn name(&self) -> &'static str {
         match self {
             Self::Text(error) => match error.kind() {
-                TextErrorKind::Expression => "expression",
+                TextErrorKind::Expression | TextErrorKind::Name => "expression",
                 TextErrorKind::Type => "type",
                 TextErrorKind::Value => "value",
                 TextErrorKind::Overflow => "overflow",

@@ -8,8 +8,10 @@ use crate::base::error::Error;
 /// What kind of thing is wrong, as far as a caller would act differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextErrorKind {
-    /// The text is no expression, or names what is not there.
+    /// The text is no expression.
     Expression,
+    /// A name stands for nothing.
+    Name,
     /// Values of such types do not go together.
     Type,
     /// A value makes no sense where it stands.
@@ -70,9 +72,24 @@ impl TextError {
         &self.sentence
     }
 
+    /// The text that it is about; nothing where no place is known.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The character that it begins at, from 0 on.
     pub fn column(&self) -> usize {
         self.column
+    }
+
+    /// How many characters it is about.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The engine's error, where reading or computing failed.
+    pub fn into_engine(self) -> Option<Error> {
+        self.source.map(|error| *error)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls and parts in the text of a condition: `f(x, y)`, `s.startswith("a")`, `col("name")`, `pos[0]`.
 
 use super::Result;
-use super::calls::call;
+use super::calls::{call, call_elsewhere};
 use super::columns::element;
 use super::constants::Constant;
 use super::functions::{ELSEWHERE, Function, function};
@@ -11,9 +11,7 @@ use super::reader::Reader;
 use super::reductions;
 use super::string_functions::{self, string_function};
 use super::values::Value;
-use crate::expr::text::{
-    Argument, BinaryOp, Literal, Span, Syntax, SyntaxKind, TextError, TextErrorKind, UnaryOp,
-};
+use crate::expr::text::{Argument, BinaryOp, Literal, Span, Syntax, SyntaxKind, UnaryOp};
 
 impl Reader<'_> {
     /// `f(x, y)`, `s.startswith("a")`.
@@ -63,8 +61,9 @@ impl Reader<'_> {
         }
         let Some(function) = function(name) else {
             if ELSEWHERE.contains(&name) {
-                let sentence = format!("{name} is not computed here");
-                return Err(TextError::new(TextErrorKind::Unsupported, sentence));
+                arity(1)?;
+                let value = self.value(positional[0])?;
+                return call_elsewhere(&mut self.nodes, name, value);
             }
             return Err(self.error(callee.span, format!("'{name}' is not a function of expressions")));
         };

@@ -8,6 +8,7 @@ use super::nodes::{Argument, Item, Nodes};
 use super::operands::argument;
 use super::types::ItemType;
 use super::values::Value;
+use crate::expr::text::{TextError, TextErrorKind};
 
 /// Truth values that can be missing as plain ones: false where they are.
 pub(super) fn as_truth(nodes: &mut Nodes, value: Value) -> Value {
@@ -50,6 +51,22 @@ pub(super) fn call(nodes: &mut Nodes, function: Function, values: Vec<Value>) ->
     Ok(match missing {
         None => Value::Item(item),
         Some(nulls) => Value::Masked(item, nulls),
+    })
+}
+
+/// Calls a function of one operand that has no kernels.
+///
+/// # Errors
+/// `Unsupported` where nobody else computes it.
+pub(super) fn call_elsewhere(nodes: &mut Nodes, name: &str, value: Value) -> Result<Value> {
+    let value = lowered(nodes, value)?;
+    let arg = argument(nodes, &value, false)?;
+    let sentence = format!("{name} is not computed here");
+    let refused = Err(TextError::new(TextErrorKind::Unsupported, sentence));
+    let item = nodes.or_elsewhere(refused, name, &[arg])?;
+    Ok(match value {
+        Value::Masked(_, nulls) => Value::Masked(item, nulls),
+        _ => Value::Item(item),
     })
 }
 

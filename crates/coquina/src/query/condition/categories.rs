@@ -31,10 +31,7 @@ pub(super) fn compare_op(op: &str) -> CompareOp {
 
 /// The truth of each category, as that of the rows.
 fn table(nodes: &mut Nodes, column: &QueryColumn, decided: &[u8]) -> Result<Item> {
-    let ColumnValues::Categories { ty, codes, .. } = &column.values else {
-        return Err(type_error(format!("{} has no categories", described(column))));
-    };
-    looked_up(nodes, codes, *ty, decided, &[0], BOOL)
+    looked_up(nodes, column, decided, &[0], BOOL)
 }
 
 /// A constant as text.
@@ -148,6 +145,14 @@ pub(super) fn among(nodes: &mut Nodes, column: &QueryColumn, values: &[Value]) -
     };
     let mut decided = vec![0; categories.len()];
     for value in values {
+        if let Categories::Times { ty, items } = &**categories {
+            let moment = moment_of(column, *ty, value)?;
+            for (decided, &count) in decided.iter_mut().zip(items) {
+                *decided |=
+                    u8::from(times::order(Moment { ty: *ty, count }, moment)? == Some(Ordering::Equal));
+            }
+            continue;
+        }
         if let Some(place) = place_of(categories, value) {
             decided[place] = 1;
         }

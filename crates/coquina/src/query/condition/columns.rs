@@ -9,6 +9,7 @@ use super::super::columns::{Categories, ColumnValues, QueryColumn};
 use super::super::predicates::Lookup;
 use super::Result;
 use super::nodes::{BOOL, F64, I64, Item, Nodes};
+use super::origins::Origin;
 use super::sources::{Element, Halves};
 use super::times::NAT;
 use super::types::ItemType;
@@ -79,20 +80,22 @@ pub(super) fn item(nodes: &mut Nodes, column: &QueryColumn) -> Result<Item> {
     check_scalar(column)?;
     Ok(match &column.values {
         ColumnValues::Numbers { ty, source } | ColumnValues::Enumeration { ty, source, .. } => {
-            nodes.load(source, ItemType::Number(*ty))
+            nodes.load_of(source, ItemType::Number(*ty), Origin::of(column, Origin::Values))
         }
         ColumnValues::Halves(source) => {
             let halves: Arc<dyn BoxSource> = Arc::new(Halves(Arc::clone(source)));
-            nodes.load(&halves, ItemType::Half)
+            nodes.load_of(&halves, ItemType::Half, Origin::of(column, Origin::Values))
         }
-        ColumnValues::Times { ty, source, .. } => nodes.load(source, ItemType::Time(*ty)),
-        ColumnValues::Seconds(source) => seconds(nodes, source),
-        ColumnValues::Categories { ty, codes, categories, .. } => match &**categories {
+        ColumnValues::Times { ty, source, .. } => {
+            nodes.load_of(source, ItemType::Time(*ty), Origin::of(column, Origin::Values))
+        }
+        ColumnValues::Seconds(source) => seconds(nodes, source, Origin::of(column, Origin::Values)),
+        ColumnValues::Categories { categories, .. } => match &**categories {
             Categories::Numbers { ty: own, items } => {
-                looked_up(nodes, codes, *ty, items, &vec![0; own.bytes()], ItemType::Number(*own))?
+                looked_up(nodes, column, items, &vec![0; own.bytes()], ItemType::Number(*own))?
             }
             Categories::Times { ty: own, items } => {
-                looked_up(nodes, codes, *ty, bytes_of(items), bytes_of(&[NAT]), ItemType::Time(*own))?
+                looked_up(nodes, column, bytes_of(items), bytes_of(&[NAT]), ItemType::Time(*own))?
             }
             Categories::Texts(_) => return Err(not_computed(column)),
         },
@@ -110,9 +113,9 @@ fn not_computed(column: &QueryColumn) -> TextError {
 }
 
 /// Seconds and microseconds as one float.
-fn seconds(nodes: &mut Nodes, source: &Arc<dyn BoxSource>) -> Item {
+fn seconds(nodes: &mut Nodes, source: &Arc<dyn BoxSource>, origin: Origin) -> Item {
     const MICRO: f64 = 1e-6;
-    let raw = nodes.load(source, I64);
+    let raw = nodes.load_of(source, I64, origin);
     let bits = nodes.integer(32);
     let whole = nodes.raw("right_shift", &[raw, bits], I64);
     let whole = nodes.cast(whole, F64);
@@ -123,17 +126,21 @@ fn seconds(nodes: &mut Nodes, source: &Arc<dyn BoxSource>) -> Item {
     nodes.raw("add", &[whole, micros], F64)
 }
 
-/// What codes stand for.
+/// What the codes of a column stand for.
 pub(super) fn looked_up(
     nodes: &mut Nodes,
-    codes: &Arc<dyn BoxSource>,
-    codes_type: Type,
+    column: &QueryColumn,
     table: &[u8],
     missing: &[u8],
     ty: ItemType,
 ) -> Result<Item> {
-    let lookup: Arc<dyn BoxSource> = Arc::new(Lookup::new(Arc::clone(codes), codes_type, table, missing)?);
-    Ok(nodes.load(&lookup, ty))
+    let ColumnValues::Categories { ty: codes_type, codes, .. } = &column.values else {
+        return Err(type_error(format!("{} has no categories", described(column))));
+    };
+    let lookup: Arc<dyn BoxSource> = Arc::new(Lookup::new(Arc::clone(codes), *codes_type, table, missing)?);
+    let (table, other) = (table.to_vec(), missing.to_vec());
+    let origin = Origin::of(column, |of| Origin::Lookup { of, ty, table, other });
+    Ok(nodes.load_of(&lookup, ty, origin))
 }
 
 /// Where a column has no value; nothing if it always has one.
@@ -141,9 +148,10 @@ pub(super) fn looked_up(
 /// # Errors
 /// What goes wrong with codes.
 pub(super) fn nulls(nodes: &mut Nodes, column: &QueryColumn) -> Result<Option<Item>> {
-    let masked = column.mask.as_ref().map(|mask| nodes.load(mask, BOOL));
-    let ColumnValues::Categories { ty, codes, categories, .. } = &column.values else { return Ok(masked) };
-    let without = looked_up(nodes, codes, *ty, &vec![0; categories.len()], &[1], BOOL)?;
+    let mask = |mask| nodes.load_of(mask, BOOL, Origin::of(column, Origin::Mask));
+    let masked = column.mask.as_ref().map(mask);
+    let ColumnValues::Categories { categories, .. } = &column.values else { return Ok(masked) };
+    let without = looked_up(nodes, column, &vec![0; categories.len()], &[1], BOOL)?;
     Ok(Some(match masked {
         None => without,
         Some(masked) => nodes.or(masked, without),
@@ -245,6 +253,9 @@ pub(super) fn element(column: &QueryColumn, index: &[i128]) -> Result<QueryColum
     }
     let mut made = column.clone();
     made.path = format!("{}[{listed}]", column.path);
+    if let Some(place) = &mut made.place {
+        place.element.clone_from(&places);
+    }
     // Texts and categories have no axes.
     *made.source_mut() = Arc::new(Element { source: Arc::clone(column.source()), index: places });
     Ok(made)

@@ -74,7 +74,7 @@ fn arithmetic(sentence: &str) -> TextError {
 }
 
 fn too_long() -> TextError {
-    TextError::new(TextErrorKind::Unsupported, "an integer of more than 127 bits: constants have no more")
+    TextError::new(TextErrorKind::Expression, "an integer of more than 127 bits: constants have no more")
 }
 
 impl Constant {

@@ -35,6 +35,7 @@
 
 mod aggregates;
 mod among;
+mod bound;
 mod called;
 mod calls;
 mod categories;
@@ -43,11 +44,14 @@ mod columns;
 mod compared;
 mod constants;
 mod conversions;
+mod elsewhere;
 mod functions;
 mod names;
 mod nodes;
 mod operands;
 mod options;
+mod origins;
+mod parameters;
 mod questions;
 mod reader;
 mod reductions;
@@ -57,6 +61,7 @@ mod time_arithmetic;
 mod times;
 mod typed;
 mod types;
+mod unsupported;
 mod values;
 mod with_options;
 
@@ -66,14 +71,17 @@ use super::columns::QueryColumn;
 use crate::array::BoxSource;
 use crate::expr::text::TextError;
 pub(super) use aggregates::{aggregated, aggregated_items, check_time, keep_no_time};
+pub use bound::{BoundNode, BoundText};
 pub(super) use columns::{missing, singles};
 pub(crate) use conversions::{Converted, converted};
 /// The type of a number.
 pub use coquina_kernels::Type as NumberType;
+pub use elsewhere::{Elsewhere, ElsewhereOperand, Rows};
 pub(super) use operands::code;
+pub use origins::Origin;
+pub use parameters::Parameter;
 pub(super) use sources::halves;
 pub use types::ItemType;
-pub use values::Parameter;
 /// For those who read what conditions ask of indexes.
 pub(crate) use {functions::mirrored, nodes::half, types::is_safe};
 
@@ -102,7 +110,7 @@ pub fn condition(
     columns: &[QueryColumn],
     parameters: &[(String, Parameter)],
 ) -> Result<Arc<dyn BoxSource>> {
-    reader::Reader::new(text, columns, parameters).condition()
+    bound_condition(text, columns, parameters, None)?.source()
 }
 
 /// The values that `text` says, one for each row.
@@ -114,7 +122,34 @@ pub fn expression(
     columns: &[QueryColumn],
     parameters: &[(String, Parameter)],
 ) -> Result<Computed> {
-    reader::Reader::new(text, columns, parameters).expression()
+    let found = bound_expression(text, columns, parameters, None)?;
+    Ok(Computed { ty: found.ty(), source: found.source()?, nulls: found.nulls()? })
+}
+
+/// As [`condition`], with what it is computed of; `elsewhere` computes what there are no kernels for.
+///
+/// # Errors
+/// As [`condition`].
+pub fn bound_condition(
+    text: &str,
+    columns: &[QueryColumn],
+    parameters: &[(String, Parameter)],
+    elsewhere: Option<Arc<dyn Elsewhere>>,
+) -> Result<BoundText> {
+    reader::Reader::new(text, columns, parameters).with_elsewhere(elsewhere).condition()
+}
+
+/// As [`expression`], with what it is computed of; `elsewhere` computes what there are no kernels for.
+///
+/// # Errors
+/// As [`condition`].
+pub fn bound_expression(
+    text: &str,
+    columns: &[QueryColumn],
+    parameters: &[(String, Parameter)],
+    elsewhere: Option<Arc<dyn Elsewhere>>,
+) -> Result<BoundText> {
+    reader::Reader::new(text, columns, parameters).with_elsewhere(elsewhere).expression()
 }
 
 /// Where all of some conditions hold, of so many rows; nothing for none.

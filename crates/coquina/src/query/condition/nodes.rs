@@ -10,6 +10,8 @@ use coquina_kernels::items::bytes_of;
 
 use super::Result;
 use super::constants::{Constant, as_float};
+use super::elsewhere::Elsewhere;
+use super::origins::Origin;
 use super::types::ItemType;
 use crate::array::BoxSource;
 use crate::compute::{Bound, Input};
@@ -38,11 +40,20 @@ impl From<Item> for Argument {
 }
 
 /// All nodes.
+#[derive(Clone)]
 pub(super) struct Nodes {
-    nodes: Vec<Node>,
-    inputs: Vec<Input>,
+    pub(super) nodes: Vec<Node>,
+    /// What the items of each node are.
+    pub(super) types: Vec<ItemType>,
+    /// As what each node takes the items that it is computed of: times are integers to some.
+    pub(super) taken: Vec<Vec<ItemType>>,
+    pub(super) inputs: Vec<Input>,
+    /// What each input is.
+    pub(super) origins: Vec<Origin>,
     /// How many rows there are.
     pub(super) rows: u64,
+    /// Who computes what there are no kernels for.
+    pub(super) elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
 pub(super) const BOOL: ItemType = ItemType::Number(Type::Bool);
@@ -51,26 +62,42 @@ pub(super) const F64: ItemType = ItemType::Number(Type::F64);
 
 impl Nodes {
     pub(super) fn new(rows: u64) -> Self {
-        Self { nodes: Vec::new(), inputs: Vec::new(), rows }
+        Self {
+            nodes: Vec::new(),
+            types: Vec::new(),
+            taken: Vec::new(),
+            inputs: Vec::new(),
+            origins: Vec::new(),
+            rows,
+            elsewhere: None,
+        }
     }
 
-    fn push(&mut self, node: Node, ty: ItemType) -> Item {
+    fn push(&mut self, node: Node, taken: Vec<ItemType>, ty: ItemType) -> Item {
         self.nodes.push(node);
+        self.types.push(ty);
+        self.taken.push(taken);
         Item { node: self.nodes.len() - 1, ty }
     }
 
     /// The items of a source; halves are those of [`super::sources::Halves`].
     pub(super) fn load(&mut self, source: &Arc<dyn BoxSource>, ty: ItemType) -> Item {
+        self.load_of(source, ty, Origin::Other)
+    }
+
+    /// The items of a source, of which is known what they are.
+    pub(super) fn load_of(&mut self, source: &Arc<dyn BoxSource>, ty: ItemType, origin: Origin) -> Item {
         let known = self.inputs.iter().position(|input| Arc::ptr_eq(&input.source, source));
         let operand = known.unwrap_or_else(|| {
             self.inputs.push(Input { source: Arc::clone(source), is_stored: true });
+            self.origins.push(origin);
             self.inputs.len() - 1
         });
-        self.push(Node::Load(operand, ty.stored()), ty)
+        self.push(Node::Load(operand, ty.stored()), Vec::new(), ty)
     }
 
     pub(super) fn constant(&mut self, ty: ItemType, bytes: Vec<u8>) -> Item {
-        self.push(Node::Constant(ty.stored(), bytes), ty)
+        self.push(Node::Constant(ty.stored(), bytes), Vec::new(), ty)
     }
 
     pub(super) fn truth(&mut self, value: bool) -> Item {
@@ -86,7 +113,7 @@ impl Nodes {
         if item.ty.stored() == ty.stored() {
             return Item { ty, ..item };
         }
-        self.push(Node::Cast(item.node, ty.stored()), ty)
+        self.push(Node::Cast(item.node, ty.stored()), vec![item.ty], ty)
     }
 
     /// A constant as an item of a type.
@@ -97,8 +124,9 @@ impl Nodes {
 
     /// A function of items of just the types that its loop takes.
     pub(super) fn raw(&mut self, name: &str, args: &[Item], ty: ItemType) -> Item {
+        let taken = args.iter().map(|item| item.ty).collect();
         let args = args.iter().map(|item| item.node).collect();
-        self.push(Node::Call(name.to_owned(), args), ty)
+        self.push(Node::Call(name.to_owned(), args), taken, ty)
     }
 
     pub(super) fn and(&mut self, a: Item, b: Item) -> Item {
@@ -134,8 +162,16 @@ impl Nodes {
         {
             return Ok(Arc::clone(&self.inputs[operand].source));
         }
+        Ok(Arc::new(self.bound(item)?))
+    }
+
+    /// The program of a node, bound to the inputs.
+    ///
+    /// # Errors
+    /// As [`Self::source`].
+    pub(super) fn bound(&self, item: Item) -> Result<Bound> {
         let program = Program::new(&Tree::new(self.nodes[..=item.node].to_vec())?)?;
-        Ok(Arc::new(Bound::new(program, self.inputs.clone(), vec![self.rows])?))
+        Ok(Bound::new(program, self.inputs.clone(), vec![self.rows])?)
     }
 
     /// The program of a node whose only operand is the first input; for values that are at hand.
@@ -145,7 +181,7 @@ impl Nodes {
 
     /// Stands for items that are at hand, which are told when the program is run.
     pub(super) fn open(&mut self, ty: ItemType) -> Item {
-        self.push(Node::Load(0, ty.stored()), ty)
+        self.push(Node::Load(0, ty.stored()), Vec::new(), ty)
     }
 }
 

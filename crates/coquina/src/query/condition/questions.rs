@@ -1,6 +1,6 @@
 //! Questions about values: whether they are missing, among others, or match.
 
-use super::super::columns::ColumnValues;
+use super::super::columns::{ColumnValues, QueryColumn};
 use super::super::numbers::numbers;
 use super::Result;
 use super::calls::call;
@@ -9,13 +9,15 @@ use super::compared::matched;
 use super::constants::Constant;
 use super::functions::Function;
 use super::operands::shown;
+use super::parameters::Parameter;
 use super::reader::Reader;
+use super::sources::texts;
 use super::times::{Moment, NAT};
 use super::types::ItemType;
-use super::values::{Member, Parameter, Value};
+use super::values::{Member, Value};
 use super::{among, categories};
 use crate::array::BoxSource;
-use crate::expr::text::{CompareOp, Span, Syntax, SyntaxKind, TextError, TextErrorKind, UnaryOp};
+use crate::expr::text::{CompareOp, Span, Syntax, SyntaxKind, UnaryOp};
 
 impl Reader<'_> {
     pub(super) fn nothing(&mut self, value: &Value, is_not: bool) -> Result<Value> {
@@ -62,6 +64,7 @@ impl Reader<'_> {
         let values = match self.parameter(name) {
             Some(Parameter::List(values)) => values,
             Some(Parameter::Rows(ty, source)) => return values_of(*ty, &**source).map(Some),
+            Some(Parameter::Column(column)) => return Ok(Some(texts_of(column)?)),
             _ => return Ok(None),
         };
         let mut members = Vec::with_capacity(values.len());
@@ -97,8 +100,8 @@ impl Reader<'_> {
     /// Where text matches another.
     pub(super) fn asked(&mut self, name: &'static str, value: Value, wanted: &Value) -> Result<Value> {
         let Value::Column(column) = &value else {
-            let sentence = format!("{name} of computed text is not computed: it takes a column");
-            return Err(TextError::new(TextErrorKind::Unsupported, sentence));
+            let sentence = format!("{name} takes a column of text, not {}", shown(&value));
+            return Err(type_error(sentence));
         };
         check_scalar(column)?;
         if !column.is_text() {
@@ -142,6 +145,15 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// All texts of a column of fixed width, as constants.
+fn texts_of(column: &QueryColumn) -> Result<Vec<Member>> {
+    if !matches!(column.values, ColumnValues::FixedBytes(_) | ColumnValues::FixedPoints(_)) {
+        return Err(type_error(format!("{}: a list stands behind 'in', and no column", described(column))));
+    }
+    let texts = texts(column, 0, column.rows())?;
+    Ok(texts.into_iter().map(|text| Member::Value(Value::Constant(Constant::Text(text)))).collect())
 }
 
 /// All values of an array, each as one of its type.

@@ -5,19 +5,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::columns::{ColumnValues, QueryColumn};
+use super::super::columns::{ColumnPlace, ColumnValues, QueryColumn};
+use super::Result;
+use super::bound::BoundText;
 use super::calls::{as_truth, call};
 use super::columns::{check_scalar, described, lowered, type_error};
 use super::constants::Constant;
+use super::elsewhere::Elsewhere;
 use super::functions::{Function, function};
 use super::names::is_function;
 use super::nodes::{BOOL, Nodes};
 use super::operands::argument;
+use super::origins::Origin;
+use super::parameters::Parameter;
 use super::times::Moment;
 use super::types::ItemType;
-use super::values::{Parameter, Value};
-use super::{Computed, Result};
-use crate::array::BoxSource;
+use super::values::Value;
 use crate::expr::text::{
     BinaryOp, Literal, LogicalOp, Span, Syntax, SyntaxKind, TextError, TextErrorKind, UnaryOp, parse,
 };
@@ -65,8 +68,14 @@ impl<'r> Reader<'r> {
         Self { text, columns, parameters, places, nodes: Nodes::new(rows) }
     }
 
+    /// The same, with who computes what there are no kernels for.
+    pub(super) fn with_elsewhere(mut self, elsewhere: Option<Arc<dyn Elsewhere>>) -> Self {
+        self.nodes.elsewhere = elsewhere;
+        self
+    }
+
     /// The text as a condition.
-    pub(super) fn condition(mut self) -> Result<Arc<dyn BoxSource>> {
+    pub(super) fn condition(mut self) -> Result<BoundText> {
         let tree = parse(self.text)?;
         let value = self.value(&tree)?;
         if let Value::Column(column) = &value {
@@ -89,13 +98,14 @@ impl<'r> Reader<'r> {
                 return Err(type_error(format!("a condition gives bool for each row, not {found}")));
             }
         };
-        self.nodes.source(item)
+        Ok(BoundText::new(self.nodes, item, None))
     }
 
     /// The text as values.
-    pub(super) fn expression(mut self) -> Result<Computed> {
+    pub(super) fn expression(mut self) -> Result<BoundText> {
         let tree = parse(self.text)?;
         let value = self.value(&tree)?;
+        let column = if let Value::Column(column) = &value { column.place.clone() } else { None };
         let value = lowered(&mut self.nodes, value)?;
         let (item, nulls) = match &value {
             Value::Item(item) => (*item, None),
@@ -106,8 +116,7 @@ impl<'r> Reader<'r> {
                 (self.nodes.call(Function::known("real", 1), &[argument])?, None)
             }
         };
-        let nulls = nulls.map(|nulls| self.nodes.source(nulls)).transpose()?;
-        Ok(Computed { ty: item.ty, source: self.nodes.source(item)?, nulls })
+        Ok(BoundText::new(self.nodes, item, nulls).of_column(column))
     }
 
     pub(super) fn error(&self, span: Span, sentence: impl Into<String>) -> TextError {
@@ -154,7 +163,7 @@ impl<'r> Reader<'r> {
             Literal::Ellipsis => return refused("Ellipsis"),
             Literal::LongInt(bits) => {
                 let sentence = format!("an integer of {bits} bits: constants have at most 127");
-                return Err(TextError::new(TextErrorKind::Unsupported, sentence));
+                return Err(TextError::new(TextErrorKind::Expression, sentence));
             }
         })
     }
@@ -164,7 +173,13 @@ impl<'r> Reader<'r> {
     }
 
     pub(super) fn column(&self, path: &str) -> Option<Value> {
-        self.places.get(path).map(|&at| Value::Column(self.columns[at].clone().cut_to(self.nodes.rows)))
+        self.places.get(path).map(|&at| self.column_at(at))
+    }
+
+    fn column_at(&self, at: usize) -> Value {
+        let mut column = self.columns[at].clone().cut_to(self.nodes.rows);
+        column.place = Some(ColumnPlace { column: at, element: Vec::new() });
+        Value::Column(column)
     }
 
     fn has_below(&self, path: &str) -> bool {
@@ -210,6 +225,11 @@ impl<'r> Reader<'r> {
             Parameter::List(_) => {
                 Err(type_error(format!("'{name}' is a list, which stands behind 'in' only")))
             }
+            Parameter::Column(column) => {
+                let is_same = |known: &QueryColumn| Arc::ptr_eq(known.source(), column.source());
+                let known = self.columns.iter().position(is_same);
+                Ok(known.map_or_else(|| Value::Column(column.clone()), |at| self.column_at(at)))
+            }
             Parameter::Rows(ty, source) => {
                 let (shape, rows) = (source.shape(), self.nodes.rows);
                 if shape != [rows] {
@@ -218,7 +238,8 @@ impl<'r> Reader<'r> {
                         format!("'{name}' has shape ({shape},): one value, or one for each of {rows} rows");
                     return Err(TextError::new(TextErrorKind::Value, sentence));
                 }
-                Ok(Value::Item(self.nodes.load(source, *ty)))
+                let origin = Origin::Parameter(name.to_owned());
+                Ok(Value::Item(self.nodes.load_of(source, *ty, origin)))
             }
         }
     }
@@ -248,7 +269,8 @@ impl<'r> Reader<'r> {
         } else {
             format!(" and no parameter ({})", names.join(", "))
         };
-        self.error(span, format!("'{shown}' is no column ({known}){given}"))
+        let sentence = format!("'{shown}' is no column ({known}){given}");
+        TextError::new(TextErrorKind::Name, sentence).at(self.text, span)
     }
 
     /// `a + b - c`.

@@ -9,7 +9,7 @@ use super::super::numbers::numbers;
 use super::Result;
 use super::columns::type_error;
 use super::constants::{Constant, as_float};
-use super::nodes::{F64, Item, Nodes, item_bytes};
+use super::nodes::{Argument, F64, Item, Nodes, item_bytes};
 use super::types::ItemType;
 use crate::base::pool::Job;
 use crate::compute::reduce::reduce;
@@ -50,6 +50,13 @@ pub(super) fn options(name: &str) -> &'static [&'static str] {
 /// # Errors
 /// `Type` for items that it does not take, `Value` for the least of no rows, and what goes wrong with reading.
 pub(super) fn call(nodes: &mut Nodes, name: &str, item: Item, correction: f64) -> Result<Item> {
+    let found = reduced(nodes, name, item, correction);
+    let correction = matches!(name, "std" | "var").then_some(Argument::Weak(Constant::Float(correction)));
+    let args: Vec<Argument> = [item.into()].into_iter().chain(correction).collect();
+    nodes.or_elsewhere(found, name, &args)
+}
+
+fn reduced(nodes: &mut Nodes, name: &str, item: Item, correction: f64) -> Result<Item> {
     let found = REDUCTIONS.iter().find(|(known, ..)| *known == name);
     let Some(&(_, operation, skips_nan)) = found else {
         return Err(type_error(format!("{name} is no function of all rows")));

@@ -208,7 +208,7 @@ fn read(source: &dyn BoxSource, first: u64, count: u64) -> Result<(Aligned, usiz
 }
 
 /// The texts of some rows as UTF-8, empty where there is none.
-fn texts(column: &QueryColumn, first: u64, count: u64) -> Result<Vec<String>> {
+pub(super) fn texts(column: &QueryColumn, first: u64, count: u64) -> Result<Vec<String>> {
     match &column.values {
         ColumnValues::FixedBytes(source) => {
             let (items, bytes) = read(&**source, first, count)?;

@@ -12,6 +12,7 @@ use super::super::columns::{ColumnValues, QueryColumn};
 use super::Result;
 use super::columns::{check_scalar, described, item, type_error};
 use super::constants::Constant;
+use super::elsewhere::{ElsewhereOperand, Rows};
 use super::nodes::{BOOL, I64, Nodes};
 use super::operands::shown;
 use super::values::Value;
@@ -88,8 +89,7 @@ pub(super) fn call(nodes: &mut Nodes, function: &'static StringFunction, values:
         _ => return Err(type_error(format!("{}: {name} takes strings", described(column)))),
     };
     if is_points && !function.takes_points {
-        let sentence = format!("{name} of characters is not computed here");
-        return Err(TextError::new(TextErrorKind::Unsupported, sentence));
+        return characters(nodes, name, column, source);
     }
     if matches!(name, "isdecimal" | "isnumeric") {
         return Err(type_error(format!("{}: {name} takes characters, and no bytes", described(column))));
@@ -116,7 +116,7 @@ pub(super) fn call(nodes: &mut Nodes, function: &'static StringFunction, values:
             let values =
                 if is_points { ColumnValues::FixedPoints(made) } else { ColumnValues::FixedBytes(made) };
             let path = format!("{name}({})", column.path);
-            Value::Column(QueryColumn { path, values, mask: mask.clone() })
+            Value::Column(QueryColumn { path, values, mask: mask.clone(), place: None })
         }
         (output, mask) => {
             let item = nodes.load(&made, if output == Output::Truths { BOOL } else { I64 });
@@ -124,6 +124,32 @@ pub(super) fn call(nodes: &mut Nodes, function: &'static StringFunction, values:
                 None => Value::Item(item),
                 Some(mask) => Value::Masked(item, nodes.load(mask, BOOL)),
             }
+        }
+    })
+}
+
+/// A function that asks what characters are.
+fn characters(
+    nodes: &mut Nodes,
+    name: &str,
+    column: &QueryColumn,
+    source: &Arc<dyn BoxSource>,
+) -> Result<Value> {
+    let Some(elsewhere) = nodes.elsewhere.clone() else {
+        let sentence = format!("{name} of characters is not computed here");
+        return Err(TextError::new(TextErrorKind::Unsupported, sentence));
+    };
+    let operand = ElsewhereOperand::Rows(Rows::Points(Arc::clone(source)));
+    let mask = column.mask.clone();
+    Ok(match (elsewhere.call(name, vec![operand])?, mask) {
+        (Rows::Points(made), mask) => {
+            let path = format!("{name}({})", column.path);
+            Value::Column(QueryColumn { path, values: ColumnValues::FixedPoints(made), mask, place: None })
+        }
+        (Rows::Items(ty, made), None) => Value::Item(nodes.load(&made, ty)),
+        (Rows::Items(ty, made), Some(mask)) => {
+            let item = nodes.load(&made, ty);
+            Value::Masked(item, nodes.load(&mask, BOOL))
         }
     })
 }

@@ -35,6 +35,13 @@ pub(super) fn call(nodes: &mut Nodes, function: Function, args: &[Argument]) -> 
         // Both leave NaT, the least integer, as it is.
         return Ok(nodes.raw(function.name, &[*item], item.ty));
     }
+    if let ("where", [Argument::Item(condition), Argument::Item(a), Argument::Item(b)]) =
+        (function.name, args)
+        && a.ty == b.ty
+        && condition.ty == BOOL
+    {
+        return Ok(nodes.raw("where", &[*condition, *a, *b], a.ty));
+    }
     let [a, b] = args else { return Err(refused(function, args)) };
     if function.is_comparison() {
         let (Some(a), Some(b)) = (time_item(a), time_item(b)) else { return Err(refused(function, args)) };

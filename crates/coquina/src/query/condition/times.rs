@@ -9,6 +9,8 @@ use super::super::columns::{TimeType, TimeUnit};
 use super::Result;
 use crate::expr::text::{TextError, TextErrorKind};
 
+/// The year that times count from.
+const EPOCH: i128 = 1970;
 /// No time.
 pub(super) const NAT: i64 = i64::MIN;
 
@@ -48,14 +50,14 @@ impl Moment {
             (None, Some(other)) => {
                 let years = self.ty.unit == TimeUnit::Year;
                 let months = count * i128::from(self.ty.step) * if years { 12 } else { 1 };
-                let days = days_of(months.div_euclid(12), months.rem_euclid(12) + 1, 1);
+                let days = days_of(EPOCH + months.div_euclid(12), months.rem_euclid(12) + 1, 1);
                 Ok(scaled(days, TimeUnit::Day.attoseconds().unwrap_or(1), other * step))
             }
             (Some(own), None) => {
                 let (days, is_day) =
                     scaled(count, own * i128::from(self.ty.step), TimeUnit::Day.attoseconds().unwrap_or(1));
                 let (year, month, day) = date_of(days);
-                let months = year * 12 + month - 1;
+                let months = (year - EPOCH) * 12 + month - 1;
                 let per = step * if ty.unit == TimeUnit::Year { 12 } else { 1 };
                 let is_exact = is_day && day == 1 && months.rem_euclid(per) == 0;
                 Ok((months.div_euclid(per), is_exact))
@@ -120,7 +122,7 @@ pub(super) fn parsed(text: &str) -> Option<Moment> {
         Some(Moment { ty: TimeType::instant(unit), count })
     };
     if digits.rest.is_empty() {
-        return moment(TimeUnit::Year, year - 1970);
+        return moment(TimeUnit::Year, year - EPOCH);
     }
     let is_compact = !digits.took('-');
     if is_compact {
@@ -128,7 +130,7 @@ pub(super) fn parsed(text: &str) -> Option<Moment> {
     }
     let month = digits.two(1..=12)?;
     if digits.rest.is_empty() {
-        return moment(TimeUnit::Month, (year - 1970) * 12 + month - 1);
+        return moment(TimeUnit::Month, (year - EPOCH) * 12 + month - 1);
     }
     if !digits.took('-') {
         return None;

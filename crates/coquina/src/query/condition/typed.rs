@@ -14,6 +14,11 @@ impl Nodes {
     /// # Errors
     /// `Type`, `Value`, `Overflow` and `Unsupported` for operands that it does not take.
     pub(super) fn call(&mut self, function: Function, args: &[Argument]) -> Result<Item> {
+        let found = self.called(function, args);
+        self.or_elsewhere(found, function.name, args)
+    }
+
+    fn called(&mut self, function: Function, args: &[Argument]) -> Result<Item> {
         let is_time = |arg: &Argument| matches!(arg, Argument::Item(Item { ty: ItemType::Time(_), .. }));
         if args.iter().any(is_time) {
             return time_arithmetic::call(self, function, args);

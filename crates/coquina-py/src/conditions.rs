@@ -1,0 +1,382 @@
+//! Conditions as text: bound to columns, with what they are computed of.
+//!
+//! A column is a tuple `(path, kind, type, sources, mask, detail)`: its sources are [`Lazy`], its detail are the members of
+//! an enumeration, the zone of times, or the type, the values and the order of categories. A parameter is a number or text of
+//! Python's, or a tuple that begins with what it is.
+
+use std::sync::Arc;
+
+use coquina::array::BoxSource;
+use coquina::expr::Node;
+use coquina::expr::text::{TextError, TextErrorKind};
+use coquina::query::condition::{
+    BoundNode, BoundText, Elsewhere, ElsewhereOperand, ItemType, NumberType, Origin, Parameter, Rows,
+    bound_condition, bound_expression,
+};
+use coquina::query::{Categories, ColumnPlace, ColumnValues, QueryColumn, TimeType};
+use coquina::{Error, Result};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::errors::{Raised, UnsupportedError};
+use crate::lazy::Lazy;
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<QueryColumns>()?;
+    module.add_class::<ReadText>()
+}
+
+/// The columns that texts are about.
+#[pyclass(frozen, module = "coquina._core")]
+pub(crate) struct QueryColumns {
+    columns: Vec<QueryColumn>,
+    elsewhere: Arc<dyn Elsewhere>,
+}
+
+#[pymethods]
+impl QueryColumns {
+    #[new]
+    fn new(columns: &Bound<'_, PyList>, elsewhere: Py<PyAny>) -> Result<Self, Raised> {
+        let columns = columns.iter().map(|one| column_of(&one)).collect::<Result<_, Raised>>()?;
+        Ok(Self { columns, elsewhere: Arc::new(ByPython(elsewhere)) })
+    }
+
+    /// Binds a condition.
+    fn condition(&self, text: &str, params: Option<&Bound<'_, PyDict>>) -> Result<ReadText, Raised> {
+        let params = params.map(parameters_of).transpose()?.unwrap_or_default();
+        let found = bound_condition(text, &self.columns, &params, Some(Arc::clone(&self.elsewhere)));
+        Ok(ReadText { text: found.map_err(raised)? })
+    }
+
+    /// Binds an expression.
+    fn expression(&self, text: &str, params: Option<&Bound<'_, PyDict>>) -> Result<ReadText, Raised> {
+        let params = params.map(parameters_of).transpose()?.unwrap_or_default();
+        let found = bound_expression(text, &self.columns, &params, Some(Arc::clone(&self.elsewhere)));
+        Ok(ReadText { text: found.map_err(raised)? })
+    }
+}
+
+/// A text that was bound to columns.
+#[pyclass(frozen, module = "coquina._core")]
+pub(crate) struct ReadText {
+    text: BoundText,
+}
+
+#[pymethods]
+impl ReadText {
+    /// NumPy's name of the type of the values.
+    #[getter]
+    fn type_name(&self) -> String {
+        self.text.ty().name()
+    }
+
+    /// The number of the node of the values.
+    #[getter]
+    fn node(&self) -> usize {
+        self.text.node()
+    }
+
+    /// The number of the node that says where a value is missing.
+    #[getter]
+    fn nulls_node(&self) -> Option<usize> {
+        self.text.nulls_node()
+    }
+
+    /// The number of the column that the text names, and which of the values of a row.
+    #[getter]
+    fn column(&self) -> Option<(usize, Vec<u64>)> {
+        self.text.column().map(|place| (place.column, place.element.clone()))
+    }
+
+    /// Whether a node calls a function.
+    fn is_call(&self, node: usize) -> bool {
+        self.text.nodes().nth(node).is_some_and(|found| matches!(found.node, Node::Call(..)))
+    }
+
+    /// NumPy's name of the type of the items of a node.
+    fn type_of(&self, node: usize) -> Option<String> {
+        self.text.nodes().nth(node).map(|found| found.ty.name())
+    }
+
+    /// The items of a node.
+    fn lazy(&self, node: usize) -> Result<Lazy, Raised> {
+        if node >= self.text.nodes().count() {
+            return Err(Error::invalid(format!("node {node}: there is none")).into());
+        }
+        Ok(Lazy::of_program(self.text.bound(node).map_err(raised)?))
+    }
+
+    /// The nodes: `("load", input, type)`, `("constant", bytes, type)`, `("cast", node, taken, type)`,
+    /// `("call", name, nodes, taken, type)`; `taken` are the types as which the nodes are taken.
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.text.nodes().map(|node| node_of(py, node)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The inputs: each as `Lazy`, and a tuple that begins with what it is: `("values", place)`, `("mask", place)`,
+    /// `("lookup", place, type, table, other)`, `("among", place, type, items)`, `("among texts", place, texts)`,
+    /// `("matches", place, op, text)`, `("parameter", name)`, `("other",)`. A place is the number of a column, and
+    /// which of the values of a row.
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let made = self.text.inputs().map(|(source, origin)| {
+            let lazy = Bound::new(py, Lazy::of(Arc::clone(source), true))?.into_any();
+            PyTuple::new(py, [lazy, origin_of(py, origin)?.into_any()])
+        });
+        PyList::new(py, made.collect::<PyResult<Vec<_>>>()?)
+    }
+}
+
+fn node_of<'py>(py: Python<'py>, node: BoundNode<'_>) -> PyResult<Bound<'py, PyTuple>> {
+    let ty = node.ty.name();
+    let taken = || node.taken.iter().map(|ty| ty.name()).collect::<Vec<_>>();
+    match node.node {
+        Node::Load(input, _) => ("load", *input, ty).into_pyobject(py),
+        Node::Constant(_, bytes) => ("constant", PyBytes::new(py, bytes), ty).into_pyobject(py),
+        Node::Cast(of, _) => ("cast", *of, taken(), ty).into_pyobject(py),
+        Node::Call(name, args) => ("call", name, args.clone(), taken(), ty).into_pyobject(py),
+    }
+}
+
+fn origin_of<'py>(py: Python<'py>, origin: &Origin) -> PyResult<Bound<'py, PyTuple>> {
+    let place = |place: &ColumnPlace| (place.column, place.element.clone());
+    let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
+    match origin {
+        Origin::Values(of) => ("values", place(of)).into_pyobject(py),
+        Origin::Mask(of) => ("mask", place(of)).into_pyobject(py),
+        Origin::Lookup { of, ty, table, other } => {
+            ("lookup", place(of), ty.name(), bytes(table), bytes(other)).into_pyobject(py)
+        }
+        Origin::Among(of, ty, items) => ("among", place(of), ty.name(), bytes(items)).into_pyobject(py),
+        Origin::AmongTexts(of, texts) => {
+            let texts: Vec<_> = texts.iter().map(|text| bytes(text)).collect();
+            ("among texts", place(of), texts).into_pyobject(py)
+        }
+        Origin::Matches(of, op, text) => ("matches", place(of), *op, bytes(text)).into_pyobject(py),
+        Origin::Parameter(name) => ("parameter", name).into_pyobject(py),
+        Origin::Other => PyTuple::new(py, ["other"]),
+    }
+}
+
+/// An error of a text as Python's: that of the reader of expressions, or one of Python's with a note of the place.
+fn raised(error: TextError) -> Raised {
+    Python::attach(|py| made_error(py, error).unwrap_or_else(Raised::from))
+}
+
+fn made_error(py: Python<'_>, error: TextError) -> PyResult<Raised> {
+    let class = py.import("coquina.expressions.grammar")?.getattr("ExpressionError")?;
+    let placed = |sentence: &str| class.call1((sentence, error.text(), error.column(), error.width()));
+    let sentence = error.sentence().to_owned();
+    let made = match error.kind() {
+        // An integer that does not fit is Python's OverflowError, which says nothing of the text.
+        TextErrorKind::Expression | TextErrorKind::Overflow => {
+            return Ok(PyErr::from_value(placed(&sentence)?).into());
+        }
+        TextErrorKind::Name => {
+            let name: String = error.text().chars().skip(error.column()).take(error.width()).collect();
+            let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let hint = format!("; values of names are given as params={{'{name}': ...}}");
+            let hint = if is_plain { hint } else { String::new() };
+            return Ok(PyErr::from_value(placed(&(sentence + &hint))?).into());
+        }
+        TextErrorKind::Type => PyTypeError::new_err(sentence),
+        TextErrorKind::Value => PyValueError::new_err(sentence),
+        TextErrorKind::Unsupported => UnsupportedError::new_err(sentence),
+        TextErrorKind::Engine => {
+            let engine = error.into_engine().unwrap_or_else(|| Error::invalid(sentence));
+            return Ok(engine.into());
+        }
+    };
+    if !error.text().is_empty() {
+        made.add_note(py, placed("in the expression")?.str()?.to_str()?)?;
+    }
+    Ok(made.into())
+}
+
+fn type_of(name: &str) -> Result<NumberType> {
+    NumberType::by_name(name).ok_or_else(|| Error::unsupported(format!("type {name:?}: none of ours")))
+}
+
+fn time_of(name: &str) -> Result<TimeType> {
+    TimeType::by_name(name).ok_or_else(|| Error::unsupported(format!("type {name:?}: no times of ours")))
+}
+
+/// A type by NumPy's name.
+fn item_type(name: &str) -> Result<ItemType> {
+    if name == ItemType::Half.name() {
+        return Ok(ItemType::Half);
+    }
+    let number = NumberType::by_name(name).map(ItemType::Number);
+    number.map_or_else(|| time_of(name).map(ItemType::Time), Ok)
+}
+
+/// What Python says of a column.
+#[derive(FromPyObject)]
+struct Given<'py>(
+    String,
+    String,
+    String,
+    Vec<PyRef<'py, Lazy>>,
+    Option<PyRef<'py, Lazy>>,
+    Option<Bound<'py, PyAny>>,
+);
+
+fn column_of(given: &Bound<'_, PyAny>) -> Result<QueryColumn, Raised> {
+    let Given(path, kind, ty, sources, mask, detail) = given.extract()?;
+    let source = |at: usize| -> Result<Arc<dyn BoxSource>> {
+        let found = sources.get(at).map(|lazy| Arc::clone(&lazy.source));
+        found.ok_or_else(|| Error::invalid(format!("column {path:?}: {kind} without a source {at}")))
+    };
+    let missing = || Error::invalid(format!("column {path:?}: {kind} without a detail"));
+    let detail = || detail.as_ref().ok_or_else(missing);
+    let values = match kind.as_str() {
+        "numbers" => ColumnValues::Numbers { ty: type_of(&ty)?, source: source(0)? },
+        "halves" => ColumnValues::Halves(source(0)?),
+        "bytes" => ColumnValues::FixedBytes(source(0)?),
+        "points" => ColumnValues::FixedPoints(source(0)?),
+        "enumeration" => {
+            let members: Vec<(String, i64)> = detail()?.extract()?;
+            ColumnValues::Enumeration { ty: type_of(&ty)?, source: source(0)?, members: members.into() }
+        }
+        "times" => ColumnValues::Times { ty: time_of(&ty)?, source: source(0)?, zone: None },
+        "seconds" => ColumnValues::Seconds(source(0)?),
+        "texts" => ColumnValues::Texts { offsets: source(0)?, bytes: source(1)? },
+        "categories" => {
+            let (own, items, is_ordered): (String, Bound<'_, PyAny>, bool) = detail()?.extract()?;
+            let categories = Arc::new(categories_of(&own, &items)?);
+            ColumnValues::Categories { ty: type_of(&ty)?, codes: source(0)?, categories, is_ordered }
+        }
+        _ => return Err(Error::unsupported(format!("column {path:?}: {kind} has no conditions")).into()),
+    };
+    let column = QueryColumn::new(path.clone(), values);
+    Ok(match mask {
+        None => column,
+        Some(mask) => column.with_mask(Arc::clone(&mask.source)),
+    })
+}
+
+fn categories_of(name: &str, items: &Bound<'_, PyAny>) -> Result<Categories, Raised> {
+    if name == "text" {
+        return Ok(Categories::Texts(items.extract()?));
+    }
+    Ok(match item_type(name)? {
+        ItemType::Number(ty) => {
+            let items = items.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().to_vec();
+            Categories::Numbers { ty, items }
+        }
+        ItemType::Time(ty) => Categories::Times { ty, items: items.extract()? },
+        ItemType::Half => return Err(Error::unsupported("categories of half precision").into()),
+    })
+}
+
+fn parameters_of(params: &Bound<'_, PyDict>) -> Result<Vec<(String, Parameter)>, Raised> {
+    params.iter().map(|(name, value)| Ok((name.extract()?, parameter_of(&value)?))).collect()
+}
+
+fn parameter_of(value: &Bound<'_, PyAny>) -> Result<Parameter, Raised> {
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        return made_parameter(tuple);
+    }
+    Ok(if let Ok(truth) = value.cast_exact::<PyBool>() {
+        Parameter::Bool(truth.is_true())
+    } else if value.is_exact_instance_of::<PyInt>() {
+        let too_long = |_| Error::unsupported("an integer of more than 127 bits");
+        Parameter::Int(value.extract().map_err(too_long)?)
+    } else if value.is_exact_instance_of::<PyFloat>() {
+        Parameter::Float(value.extract()?)
+    } else if let Ok(complex) = value.cast_exact::<PyComplex>() {
+        Parameter::Complex(complex.real(), complex.imag())
+    } else if let Ok(text) = value.cast_exact::<PyString>() {
+        let halves = |_| Error::unsupported("text with halves of characters");
+        Parameter::Text(text.to_str().map_err(halves)?.to_owned())
+    } else if let Ok(bytes) = value.cast_exact::<PyBytes>() {
+        Parameter::Bytes(bytes.as_bytes().to_vec())
+    } else {
+        return Err(Error::unsupported(format!("a parameter of type {}", value.get_type().name()?)).into());
+    })
+}
+
+/// `("number", type, bytes)`, `("time", type, count)`, `("list", values)` with None for what is missing,
+/// `("column", column)`, `("rows", type, lazy)`.
+fn made_parameter(tuple: &Bound<'_, PyTuple>) -> Result<Parameter, Raised> {
+    let part = |at: usize| tuple.get_item(at);
+    let kind: String = part(0)?.extract()?;
+    let name = || -> PyResult<String> { part(1)?.extract() };
+    Ok(match kind.as_str() {
+        "number" => {
+            let bytes = part(2)?.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().to_vec();
+            Parameter::Number(type_of(&name()?)?, bytes)
+        }
+        "time" => Parameter::Time(time_of(&name()?)?, part(2)?.extract()?),
+        "list" => {
+            let items = part(1)?.cast_into::<PyList>().map_err(PyErr::from)?;
+            let item = |item: Bound<'_, PyAny>| -> Result<_, Raised> {
+                if item.is_none() { Ok(None) } else { parameter_of(&item).map(Some) }
+            };
+            Parameter::List(items.iter().map(item).collect::<Result<_, Raised>>()?)
+        }
+        "column" => Parameter::Column(column_of(&part(1)?)?),
+        "rows" => {
+            let lazy: PyRef<'_, Lazy> = part(2)?.extract().map_err(PyErr::from)?;
+            Parameter::Rows(item_type(&name()?)?, Arc::clone(&lazy.source))
+        }
+        _ => return Err(Error::invalid(format!("parameter {kind:?}")).into()),
+    })
+}
+
+/// A function of Python's that computes what there are no kernels for: it takes a name and operands, numbers and text
+/// of Python's or `(type, lazy)`, and returns such a tuple. The type of text is "U" and its width.
+struct ByPython(Py<PyAny>);
+
+impl Elsewhere for ByPython {
+    fn call(&self, name: &str, operands: Vec<ElsewhereOperand>) -> Result<Rows, TextError> {
+        Python::attach(|py| {
+            let operands = operands.into_iter().map(|operand| operand_of(py, operand));
+            let operands = PyList::new(py, operands.collect::<PyResult<Vec<_>>>()?)?;
+            let found = self.0.bind(py).call1((name, operands))?;
+            let (ty, lazy): (String, PyRef<'_, Lazy>) = found.extract()?;
+            let source = Arc::clone(&lazy.source);
+            if ty.starts_with('U') {
+                return Ok(Rows::Points(source));
+            }
+            Ok(Rows::Items(item_type(&ty).map_err(Raised::from)?, source))
+        })
+        .map_err(text_error)
+    }
+}
+
+fn operand_of(py: Python<'_>, operand: ElsewhereOperand) -> PyResult<Bound<'_, PyAny>> {
+    let rows = |ty: String, source| -> PyResult<Bound<'_, PyAny>> {
+        Ok((ty, Lazy::of(source, true)).into_pyobject(py)?.into_any())
+    };
+    match operand {
+        ElsewhereOperand::Rows(Rows::Items(ty, source)) => rows(ty.name(), source),
+        ElsewhereOperand::Rows(Rows::Points(source)) => rows(format!("U{}", source.item_bytes() / 4), source),
+        ElsewhereOperand::One(Parameter::Bool(value)) => value.into_bound_py_any(py),
+        ElsewhereOperand::One(Parameter::Int(value)) => value.into_bound_py_any(py),
+        ElsewhereOperand::One(Parameter::Float(value)) => value.into_bound_py_any(py),
+        ElsewhereOperand::One(Parameter::Complex(real, imag)) => {
+            Ok(PyComplex::from_doubles(py, real, imag).into_any())
+        }
+        ElsewhereOperand::One(Parameter::Text(text)) => text.into_bound_py_any(py),
+        ElsewhereOperand::One(Parameter::Bytes(bytes)) => Ok(PyBytes::new(py, &bytes).into_any()),
+        ElsewhereOperand::One(_) => Err(PyTypeError::new_err("an operand that is no constant")),
+    }
+}
+
+/// An error of a function of Python's as one of a text.
+fn text_error(error: PyErr) -> TextError {
+    Python::attach(|py| {
+        let sentence = error.value(py).to_string();
+        let kinds = [
+            (error.is_instance_of::<PyTypeError>(py), TextErrorKind::Type),
+            (error.is_instance_of::<PyValueError>(py), TextErrorKind::Value),
+            (error.is_instance_of::<UnsupportedError>(py), TextErrorKind::Unsupported),
+            (error.is_instance_of::<PyArithmeticError>(py), TextErrorKind::Expression),
+        ];
+        match kinds.iter().find(|(is, _)| *is) {
+            Some((_, kind)) => TextError::new(*kind, sentence),
+            None => Error::from(std::io::Error::other(error)).into(),
+        }
+    })
+}
