@@ -316,10 +316,7 @@ class Array(Operators, _core.ArrayBase):
         self.handle.close()
 
     def verify(self, *, threads: int | None = None) -> list[Damage]:
-        """Read and check every chunk, and return those that are damaged, with their regions.
-
-        Checksums are looked at, also if the array was opened with `verify=False`.
-        """
+        """Read and check every chunk, and its checksum; return those that are damaged, with their regions."""
         return [Damage.of(*damage) for damage in self.handle.verify(threads=threads)]
 
     def repair(self, path: Path, *, overwrite: bool = False, threads: int | None = None) -> list[Damage]:

@@ -443,10 +443,8 @@ class Table(Queries):
     def resize(self, nrows: int) -> None:
         """Keep the first `nrows` rows; if there are fewer, add some behind the last.
 
-        New rows have the columns' defaults: null where values can be missing, else zeros and empty text
-        unless the column was made with another default. Zeros and defaults of HDF5's own kind, that is fill
-        values, take no space and no time, however many they are; others are written. Columns with few rows
-        get larger chunks where they would have too many.
+        New rows have the columns' defaults, which take no space and no time if they are zeros or HDF5's fill
+        values: null, zeros, empty text, or what was given. Short columns get larger chunks if need be.
         """
         nrows = index(nrows)
         if nrows < 0:
@@ -771,13 +769,11 @@ class Table(Queries):
         columns = ", ".join([f"{quoted(spec.name)} {_shown(spec)}" for spec in self.schema])
         return f"<Table {self.name!r} ({self.nrows} rows, {self._layout.kind}): {columns}>"
 
+    _repr_html_ = table_html
+
     def __str__(self) -> str:
         """Return the first and the last rows, in columns that line up."""
         return table_text(self)
-
-    def _repr_html_(self) -> str:
-        """Return columns and some rows, for notebooks."""
-        return table_html(self)
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
