@@ -14,6 +14,7 @@ from weakref import WeakSet, WeakValueDictionary, ref
 
 from coquina._core import TableDirectory, UnsupportedError
 from coquina.arrays.array import Array
+from coquina.attrs import Attrs
 from coquina.dtypes import parse_dtype
 
 if TYPE_CHECKING:
@@ -73,6 +74,26 @@ def shared(engine: TableDirectory) -> Directory:
         return found
 
 
+class _Layers:
+    """The metadata of an array, each change of which is a change of the table."""
+
+    def __init__(self, array: TableArray) -> None:
+        self._array = array
+
+    def layer(self, name: str, /) -> bytes | None:
+        return self._array.handle.layer(name)
+
+    def layer_names(self) -> list[str]:
+        return self._array.handle.layer_names()
+
+    def metalayers(self) -> list[tuple[str, bytes]]:
+        return self._array.handle.metalayers()
+
+    def set_layer(self, name: str, content: bytes | None, /) -> None:
+        with self._array.directory.transaction():
+            self._array.handle.set_layer(name, content)
+
+
 class TableArray(Array):
     """An array that is part of a table in a directory."""
 
@@ -117,6 +138,11 @@ class TableArray(Array):
         else:
             with self.directory.transaction():
                 super().resize_axes(shape, threads)
+
+    @property
+    def attrs(self) -> Attrs:
+        """Metadata by name; each change is a commit of the table."""
+        return Attrs(_Layers(self))
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
