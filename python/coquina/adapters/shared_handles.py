@@ -21,6 +21,7 @@ from coquina.arrays.array import Array
 from coquina.arrays.opening import open as open_file
 from coquina.arrays.opening import restore
 from coquina.arrays.writes import changes_of
+from coquina.expressions.expression import Expr
 from coquina.hdf5.files import File
 
 if TYPE_CHECKING:
@@ -201,6 +202,9 @@ def _pickled(items: Any, reduced: Callable[[Array], tuple[Any, ...]]) -> bytes:
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, Array):
                 return reduced(obj)
+            if isinstance(obj, Expr):
+                # Functions of Python's too, which a pickle alone does not take.
+                return Expr, (obj.node,)
             return base.reducer_override(self, obj)
 
     out = BytesIO()

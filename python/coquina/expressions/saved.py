@@ -134,7 +134,7 @@ def facts_at(path: str) -> dict[str, Any] | None:
     """
     try:
         frame = _core.open_content(path)
-    except _core.CoquinaError:
+    except (_core.CoquinaError, OSError):
         return None
     if not isinstance(frame, _core.FrameHandle):
         return None

@@ -369,4 +369,4 @@ class Reader:
         return as_node(Expr(value).T) if node.attr == "T" else call(FUNCTIONS[node.attr], value)
 
 
-__all__ = ["ExpressionError", "Reader", "expr"]
+__all__ = ["ExpressionError", "expr"]
