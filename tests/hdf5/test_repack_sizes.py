@@ -79,12 +79,11 @@ def test_goals_that_weigh_time_may_take_more_bytes(tmp_path):
 def test_chunks_that_are_named_stay_as_they_are_named(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         f.create_dataset("x", data=np.arange(10_000), chunks=(100,), compression="gzip")
-    for chunks, expected in (((50,), (50,)), (None, (10_000,))):
-        out = tmp_path / f"{expected[0]}.h5"
-        given_ones = {} if chunks is None else {"chunks": chunks}
-        repack(tmp_path / "a.h5", out, codec="auto", goal="speed", **given_ones)
+    for chunks, expected in (((50,), 50), (None, 10_000)):
+        out = tmp_path / f"{expected}.h5"
+        repack(tmp_path / "a.h5", out, codec="auto", goal="speed", chunks=chunks)
         with File(out) as f:
-            assert min(f["x"].chunks[0], 10_000) == expected[0]
+            assert min(f["x"].chunks[0], 10_000) == expected
     repack(tmp_path / "a.h5", tmp_path / "c.h5", filter="blosc2")
     with File(tmp_path / "c.h5") as f:
         assert f["x"].chunks == (100,)
