@@ -10,13 +10,15 @@ sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 project = "coquina"
 author = "the authors of coquina"
 version = release = coquina.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "api_pages", "outside"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "api_pages", "outside", "redirects"]
 exclude_patterns = ["_build"]
 nitpicky = True
 
 html_theme = "furo"
 html_title = f"coquina {version}"
-html_static_path = []
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 html_copy_source = False
 
 myst_enable_extensions = ["colon_fence"]

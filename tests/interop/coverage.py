@@ -1,6 +1,6 @@
 """What is read and written of other systems' formats, and the test against the live peer that says so.
 
-`python -m tests.interop.coverage` prints the page that docs/what-is-read-and-written.md is.
+`python -m tests.interop.coverage` prints the page that docs/supported-formats.md is.
 """
 
 # ruff: noqa: E501 (a table)
