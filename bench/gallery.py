@@ -105,7 +105,7 @@ def machine(about: Mapping[str, str]) -> str:
 def page(results: Sequence[Result]) -> str:
     """The gallery."""
     found = {one.study.name: one for one in results}
-    parts = [HEAD, *highlights(results), READING, "## Main figures", front(results)]
+    parts = [HEAD, "## Highlights", *highlights(results), READING, "## Main figures", front(results)]
     for study in STUDIES:
         parts += section(study, found.get(study.name))
     parts += ["## All lines", table(results)]
