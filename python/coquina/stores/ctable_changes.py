@@ -2,8 +2,8 @@
 
 In: encoded values, and physical rows: those of the arrays, with the deleted ones. Out: changed leaves.
 Source: docs/formats/blosc2-stores.md, "Tables".
-Invariant: rows are there, or are not, once `_valid_rows` says so. Values are overwritten when one file takes the
-    place of another, or one archive that of another. What a kill left behind the last row is cut off before
+Invariant: rows are there, or are not, once `_valid_rows` says so. Values are overwritten when a file takes
+    the place of another, or an archive that of another. What a kill left behind the last row is cut off before
     anything is put there.
 """
 
