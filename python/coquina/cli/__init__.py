@@ -34,6 +34,7 @@ from coquina.cli import (
     recover,
     repack,
     repair,
+    serve,
     tune,
     verify,
 )
@@ -62,6 +63,7 @@ COMMANDS = (
     compress,
     decompress,
     append,
+    serve,
     codecs,
     plugins,
     plugin_path,

@@ -1,0 +1,293 @@
+"""The application of ASGI: routes, who asks, and answers; blocking work goes to a few threads.
+
+In: requests of HTTP. Out: answers, errors as JSON.
+Invariant: the event loop never waits for a file or for the engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from anyio import CapacityLimiter, to_thread
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+
+from coquina.server import array_requests, h5grove, raw_files, table_requests
+from coquina.server.failures import RequestError, failure_of, not_found
+from coquina.server.gate import Gate
+from coquina.server.json_values import json_bytes
+from coquina.server.page import Page
+from coquina.server.page import folder as page_folder
+from coquina.server.parameters import Parameters
+from coquina.server.sending import send_bytes, send_file
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from coquina.server.encodings import Encoded
+    from coquina.server.presence import Presence
+    from coquina.server.service import Service
+    from coquina.server.users import User
+
+#: What is asked of one object of a file, by its route.
+OBJECTS: dict[str, Callable[..., Encoded]] = {
+    "tree": array_requests.tree,
+    "info": array_requests.info,
+    "slice": array_requests.slice_of,
+    "histogram": array_requests.histogram_of,
+    "storage": array_requests.storage_of,
+    "schema": table_requests.schema,
+    "rows": table_requests.rows,
+    "column": table_requests.column,
+    "points": table_requests.points,
+    "meta": h5grove.meta,
+    "attr": h5grove.attr,
+    "data": h5grove.data,
+    "stats": h5grove.stats,
+    "paths": h5grove.paths,
+}
+#: What is asked of the server itself.
+OTHERS: dict[str, Callable[..., Encoded]] = {"version": array_requests.version, "files": array_requests.files}
+_COOKIE = "coquina-token"
+_IDLE_CHECK_SECONDS = 2.0
+_SECURITY = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+_LOG = logging.getLogger("coquina.server")
+
+
+class Application:
+    """A server's answers, without its sockets. app: for ASGI.
+
+    origins: of pages elsewhere that may read answers, none by default. hosts: by which clients may call the
+    server, None for any. presence: of pages, for a server that ends with the last of them.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        origins: tuple[str, ...] = (),
+        hosts: frozenset[str] | None = None,
+        presence: Presence | None = None,
+    ) -> None:
+        """Make the routes; nothing is opened yet."""
+        self.service = service
+        self.gate = Gate(service.limits)
+        self._origins = origins
+        self._hosts = hosts
+        self._presence = presence
+        self._page = Page(page_folder())
+        self._threads: CapacityLimiter | None = None
+        routes = [
+            Route("/", self._answered(self._index)),
+            Route("/raw/{file:path}", self._answered(self._raw)),
+        ]
+        routes.append(Route("/assets/{name:path}", self._answered(self._asset)))
+        for name in (*OBJECTS, *OTHERS):
+            endpoint = self._answered(self._asked)
+            routes += [Route(f"/{name}/", endpoint), Route(f"/{name}", endpoint)]
+        if presence is not None:
+            routes += [Route(f"/{name}/", self._answered(self._heard)) for name in ("alive", "closed")]
+        self.app = Starlette(routes=routes, lifespan=self._lifespan)
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        del app
+        task = asyncio.create_task(self._close_idle())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            self.service.files.close_idle(forever=True)
+
+    async def _close_idle(self) -> None:
+        while True:
+            await asyncio.sleep(_IDLE_CHECK_SECONDS)
+            await to_thread.run_sync(self.service.files.close_idle)
+
+    async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what blocking work gives; so many run at the same time, others wait."""
+        if self._threads is None:
+            self._threads = CapacityLimiter(self.service.limits.threads)
+        return await to_thread.run_sync(work, *arguments, limiter=self._threads)
+
+    def _answered(self, handler: Callable[[Request, Any], Any]) -> Any:
+        """Return an application of ASGI for a handler, whose errors are answers too."""
+
+        async def endpoint(scope: Any, receive: Any, send: Any) -> None:
+            request = Request(scope, receive)
+            try:
+                self._check_host(request)
+                _check_method(request)
+                with self.gate.working():
+                    await handler(request, send)
+            except asyncio.CancelledError:
+                raise
+            except TimeoutError:
+                raise
+            except Exception as error:
+                failure = failure_of(error, self.service.root.path)
+                if failure.kind == "internal":
+                    _LOG.exception("%s %s", request.method, request.url.path)
+                await send_bytes(
+                    send, failure.status, self._headers(request, _errors(failure)), _body(failure)
+                )
+
+        return _Endpoint(endpoint)
+
+    def _check_host(self, request: Request) -> None:
+        if self._hosts is not None and (request.url.hostname or "") not in self._hosts:
+            raise RequestError(403, "host", "the server is not called so")
+
+    def user(self, request: Request) -> User:
+        """Return who asks, and count the request. Raises RequestError: 401, 429."""
+        users = self.service.users
+        header = request.headers.get("authorization", "")
+        token = header[7:].strip() if header[:7].lower() == "bearer " else None
+        token = token or request.query_params.get("token") or request.cookies.get(_COOKIE)
+        named = request.headers.get(users.header) if users.header else None
+        client = request.client.host if request.client else "local"
+        try:
+            user = users.user(token, named)
+        except RequestError:
+            self.gate.admit(client)
+            raise
+        self.gate.admit(user.name or client)
+        return user
+
+    def _headers(self, request: Request, headers: dict[str, str]) -> dict[str, str]:
+        """Return the headers of an answer: what pages elsewhere may do, and a cookie for our own page."""
+        made = {**_SECURITY, **headers}
+        origin = request.headers.get("origin")
+        if self._origins:
+            made["Vary"] = "Origin"
+        if origin is not None and (origin in self._origins or "*" in self._origins):
+            made["Access-Control-Allow-Origin"] = origin
+            made["Access-Control-Allow-Headers"] = "Authorization, Content-Type, Range, If-None-Match"
+            made["Access-Control-Allow-Methods"] = "GET, HEAD, POST, PUT, OPTIONS"
+            made["Access-Control-Expose-Headers"] = (
+                "X-Shape, X-Dtype, X-Step, X-Count, X-Total, ETag, Content-Range, Accept-Ranges"
+            )
+        token = request.query_params.get("token")
+        if token is not None and "Set-Cookie" not in made and not self.service.users.is_open:
+            with suppress(RequestError):
+                self.service.users.user(token, None)
+                secure = "; Secure" if request.url.scheme == "https" else ""
+                made["Set-Cookie"] = f"{_COOKIE}={_quoted(token)}; HttpOnly; SameSite=Strict; Path=/{secure}"
+        return made
+
+    async def _asked(self, request: Request, send: Any) -> None:
+        """Answer what is asked of an object, or of the server."""
+        if request.method == "OPTIONS":
+            await send_bytes(send, 204, self._headers(request, {}), b"")
+            return
+        user = self.user(request)
+        name = request.url.path.strip("/")
+        parameters = Parameters(request.query_params.multi_items())
+        if name in OTHERS:
+            made, tag = await self.in_thread(OTHERS[name], self.service, user, parameters), None
+        else:
+            known = request.headers.get("if-none-match")
+            made, tag = await self.in_thread(self._object, name, user, parameters, known)
+        headers = {"Cache-Control": "private, no-cache"}
+        if tag is not None:
+            headers["ETag"] = tag
+        if made is None:
+            await send_bytes(send, 304, self._headers(request, headers), b"")
+        else:
+            await self._send(request, send, made, headers)
+
+    def _object(
+        self, name: str, user: User, parameters: Parameters, known: str | None
+    ) -> tuple[Encoded | None, str]:
+        """Return the answer about an object and its ETag; no answer where the client has it."""
+        with self.service.found(user, parameters) as found:
+            state = f"{name} {found.file.tag} {sorted(parameters.pairs)}"
+            tag = f'"{hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
+            if known is not None and found.file.is_settled and raw_files.is_matched(known, tag):
+                return None, tag
+            return OBJECTS[name](self.service, found, parameters), tag
+
+    async def _send(self, request: Request, send: Any, made: Encoded, headers: dict[str, str]) -> None:
+        headers = {**headers, **made.headers, "Content-Type": made.media_type}
+        if made.filename is not None:
+            headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
+        if request.method == "HEAD":
+            headers["Content-Length"] = str(len(made.content))
+            await send_bytes(send, 200, self._headers(request, headers), b"")
+            return
+        await send_bytes(send, 200, self._headers(request, headers), made.content)
+
+    async def _raw(self, request: Request, send: Any) -> None:
+        """Answer with bytes of a file."""
+        user = self.user(request)
+        name = request.path_params["file"]
+
+        def answer() -> raw_files.RawAnswer:
+            place = self.service.readable(user, name)
+            return raw_files.answer(place, request.headers, is_head=request.method == "HEAD")
+
+        made = await self.in_thread(answer)
+        await send_file(send, raw_files.with_headers(made, self._headers(request, made.headers)))
+
+    async def _heard(self, request: Request, send: Any) -> None:
+        """Note that a page is open, or was closed."""
+        self.user(request)
+        page = request.query_params.get("page", "")[:80]
+        if self._presence is not None:
+            (self._presence.alive if "alive" in request.url.path else self._presence.closed)(page)
+        await send_bytes(send, 204, self._headers(request, {}), b"")
+
+    async def _index(self, request: Request, send: Any) -> None:
+        """Answer with the page."""
+        self.user(request)
+        made = await self.in_thread(self._page.file, "index.html")
+        await self._send(request, send, made, {"Cache-Control": "no-cache"})
+
+    async def _asset(self, request: Request, send: Any) -> None:
+        """Answer with a file of the page, which is no secret: scripts are asked for without a token."""
+        name = request.path_params["name"]
+        if ".." in name.split("/"):
+            raise not_found(f"{name!r}: there is no such file")
+        made = await self.in_thread(self._page.file, f"assets/{name}")
+        await self._send(request, send, made, {"Cache-Control": "max-age=3600"})
+
+
+class _Endpoint:
+    """An application of ASGI; starlette takes functions for something else."""
+
+    def __init__(self, endpoint: Any) -> None:
+        self._endpoint = endpoint
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._endpoint(scope, receive, send)
+
+
+def _check_method(request: Request) -> None:
+    is_word = request.method == "POST" and request.url.path in ("/alive/", "/closed/")
+    if request.method not in ("GET", "HEAD", "OPTIONS") and not is_word:
+        raise RequestError(405, "method", f"{request.method[:20]}: takes GET")
+
+
+def _errors(failure: RequestError) -> dict[str, str]:
+    headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+    if failure.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if failure.status in (429, 503):
+        headers["Retry-After"] = "1"
+    return headers
+
+
+def _body(failure: RequestError) -> bytes:
+    return json_bytes(failure.to_dict())
+
+
+def _quoted(token: str) -> str:
+    """Return a token as cookies may have it; others are not kept."""
+    return token if token.replace("-", "").replace("_", "").isalnum() and token.isascii() else ""
