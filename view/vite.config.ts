@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { thirdParty } from "./third-party";
@@ -7,6 +8,12 @@ import { thirdParty } from "./third-party";
 export default defineConfig({
   base: "./",
   plugins: [react(), thirdParty()],
+  resolve: {
+    alias: {
+      ndarray: fileURLToPath(new URL("src/arrays/ndarray.ts", import.meta.url)),
+      "ndarray-ops": fileURLToPath(new URL("src/arrays/ndarray.ts", import.meta.url)),
+    },
+  },
   build: {
     outDir: "coquina_view/static",
     emptyOutDir: true,

@@ -37,6 +37,7 @@ from coquina.cli import (
     serve,
     tune,
     verify,
+    view,
 )
 from coquina.cli.arguments import threads_of
 from coquina.cli.parsing import Parser, UsageError, actions_of
@@ -63,6 +64,7 @@ COMMANDS = (
     compress,
     decompress,
     append,
+    view,
     serve,
     codecs,
     plugins,

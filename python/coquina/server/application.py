@@ -90,8 +90,8 @@ class Application:
         for name in (*OBJECTS, *OTHERS):
             endpoint = self._answered(self._asked)
             routes += [Route(f"/{name}/", endpoint), Route(f"/{name}", endpoint)]
-        if presence is not None:
-            routes += [Route(f"/{name}/", self._answered(self._heard)) for name in ("alive", "closed")]
+        # Pages do not know whether their server ends with them.
+        routes += [Route(f"/{name}/", self._answered(self._heard)) for name in ("alive", "closed")]
         self.app = Starlette(routes=routes, lifespan=self._lifespan)
 
     @asynccontextmanager

@@ -31,15 +31,26 @@ function colourValues(numbers: ArrayLike<number>): Uint8Array | Float32Array {
   return Float32Array.from(numbers, (value) => Math.max(0, value / most));
 }
 
+/** Return pixels row by row that came column by column. */
+function turned<T extends Uint8Array | Float32Array>(pixels: T, rows: number, columns: number, channels: number): T {
+  const result = pixels.slice() as T;
+  for (let at = 0; at < pixels.length; at += 1) {
+    const pixel = Math.floor(at / channels);
+    const [row, column] = [pixel % rows, Math.floor(pixel / rows)];
+    result[(row * columns + column) * channels + (at % channels)] = pixels[at] ?? 0;
+  }
+  return result;
+}
+
 export function RgbImage({ reading, x, y, xScale, yScale, title, onRegion }: RgbImageProps) {
   const [across, down] = [strided(x, SIDE), strided(y, SIDE)];
   const { value, error, isLoading } = useAsked(
     async (signal) => {
       const { shape, numbers } = await slice(reading.place, { selection: selectionOf(reading.roles, across, down) }, signal);
       const channels = shape[shape.length - 1] ?? 3;
-      const turned = isTurned(reading.roles);
-      const array = ndarray(colourValues(numbers), turned ? [countOf(across), countOf(down), channels] : [countOf(down), countOf(across), channels]);
-      return turned ? array.transpose(1, 0, 2) : array;
+      const [rows, columns] = [countOf(down), countOf(across)];
+      const drawn = colourValues(numbers);
+      return ndarray(isTurned(reading.roles) ? turned(drawn, rows, columns, channels) : drawn, [rows, columns, channels]);
     },
     [JSON.stringify([reading, across, down])],
   );

@@ -9,7 +9,7 @@ import { useAsked } from "../useAsked";
 import { Facts } from "./Facts";
 import { Group } from "./Group";
 import { KindIcon } from "./KindIcon";
-import { Problem } from "./Problem";
+import { Guard, Problem } from "./Problem";
 import { StorageView } from "../storage/StorageView";
 import { ColumnsView } from "../tables/ColumnsView";
 import { RowsView } from "../tables/RowsView";
@@ -46,6 +46,7 @@ export function Panel({ place, view, onView, onSelect }: PanelProps) {
       <Title place={place} info={info} />
       <Tabs views={views} shown={shown} onView={onView} />
       <section id="view" role="tabpanel" aria-labelledby={`tab-${shown}`} className={`view ${shown}`}>
+        <Guard key={shown}>
         <Suspense fallback={<p className="loading" role="status">Loading…</p>}>
           {shown === "contents" && <Group place={place} onSelect={onSelect} />}
           {shown === "data" && <ArrayView place={place} info={info} onSelection={setSelection} />}
@@ -55,6 +56,7 @@ export function Panel({ place, view, onView, onSelect }: PanelProps) {
           {shown === "storage" && <StorageView place={place} kind={info.kind} selection={selection} />}
           {shown === "attributes" && <Facts info={info} />}
         </Suspense>
+        </Guard>
       </section>
     </>
   );
