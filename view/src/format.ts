@@ -28,7 +28,9 @@ export const whole = (value: number | null | undefined): string =>
   value === null || value === undefined ? "" : value.toLocaleString("en").replaceAll(",", "\u202f");
 
 /** Return a number as short as five digits allow. */
-export function number(value: number | null | undefined): string {
+export function number(value: number | string | null | undefined): string {
+  // Integers that no double holds come as text.
+  if (typeof value === "string") return value;
   if (value === null || value === undefined || Number.isNaN(value)) return "nan";
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
   const size = Math.abs(value);

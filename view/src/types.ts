@@ -61,14 +61,19 @@ export interface Info {
   dimensions?: (string | null)[] | null;
   coordinates?: (string | null)[] | null;
   image?: unknown;
+  /** Of a table: how many rows, which columns, and whether it stores columns or rows. */
+  rows?: number | null;
+  columns?: string[] | null;
+  layout?: string | null;
   expression?: string | null;
 }
 
 export interface Histogram {
   edges: number[];
   counts: number[];
-  min: number | null;
-  max: number | null;
+  /** Integers beyond 2^53 come as text. */
+  min: number | string | null;
+  max: number | string | null;
   mean: number | null;
   std: number | null;
   count: number;

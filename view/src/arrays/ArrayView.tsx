@@ -131,7 +131,7 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
             />
           )}
           {drawing === "image" && axes && ranges?.y && (
-            <RgbImage {...{ reading, onRegion }} x={ranges.x} y={ranges.y} xScale={axes.x} yScale={axes.y} title={label} />
+            <RgbImage {...{ reading, onRegion }} x={ranges.x} y={ranges.y} xScale={axes.x} yScale={axes.y} title="" />
           )}
           {drawing === "line" && axes && ranges && (
             <LineChart
@@ -174,8 +174,8 @@ function Exports({ place, selection, isDecoded, drawing, options, canDraw }: Exp
   };
   const isPicture = canDraw && (drawing === "heat map" || drawing === "image");
   return (
-    <p className="exports">
-      <span>Save what is shown</span>
+    <p className="exports" aria-label="Save what is shown">
+      <span>Save</span>
       <a href={link("npy")} download={`${name}.npy`}>NPY</a>
       <a href={link("csv")} download={`${name}.csv`}>CSV</a>
       {isPicture && <a href={link("png", picture)} download={`${name}.png`}>PNG</a>}

@@ -86,7 +86,7 @@ export function Matrix({ place, roles, x, y, isDecoded, isComplex, isNumber, onR
         rows={rows}
         widths={Array.from({ length: Math.min(columns, 100_000) }, () => (isComplex ? 170 : isNumber ? 104 : columns > 1 ? 160 : 420))}
         headWidth={84}
-        head={(column) => <span className="name">{across ? format.whole(across.start + column) : "value"}</span>}
+        head={(column) => <span className={isNumber ? "name number" : "name"}>{across ? format.whole(across.start + column) : "value"}</span>}
         rowLabel={(row) => (down ? format.whole(down.start + row) : "")}
         cell={cell}
         isNumber={() => isNumber}

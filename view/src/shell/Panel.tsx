@@ -53,7 +53,7 @@ export function Panel({ place, view, onView, onSelect }: PanelProps) {
           {shown === "rows" && <RowsView place={place} where={where} onWhere={setWhere} />}
           {shown === "columns" && <ColumnsView place={place} where={where} />}
           {shown === "plot" && <PlotView place={place} where={where} />}
-          {shown === "storage" && <StorageView place={place} kind={info.kind} selection={selection} />}
+          {shown === "storage" && <StorageView place={place} info={info} selection={selection} />}
           {shown === "attributes" && <Facts info={info} />}
         </Suspense>
         </Guard>
@@ -67,6 +67,7 @@ function Title({ place, info }: { place: Place; info: Info }) {
   const facts = [
     info.dtype,
     info.shape ? format.shape(info.shape) : "",
+    info.kind === "table" && info.columns ? `${format.whole(info.rows)} rows × ${info.columns.length} columns` : "",
     format.bytes(info.nbytes),
     info.stored ? `${format.bytes(info.stored)} stored` : "",
     format.ratio(info.nbytes, info.stored),

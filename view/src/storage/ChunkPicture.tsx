@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { KeyboardEvent, PointerEvent } from "react";
 import { useSize } from "../tables/Grid";
 import type { Storage, StoredChunk } from "../types";
-import { type Layout, indexOf, isTouched, layoutOf, positionOf, spanOf, toneOf } from "./chunks";
+import { type Layout, cellAt, cornerOf, indexOf, isTouched, layoutOf, positionOf, spanOf, toneOf } from "./chunks";
 
 interface ChunkPictureProps {
   storage: Storage;
@@ -44,9 +44,8 @@ export function ChunkPicture({ storage, selection, onChoose }: ChunkPictureProps
     onChoose(at === null ? null : (chunks[at] ?? null));
   };
   const onPointerMove = (event: PointerEvent<HTMLCanvasElement>) => {
-    const column = Math.floor(event.nativeEvent.offsetX / layout.cell);
-    const at = Math.floor(event.nativeEvent.offsetY / layout.cell) * layout.columns + column;
-    if (column < layout.columns && at < chunks.length) choose(at);
+    const at = cellAt(layout, event.nativeEvent.offsetX, event.nativeEvent.offsetY);
+    if (at !== null && at < chunks.length) choose(at);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const last = chunks.length - 1;
@@ -70,15 +69,14 @@ export function ChunkPicture({ storage, selection, onChoose }: ChunkPictureProps
         tabIndex={0}
         role="img"
         aria-label={`${chunks.length} chunks, coloured by their compression ratio`}
-        width={layout.columns * layout.cell}
-        height={layout.rows * layout.cell}
+        width={layout.width}
+        height={layout.height}
         onPointerMove={onPointerMove}
         onKeyDown={onKeyDown}
       />
       <figcaption>
-        <span className="legend" aria-hidden="true" style={{ background: gradient() }} />
         <span>1x</span>
-        <span>10x</span>
+        <span className="legend" aria-hidden="true" style={{ background: gradient() }} />
         <span>100x</span>
         <span className="swatch" style={{ background: SPECIAL }} /> one value or unwritten
         {selection !== "" && (
@@ -97,13 +95,12 @@ function gradient(): string {
 
 function draw(context: CanvasRenderingContext2D, storage: Storage, selection: string, layout: Layout, active: number | null) {
   const { chunks, grid, chunk_shape: shape } = storage;
-  const { cell, columns } = layout;
+  const { cell } = layout;
   const gap = cell > 6 ? 1 : 0;
   const span = selection === "" ? null : spanOf(selection, shape, grid);
   context.clearRect(0, 0, context.canvas.width, context.canvas.height);
   chunks.forEach((chunk, i) => {
-    const x = (i % columns) * cell;
-    const y = Math.floor(i / columns) * cell;
+    const { x, y } = cornerOf(layout, i);
     context.fillStyle = chunk.special ? SPECIAL : colourOf(toneOf(chunk.nbytes, chunk.stored ?? 0));
     context.fillRect(x, y, cell - gap, cell - gap);
     if (span && isTouched(positionOf(indexOf(chunk.index, grid), grid), span)) frame(context, x, y, cell - gap, TOUCHED);

@@ -14,34 +14,80 @@ const PAGE = 5000;
 
 interface StorageViewProps {
   place: Place;
-  kind: Info["kind"];
+  info: Info;
   selection: string;
 }
 
-export function StorageView({ place, kind, selection }: StorageViewProps) {
+export function StorageView({ place, info, selection }: StorageViewProps) {
+  const isColumns = info.kind === "table" && info.layout !== "rows";
+  const [column, setColumn] = useState(info.columns?.[0] ?? "");
+  if (isColumns) {
+    return (
+      <div className="storage-view">
+        <ColumnSizes place={place} column={column} onColumn={setColumn} />
+        <Chunks key={column} place={place} column={column} selection="" />
+      </div>
+    );
+  }
+  const isChunked = info.kind === "table" || Boolean(info.chunks?.length);
+  return (
+    <div className="storage-view">
+      {isChunked ? <Chunks place={place} column="" selection={selection} /> : <OnePiece info={info} />}
+    </div>
+  );
+}
+
+/** What is stored without a grid of chunks: scalars, contiguous datasets, packed files. */
+function OnePiece({ info }: { info: Info }) {
+  return (
+    <>
+      <Numbers
+        facts={[
+          ["Size", format.bytes(info.nbytes)],
+          ["Stored", format.bytes(info.stored)],
+          ["Ratio", format.ratio(info.nbytes, info.stored)],
+        ]}
+      />
+      <p className="quiet">This array has no grid of chunks.</p>
+    </>
+  );
+}
+
+function Chunks({ place, column, selection }: { place: Place; column: string; selection: string }) {
   const [offset, setOffset] = useState(0);
   const [chosen, setChosen] = useState<StoredChunk | null>(null);
   const { value, error } = useAsked(
-    (signal) => json<Storage>("storage", { ...place, offset, most: PAGE, selection }, signal),
-    [place.file, place.path, offset, selection],
+    (signal) => json<Storage>("storage", { ...place, column, offset, most: PAGE, selection }, signal),
+    [place.file, place.path, column, offset, selection],
   );
-  if (error && kind === "table") return <ColumnSizes place={place} />;
   if (error) return <Problem error={error} />;
   if (!value) return <p className="loading" role="status">Reading…</p>;
   return (
-    <div className="storage-view">
+    <>
       <Summary storage={value} selection={selection} />
-      {kind === "table" && <ColumnSizes place={place} />}
-      {value.chunks.length > 0 && (
-        <ChunkPicture storage={value} selection={selection} onChoose={setChosen} />
-      )}
+      {value.chunks.length > 0 && <ChunkPicture storage={value} selection={selection} onChoose={setChosen} />}
       {value.total > value.chunks.length && (
         <Pager offset={offset} shown={value.chunks.length} total={value.total} onOffset={setOffset} />
       )}
       <p className="chosen" role="status" aria-live="polite">
         {chosen ? describe(chosen, value.grid) : value.chunks.length ? "Point at a chunk, or move with the arrow keys." : ""}
       </p>
-    </div>
+    </>
+  );
+}
+
+function Numbers({ facts }: { facts: [string, string][] }) {
+  return (
+    <dl className="numbers wide">
+      {facts
+        .filter(([, text]) => text !== "")
+        .map(([label, text]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+    </dl>
   );
 }
 
@@ -78,16 +124,7 @@ function Summary({ storage, selection }: { storage: Storage; selection: string }
   ];
   return (
     <>
-      <dl className="numbers wide">
-        {facts
-          .filter(([, text]) => text !== "")
-          .map(([label, text]) => (
-            <div key={label}>
-              <dt>{label}</dt>
-              <dd>{text}</dd>
-            </div>
-          ))}
-      </dl>
+      <Numbers facts={facts} />
       {parts && (
         <p className="touched">
           The shown slice <code>[{selection}]</code> touches {parts.filter(Boolean).join(", ")}.
@@ -120,12 +157,17 @@ function Pager({ offset, shown, total, onOffset }: PagerProps) {
   );
 }
 
-/** Columns of a table with their sizes, as bars. */
-function ColumnSizes({ place }: { place: Place }) {
+interface ColumnSizesProps {
+  place: Place;
+  column: string;
+  onColumn: (name: string) => void;
+}
+
+/** Columns of a table with their sizes, as bars; the chunks of the chosen one are shown. */
+function ColumnSizes({ place, column, onColumn }: ColumnSizesProps) {
   const { value } = useAsked((signal) => json<Schema>("schema", { ...place }, signal), [place.file, place.path]);
-  const columns = (value?.columns ?? []).filter((column) => column.nbytes);
-  const most = Math.max(1, ...columns.map((column) => Math.max(column.nbytes ?? 0, column.stored ?? 0)));
-  if (!columns.some((column) => column.stored)) return null;
+  const columns = value?.columns ?? [];
+  const most = Math.max(1, ...columns.map(({ nbytes, stored }) => Math.max(nbytes ?? 0, stored ?? 0)));
   return (
     <table className="listing sizes" aria-label="Sizes of columns">
       <thead>
@@ -139,8 +181,12 @@ function ColumnSizes({ place }: { place: Place }) {
       </thead>
       <tbody>
         {columns.map(({ name, nbytes, stored }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
+          <tr key={name} className={name === column ? "chosen" : ""}>
+            <th scope="row">
+              <button type="button" className="link" aria-pressed={name === column} onClick={() => onColumn(name)}>
+                {name}
+              </button>
+            </th>
             <td className="number">{format.bytes(nbytes)}</td>
             <td className="number">{format.bytes(stored)}</td>
             <td className="number">{format.ratio(nbytes, stored)}</td>

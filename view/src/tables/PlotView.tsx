@@ -2,6 +2,7 @@
 
 import { Glyphs, GlyphType, ResetZoomButton, DefaultInteractions, TooltipMesh, VisCanvas, extendDomain, getDomain } from "@h5web/lib";
 import { useMemo, useState } from "react";
+import { Color } from "three";
 import { json, points } from "../api";
 import * as format from "../format";
 import { useColours } from "../shell/colours";
@@ -71,19 +72,24 @@ function Plot({ place, x, y, where }: { place: Place; x: string; y: string; wher
   return (
     <figure className="plot" aria-label={`${y} by ${x}`} aria-busy={isLoading}>
       <VisCanvas
-        abscissaConfig={{ visDomain: axes.x, showGrid: true, label: x }}
-        ordinateConfig={{ visDomain: axes.y, showGrid: true, label: y }}
+        abscissaConfig={{ visDomain: axes.x, showGrid: true, label: x, formatTick: format.number }}
+        ordinateConfig={{ visDomain: axes.y, showGrid: true, label: y, formatTick: format.number }}
       >
         <DefaultInteractions />
         <ResetZoomButton />
         <TooltipMesh guides="both" renderTooltip={(a, b) => `${x} ${format.number(a)}, ${y} ${format.number(b)}`} />
-        <Glyphs abscissas={axes.abscissas} ordinates={axes.ordinates} glyphType={GlyphType.Circle} color={line} size={count > 5000 ? 3 : 6} />
+        <Glyphs abscissas={axes.abscissas} ordinates={axes.ordinates} glyphType={GlyphType.Circle} color={glyphColour(line)} size={count > 5000 ? 3 : 6} />
       </VisCanvas>
       <figcaption>
         {count < value.total ? `${format.whole(count)} of ${format.whole(value.total)} rows, evenly taken` : `${format.whole(count)} rows`}
       </figcaption>
     </figure>
   );
+}
+
+/** Points are drawn by a shader that takes linear colours for those of the screen; this makes up for it. */
+function glyphColour(colour: string): string {
+  return `#${new Color(colour).convertLinearToSRGB().getHexString()}`;
 }
 
 function domainOf(values: Float64Array): [number, number] {
