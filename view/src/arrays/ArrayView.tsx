@@ -12,7 +12,7 @@ import { LineChart } from "./LineChart";
 import { Matrix } from "./Matrix";
 import { type Plane, type Reading, readCoordinates, scaleOf } from "./plane";
 import { RgbImage } from "./RgbImage";
-import { type AxisRoles, type Drawing, drawingsOf, firstRange, rolesOf, selectionOf } from "./selection";
+import { type AxisRoles, type Drawing, drawingsOf, firstRange, rolesOf, wholeRange, selectionOf } from "./selection";
 import { Statistics } from "./Statistics";
 import { isComplex, isDrawable } from "./values";
 
@@ -28,9 +28,10 @@ function hasPacking(info: Info): boolean {
 }
 
 /** Return the ranges that are read first for the drawn axes. */
-function regionOf(shape: number[], roles: AxisRoles): Region | null {
+function regionOf(shape: number[], roles: AxisRoles, drawing: Drawing): Region | null {
   if (roles.x === null) return null;
   const [across, down] = [shape[roles.x] ?? 1, roles.y === null ? 1 : (shape[roles.y] ?? 1)];
+  if (drawing === "matrix") return { x: wholeRange(across), y: roles.y === null ? null : wholeRange(down) };
   return { x: firstRange(across, down), y: roles.y === null ? null : firstRange(down, across) };
 }
 
@@ -48,7 +49,7 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
   const drawings = useMemo(() => drawingsOf(shape, canDraw, Boolean(info.image) || info.dtype === "uint8"), [info]);
   const [drawing, setDrawing] = useState<Drawing>(drawings[0] ?? "matrix");
   const [roles, setRoles] = useState(() => rolesOf(shape, drawing));
-  const [ranges, setRanges] = useState(() => regionOf(shape, roles));
+  const [ranges, setRanges] = useState(() => regionOf(shape, roles, drawing));
   const [shown, setShown] = useState(ranges);
   const [options, setOptions] = useState(OPTIONS);
   const [plane, setPlane] = useState<Plane | null>(null);
@@ -56,17 +57,17 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
   const isDecoded = isPacked && options.isDecoded;
   const names = shape.map((_, axis) => info.dimensions?.[axis] || `axis ${axis}`);
 
-  const change = (next: AxisRoles) => {
-    const hasMoved = next.x !== roles.x || next.y !== roles.y || next.channel !== roles.channel;
+  const change = (next: AxisRoles, as: Drawing = drawing) => {
+    const hasMoved = (as === "matrix") !== (drawing === "matrix") || next.x !== roles.x || next.y !== roles.y || next.channel !== roles.channel;
     setRoles(next);
     if (!hasMoved) return;
-    const first = regionOf(shape, next);
+    const first = regionOf(shape, next, as);
     setRanges(first);
     setShown(first);
   };
   const draw = (next: Drawing) => {
     setDrawing(next);
-    change({ ...rolesOf(shape, next), indices: roles.indices });
+    change({ ...rolesOf(shape, next), indices: roles.indices }, next);
   };
   const onRegion = useCallback((region: Region) => setShown(region), []);
 
@@ -98,7 +99,7 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
           {...{ shape, names, roles }}
           x={ranges?.x ?? null}
           y={ranges?.y ?? null}
-          onRoles={change}
+          onRoles={(next) => change(next)}
           onRange={(role, range) => {
             const next = ranges && { ...ranges, [role]: range };
             setRanges(next);
@@ -124,8 +125,7 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
               y={ranges.y}
               xScale={axes.x}
               yScale={axes.y}
-              title=""
-              dtype={info.dtype ?? ""}
+              title={label}
               colours={options.colours}
               onDomain={setPlane}
             />

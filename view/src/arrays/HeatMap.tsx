@@ -2,11 +2,15 @@
 
 import {
   Box,
+  ColorBar,
   type ColorMap,
   type ColorScaleType,
   type CustomDomain,
+  DefaultInteractions,
   HeatmapMesh,
-  HeatmapVis,
+  ResetZoomButton,
+  TooltipMesh,
+  VisCanvas,
   useDomain,
   useSafeDomain,
   useVisCanvasContext,
@@ -19,7 +23,7 @@ import { useColours } from "../shell/colours";
 import { Problem } from "../shell/Problem";
 import { useAsked } from "../useAsked";
 import { type Plane, type Reading, type Scale, readPlane, textured, toAxis, toIndex } from "./plane";
-import { type Range, clipped, countOf, indicesOf, sameRange, strided } from "./selection";
+import { type Range, clipped, countOf, sameRange, strided } from "./selection";
 import { Visible, type VisibleDomains, sorted } from "./Visible";
 
 const SIDE = 1024;
@@ -44,7 +48,6 @@ interface HeatMapProps {
   yScale: Scale;
   isFlipped: boolean;
   title: string;
-  dtype: string;
   colours: ColourOptions;
   onRegion: (region: Region) => void;
   onDomain: (plane: Plane) => void;
@@ -87,41 +90,81 @@ interface DrawnProps extends HeatMapProps {
 }
 
 function Drawn({ plane, region, onVisible, isLoading, ...props }: DrawnProps) {
-  const { reading, xScale, yScale, colours, title, dtype, isFlipped } = props;
+  const { reading, xScale, yScale, colours, title, isFlipped } = props;
   const values = useMemo(() => textured(plane.array), [plane]);
-  const domain = useDomain(values, { scaleType: colours.scale }) ?? [0, 1];
+  const domain = widened(useDomain(values, { scaleType: colours.scale }) ?? [0, 1]);
   const [safe] = useSafeDomain(useVisDomain(colours.domain, domain), domain, colours.scale);
-  const abscissas = useMemo(() => indicesOf(plane.x).map((i) => toAxis(xScale, i)), [plane, xScale]);
-  const ordinates = useMemo(() => indicesOf(plane.y ?? plane.x).map((i) => toAxis(yScale, i)), [plane, yScale]);
-  const isCoarse = plane.x.step > 1 || (plane.y?.step ?? 1) > 1;
+  const { background } = useColours();
+  const y = plane.y ?? plane.x;
+  const isCoarse = plane.x.step > 1 || y.step > 1;
   return (
-    <div className="vis" aria-busy={isLoading} data-drawn={`${values.shape}`}>
-      <HeatmapVis
-        dataArray={values}
-        domain={safe}
-        colorMap={colours.map}
-        invertColorMap={colours.isInverted}
-        scaleType={colours.scale}
+    <figure className="vis" aria-label={title} aria-busy={isLoading} data-drawn={`${values.shape}`}>
+      <VisCanvas
         aspect="auto"
-        title={title}
-        dtype={dtype}
-        abscissaParams={{ value: abscissas, label: xScale.label }}
-        ordinateParams={{ value: ordinates, label: yScale.label }}
-        flipYAxis={isFlipped}
-        renderTooltip={({ abscissa, ordinate, xi, yi }) => (
-          <>
-            {`${yScale.label} ${format.number(ordinate)}, ${xScale.label} ${format.number(abscissa)}`}
-            <br />
-            <strong>{format.number(plane.array.get(yi, xi))}</strong>
-          </>
-        )}
+        abscissaConfig={{ visDomain: endsOf(plane.x, xScale), label: xScale.label, formatTick: format.number }}
+        ordinateConfig={{ visDomain: endsOf(y, yScale), label: yScale.label, flip: isFlipped, formatTick: format.number }}
       >
+        <DefaultInteractions />
+        <ResetZoomButton />
         <Visible onVisible={onVisible} />
+        <TooltipMesh
+          guides="both"
+          renderTooltip={(across, down) => <Tip {...{ plane, across, down, xScale, yScale }} />}
+        />
+        <HeatmapMesh
+          values={values}
+          domain={safe}
+          scaleType={colours.scale}
+          colorMap={colours.map}
+          invertColorMap={colours.isInverted}
+          badColor={background}
+          scale={[isReversed(xScale, false) ? -1 : 1, isReversed(yScale, isFlipped) ? -1 : 1, 1]}
+        />
         {isCoarse && region?.y && (
           <Detail {...{ reading, region, plane, xScale, yScale, colours, isFlipped }} domain={safe} />
         )}
-      </HeatmapVis>
-    </div>
+      </VisCanvas>
+      <ColorBar domain={safe} scaleType={colours.scale} colorMap={colours.map} invertColorMap={colours.isInverted} withBounds />
+    </figure>
+  );
+}
+
+/** Colours need two ends, which values that are all the same do not have. */
+function widened([low, high]: [number, number]): [number, number] {
+  return low === high ? [low - 0.5, high + 0.5] : [low, high];
+}
+
+/** Return the ends of an axis: half a cell beyond the first and last value. */
+function endsOf(range: Range, scale: Scale): [number, number] {
+  const first = range.start - range.step / 2;
+  return sorted([toAxis(scale, first), toAxis(scale, first + countOf(range) * range.step)]);
+}
+
+const isReversed = (scale: Scale, isFlipped: boolean): boolean => scale.step < 0 !== isFlipped;
+
+interface TipProps {
+  plane: Plane;
+  across: number;
+  down: number;
+  xScale: Scale;
+  yScale: Scale;
+}
+
+/** The value under the pointer, and where it is. */
+function Tip({ plane, across, down, xScale, yScale }: TipProps) {
+  const at = (range: Range, scale: Scale, value: number) => {
+    const index = Math.round((toIndex(scale, value) - range.start) / range.step);
+    return Math.min(Math.max(index, 0), countOf(range) - 1);
+  };
+  const rows = plane.y ?? plane.x;
+  const [row, column] = [at(rows, yScale, down), at(plane.x, xScale, across)];
+  const place = (range: Range, scale: Scale, i: number) => format.number(toAxis(scale, range.start + i * range.step));
+  return (
+    <>
+      {`${yScale.label} ${place(rows, yScale, row)}, ${xScale.label} ${place(plane.x, xScale, column)}`}
+      <br />
+      <strong>{format.number(plane.array.get(row, column))}</strong>
+    </>
   );
 }
 
@@ -160,7 +203,6 @@ function Detail({ reading, region, plane, xScale, yScale, colours, isFlipped, do
     );
   };
   const box = Box.fromPoints(corner("low"), corner("high"));
-  const isReversed = (scale: Scale, flipped: boolean) => (scale.step < 0) !== flipped;
   return (
     <HeatmapMesh
       values={values}

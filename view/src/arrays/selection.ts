@@ -56,6 +56,8 @@ export function firstRange(length: number, others: number): Range {
   return { start: 0, stop: isLarge ? Math.min(length, most) : length, step: 1 };
 }
 
+export const wholeRange = (length: number): Range => ({ start: 0, stop: length, step: 1 });
+
 /** Return the range with the smallest step that leaves at most `most` indices. */
 export function strided(range: Range, most: number): Range {
   return { ...range, step: Math.max(1, Math.ceil((range.stop - range.start) / Math.max(1, most))) };

@@ -26,6 +26,7 @@ export function App() {
     const first = files.value?.entries[0];
     if (!route.place && files.value?.single && first) go({ place: { file: first.path, path: "/" }, view: "" });
   }, [files.value]);
+  useEffect(() => setTreeOpen(false), [route.place?.file, route.place?.path]);
   useEffect(() => {
     document.title = [route.place?.path.replace(/^\/$/, ""), route.place?.file ?? root, "coquina"].filter(Boolean).join(" – ");
   }, [route.place, root]);
