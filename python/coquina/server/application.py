@@ -27,7 +27,7 @@ from coquina.server.parameters import Parameters
 from coquina.server.sending import send_bytes, send_file
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, Callable
 
     from coquina.server.encodings import Encoded
     from coquina.server.presence import Presence
@@ -95,7 +95,7 @@ class Application:
         self.app = Starlette(routes=routes, lifespan=self._lifespan)
 
     @asynccontextmanager
-    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+    async def _lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         del app
         task = asyncio.create_task(self._close_idle())
         try:

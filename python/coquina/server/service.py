@@ -18,6 +18,7 @@ from coquina.server.users import Users
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from coquina.server.held_objects import HeldObjects
     from coquina.server.opened_files import OpenedFile
     from coquina.server.parameters import Parameters
     from coquina.server.root import Place, Root
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A root that is served, its users, its limits, and its open files."""
+    """A root that is served, its users, its limits, and its open files; objects in memory are both."""
 
-    root: Root
+    root: Root | HeldObjects
     users: Users = field(default_factory=Users)
     limits: Limits = field(default_factory=Limits)
-    files: OpenedFiles = field(default_factory=OpenedFiles)
+    files: OpenedFiles | HeldObjects = field(default_factory=OpenedFiles)
 
     def readable(self, user: User, name: str) -> Place:
         """Return the place of a file that a user may read. Raises RequestError, 404 if not."""
@@ -44,6 +45,11 @@ class Service:
         """Raise RequestError, 403, for a file that a user may not change."""
         if not user.may_write(place.inside):
             raise RequestError(403, "forbidden", f"{place.name!r} may not be written by you")
+
+    @classmethod
+    def of_objects(cls, objects: HeldObjects, users: Users) -> Service:
+        """Return a service of objects in memory."""
+        return cls(objects, users, Limits(), objects)
 
     @contextmanager
     def opened(self, user: User, parameters: Parameters) -> Generator[OpenedFile]:

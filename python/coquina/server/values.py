@@ -7,7 +7,7 @@ Invariant: what would be too large is refused before anything is read.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def is_fill(values: npt.NDArray[Any], fill: float | int) -> npt.NDArray[np.bool_
 
 def _number(value: Any) -> float | int | None:
     if isinstance(value, np.number):
-        return value.item()
+        return cast("Any", value).item()
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
