@@ -65,4 +65,5 @@ def folder(tmp_path_factory, grid):
 @pytest.fixture(scope="session")
 def client(folder):
     with Client(served(folder).app) as client:
+        client.folder = folder
         yield client

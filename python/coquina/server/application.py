@@ -21,6 +21,7 @@ from coquina.server import array_requests, h5grove, raw_files, table_requests
 from coquina.server.failures import RequestError, failure_of, not_found
 from coquina.server.gate import Gate
 from coquina.server.json_values import json_bytes
+from coquina.server.objects import find
 from coquina.server.page import Page
 from coquina.server.page import folder as page_folder
 from coquina.server.parameters import Parameters
@@ -51,6 +52,8 @@ OBJECTS: dict[str, Callable[..., Encoded]] = {
     "stats": h5grove.stats,
     "paths": h5grove.paths,
 }
+#: What is asked of a file.
+FILES: dict[str, Callable[..., Encoded]] = {"expr": array_requests.expression_of}
 #: What is asked of the server itself.
 OTHERS: dict[str, Callable[..., Encoded]] = {"version": array_requests.version, "files": array_requests.files}
 _COOKIE = "coquina-token"
@@ -87,7 +90,7 @@ class Application:
             Route("/raw/{file:path}", self._answered(self._raw)),
         ]
         routes.append(Route("/assets/{name:path}", self._answered(self._asset)))
-        for name in (*OBJECTS, *OTHERS):
+        for name in (*OBJECTS, *FILES, *OTHERS):
             endpoint = self._answered(self._asked)
             routes += [Route(f"/{name}/", endpoint), Route(f"/{name}", endpoint)]
         if presence is not None:
@@ -207,12 +210,14 @@ class Application:
         self, name: str, user: User, parameters: Parameters, known: str | None
     ) -> tuple[Encoded | None, str]:
         """Return the answer about an object and its ETag; no answer where the client has it."""
-        with self.service.found(user, parameters) as found:
-            state = f"{name} {found.file.tag} {sorted(parameters.pairs)}"
+        with self.service.opened(user, parameters) as file:
+            state = f"{name} {file.tag} {sorted(parameters.pairs)}"
             tag = f'"{hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
-            if known is not None and found.file.is_settled and raw_files.is_matched(known, tag):
+            if known is not None and file.is_settled and raw_files.is_matched(known, tag):
                 return None, tag
-            return OBJECTS[name](self.service, found, parameters), tag
+            if name in FILES:
+                return FILES[name](self.service, file, parameters), tag
+            return OBJECTS[name](self.service, find(file, parameters.text("path")), parameters), tag
 
     async def _send(self, request: Request, send: Any, made: Encoded, headers: dict[str, str]) -> None:
         headers = {**headers, **made.headers, "Content-Type": made.media_type}

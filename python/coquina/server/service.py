@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from coquina.server.failures import RequestError, not_found
 from coquina.server.limits import Limits
-from coquina.server.objects import Found, find
 from coquina.server.opened_files import OpenedFiles
 from coquina.server.users import Users
 
@@ -56,9 +55,3 @@ class Service:
         """Return the file of a request, open in the block."""
         with self.files.using(self.readable(user, parameters.text("file") or "")) as file:
             yield file
-
-    @contextmanager
-    def found(self, user: User, parameters: Parameters) -> Generator[Found]:
-        """Return the object of a request, whose file is open in the block."""
-        with self.opened(user, parameters) as file:
-            yield find(file, parameters.text("path"))
