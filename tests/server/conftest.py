@@ -6,6 +6,7 @@ import pytest
 
 import coquina as cq
 from coquina.server.application import Application
+from coquina.server.limits import Limits
 from coquina.server.root import Root
 from coquina.server.service import Service
 
@@ -14,7 +15,8 @@ from .asgi_client import Client
 
 def served(path, **options):
     """The application of a server of a folder or a file."""
-    service = {name: options.pop(name) for name in ("users", "limits") if name in options}
+    service = {"limits": Limits(rate=0)}
+    service |= {name: options.pop(name) for name in ("users", "limits") if name in options}
     return Application(Service(Root(str(path)), **service), **options)
 
 
@@ -63,4 +65,5 @@ def folder(tmp_path_factory, grid):
 @pytest.fixture(scope="session")
 def client(folder):
     with Client(served(folder).app) as client:
+        client.folder = folder
         yield client

@@ -32,7 +32,7 @@ export function number(value: number | string | null | undefined): string {
   // Integers that no double holds come as text.
   if (typeof value === "string") return value;
   if (value === null || value === undefined || Number.isNaN(value)) return "nan";
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
+  if (Number.isSafeInteger(value)) return String(value);
   const size = Math.abs(value);
   return size !== 0 && (size < 1e-4 || size >= 1e7) ? value.toExponential(4) : String(Number(value.toPrecision(6)));
 }

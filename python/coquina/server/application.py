@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import os
+import tempfile
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +19,19 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
 
-from coquina.server import array_requests, h5grove, raw_files, table_requests
+from coquina.server import array_requests, h5grove, raw_files, table_requests, writing
 from coquina.server.failures import RequestError, failure_of, not_found
 from coquina.server.gate import Gate
 from coquina.server.json_values import json_bytes
+from coquina.server.objects import find
 from coquina.server.page import Page
 from coquina.server.page import folder as page_folder
 from coquina.server.parameters import Parameters
+from coquina.server.receiving import receive
 from coquina.server.sending import send_bytes, send_file
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, Callable
 
     from coquina.server.encodings import Encoded
     from coquina.server.presence import Presence
@@ -51,6 +55,8 @@ OBJECTS: dict[str, Callable[..., Encoded]] = {
     "stats": h5grove.stats,
     "paths": h5grove.paths,
 }
+#: What is asked of a file.
+FILES: dict[str, Callable[..., Encoded]] = {"expr": array_requests.expression_of}
 #: What is asked of the server itself.
 OTHERS: dict[str, Callable[..., Encoded]] = {"version": array_requests.version, "files": array_requests.files}
 _COOKIE = "coquina-token"
@@ -87,15 +93,19 @@ class Application:
             Route("/raw/{file:path}", self._answered(self._raw)),
         ]
         routes.append(Route("/assets/{name:path}", self._answered(self._asset)))
-        for name in (*OBJECTS, *OTHERS):
+        append = self._answered(self._append, "POST")
+        routes += [Route("/append/", append), Route("/append", append)]
+        routes.append(Route("/upload/{file:path}", self._answered(self._upload, "PUT")))
+        for name in (*OBJECTS, *FILES, *OTHERS):
             endpoint = self._answered(self._asked)
             routes += [Route(f"/{name}/", endpoint), Route(f"/{name}", endpoint)]
         # Pages do not know whether their server ends with them.
-        routes += [Route(f"/{name}/", self._answered(self._heard)) for name in ("alive", "closed")]
+        heard = self._answered(self._heard, "POST")
+        routes += [Route(f"/{name}/", heard) for name in ("alive", "closed")]
         self.app = Starlette(routes=routes, lifespan=self._lifespan)
 
     @asynccontextmanager
-    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+    async def _lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         del app
         task = asyncio.create_task(self._close_idle())
         try:
@@ -117,14 +127,19 @@ class Application:
             self._threads = CapacityLimiter(self.service.limits.threads)
         return await to_thread.run_sync(work, *arguments, limiter=self._threads)
 
-    def _answered(self, handler: Callable[[Request, Any], Any]) -> Any:
+    def _answered(self, handler: Callable[[Request, Any], Any], *methods: str) -> Any:
         """Return an application of ASGI for a handler, whose errors are answers too."""
+        methods = methods or ("GET", "HEAD")
 
         async def endpoint(scope: Any, receive: Any, send: Any) -> None:
             request = Request(scope, receive)
             try:
                 self._check_host(request)
-                _check_method(request)
+                if request.method == "OPTIONS":
+                    await send_bytes(send, 204, self._headers(request, {}), b"")
+                    return
+                if request.method not in methods:
+                    raise RequestError(405, "method", f"takes {methods[0]}")
                 with self.gate.working():
                     await handler(request, send)
             except asyncio.CancelledError:
@@ -184,9 +199,6 @@ class Application:
 
     async def _asked(self, request: Request, send: Any) -> None:
         """Answer what is asked of an object, or of the server."""
-        if request.method == "OPTIONS":
-            await send_bytes(send, 204, self._headers(request, {}), b"")
-            return
         user = self.user(request)
         name = request.url.path.strip("/")
         parameters = Parameters(request.query_params.multi_items())
@@ -207,12 +219,14 @@ class Application:
         self, name: str, user: User, parameters: Parameters, known: str | None
     ) -> tuple[Encoded | None, str]:
         """Return the answer about an object and its ETag; no answer where the client has it."""
-        with self.service.found(user, parameters) as found:
-            state = f"{name} {found.file.tag} {sorted(parameters.pairs)}"
+        with self.service.opened(user, parameters) as file:
+            state = f"{name} {file.tag} {sorted(parameters.pairs)}"
             tag = f'"{hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
-            if known is not None and found.file.is_settled and raw_files.is_matched(known, tag):
+            if known is not None and file.is_settled and raw_files.is_matched(known, tag):
                 return None, tag
-            return OBJECTS[name](self.service, found, parameters), tag
+            if name in FILES:
+                return FILES[name](self.service, file, parameters), tag
+            return OBJECTS[name](self.service, find(file, parameters.text("path")), parameters), tag
 
     async def _send(self, request: Request, send: Any, made: Encoded, headers: dict[str, str]) -> None:
         headers = {**headers, **made.headers, "Content-Type": made.media_type}
@@ -235,6 +249,44 @@ class Application:
 
         made = await self.in_thread(answer)
         await send_file(send, raw_files.with_headers(made, self._headers(request, made.headers)))
+
+    async def _append(self, request: Request, send: Any) -> None:
+        """Append a body to a table or an array."""
+        user = self.writer(request)
+        parameters = Parameters(request.query_params.multi_items())
+        asked = writing.Target(parameters.text("file") or "", parameters.text("path"))
+        await self.in_thread(writing.check, self.service, user, asked)
+        with tempfile.TemporaryFile() as body:
+            await receive(request, body, self.service.limits.upload_bytes)
+            made = await self.in_thread(writing.append, self.service, user, asked, body)
+        await self._send(request, send, array_requests.as_json(made), {"Cache-Control": "no-store"})
+
+    async def _upload(self, request: Request, send: Any) -> None:
+        """Take a file."""
+        user = self.writer(request)
+        overwrite = Parameters(request.query_params.multi_items()).flag("overwrite")
+        name = request.path_params["file"]
+        place = await self.in_thread(writing.upload_target, self.service, user, name, overwrite)
+        path = writing.temporary(place)
+        try:
+            with open(path, "xb") as body:
+                await receive(request, body, self.service.limits.upload_bytes)
+            made = await self.in_thread(writing.finish_upload, self.service, place, path, overwrite)
+        finally:
+            with suppress(OSError):
+                os.unlink(path)
+        await self._send(request, send, array_requests.as_json(made), {"Cache-Control": "no-store"})
+
+    def writer(self, request: Request) -> User:
+        """Return who asks to write. Raises RequestError, 403, for who may not, and for pages elsewhere."""
+        user = self.user(request)
+        origin = request.headers.get("origin")
+        own = f"{request.url.scheme}://{request.url.netloc}"
+        if origin is not None and origin != own and origin not in self._origins:
+            raise RequestError(403, "origin", "pages elsewhere may not write")
+        if not user.writes:
+            raise RequestError(403, "forbidden", "nothing may be written by you")
+        return user
 
     async def _heard(self, request: Request, send: Any) -> None:
         """Note that a page is open, or was closed."""
@@ -267,12 +319,6 @@ class _Endpoint:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await self._endpoint(scope, receive, send)
-
-
-def _check_method(request: Request) -> None:
-    is_word = request.method == "POST" and request.url.path in ("/alive/", "/closed/")
-    if request.method not in ("GET", "HEAD", "OPTIONS") and not is_word:
-        raise RequestError(405, "method", f"{request.method[:20]}: takes GET")
 
 
 def _errors(failure: RequestError) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from coquina import __version__
 from coquina.server import describing
 from coquina.server.encodings import Colours, Encoded, encoded, png
+from coquina.server.expressions import Budget, computed, expression
 from coquina.server.failures import bad_request
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.server.objects import Found
+    from coquina.server.opened_files import OpenedFile
     from coquina.server.parameters import Parameters
     from coquina.server.selections import Selected
     from coquina.server.service import Service
@@ -116,6 +118,16 @@ def sent(values: npt.NDArray[Any], picked: Selected, parameters: Parameters) -> 
         "X-Step": ",".join(map(str, picked.steps)),
     }
     return Encoded(made.content, made.media_type, made.filename, headers)
+
+
+def expression_of(service: Service, file: OpenedFile, parameters: Parameters) -> Encoded:
+    """Return the values of a selection of an expression of arrays of a file."""
+    budget = Budget(service.limits)
+    found = expression(file, parameters.needed("expression"), parameters.text("operands"), budget)
+    if parameters.flag("info"):
+        return as_json({"shape": found.shape, "dtype": str(found.dtype)})
+    picked = chosen(found, parameters.text("selection"), parameters.optional_integer("most"))
+    return sent(computed(found, picked, budget), picked, parameters)
 
 
 def histogram_of(service: Service, found: Found, parameters: Parameters) -> Encoded:

@@ -96,7 +96,7 @@ def attributes(found: Found) -> list[dict[str, Any]]:
         except Exception as error:
             made.append({"name": str(name), "type": "unreadable", "value": str(error)})
             continue
-        if isinstance(value, np.ndarray) and value.nbytes > _ATTRIBUTE_BYTES_MAX:
+        if getattr(value, "nbytes", 0) > _ATTRIBUTE_BYTES_MAX:
             value = f"{value.dtype} {value.shape}, too large to be shown"
         made.append({"name": str(name), "type": _type(value), "value": value})
     return made
@@ -104,10 +104,10 @@ def attributes(found: Found) -> list[dict[str, Any]]:
 
 def _type(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        given = cast("np.ndarray[Any, Any]", value)
+        given: Any = cast("Any", value)
         return f"{given.dtype}{list(given.shape)}"
     if isinstance(value, np.generic):
-        return str(value.dtype)
+        return str(cast("Any", value).dtype)
     return type(value).__name__
 
 
@@ -182,12 +182,14 @@ def scalar(attrs: Any, name: str) -> Any:
     except Exception:
         return None
     if isinstance(value, np.ndarray):
-        if value.size != 1:
+        given: Any = cast("Any", value)
+        if given.size != 1:
             return None
-        value = value.reshape(-1)[0]
+        value = given.reshape(-1)[0]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return value if isinstance(value, str | int | float | np.number | np.bool_) else None
+    is_one = isinstance(value, str | int | float | np.number | np.bool_)
+    return cast("Any", value) if is_one else None
 
 
 def fill_value(found: Found) -> Any:

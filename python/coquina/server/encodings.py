@@ -54,6 +54,8 @@ def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Enc
         raise _unsupported(wanted, "a single value")
     if wanted == "csv":
         return Encoded(csv(values), "text/csv", "data.csv")
+    if wanted == "tiff" and not values.size:
+        raise _unsupported(wanted, "arrays without values")
     if wanted == "tiff":
         return Encoded(tiff(values), "image/tiff", "data.tiff")
     raise bad_request("format 'png': takes a slice of two axes, by /slice/")

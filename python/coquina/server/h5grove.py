@@ -105,10 +105,10 @@ def _dataset(found: Found) -> dict[str, Any]:
         rows = [plist.get_filter(at) for at in range(plist.get_nfilters())]
         filters = [{"id": row[0], "name": row[3].decode("utf-8", "replace")} for row in rows] or None
         return {"chunks": h5.chunks, "filters": filters, "shape": h5.shape, "type": type_of(h5.id.get_type())}
-    chunks = getattr(found.node, "chunks", None)
-    dtype = found.dtype if found.dtype is not None else np.dtype(object)
+    chunks: Any = getattr(found.node, "chunks", None)
+    dtype: Any = found.dtype if found.dtype is not None else np.dtype(object)
     return {
-        "chunks": tuple(chunks) if isinstance(chunks, tuple) and chunks else None,
+        "chunks": list(chunks) if chunks else None,
         "filters": None,
         "shape": found.shape,
         "type": _type_of_dtype(dtype),

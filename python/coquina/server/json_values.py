@@ -38,7 +38,7 @@ def plain(value: Any, *, exact: bool = True) -> Any:
     if isinstance(value, np.ndarray):
         return _array(cast("npt.NDArray[Any]", value), exact)
     if isinstance(value, np.generic) and not isinstance(value, np.void):
-        return _array(np.asarray(value), exact)
+        return _array(np.asarray(cast("Any", value)), exact)
     if isinstance(value, int):
         return str(value) if exact and abs(value) > EXACT_MAX else value
     if isinstance(value, float):
@@ -52,9 +52,10 @@ def _other(value: Any, exact: bool) -> Any:
     if isinstance(value, np.void):
         if value.dtype.names is None:
             return value.tobytes().hex()
-        return [plain(value[name], exact=exact) for name in value.dtype.names]
+        record: Any = value
+        return [plain(record[name], exact=exact) for name in record.dtype.names]
     if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).decode("utf-8", "backslashreplace")
+        return bytes(cast("Any", value)).decode("utf-8", "backslashreplace")
     if isinstance(value, dict):
         given = cast("Mapping[Any, Any]", value)
         return {str(name): plain(one, exact=exact) for name, one in given.items()}
@@ -75,16 +76,19 @@ def _array(values: npt.NDArray[Any], exact: bool) -> Any:
     if kind == "f":
         return _floats(values)
     if kind == "c":
-        return (
-            np.stack([_wide(values.real), _wide(values.imag)], axis=-1).tolist()
-            if _finite(values)
-            else _each(values, exact)
-        )
+        return _complex(values, exact)
     if kind in "mM":
         return _times(values)
     if kind in "UT":
         return np.asarray(values, object).tolist()
     return _each(values, exact)
+
+
+def _complex(values: Any, exact: bool) -> Any:
+    """Return complex numbers as pairs."""
+    if not _finite(values):
+        return _each(values, exact)
+    return np.stack([_wide(values.real), _wide(values.imag)], axis=-1).tolist()
 
 
 def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -119,7 +123,8 @@ def _masked(values: Any, exact: bool) -> Any:
     if values.dtype.names is not None or not values.ndim:
         return plain(values.tolist(), exact=exact)
     found = _list(_array(np.ma.getdata(values).reshape(-1), exact))
-    flat = np.where(np.ma.getmaskarray(values).reshape(-1), cast("Any", None), found).tolist()
+    found[np.ma.getmaskarray(values).reshape(-1)] = None
+    flat: list[Any] = found.tolist()
     return _nested(flat, values.shape)
 
 

@@ -28,7 +28,7 @@ class Limits:
     concurrent: int = 128
     rate: float = 200.0
     burst: int = 400
-    work: int = 1 << 32
+    work: int = 1 << 30
     seconds: float = 30.0
     rows: int = 1 << 24
     header_seconds: float = 20.0

@@ -14,6 +14,7 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
+from coquina.arrays.views import View
 from coquina.expressions.expression import Expr
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.describing import describe
@@ -63,7 +64,7 @@ class Found:
     def dtype(self) -> np.dtype[Any] | None:
         """The dtype of the values; None where NumPy has none."""
         found = getattr(self.node, "dtype", None)
-        return found if isinstance(found, np.dtype) else None
+        return cast("Any", found) if isinstance(found, np.dtype) else None
 
     @property
     def nbytes(self) -> int | None:
@@ -78,7 +79,7 @@ class Found:
     def h5(self) -> Any:
         """h5py's object of it, for what is asked of HDF5 alone; None for objects of other files."""
         if isinstance(self.node, h5py.HLObject):
-            return cast("Any", self.node)
+            return self.node
         if isinstance(self.node, Table):
             return None if not isinstance(self.node.file, File) else inside(self.node)
         return inside(self.node) if hasattr(self.node, "_h5") else None
@@ -97,10 +98,10 @@ class Found:
             return np.asarray(_unpacked(self.node)[key])
         if isinstance(self.node, h5py.Dataset):
             return np.asarray(_read_h5py(self.node, key))
-        if isinstance(self.node, (Array, Expr)):
+        if isinstance(self.node, (Array, Expr, View)):
             return np.asarray(self.node[key])
         if isinstance(self.node, Table):
-            return np.asarray(cast("Any", self.node[key[0]]))
+            return np.asarray(self.node[key[0]])
         made = np.empty(self.shape or (), object)
         made[:] = list(self.node)
         return np.asarray(made[key])
@@ -183,8 +184,9 @@ def _kind(node: Any) -> str:
         return "expression"
     if isinstance(node, h5py.Datatype):
         return "type"
-    is_array = isinstance(node, Array | PackFile | h5py.Dataset) and getattr(node, "dtype", None) is not None
-    return "array" if is_array or hasattr(type(node), "__len__") else "frame"
+    is_array = isinstance(node, Array | PackFile | View | h5py.Dataset)
+    is_array = is_array and getattr(node, "dtype", None) is not None
+    return "array" if is_array or hasattr(cast("Any", type(node)), "__len__") else "frame"
 
 
 def as_array(found: Found, what: str = "values") -> Found:

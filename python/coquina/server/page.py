@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mimetypes
 import os
-from typing import Any
+from typing import Any, cast
 
 from coquina.server.encodings import Encoded
 from coquina.server.failures import not_found
@@ -41,7 +41,7 @@ def folder() -> str | None:
         import coquina_view  # pyright: ignore[reportMissingImports]
     except ImportError:
         return None
-    module: Any = coquina_view
+    module = cast("Any", coquina_view)
     return os.path.realpath(os.fspath(module.folder()))
 
 

@@ -40,7 +40,7 @@ def with_headers(answer: RawAnswer, headers: dict[str, str]) -> RawAnswer:
 
 
 def answer(place: Place, headers: Mapping[str, str], *, is_head: bool) -> RawAnswer:
-    """Return what a request gets of a file. Raises RequestError: 404 for folders, 416 for ranges beyond it."""
+    """Return what a request gets of a file. Raises RequestError: 404 for folders, 416 for bytes beyond it."""
     if not os.path.isfile(place.path):
         raise not_found(f"{place.name!r}: no file")
     # What was replaced by a pipe meanwhile is not waited for.

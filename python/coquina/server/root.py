@@ -17,7 +17,7 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 _FRAME = b"b2frame\0"
 _PACKED = b"blpk"
 _ZIP = b"PK"
-_HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
+HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 #: Entries of a folder that are listed at most.
 ENTRIES_MAX = 10_000
 NAME_MAX = 4096
@@ -56,7 +56,7 @@ def format_of(path: str) -> str | None:
     if head.startswith(_ZIP) and path.lower().endswith(".b2z"):
         return "store"
     # A user block stands before the signature.
-    return "hdf5" if path.lower().endswith(_HDF5_SUFFIXES) and head else None
+    return "hdf5" if path.lower().endswith(HDF5_SUFFIXES) and head else None
 
 
 class Root:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -99,7 +99,8 @@ def _protocol(seconds: float) -> type[H11Protocol]:
             self._timer = self.loop.call_later(seconds, self._check)
 
         def _check(self) -> None:
-            if self.cycle is None and not self.transport.is_closing():
+            # The first request makes it something; its type does not say so.
+            if cast("Any", self.cycle) is None and not self.transport.is_closing():
                 self.transport.close()
 
         def connection_lost(self, exc: Exception | None) -> None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from coquina.server.failures import RequestError, not_found
 from coquina.server.limits import Limits
-from coquina.server.objects import Found, find
 from coquina.server.opened_files import OpenedFiles
 from coquina.server.users import Users
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from coquina.server.held_objects import HeldObjects
     from coquina.server.opened_files import OpenedFile
     from coquina.server.parameters import Parameters
     from coquina.server.root import Place, Root
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A root that is served, its users, its limits, and its open files."""
+    """A root that is served, its users, its limits, and its open files; objects in memory are both."""
 
-    root: Root
+    root: Root | HeldObjects
     users: Users = field(default_factory=Users)
     limits: Limits = field(default_factory=Limits)
-    files: OpenedFiles = field(default_factory=OpenedFiles)
+    files: OpenedFiles | HeldObjects = field(default_factory=OpenedFiles)
 
     def readable(self, user: User, name: str) -> Place:
         """Return the place of a file that a user may read. Raises RequestError, 404 if not."""
@@ -45,14 +45,13 @@ class Service:
         if not user.may_write(place.inside):
             raise RequestError(403, "forbidden", f"{place.name!r} may not be written by you")
 
+    @classmethod
+    def of_objects(cls, objects: HeldObjects, users: Users) -> Service:
+        """Return a service of objects in memory."""
+        return cls(objects, users, Limits(), objects)
+
     @contextmanager
     def opened(self, user: User, parameters: Parameters) -> Generator[OpenedFile]:
         """Return the file of a request, open in the block."""
         with self.files.using(self.readable(user, parameters.text("file") or "")) as file:
             yield file
-
-    @contextmanager
-    def found(self, user: User, parameters: Parameters) -> Generator[Found]:
-        """Return the object of a request, whose file is open in the block."""
-        with self.opened(user, parameters) as file:
-            yield find(file, parameters.text("path"))

@@ -121,14 +121,15 @@ class _Source:
             yield batch[names[0]] if len(names) == 1 else batch
 
 
+def _unmasked(values: Any) -> Any:
+    """Return the values that are there."""
+    return values[~np.ma.getmaskarray(values)].data if np.ma.isMaskedArray(values) else values
+
+
 def _plain(values: Any, is_time: bool) -> tuple[npt.NDArray[Any], int]:
     """Return the values that are there, and how many are missing."""
-    missing = 0
-    if isinstance(values, np.ma.MaskedArray):
-        good = ~np.ma.getmaskarray(values)
-        missing = int(values.size - np.count_nonzero(good))
-        values = np.ma.getdata(values)[good]
-    made: npt.NDArray[Any] = np.asarray(values)
+    made: npt.NDArray[Any] = np.asarray(_unmasked(values))
+    missing = len(values) - len(made)
     if is_time:
         good = ~np.isnat(made)
         missing += int(made.size - np.count_nonzero(good))
@@ -212,12 +213,8 @@ def _of_values(source: _Source, name: str) -> dict[str, Any]:
 
 def _counted(window: Any) -> tuple[list[Any], npt.NDArray[np.int64], int]:
     """Return the different values of a window, how often each comes, and how many are missing."""
-    missing = 0
-    if isinstance(window, np.ma.MaskedArray):
-        good = ~np.ma.getmaskarray(window)
-        missing = int(window.size - np.count_nonzero(good))
-        window = np.ma.getdata(window)[good]
-    texts: list[Any] = np.asarray(window, object).tolist()
+    texts: list[Any] = np.asarray(_unmasked(window), object).tolist()
+    missing = len(window) - len(texts)
     counts: dict[Any, int] = {}
     for one in texts:
         if one is None or one != one:
@@ -268,13 +265,12 @@ def points(found: Found, query: Query, wanted: PointsRequest, limits: Limits) ->
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:
     """Return numbers, and times as milliseconds since 1970; NaN for what is missing."""
-    mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-    plain: npt.NDArray[Any] = np.ma.getdata(values)
+    plain: npt.NDArray[Any] = np.ma.getdata(values)  # pyright: ignore[reportUnknownMemberType]
     if plain.dtype.kind in "mM":
         made = plain.astype(f"{plain.dtype.kind}8[us]").astype("f8") / 1000
         made[np.isnat(plain)] = np.nan
     else:
         made = plain.astype("f8")
-    if mask is not None:
-        made[mask] = np.nan
+    if np.ma.isMaskedArray(values):
+        made[np.ma.getmaskarray(values)] = np.nan
     return made

@@ -7,7 +7,7 @@ Invariant: what would be too large is refused before anything is read.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -71,11 +71,11 @@ def itemsize(found: Found) -> int:
 def parts(found: Found, picked: Selected, limits: Limits) -> Iterator[npt.NDArray[Any]]:
     """Iterate over the values of a selection in parts of some megabytes, in C order."""
     check_decoded(found, picked, limits)
-    for part in _cut(picked, max(1, _PART_BYTES // max(1, itemsize(found)))):
+    for part in cut(picked, max(1, _PART_BYTES // max(1, itemsize(found)))):
         yield found.read(part.key)
 
 
-def _cut(picked: Selected, most: int) -> Iterator[Selected]:
+def cut(picked: Selected, most: int) -> Iterator[Selected]:
     """Cut a selection along its first axis that has some length, so that a part has at most `most` values."""
     at = next((at for at, length in enumerate(picked.shape) if length > 1), None)
     if picked.size <= most or at is None:
@@ -91,7 +91,7 @@ def _cut(picked: Selected, most: int) -> Iterator[Selected]:
         stop = start + count * step
         key, shape = list(picked.key), list(picked.shape)
         key[axis], shape[at] = slice(start, None if stop < 0 else stop, step), count
-        yield from _cut(Selected(tuple(key), tuple(shape), picked.kept, picked.steps), most)
+        yield from cut(Selected(tuple(key), tuple(shape), picked.kept, picked.steps), most)
 
 
 def decoded(found: Found, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -134,7 +134,7 @@ def is_fill(values: npt.NDArray[Any], fill: float | int) -> npt.NDArray[np.bool_
 
 def _number(value: Any) -> float | int | None:
     if isinstance(value, np.number):
-        return value.item()
+        return cast("Any", value).item()
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

@@ -192,17 +192,9 @@ function Detail({ reading, region, plane, xScale, yScale, colours, isFlipped, do
   const { background } = useColours();
   const values = useMemo(() => value && textured(value.array), [value]);
   if (!value?.y || !values) return null;
-  // A value's cell reaches half a step to both sides; the overview's cells begin half of ITS step before.
-  const corner = (end: "low" | "high") => {
-    const at = (range: Range, coarse: Range) => {
-      const index = end === "low" ? range.start : range.start + countOf(range) * range.step;
-      return index - coarse.step / 2;
-    };
-    return dataToWorld(
-      new Vector3(toAxis(xScale, at(value.x, plane.x)), toAxis(yScale, at(value.y ?? value.x, plane.y ?? plane.x)), 0),
-    );
-  };
-  const box = Box.fromPoints(corner("low"), corner("high"));
+  const [left, right] = endsOf(value.x, xScale);
+  const [low, high] = endsOf(value.y, yScale);
+  const box = Box.fromPoints(dataToWorld(new Vector3(left, low, 0)), dataToWorld(new Vector3(right, high, 0)));
   return (
     <HeatmapMesh
       values={values}
