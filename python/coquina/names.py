@@ -57,6 +57,7 @@ _NAMES = {
     "tables.opening": "open_table",
     "tables.selection": "Selection",
     "tables.table": "Table",
+    "server.viewer": "Viewer view",
     "tuning.advising": "tune",
     "tuning.files": "FileRecommendation",
     "tuning.recommendation": "Recommendation",

@@ -18,10 +18,19 @@ from .samples import make_samples
 #: Pictures of what the tests saw, for eyes.
 SCREENSHOTS = pathlib.Path(__file__).parents[2] / "tests-out" / "view"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = """
-    --headless=new --no-sandbox --disable-gpu-compositing --disable-background-networking --disable-sync
-    --disable-component-update --no-first-run --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader
-""".split()
+ARGUMENTS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu-compositing",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    # WebGL without a graphics card.
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+]
 TIMEOUT_MS = 20_000
 
 

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import webbrowser
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -22,7 +23,7 @@ from coquina.arrays.array import Array
 from coquina.arrays.creation import asarray
 from coquina.expressions.expression import Expr
 from coquina.hdf5.groups import Group
-from coquina.server.held import HeldFiles, HeldRoot
+from coquina.server.held_objects import HeldObjects
 from coquina.server.presence import Presence
 from coquina.stores.tree import Group as StoreGroup
 from coquina.tables.table import Table
@@ -92,21 +93,23 @@ def _service_of(data: Any, token: str, name: str | None) -> tuple[Any, str | Non
     users = Users.single(token)
     if isinstance(data, str | os.PathLike):
         return Service(Root(os.fspath(data)), users), None
-    top, path = _held(data)
-    return Service(HeldRoot(name or _name_of(data), top), users, files=HeldFiles(top)), path
+    if isinstance(data, Mapping) and not isinstance(data, Group | StoreGroup):
+        objects = HeldObjects({str(key): _held(value) for key, value in data.items()}, name or "memory")
+        return Service(objects, users, files=objects), None
+    top, path = (data.file, data.name) if isinstance(data, Group) else (_held(data), None)
+    objects = HeldObjects({name or _name_of(data): top}, name or "memory")
+    return Service(objects, users, files=objects), path
 
 
-def _held(data: Any) -> tuple[Any, str | None]:
-    """Return the object that is served, and the path in it that is shown first."""
-    if isinstance(data, Group):
-        return data.file, data.name
-    if isinstance(data, Array | Expr | Table | StoreGroup):
-        return data, None
-    if isinstance(data, np.ndarray | np.generic | list | tuple):
-        return asarray(np.asarray(data)), None
-    if hasattr(data, "__array__"):
-        return asarray(np.asarray(data)), None
-    raise TypeError(f"a {type(data).__name__} cannot be shown; it takes paths, arrays, expressions and tables")
+def _held(data: Any) -> Any:
+    """Return the object that is served."""
+    if isinstance(data, Array | Expr | Table | Group | StoreGroup):
+        return data
+    if isinstance(data, np.ndarray | np.generic | list | tuple) or hasattr(data, "__array__"):
+        return asarray(np.asarray(data))
+    raise TypeError(
+        f"a {type(data).__name__} cannot be shown; it takes paths, arrays, expressions and tables"
+    )
 
 
 def _name_of(data: Any) -> str:
@@ -161,18 +164,20 @@ class Viewer:
 
 
 def view(data: Any, *, browser: bool | None = None, port: int = 0, name: str | None = None) -> Viewer:
-    """Show data in a browser: a path of a file or folder, an array, an expression, a table, an open file.
+    """Show data in a browser: files, folders, arrays, expressions, tables and open files.
 
-    NumPy arrays, and what `numpy.asarray` takes, are shown too; expressions are computed where they are looked at.
-    The server is a thread of this process. It listens on this machine only, and answers to the random token in
-    `Viewer.url`. In a notebook the result is shown as a frame. In a script a browser opens, and the script's end
-    waits until its last page is closed; in an interactive session nothing waits.
+    data: a path, or one of these objects; also NumPy arrays and what `numpy.asarray` takes, and a mapping of
+        names to objects. Expressions are computed where they are looked at.
+    browser: whether to open one; by default outside of notebooks.
+    port: 0 for a free one.
+    name: the title of an object.
 
-    browser: whether to open one; by default outside of notebooks. port: 0 for a free one. name: the title of an
-    object without one.
+    The server is a thread of this process. It listens on this machine only and answers only to the random
+    token in `Viewer.url`. In a notebook the result is shown as a frame. In a script a browser opens, and the end
+    of the script waits until its last page is closed; interactive sessions do not wait.
 
-    Memory: that of the parts that are looked at. Raises ImportError if the packages of the viewer are missing, FileNotFoundError,
-    and TypeError for what cannot be shown.
+    Memory: that of the parts that are looked at. Raises ImportError, which says what to install, if the packages
+    of the viewer are missing, FileNotFoundError for a path without a file, TypeError for what cannot be shown.
 
     >>> import coquina as cq
     >>> import numpy as np
@@ -198,7 +203,9 @@ def view(data: Any, *, browser: bool | None = None, port: int = 0, name: str | N
         finally:
             started.set()
 
-    viewer._thread = threading.Thread(target=run, name="coquina-view", daemon=is_interactive or browser is False)
+    viewer._thread = threading.Thread(
+        target=run, name="coquina-view", daemon=is_interactive or browser is False
+    )
     viewer._thread.start()
     started.wait(_START_SECONDS)
     if browser if browser is not None else not _in_notebook():

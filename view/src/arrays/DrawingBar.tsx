@@ -45,7 +45,7 @@ export function DrawingBar(props: DrawingBarProps) {
       {isComplex && drawing !== "matrix" && (
         <label className="choice">
           part
-          <select value={options.part} onChange={(event) => onOptions({ ...options, part: event.target.value as Part })}>
+          <select aria-label="part" value={options.part} onChange={(event) => onOptions({ ...options, part: event.target.value as Part })}>
             {PARTS.map((part) => (
               <option key={part}>{part}</option>
             ))}

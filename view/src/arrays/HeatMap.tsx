@@ -134,9 +134,9 @@ function widened([low, high]: [number, number]): [number, number] {
   return low === high ? [low - 0.5, high + 0.5] : [low, high];
 }
 
-/** Return the ends of an axis: half a cell beyond the first and last value. */
+/** Return the ends of an axis. Each value that is drawn stands for all up to the next one. */
 function endsOf(range: Range, scale: Scale): [number, number] {
-  const first = range.start - range.step / 2;
+  const first = range.start - 0.5;
   return sorted([toAxis(scale, first), toAxis(scale, first + countOf(range) * range.step)]);
 }
 
@@ -153,7 +153,7 @@ interface TipProps {
 /** The value under the pointer, and where it is. */
 function Tip({ plane, across, down, xScale, yScale }: TipProps) {
   const at = (range: Range, scale: Scale, value: number) => {
-    const index = Math.round((toIndex(scale, value) - range.start) / range.step);
+    const index = Math.floor((toIndex(scale, value) + 0.5 - range.start) / range.step);
     return Math.min(Math.max(index, 0), countOf(range) - 1);
   };
   const rows = plane.y ?? plane.x;

@@ -45,7 +45,7 @@ function Choice({ label, value, names, onChange }: ChoiceProps) {
   return (
     <label className="choice">
       {label}
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
+      <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
         {names.map((name) => (
           <option key={name}>{name}</option>
         ))}
