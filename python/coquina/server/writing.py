@@ -87,7 +87,7 @@ def append(service: Service, user: User, asked: Target, body: BinaryIO) -> dict[
 
 @contextmanager
 def _opened(place: Place, path: str | None) -> Generator[tuple[Any, Any]]:
-    """Return an object that can be written, and a context of one commit; closed, which commits, at the end."""
+    """Return an object that can be written, and a context of one commit; it is closed at the end."""
     parts = parts_of(path)
     if format_of(place.path) == "table":
         with coquina.open_table(place.path, mode="a") as table:
