@@ -99,9 +99,9 @@ class Application:
         for name in (*OBJECTS, *FILES, *OTHERS):
             endpoint = self._answered(self._asked)
             routes += [Route(f"/{name}/", endpoint), Route(f"/{name}", endpoint)]
-        if presence is not None:
-            heard = self._answered(self._heard, "POST")
-            routes += [Route(f"/{name}/", heard) for name in ("alive", "closed")]
+        # Pages do not know whether their server ends with them.
+        heard = self._answered(self._heard, "POST")
+        routes += [Route(f"/{name}/", heard) for name in ("alive", "closed")]
         self.app = Starlette(routes=routes, lifespan=self._lifespan)
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coquina import __version__
+from coquina._core import __version__
 from coquina.server import describing
 from coquina.server.encodings import Colours, Encoded, encoded, png
 from coquina.server.expressions import Budget, computed, expression
@@ -134,5 +134,6 @@ def histogram_of(service: Service, found: Found, parameters: Parameters) -> Enco
     """Return how the values of a selection are spread."""
     array = as_array(found)
     picked = chosen(array, parameters.text("selection"), parameters.optional_integer("most"))
-    wanted = HistogramRequest(parameters.integer("bins", 64), parameters.flag("log"))
+    is_decoded = parameters.flag("decode", default=True)
+    wanted = HistogramRequest(parameters.integer("bins", 64), parameters.flag("log"), is_decoded)
     return as_json(histogram(array, picked, wanted, service.limits))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-import coquina
+from coquina.arrays.creation import asarray
 from coquina.server.failures import bad_request, not_found
 from coquina.server.opened_files import OpenedFile
 from coquina.server.root import Place
@@ -35,9 +35,10 @@ class HeldObjects:
         for number, (key, value) in enumerate(objects.items()):
             if not key or re.search(r"[/\\\0]", key):
                 raise ValueError(f"{key!r}: no name of an object")
-            top: Any = coquina.asarray(cast("Any", value)) if isinstance(value, np.ndarray) else value
+            # Objects in memory change at any time, so that no client may keep answers.
+            top: Any = asarray(cast("Any", value)) if isinstance(value, np.ndarray) else value
             state = ((stamp, number, 0, 0),)
-            self._files[key] = OpenedFile(Place(key, key, key), "memory", top, state, is_settled=True)
+            self._files[key] = OpenedFile(Place(key, key, key), "memory", top, state, is_settled=False)
 
     def find(self, name: str) -> Place:
         """Return the place of an object, or of all for no name. Raises RequestError if there is none."""

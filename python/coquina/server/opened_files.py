@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import coquina
 from coquina._core import JournaledFile
+from coquina.arrays.opening import open as open_file
 from coquina.server.failures import not_found
 from coquina.server.root import format_of
+from coquina.tables.opening import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -96,7 +97,7 @@ def _open(place: Place) -> OpenedFile:
     kind = format_of(place.path)
     if kind is None:
         raise not_found(f"{place.name!r}: no file that coquina opens")
-    top = coquina.open_table(place.path) if kind == "table" else coquina.open(place.path)
+    top = open_table(place.path) if kind == "table" else open_file(place.path)
     return OpenedFile(place, kind, top, state, _is_settled(state, seen_ns))
 
 

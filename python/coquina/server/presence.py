@@ -38,6 +38,11 @@ class Presence:
         self._last = self._clock()
 
     @property
+    def was_seen(self) -> bool:
+        """Whether there was a page."""
+        return self._last is not None
+
+    @property
     def is_over(self) -> bool:
         """Whether there were pages, and all are gone for some seconds."""
         now = self._clock()

@@ -63,10 +63,11 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class HistogramRequest:
-    """What is asked for: so many bins, on a logarithmic scale or not."""
+    """What is asked for: so many bins, on a logarithmic scale or not, of decoded values or of stored ones."""
 
     bins: int = 64
     is_log: bool = False
+    is_decoded: bool = True
 
 
 def histogram(found: Found, picked: Selected, wanted: HistogramRequest, limits: Limits) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def histogram(found: Found, picked: Selected, wanted: HistogramRequest, limits: 
         raise bad_request(f"{found.path}: a histogram is of numbers")
     tally = _Tally(wanted.is_log)
     kept: list[npt.NDArray[Any]] | None = []
-    for values in _good_parts(found, picked, limits, tally):
+    for values in _good_parts(found, picked, limits, wanted, tally):
         tally.moments.add(values)
         if kept is not None:
             kept.append(values)
@@ -89,7 +90,7 @@ def histogram(found: Found, picked: Selected, wanted: HistogramRequest, limits: 
     edges = tally.edges(wanted)
     counts = np.zeros(max(len(edges) - 1, 0), np.int64)
     if len(edges):
-        again = _good_parts(found, picked, limits, None) if kept is None else iter(kept)
+        again = _good_parts(found, picked, limits, wanted, None) if kept is None else iter(kept)
         for values in again:
             counts += _counts(values, edges, wanted)
     facts = {**tally.moments.to_dict(), "nans": tally.nans, "fills": tally.fills}
@@ -141,12 +142,12 @@ def _around(value: float, bins: int) -> npt.NDArray[np.float64]:
 
 
 def _good_parts(
-    found: Found, picked: Selected, limits: Limits, tally: _Tally | None
+    found: Found, picked: Selected, limits: Limits, wanted: HistogramRequest, tally: _Tally | None
 ) -> Iterator[npt.NDArray[Any]]:
     """Iterate over values that are numbers, one axis each; tally: counts the others."""
-    fill = fill_number(found)
+    fill = fill_number(found) if wanted.is_decoded else None
     for stored in parts(found, picked, limits):
-        values = decoded(found, stored).reshape(-1)
+        values = (decoded(found, stored) if wanted.is_decoded else stored).reshape(-1)
         if values.dtype.kind == "b":
             values = values.astype("u1")
         if values.dtype.kind == "c":

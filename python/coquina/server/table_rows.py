@@ -99,6 +99,9 @@ def matched(found: Found, query: Query, limits: Limits, stop: int) -> Matched:
     table = table_of(found)
     if query.where is None and query.sort is None:
         return Matched(len(table), None)
+    if not found.file.is_settled:
+        # It may change without anybody being told.
+        return _match(query, table, limits, stop)
     cache = _cache(found)
     key = (found.path, query)
     with found.file.lock:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-import coquina
 from coquina.arrays.array import Array
+from coquina.arrays.opening import open as open_file
 from coquina.hdf5.files import File
 from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.objects import parts_of
 from coquina.server.root import HDF5_SUFFIXES, Root, format_of
 from coquina.tables.arrow_in import pyarrow
+from coquina.tables.opening import open_table
 from coquina.tables.table import Table
 
 if TYPE_CHECKING:
@@ -87,13 +88,13 @@ def append(service: Service, user: User, asked: Target, body: BinaryIO) -> dict[
 
 @contextmanager
 def _opened(place: Place, path: str | None) -> Generator[tuple[Any, Any]]:
-    """Return an object that can be written, and a context of one commit; it is closed at the end."""
+    """Return an object that can be written, and a context of one commit; the end closes it, and commits."""
     parts = parts_of(path)
     if format_of(place.path) == "table":
-        with coquina.open_table(place.path, mode="a") as table:
+        with open_table(place.path, mode="a") as table:
             yield table, _nothing()
         return
-    with coquina.open(place.path, mode="a") as top:
+    with open_file(place.path, mode="a") as top:
         node: Any = top
         if parts:
             if "/".join(parts) not in top:
@@ -126,10 +127,10 @@ def _append_rows(table: Table, body: BinaryIO) -> int:
 
 def _append_items(array: Array, body: BinaryIO) -> int:
     try:
-        values: Any = np.load(body, allow_pickle=False)
+        values = np.load(body, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise bad_request(f"the body is no NPY file: {error}") from None
-    if not getattr(values, "ndim", 0):
+    if not isinstance(values, np.ndarray) or not values.ndim:
         raise bad_request("the body is no NPY file of an array with axes")
     array.append(values)
     return values.shape[0]
@@ -162,7 +163,7 @@ def finish_upload(service: Service, place: Place, path: str, overwrite: bool) ->
         if format_of(checked) is None:
             raise bad_request(f"{place.name!r}: no file that coquina opens")
         try:
-            coquina.open(checked).close()
+            open_file(checked).close()
         except Exception as error:
             raise bad_request(f"{place.name!r}: cannot be opened: {type(error).__name__}") from None
         size = os.path.getsize(checked)
@@ -185,7 +186,7 @@ def _held(place: Place) -> Generator[None]:
     if format_of(place.path) in (None, "bloscpack"):
         yield
         return
-    with coquina.open(place.path, mode="r+"):
+    with open_file(place.path, mode="r+"):
         yield
 
 
