@@ -1,5 +1,8 @@
 """What `connect` gives has the values of local files; frames behind `/raw/` are read block by block."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -212,14 +215,43 @@ def test_a_corner_of_a_remote_frame_costs_little_more_than_its_blocks(tmp_path):
     values = rng.integers(0, 1 << 30, (2000, 3000))
     path = tmp_path / "x.b2nd"
     cq.asarray(values, path=path, chunks=(1000, 1500), blocks=(250, 300)).close()
-    with listening(served(tmp_path)) as url:
-        array = cq.open(cq.connect(url).url_of("x.b2nd"))
-        opened = array.remote.bytes_read
-        assert np.array_equal(array[:400, :500], values[:400, :500])
-        fetched = array.remote.bytes_read - opened
     with cq.open(str(path)) as local:
         blocks = local.blocks_touched(np.s_[:400, :500])
         needed = local.cbytes * blocks * 250 * 300 // values.size
-    print(f"{fetched} bytes fetched, {needed} needed: {fetched / needed:.3f}; opening {opened}")
     assert blocks == 4
-    assert fetched <= 1.2 * needed
+    with listening(served(tmp_path)) as url:
+        remote = cq.connect(url)
+        for array in (cq.open(remote.url_of("x.b2nd")), remote.open("x.b2nd")):
+            opened = array.remote.bytes_read
+            assert np.array_equal(array[:400, :500], values[:400, :500])
+            assert array.remote.bytes_read - opened <= 1.2 * needed
+
+
+def test_files_behind_a_token_are_read_by_ranges(folder, grid, tmp_path):
+    with listening(served(folder, users=Users.single(TOKEN))) as url:
+        remote = cq.connect(url, token=TOKEN)
+        with remote.open("grid.b2nd") as array:
+            assert np.array_equal(array[3:5], grid[3:5])
+        with remote.open("all.h5") as file:
+            assert np.array_equal(file["group/grid"][3:5], grid[3:5])
+            assert len(file["table"].where("number > 990").to_numpy()) == 9
+        with pytest.raises(OSError, match="nothing"):
+            remote.open("nothing.b2nd")
+
+
+def test_a_file_that_changes_is_no_mixture(tmp_path):
+    rng = np.random.default_rng(5)
+    path = tmp_path / "x.b2nd"
+    cq.asarray(rng.integers(0, 1 << 60, (500, 500)), path=path, chunks=(50, 500)).close()
+    with listening(served(tmp_path)) as url, cq.connect(url).open("x.b2nd") as array:
+        array[:10]
+        cq.asarray(rng.integers(0, 1 << 60, (500, 500)), path=path, chunks=(50, 500), overwrite=True).close()
+        with pytest.raises(OSError, match="changed"):
+            array[300:]
+
+
+def test_importing_coquina_imports_no_server():
+    names = ("starlette", "uvicorn", "http", "coquina.client", "coquina.server")
+    code = f"import coquina, sys; print([one for one in sys.modules if one.startswith({names})])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

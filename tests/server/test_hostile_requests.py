@@ -233,6 +233,11 @@ def test_the_gate_forgets_clients_and_counts_what_works():
             pass
         assert error.value.status == 503
     assert gate.active == 0
+    gate = Gate(Limits(held_bytes=100), lambda: 0.0)
+    with gate.holding(101), pytest.raises(RequestError, match="taken"), gate.working():
+        pass
+    with gate.working():
+        assert gate.held == 0
 
 
 def test_too_many_requests_are_told_to_wait(folder):

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
+from coquina.arrays.opening import open as open_file
 from coquina.client.groups import opened
+from coquina.client.raw_files import RawFile
 from coquina.client.requests import Requests
+from coquina.remote import RangeReader
 
 
 def connect(url: str, *, token: str | None = None, timeout: float = 60.0) -> Any:
@@ -67,6 +70,14 @@ class RemoteFolder(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return how many names there are."""
         return len(self._entries)
+
+    def open(self, name: str) -> Any:
+        """Return a file as `coquina.open` does, of whose bytes only those are fetched that are asked for.
+
+        Values are decoded here, not by the server. Raises KeyError, or OSError if the file changes meanwhile.
+        """
+        place = f"{self.path}/{name}".strip("/")
+        return open_file(cast("Any", RangeReader(RawFile(self.requests, place))))
 
     def url_of(self, name: str) -> str:
         """Return the URL of the bytes of a file, which `coquina.open` reads block by block."""

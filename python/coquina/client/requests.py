@@ -10,11 +10,14 @@ import json
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from coquina._core import CoquinaError, LimitError
 from coquina.expressions.grammar import ExpressionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _KINDS: dict[int, type[Exception]] = {
     401: PermissionError,
@@ -29,6 +32,7 @@ _KINDS: dict[int, type[Exception]] = {
 class Answer:
     """The answer to a request. headers: with names in small letters."""
 
+    status: int
     content: bytes
     headers: dict[str, str]
 
@@ -69,23 +73,30 @@ class Requests:
         given = {name: value for name, value in parameters.items() if value is not None}
         return self.ask(method, f"/{quote(route)}?{urlencode(given)}", body)
 
-    def ask(self, method: str, path: str, body: bytes | None) -> Answer:
-        """Return the answer to a request; what can be asked twice is, where a connection was closed."""
-        headers = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+    def ask(
+        self, method: str, path: str, body: bytes | None, given: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Return the answer to a request; what can be asked twice is, where a connection was closed.
+
+        given: headers.
+        """
+        headers = dict(given or {})
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
         target = f"{self._path}{path}"
         try:
             answer, content = self._asked(method, target, body, headers)
         except (http.client.HTTPException, ConnectionError) as error:
             if body is not None:
                 raise OSError(f"{self.url}: {type(error).__name__}: {error}") from error
-            answer, content = self._asked_again(target, headers)
+            answer, content = self._asked_again(method, target, headers)
         with self._lock:
             self.count += 1
             self.bytes_read += len(content)
         found = {name.lower(): value for name, value in answer.getheaders()}
         if answer.status >= 400:
             raise _error(self.url, answer.status, content)
-        return Answer(content, found)
+        return Answer(answer.status, content, found)
 
     def _asked(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
@@ -102,10 +113,12 @@ class Requests:
             self._drop()
             raise OSError(f"{self.url}: {error}") from error
 
-    def _asked_again(self, target: str, headers: dict[str, str]) -> tuple[http.client.HTTPResponse, bytes]:
+    def _asked_again(
+        self, method: str, target: str, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
         """Ask by a new connection: servers close those that were idle."""
         try:
-            return self._asked("GET", target, None, headers)
+            return self._asked(method, target, None, headers)
         except (http.client.HTTPException, ConnectionError) as error:
             raise OSError(f"{self.url}: {type(error).__name__}: {error}") from error
 
