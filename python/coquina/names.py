@@ -10,6 +10,7 @@ from coquina.function_table import ELEMENTWISE_NAMES, REDUCTIONS
 
 _NAMES = {
     "adapters.dask_storing": "from_dask",
+    "client.connecting": "connect",
     "codec_plugins": "BlockInfo Plugin list_plugins register_codec register_filter",
     "arrays.comparison": "Quality quality",
     "expressions.expression": "Expr",

@@ -165,6 +165,11 @@ def test_histograms_count_every_value(client, grid, log):
     assert np.isclose(found["std"], values.std())
 
 
+def test_histograms_of_stored_values_count_fills_too(client, grid):
+    found = client.get("/histogram/", file="all.h5", path="/packed", decode=0).json()
+    assert (found["fills"], found["min"], found["count"]) == (0, -1, grid.size)
+
+
 def test_histograms_read_in_parts_what_is_large(client, monkeypatch, grid):
     from coquina.server import values
 

@@ -46,6 +46,22 @@ def test_arrays_expressions_and_tables_in_memory_are_served():
     file.close()
 
 
+def test_answers_follow_objects_that_change():
+    file = cq.hdf5.File.in_memory()
+    table = file.create_table("t", {"x": np.arange(5)})
+    array = cq.asarray(np.arange(3))
+    service = Service.of_objects(HeldObjects({"t": table, "a": array}), Users())
+    with Client(Application(service).app) as client:
+        assert client.get("/rows/", file="t", where="x > 2").json()["rows"] == [3, 4]
+        first = client.get("/slice/", file="a", format="json")
+        table["x"] = np.arange(5)[::-1].copy()
+        array[0] = 7
+        assert client.get("/rows/", file="t", where="x > 2").json()["rows"] == [0, 1]
+        again = client.get("/slice/", {"If-None-Match": first.headers["etag"]}, file="a", format="json")
+        assert again.json() == [7, 1, 2]
+    file.close()
+
+
 def test_the_only_object_needs_no_name():
     service = Service.of_objects(HeldObjects({"x": np.arange(3)}), Users())
     with Client(Application(service).app) as client:

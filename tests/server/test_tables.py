@@ -174,6 +174,21 @@ def test_statistics_of_columns_are_those_of_pandas(client, frame, where):
 
 
 @pytest.mark.parametrize("where", [None, "flag"])
+def test_statistics_of_very_many_rows_are_of_windows_from_all_over(client, frame, monkeypatch, where):
+    from coquina.server import table_columns
+
+    monkeypatch.setattr(table_columns, "_WINDOW", 25)
+    monkeypatch.setattr(table_columns, "_ROWS_MAX", 100)
+    asked = {} if where is None else {"where": where}
+    found = client.get("/column/", file="all.h5", path="/table", name="number", **asked).json()
+    looked = frame.iloc[[row for start in (0, 250, 500, 750) for row in range(start, start + 25)]]
+    wanted = looked if where is None else looked[looked.flag]
+    assert found["sampled"] == 100
+    assert (found["count"], found["max"]) == (len(wanted), wanted.number.max())
+    assert np.isclose(found["mean"], wanted.number.mean())
+
+
+@pytest.mark.parametrize("where", [None, "flag"])
 def test_points_are_every_nth_row(client, frame, where):
     asked = {} if where is None else {"where": where}
     answer = client.get("/points/", file="all.h5", path="/table", x="number", y="when", most=100, **asked)

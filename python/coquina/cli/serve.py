@@ -4,9 +4,9 @@ Clients name files below the folder, and nothing else. Without --tokens everybod
 read, so it is only reached from this machine then. Encryption is a proxy's work; see the guide.
 
 Examples:
-  coquina serve data/
+  coquina serve .
   coquina serve run.h5 --port 8000
-  coquina serve data/ --host 0.0.0.0 --tokens tokens.txt
+  coquina serve . --host 0.0.0.0 --tokens tokens.txt
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
 
+from coquina._core import num_threads
 from coquina.server import array_requests, h5grove, raw_files, table_requests, writing
 from coquina.server.failures import RequestError, failure_of, not_found
 from coquina.server.gate import Gate
@@ -124,7 +125,7 @@ class Application:
     async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Return what blocking work gives; so many run at the same time, others wait."""
         if self._threads is None:
-            self._threads = CapacityLimiter(self.service.limits.threads)
+            self._threads = CapacityLimiter(self.service.limits.threads or max(4, num_threads() + 2))
         return await to_thread.run_sync(work, *arguments, limiter=self._threads)
 
     def _answered(self, handler: Callable[[Request, Any], Any], *methods: str) -> Any:
@@ -236,7 +237,8 @@ class Application:
             headers["Content-Length"] = str(len(made.content))
             await send_bytes(send, 200, self._headers(request, headers), b"")
             return
-        await send_bytes(send, 200, self._headers(request, headers), made.content)
+        with self.gate.holding(len(made.content)):
+            await send_bytes(send, 200, self._headers(request, headers), made.content)
 
     async def _raw(self, request: Request, send: Any) -> None:
         """Answer with bytes of a file."""

@@ -30,6 +30,7 @@ class Gate:
         #: What each client may still send, and as of when.
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self.active = 0
+        self.held = 0
 
     def admit(self, client: str) -> None:
         """Count a request of a client. Raises RequestError with status 429 for one too many."""
@@ -50,6 +51,8 @@ class Gate:
     @contextmanager
     def working(self) -> Generator[None]:
         """Count a request that is at work. Raises RequestError with status 503 for one too many."""
+        if self.held > self._limits.held_bytes:
+            raise RequestError(503, "busy", "others have not taken their answers yet: try again")
         if self.active >= self._limits.concurrent:
             raise RequestError(503, "busy", f"{self.active} requests are at work: try again")
         self.active += 1
@@ -57,3 +60,12 @@ class Gate:
             yield
         finally:
             self.active -= 1
+
+    @contextmanager
+    def holding(self, nbytes: int) -> Generator[None]:
+        """Count the bytes of an answer for as long as it is sent."""
+        self.held += nbytes
+        try:
+            yield
+        finally:
+            self.held -= nbytes

@@ -19,7 +19,8 @@ class Limits:
     rate: requests a second of one client, on average; 0 for no limit. burst: how many may come at once.
     work: items that one expression may compute, each operator counted. seconds: how long it may take.
     rows: row numbers that are kept for one condition. header_seconds: how long a client may take to send its
-    request. threads: requests that read at the same time.
+    request. threads: requests that read at the same time; 0 for two more than the engine has threads, 4 at
+    least. held_bytes: of answers that clients have not taken yet; beyond it requests get status 503.
     """
 
     result_bytes: int = 256 * MIB
@@ -32,4 +33,5 @@ class Limits:
     seconds: float = 30.0
     rows: int = 1 << 24
     header_seconds: float = 20.0
-    threads: int = 4
+    threads: int = 0
+    held_bytes: int = 1024 * MIB

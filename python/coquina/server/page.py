@@ -41,8 +41,8 @@ def folder() -> str | None:
         import coquina_view  # pyright: ignore[reportMissingImports]
     except ImportError:
         return None
-    module = cast("Any", coquina_view)
-    return os.path.realpath(os.fspath(module.folder()))
+    found = coquina_view.folder()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return os.path.realpath(str(cast("Any", found)))
 
 
 class Page:

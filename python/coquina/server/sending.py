@@ -33,11 +33,11 @@ async def send_bytes(send: Any, status: int, headers: dict[str, str], content: b
         headers = {"Content-Length": str(len(content)), **headers}
     await send({"type": "http.response.start", "status": status, "headers": raw_headers(headers.items())})
     view = memoryview(content)
-    for start in range(0, len(view), _PIECE_BYTES):
+    for start in range(0, max(1, len(view)), _PIECE_BYTES):
         piece = bytes(view[start : start + _PIECE_BYTES])
-        message = {"type": "http.response.body", "body": piece, "more_body": True}
+        is_last = start + _PIECE_BYTES >= len(view)
+        message = {"type": "http.response.body", "body": piece, "more_body": not is_last}
         await asyncio.wait_for(send(message), _PIECE_SECONDS)
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def send_file(send: Any, answer: RawAnswer) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.server.failures import bad_request, too_large
+from coquina.server.failures import bad_request
 from coquina.server.statistics import BINS_MAX, Moments
 from coquina.server.table_rows import check_columns, matched, table_of
 from coquina.tables.plan import Plan
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.table import Table
 
-#: Rows that are read at a time, and all rows that statistics are of.
+#: Rows that are read at a time, and all rows that statistics are of; of larger tables they are of a sample.
 _WINDOW = 1 << 20
-ROWS_MAX = 1 << 28
+_ROWS_MAX = 1 << 26
 #: Values that are counted each, and those that are listed.
 _DISTINCT_MAX = 10_000
 _TOP = 20
@@ -86,39 +86,59 @@ def _spec(table: Table, name: str) -> ColumnSpec:
     return next(one for one in table.schema if one.name == name)
 
 
-def statistics(found: Found, query: Query, wanted: ColumnRequest, limits: Limits) -> dict[str, Any]:
+def statistics(found: Found, query: Query, wanted: ColumnRequest) -> dict[str, Any]:
     """Return what the values of a column are like, in the rows of a query.
 
-    Numbers get moments and a histogram, others their most frequent values. Memory: some windows of rows.
+    Numbers get moments and a histogram, others their most frequent values. Memory: some windows of rows. Of
+    tables with very many rows only windows from all over are looked at.
     """
     table = table_of(found)
     spec = _spec(table, wanted.name)
     if not 1 <= wanted.bins <= BINS_MAX:
         raise bad_request(f"bins {wanted.bins}: takes 1 to {BINS_MAX}")
-    source = _Source(found, query, limits)
+    source = _Source(found, query)
+    kind = kind_of(spec)
+    return {"kind": kind, "sampled": source.sampled, **_of_kind(source, spec, wanted)}
+
+
+def _of_kind(source: _Source, spec: ColumnSpec, wanted: ColumnRequest) -> dict[str, Any]:
     kind = kind_of(spec)
     if kind in ("integer", "float", "bool") or (kind == "time" and spec.dtype.kind in "mM"):
-        return {"kind": kind, **_of_numbers(source, wanted, is_time=kind == "time")}
+        return _of_numbers(source, wanted, is_time=kind == "time")
     if kind in ("text", "category"):
-        return {"kind": kind, **_of_values(source, wanted.name)}
-    count = sum(len(values) for values in source.windows([wanted.name]))
-    return {"kind": kind, "count": count, "nulls": 0}
+        return _of_values(source, wanted.name)
+    return {"count": sum(len(values) for values in source.windows(wanted.name)), "nulls": 0}
 
 
 class _Source:
     """The rows of a query, a window of them at a time."""
 
-    def __init__(self, found: Found, query: Query, limits: Limits) -> None:
+    def __init__(self, found: Found, query: Query) -> None:
         self._table = table_of(found)
-        if len(self._table) > ROWS_MAX:
-            raise too_large(f"{len(self._table)} rows: statistics are of {ROWS_MAX} rows at most")
-        self._rows = query.on(self._table)
+        self._query = query
+        # A condition that makes no sense is told of also where there are no rows.
+        query.on(self._table).plan.condition()
+        self._count = len(self._table)
 
-    def windows(self, names: list[str]) -> Iterator[Any]:
-        """Iterate over windows of structured arrays, or of the values of one column."""
-        rows = self._rows.select(names)
-        for batch in rows.batches(_WINDOW):
-            yield batch[names[0]] if len(names) == 1 else batch
+    @property
+    def sampled(self) -> int | None:
+        """How many rows are looked at, if these are not all."""
+        return None if self._count <= _ROWS_MAX else _ROWS_MAX
+
+    def windows(self, name: str) -> Iterator[Any]:
+        """Iterate over windows of values of a column: all, or some from all over the table."""
+        for rows in self._parts():
+            for batch in self._query.on(rows).select([name]).batches(_WINDOW):
+                yield batch[name]
+
+    def _parts(self) -> Iterator[Any]:
+        if self.sampled is None:
+            yield self._table
+            return
+        parts = max(1, _ROWS_MAX // _WINDOW)
+        for part in range(parts):
+            start = part * self._count // parts
+            yield Selection(Plan(self._table, start=start, stop=start + _ROWS_MAX // parts))
 
 
 def _unmasked(values: Any) -> Any:
@@ -142,7 +162,7 @@ def _plain(values: Any, is_time: bool) -> tuple[npt.NDArray[Any], int]:
 def _of_numbers(source: _Source, wanted: ColumnRequest, *, is_time: bool) -> dict[str, Any]:
     moments, nulls, nans = Moments(), 0, 0
     dtype: Any = None
-    for window in source.windows([wanted.name]):
+    for window in source.windows(wanted.name):
         dtype = window.dtype
         values, missing = _plain(window, is_time)
         nulls += missing
@@ -153,7 +173,7 @@ def _of_numbers(source: _Source, wanted: ColumnRequest, *, is_time: bool) -> dic
     edges = _edges(moments, wanted.bins)
     counts = np.zeros(max(0, len(edges) - 1), np.int64)
     if len(edges):
-        for window in source.windows([wanted.name]):
+        for window in source.windows(wanted.name):
             values, _ = _plain(window, is_time)
             good = values[np.isfinite(values)] if values.dtype.kind == "f" else values
             counts += np.histogram(good, len(counts), (edges[0], edges[-1]))[0]
@@ -190,7 +210,7 @@ def _of_values(source: _Source, name: str) -> dict[str, Any]:
     counts: dict[Any, int] = {}
     count = nulls = 0
     is_whole = True
-    for window in source.windows([name]):
+    for window in source.windows(name):
         values, counted, missing = _counted(window)
         count += int(counted.sum())
         nulls += missing

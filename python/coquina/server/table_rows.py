@@ -50,14 +50,14 @@ class Query:
         where = (where or "").strip() and where
         return cls(where or None, sort or None)
 
-    def on(self, table: Table) -> Any:
-        """Return the rows of a table that are asked for, lazily."""
-        found: Any = table
+    def on(self, rows: Any) -> Any:
+        """Return those rows of a table, or of a selection, that are asked for, lazily."""
+        found: Any = rows
         if self.where is not None:
             found = found.where(self.where)
         if self.sort is not None:
             name, is_down = self.sort.removeprefix("-"), self.sort.startswith("-")
-            check_columns(table, [name])
+            check_columns(rows, [name])
             found = found.order_by(name, is_down)
         return found
 
@@ -77,7 +77,7 @@ def table_of(found: Found) -> Table:
     return found.node
 
 
-def check_columns(table: Table, names: list[str]) -> None:
+def check_columns(table: Table | Selection, names: list[str]) -> None:
     """Raise RequestError for a column that a table does not have."""
     for name in names:
         if name not in table.columns:
@@ -99,6 +99,9 @@ def matched(found: Found, query: Query, limits: Limits, stop: int) -> Matched:
     table = table_of(found)
     if query.where is None and query.sort is None:
         return Matched(len(table), None)
+    if not found.file.is_settled:
+        # It may change without anybody being told.
+        return _match(query, table, limits, stop)
     cache = _cache(found)
     key = (found.path, query)
     with found.file.lock:
