@@ -10,7 +10,7 @@ def test_the_tree_names_files_and_what_is_in_them(shown):
     shown.page.get_by_role("treeitem", name="entry").click()
     shown.page.get_by_role("treeitem", name="run 1").click()
     detector = shown.page.get_by_role("treeitem", name="detector")
-    assert "2400×3000" in detector.inner_text()
+    assert "2400\u00d73000" in detector.inner_text()
     assert detector.locator(".sizes").inner_text().endswith("x")
     shown.page.get_by_role("row", name="detector").wait_for()
     shown.picture("tree")

@@ -137,11 +137,11 @@ def test_columns_with_sizes(shown):
 def test_two_columns_are_plotted(shown):
     shown.open("pytables.h5", "/readings", "plot")
     shown.page.get_by_label("x", exact=True).wait_for()
-    shown.page.locator(".plot", has_text="1\u202f000 rows").wait_for()
+    shown.page.locator("figure.plot", has_text="1\u202f000 rows").wait_for()
     shown.page.get_by_label("y", exact=True).select_option("id")
     shown.page.get_by_role("figure", name="id by id").wait_for()
     shown.open("trades", view="plot")
-    shown.page.locator(".plot", has_text="20\u202f000 rows").wait_for()
+    shown.page.locator("figure.plot", has_text="20\u202f000 rows").wait_for()
     shown.page.wait_for_timeout(200)
     shown.picture("plot")
 

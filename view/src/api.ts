@@ -17,29 +17,33 @@ export class ServerError extends Error {
 
 export type Parameters = Record<string, string | number | boolean | null | undefined>;
 
-const TOKEN = new URLSearchParams(window.location.search).get("token");
-const BASE = new URL(".", window.location.href);
+const token = (): string | null => new URLSearchParams(window.location.search).get("token");
 
 function address(endpoint: string, parameters: Parameters = {}): URL {
-  const url = new URL(`${endpoint}/`, BASE);
+  const url = new URL(`${endpoint}/`, new URL(".", window.location.href));
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value));
   }
   return url;
 }
 
+function headers(): HeadersInit {
+  const known = token();
+  return known ? { Authorization: `Bearer ${known}` } : {};
+}
+
 /** Return the address of a download; it carries the token, as a link cannot send headers. */
 export function download(endpoint: string, parameters: Parameters): string {
   const url = address(endpoint, parameters);
-  if (TOKEN) url.searchParams.set("token", TOKEN);
+  const known = token();
+  if (known) url.searchParams.set("token", known);
   return url.href;
 }
 
 async function ask(endpoint: string, parameters: Parameters, signal?: AbortSignal): Promise<Response> {
   let response: Response;
   try {
-    const headers = TOKEN ? { Authorization: `Bearer ${TOKEN}` } : undefined;
-    response = await fetch(address(endpoint, parameters), { headers, signal });
+    response = await fetch(address(endpoint, parameters), { headers: headers(), signal });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ServerError(0, "Unreachable", "The server does not answer. Was `coquina view` ended?", null);
@@ -88,8 +92,7 @@ const ALIVE_MS = 5000;
 /** Tell the server that the page is open, and when it closes: `coquina view` ends after the last one. */
 export function keepAlive(): void {
   const tell = () => {
-    const headers = TOKEN ? { Authorization: `Bearer ${TOKEN}` } : undefined;
-    fetch(address("alive", { page: PAGE }), { method: "POST", headers }).catch(() => undefined);
+    fetch(address("alive", { page: PAGE }), { method: "POST", headers: headers() }).catch(() => undefined);
   };
   tell();
   window.setInterval(tell, ALIVE_MS);

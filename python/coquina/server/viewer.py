@@ -25,6 +25,9 @@ from coquina.expressions.expression import Expr
 from coquina.hdf5.groups import Group
 from coquina.server.held_objects import HeldObjects
 from coquina.server.presence import Presence
+from coquina.server.root import Root
+from coquina.server.service import Service
+from coquina.server.users import Users
 from coquina.stores.tree import Group as StoreGroup
 from coquina.tables.table import Table
 
@@ -86,10 +89,6 @@ def site_of(data: Any, *, port: int = 0, name: str | None = None) -> Site:
 
 def _service_of(data: Any, token: str, name: str | None) -> tuple[Any, str | None]:
     """Return what serves the data to whoever has the token, and the path that is shown first."""
-    from coquina.server.root import Root
-    from coquina.server.service import Service
-    from coquina.server.users import Users
-
     users = Users.single(token)
     if isinstance(data, str | os.PathLike):
         return Service(Root(os.fspath(data)), users), None
@@ -173,11 +172,12 @@ def view(data: Any, *, browser: bool | None = None, port: int = 0, name: str | N
     name: the title of an object.
 
     The server is a thread of this process. It listens on this machine only and answers only to the random
-    token in `Viewer.url`. In a notebook the result is shown as a frame. In a script a browser opens, and the end
-    of the script waits until its last page is closed; interactive sessions do not wait.
+    token in `Viewer.url`. In a notebook the result is shown as a frame. In a script a browser opens, and the
+    end of the script waits until its last page is closed; interactive sessions do not wait.
 
-    Memory: that of the parts that are looked at. Raises ImportError, which says what to install, if the packages
-    of the viewer are missing, FileNotFoundError for a path without a file, TypeError for what cannot be shown.
+    Memory: that of the parts that are looked at. Raises ImportError, which says what to install, if the
+    packages of the viewer are missing, FileNotFoundError for a path without a file, and TypeError for what
+    cannot be shown.
 
     >>> import coquina as cq
     >>> import numpy as np
