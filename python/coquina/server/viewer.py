@@ -14,7 +14,7 @@ import time
 import webbrowser
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 import numpy as np
@@ -93,7 +93,8 @@ def _service_of(data: Any, token: str, name: str | None) -> tuple[Any, str | Non
     if isinstance(data, str | os.PathLike):
         return Service(Root(os.fspath(data)), users), None
     if isinstance(data, Mapping) and not isinstance(data, Group | StoreGroup):
-        objects = HeldObjects({str(key): _held(value) for key, value in data.items()}, name or "memory")
+        named = cast("Mapping[Any, Any]", data)
+        objects = HeldObjects({str(key): _held(named[key]) for key in named}, name or "memory")
         return Service(objects, users, files=objects), None
     top, path = (data.file, data.name) if isinstance(data, Group) else (_held(data), None)
     objects = HeldObjects({name or _name_of(data): top}, name or "memory")
@@ -105,7 +106,7 @@ def _held(data: Any) -> Any:
     if isinstance(data, Array | Expr | Table | Group | StoreGroup):
         return data
     if isinstance(data, np.ndarray | np.generic | list | tuple) or hasattr(data, "__array__"):
-        return asarray(np.asarray(data))
+        return asarray(np.asarray(cast("Any", data)))
     raise TypeError(
         f"a {type(data).__name__} cannot be shown; it takes paths, arrays, expressions and tables"
     )
@@ -121,6 +122,30 @@ def _name_of(data: Any) -> str:
     return "table" if isinstance(data, Table) else "array"
 
 
+class _Server(threading.Thread):
+    """The thread that serves a site. over: set to end it. started: once requests are answered."""
+
+    def __init__(self, site: Site, *, is_daemon: bool) -> None:
+        super().__init__(name="coquina-view", daemon=is_daemon)
+        self.over, self.started = threading.Event(), threading.Event()
+        self._site = site
+        self._begun = time.monotonic()
+
+    def run(self) -> None:
+        """Serve until it is over."""
+        try:
+            self._site.run(on_start=self.started.set, is_over=self._is_over)
+        finally:
+            self.started.set()
+
+    def _is_over(self) -> bool:
+        presence = self._site.presence
+        if self.over.is_set() or presence.is_over:
+            return True
+        is_ending = not threading.main_thread().is_alive()
+        return is_ending and not presence.was_seen and time.monotonic() - self._begun > _NO_PAGE_SECONDS
+
+
 @dataclass(eq=False)
 class Viewer:
     """A page that shows data, and the server behind it. In a notebook it is shown as a frame.
@@ -129,21 +154,18 @@ class Viewer:
     """
 
     url: str
+    _server: _Server = field(repr=False)
     height: int = 520
-    _over: threading.Event = field(default_factory=threading.Event, repr=False)
-    _thread: threading.Thread | None = field(default=None, repr=False)
 
     def close(self) -> None:
         """End the server; the page stays, and shows nothing new."""
-        self._over.set()
+        self._server.over.set()
         self.wait()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the server has ended, as it does after its last page. Return whether it has."""
-        if self._thread is None:
-            return True
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        self._server.join(seconds)
+        return not self._server.is_alive()
 
     def __enter__(self) -> Viewer:
         """Return the viewer itself."""
@@ -186,31 +208,13 @@ def view(data: Any, *, browser: bool | None = None, port: int = 0, name: str | N
     True
     """
     site = site_of(data, port=port, name=name)
-    viewer = Viewer(site.url)
-    started = threading.Event()
     is_interactive = _in_notebook() or hasattr(sys, "ps1") or bool(sys.flags.interactive)
-    begun = time.monotonic()
-
-    def is_over() -> bool:
-        if viewer._over.is_set() or site.presence.is_over:
-            return True
-        is_ending = not threading.main_thread().is_alive()
-        return is_ending and not site.presence.was_seen and time.monotonic() - begun > _NO_PAGE_SECONDS
-
-    def run() -> None:
-        try:
-            site.run(on_start=started.set, is_over=is_over)
-        finally:
-            started.set()
-
-    viewer._thread = threading.Thread(
-        target=run, name="coquina-view", daemon=is_interactive or browser is False
-    )
-    viewer._thread.start()
-    started.wait(_START_SECONDS)
+    server = _Server(site, is_daemon=is_interactive or browser is False)
+    server.start()
+    server.started.wait(_START_SECONDS)
     if browser if browser is not None else not _in_notebook():
         webbrowser.open(site.url)
-    return viewer
+    return Viewer(site.url, server)
 
 
 def _in_notebook() -> bool:
