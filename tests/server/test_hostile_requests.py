@@ -190,6 +190,16 @@ def test_large_answers_are_refused_before_anything_is_read(tmp_path):
         assert client.get("/rows/", file="large.h5", path="/t", start=0, stop=10**9).status == 413
 
 
+def test_text_has_a_limit_of_its_own(tmp_path):
+    cq.zeros((1 << 12, 1 << 11), "i1", path=tmp_path / "bytes.b2nd").close()
+    with Client(served(tmp_path).app) as client:
+        for kind, status in (("json", 413), ("csv", 413), ("bin", 200), ("npy", 200)):
+            for route in ("slice", "data"):
+                assert client.get(f"/{route}/", file="bytes.b2nd", format=kind).status == status, kind
+        ask = {"file": "bytes.b2nd", "expression": "a + 1", "operands": "a:/"}
+        assert client.get("/expr/", **ask, format="json").status == 413
+
+
 def test_damaged_files_are_errors(folder, tmp_path):
     good = (folder / "all.h5").read_bytes()
     frame = (folder / "grid.b2nd").read_bytes()

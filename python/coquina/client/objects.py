@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 #: Bytes that are asked for at once.
 _PART_BYTES = 64 << 20
-_ITEM_BYTES = 16
+#: Values that are asked for at once as text.
+_TEXTS = 1 << 20
 
 
 class RemoteObject:
@@ -94,7 +95,7 @@ class _Values(RemoteObject):
         """Return the values of a key of integers, slices and `...`. Raises IndexError; LimitError."""
         whole = lowered(key, self.shape)
         dtype = self.dtype
-        pieces = whole.cut(max(1, _PART_BYTES // (dtype.itemsize or _ITEM_BYTES)))
+        pieces = whole.cut(_TEXTS if dtype.hasobject else max(1, _PART_BYTES // dtype.itemsize))
         if dtype.hasobject:
             lists = [self._ask(one.text, "json").json() for one in pieces]
             return _objects(lists[0]) if len(lists) == 1 else np.concatenate([_objects(one) for one in lists])
