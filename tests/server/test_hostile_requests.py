@@ -234,15 +234,23 @@ def test_one_client_cannot_take_all():
 
 
 def test_the_gate_forgets_clients_and_counts_what_works():
-    gate = Gate(Limits(rate=10, burst=5, concurrent=2), lambda: 0.0)
+    gate = Gate(Limits(rate=10, burst=5, concurrent=4), lambda: 0.0)
     for number in range(30_000):
         gate.admit(str(number))
     assert len(gate._left) <= 10_000
-    with gate.working(), gate.working():
-        with pytest.raises(RequestError) as error, gate.working():
+    with gate.working("a"), gate.working("a"):
+        with pytest.raises(RequestError, match="of yours") as error, gate.working("a"):
             pass
         assert error.value.status == 503
+        with (
+            gate.working("b"),
+            gate.working("b"),
+            pytest.raises(RequestError, match="at work"),
+            gate.working("c"),
+        ):
+            pass
     assert gate.active == 0
+    assert not gate._at_work
     gate = Gate(Limits(held_bytes=100), lambda: 0.0)
     with gate.holding(101), pytest.raises(RequestError, match="taken"), gate.working():
         pass

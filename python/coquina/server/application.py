@@ -141,7 +141,7 @@ class Application:
                     return
                 if request.method not in methods:
                     raise RequestError(405, "method", f"takes {methods[0]}")
-                with self.gate.working():
+                with self.gate.working(request.client.host if request.client else "local"):
                     await handler(request, send)
             except asyncio.CancelledError:
                 raise
