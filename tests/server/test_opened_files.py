@@ -97,3 +97,18 @@ def test_a_file_that_was_written_here_is_opened_again(world):
         assert first.is_stale
     with files.using(place) as again:
         assert again is not first
+
+
+def test_a_change_of_any_file_of_a_directory_is_another_state(world):
+    path, root, files = world
+    with cq.open(str(path / "s.b2d"), "w") as store:
+        for name in "abc":
+            store[name] = np.arange(5.0)
+    tags = set()
+    for number in range(3):
+        with files.using(root.file("s.b2d")) as found:
+            assert found.top["c"][0] == number
+            tags.add(found.tag)
+        with cq.open(str(path / "s.b2d"), "r+") as store:
+            store["c"][0] = number + 1.0
+    assert len(tags) == 3
