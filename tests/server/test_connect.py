@@ -250,6 +250,36 @@ def test_a_file_that_changes_is_no_mixture(tmp_path):
             array[300:]
 
 
+def test_large_reads_are_of_one_commit(tmp_path, monkeypatch):
+    """A writer commits between the parts of a read: they are read again."""
+    from coquina.client import objects, tables
+
+    monkeypatch.setattr(objects, "_PART_BYTES", 8000)
+    monkeypatch.setattr(tables, "_ROWS", 100)
+    with cq.hdf5.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("x", data=np.zeros((10, 1000), "i8"))
+        file.create_table("t", {"n": np.zeros(500, "i8")})
+    with listening(served(tmp_path)) as url, cq.open(str(tmp_path / "x.h5"), "r+") as file:
+        remote = cq.connect(url)["x.h5"]
+        for name, read in (("x", lambda: remote["x"][...]), ("t", lambda: remote["t"].to_dict()["n"])):
+            place, ask, written = remote[name], remote.requests.ask, [0]
+
+            def asking(*arguments, ask=ask, written=written):
+                found = ask(*arguments)
+                if written[0] < 3:
+                    written[0] += 1
+                    with file.transaction():
+                        file["x"][...] = written[0]
+                        file["t"]["n"] = np.full(500, written[0])
+                return found
+
+            assert place.requests is remote.requests
+            monkeypatch.setattr(remote.requests, "ask", asking)
+            values = read()
+            assert len(np.unique(values)) == 1
+            monkeypatch.setattr(remote.requests, "ask", ask)
+
+
 def test_importing_coquina_imports_no_server():
     names = ("starlette", "uvicorn", "http", "coquina.client", "coquina.server")
     code = f"import coquina, sys; print([one for one in sys.modules if one.startswith({names})])"

@@ -190,6 +190,16 @@ def test_large_answers_are_refused_before_anything_is_read(tmp_path):
         assert client.get("/rows/", file="large.h5", path="/t", start=0, stop=10**9).status == 413
 
 
+def test_text_has_a_limit_of_its_own(tmp_path):
+    cq.zeros((1 << 12, 1 << 11), "i1", path=tmp_path / "bytes.b2nd").close()
+    with Client(served(tmp_path).app) as client:
+        for kind, status in (("json", 413), ("csv", 413), ("bin", 200), ("npy", 200)):
+            for route in ("slice", "data"):
+                assert client.get(f"/{route}/", file="bytes.b2nd", format=kind).status == status, kind
+        ask = {"file": "bytes.b2nd", "expression": "a + 1", "operands": "a:/"}
+        assert client.get("/expr/", **ask, format="json").status == 413
+
+
 def test_damaged_files_are_errors(folder, tmp_path):
     good = (folder / "all.h5").read_bytes()
     frame = (folder / "grid.b2nd").read_bytes()
@@ -224,15 +234,23 @@ def test_one_client_cannot_take_all():
 
 
 def test_the_gate_forgets_clients_and_counts_what_works():
-    gate = Gate(Limits(rate=10, burst=5, concurrent=2), lambda: 0.0)
+    gate = Gate(Limits(rate=10, burst=5, concurrent=4), lambda: 0.0)
     for number in range(30_000):
         gate.admit(str(number))
     assert len(gate._left) <= 10_000
-    with gate.working(), gate.working():
-        with pytest.raises(RequestError) as error, gate.working():
+    with gate.working("a"), gate.working("a"):
+        with pytest.raises(RequestError, match="of yours") as error, gate.working("a"):
             pass
         assert error.value.status == 503
+        with (
+            gate.working("b"),
+            gate.working("b"),
+            pytest.raises(RequestError, match="at work"),
+            gate.working("c"),
+        ):
+            pass
     assert gate.active == 0
+    assert not gate._at_work
     gate = Gate(Limits(held_bytes=100), lambda: 0.0)
     with gate.holding(101), pytest.raises(RequestError, match="taken"), gate.working():
         pass

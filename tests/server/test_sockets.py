@@ -182,8 +182,7 @@ def test_a_killed_server_loses_nothing_that_it_answered(tmp_path):
     answered = 0
     for _ in range(2):
         with running(tmp_path, "--tokens", str(tmp_path / "tokens")) as (server, port):
-            killer = threading.Timer(0.3, server.send_signal, [signal.SIGKILL])
-            killer.start()
+            killer = threading.Timer(0.1, server.send_signal, [signal.SIGKILL])
             with contextlib.suppress(OSError, http.client.HTTPException):
                 while True:
                     body = npy_rows(answered, 10)
@@ -191,6 +190,8 @@ def test_a_killed_server_loses_nothing_that_it_answered(tmp_path):
                     status, content = ask(port, "/append/", headers, "POST", body, file="t.h5", path="/t")
                     assert status == 200, content
                     answered += 10
+                    if not killer.ident:
+                        killer.start()
             killer.join()
         with cq.open_table(tmp_path / "t.h5") as table:
             found = table["n"][:]

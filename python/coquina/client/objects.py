@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.client.requests import of_one_state
 from coquina.client.selections import lowered
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 #: Bytes that are asked for at once.
 _PART_BYTES = 64 << 20
-_ITEM_BYTES = 16
+#: Values that are asked for at once as text.
+_TEXTS = 1 << 20
 
 
 class RemoteObject:
@@ -94,11 +96,13 @@ class _Values(RemoteObject):
         """Return the values of a key of integers, slices and `...`. Raises IndexError; LimitError."""
         whole = lowered(key, self.shape)
         dtype = self.dtype
-        pieces = whole.cut(max(1, _PART_BYTES // (dtype.itemsize or _ITEM_BYTES)))
+        pieces = whole.cut(_TEXTS if dtype.hasobject else max(1, _PART_BYTES // dtype.itemsize))
+        kind = "json" if dtype.hasobject else "bin"
+        answers = of_one_state(lambda: [self._ask(one.text, kind) for one in pieces])
         if dtype.hasobject:
-            lists = [self._ask(one.text, "json").json() for one in pieces]
+            lists = [one.json() for one in answers]
             return _objects(lists[0]) if len(lists) == 1 else np.concatenate([_objects(one) for one in lists])
-        found = [values_of(self._ask(one.text, "bin")) for one in pieces]
+        found = [values_of(one) for one in answers]
         values = found[0] if len(found) == 1 else np.concatenate(found)
         return values if values.ndim else values[()]
 

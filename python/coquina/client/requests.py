@@ -17,8 +17,10 @@ from coquina._core import CoquinaError, LimitError
 from coquina.expressions.grammar import ExpressionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+#: How often parts of a file that changes meanwhile are read again.
+_TRIES = 5
 _KINDS: dict[int, type[Exception]] = {
     401: PermissionError,
     403: PermissionError,
@@ -39,6 +41,18 @@ class Answer:
     def json(self) -> Any:
         """Return what JSON says."""
         return json.loads(self.content)
+
+
+def of_one_state(answers: Callable[[], list[Answer]]) -> list[Answer]:
+    """Return answers that are all of one state of a file, asked for again if it changed meanwhile.
+
+    Raises OSError if it keeps changing.
+    """
+    for _ in range(_TRIES):
+        found = answers()
+        if len({one.headers.get("x-state") for one in found}) < 2:
+            return found
+    raise OSError("the file changes all the time: ask for less of it at once")
 
 
 class Requests:

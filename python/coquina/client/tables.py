@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.client.objects import RemoteObject, dtype_of, npy
+from coquina.client.requests import of_one_state
 from coquina.client.selections import lowered
 from coquina.tables.arrow_in import pyarrow
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+
+    from coquina.client.requests import Answer
 
 
 #: Rows of one answer in JSON.
@@ -75,7 +78,7 @@ class Queries(RemoteObject):
     def count(self) -> int:
         """Return how many rows there are."""
         rows = self._rows()
-        total = int(self.window(rows, 0, 0)["total"])
+        total = int(self._ask(rows, 0, 0, "json").json()["total"])
         return total if rows.limit is None else min(total, rows.limit)
 
     def __len__(self) -> int:
@@ -92,19 +95,25 @@ class Queries(RemoteObject):
 
         Where values are missing, columns of integers and text are objects, with None.
         """
-        rows, at = self._rows(), 0
+        rows = self._rows()
         lists: dict[str, list[Any]] = {name: [] for name in self.columns}
-        most = rows.limit
-        while True:
-            stop = at + _ROWS if most is None else min(at + _ROWS, most)
-            found = self.window(rows, at, stop)
-            for name, values in found["values"].items():
+        for answer in of_one_state(lambda: self._windows(rows)):
+            for name, values in answer.json()["values"].items():
                 lists[name].extend(values)
-            at = stop
-            if at >= found["total"] or (most is not None and at >= most):
-                break
         kinds = self._table().kinds
         return {name: _column(values, *kinds[name]) for name, values in lists.items()}
+
+    def _windows(self, rows: _Rows) -> list[Answer]:
+        """Return all rows, some in each answer."""
+        found: list[Answer] = []
+        at, end = 0, rows.limit
+        while True:
+            stop = at + _ROWS if end is None else min(at + _ROWS, end)
+            found.append(self._ask(rows, at, stop, "json"))
+            total = int(found[-1].json()["total"])
+            at = stop
+            if at >= (total if end is None else min(total, end)):
+                return found
 
     def to_numpy(self, column: str | None = None) -> npt.NDArray[Any]:
         """Return the rows as a structured array, or the values of one column."""
@@ -129,11 +138,11 @@ class Queries(RemoteObject):
         """Return the rows as a `pandas.DataFrame`; see `to_arrow`."""
         return self.to_arrow().to_pandas()
 
-    def window(self, rows: _Rows, start: int, stop: int) -> dict[str, Any]:
-        """Return a window of rows as the server sends it; for columns."""
-        return self._ask(rows, start, stop, "json").json()
+    def window(self, columns: tuple[str, ...], start: int, stop: int) -> Answer:
+        """Return a window of all rows as the server sends it; for columns."""
+        return self._ask(_Rows(columns=columns), start, stop, "json")
 
-    def _ask(self, rows: _Rows, start: int, stop: int | None, kind: str) -> Any:
+    def _ask(self, rows: _Rows, start: int, stop: int | None, kind: str) -> Answer:
         return self.requests.get(
             "rows",
             file=self.file,
@@ -262,11 +271,11 @@ class RemoteColumn:
         if not numbers:
             return np.empty(0, self.dtype)
         low, high = min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1]) + 1
-        lists: list[Any] = []
-        rows = _Rows(columns=(self.name,))
-        for start in range(low, high, _ROWS):
-            found = self.table.window(rows, start, min(start + _ROWS, high))
-            lists += found["values"][self.name]
+        starts = range(low, high, _ROWS)
+        answers = of_one_state(
+            lambda: [self.table.window((self.name,), at, min(at + _ROWS, high)) for at in starts]
+        )
+        lists = [one for answer in answers for one in answer.json()["values"][self.name]]
         values = _column(lists, *self.table.kinds[self.name])
         if isinstance(part, int):
             return values[0]

@@ -12,6 +12,7 @@ import logging
 import os
 import tempfile
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anyio import CapacityLimiter, to_thread
@@ -141,7 +142,7 @@ class Application:
                     return
                 if request.method not in methods:
                     raise RequestError(405, "method", f"takes {methods[0]}")
-                with self.gate.working():
+                with self.gate.working(request.client.host if request.client else "local"):
                     await handler(request, send)
             except asyncio.CancelledError:
                 raise
@@ -188,7 +189,7 @@ class Application:
             made["Access-Control-Allow-Headers"] = "Authorization, Content-Type, Range, If-None-Match"
             made["Access-Control-Allow-Methods"] = "GET, HEAD, POST, PUT, OPTIONS"
             made["Access-Control-Expose-Headers"] = (
-                "X-Shape, X-Dtype, X-Step, X-Count, X-Total, ETag, Content-Range, Accept-Ranges"
+                "X-Shape, X-Dtype, X-Step, X-Count, X-Total, X-State, ETag, Content-Range, Accept-Ranges"
             )
         token = request.query_params.get("token")
         if token is not None and "Set-Cookie" not in made and not self.service.users.is_open:
@@ -204,30 +205,28 @@ class Application:
         name = request.url.path.strip("/")
         parameters = Parameters(request.query_params.multi_items())
         if name in OTHERS:
-            made, tag = await self.in_thread(OTHERS[name], self.service, user, parameters), None
+            known: dict[str, str] = {}
+            made = await self.in_thread(OTHERS[name], self.service, user, parameters)
         else:
-            known = request.headers.get("if-none-match")
-            made, tag = await self.in_thread(self._object, name, user, parameters, known)
-        headers = {"Cache-Control": "private, no-cache"}
-        if tag is not None:
-            headers["ETag"] = tag
+            asked = Asked(name, user, parameters, request.headers.get("if-none-match"))
+            made, known = await self.in_thread(self._object, asked)
+        headers = {"Cache-Control": "private, no-cache", **known}
         if made is None:
             await send_bytes(send, 304, self._headers(request, headers), b"")
         else:
             await self._send(request, send, made, headers)
 
-    def _object(
-        self, name: str, user: User, parameters: Parameters, known: str | None
-    ) -> tuple[Encoded | None, str]:
-        """Return the answer about an object and its ETag; no answer where the client has it."""
-        with self.service.opened(user, parameters) as file:
-            state = f"{name} {file.tag} {sorted(parameters.pairs)}"
-            tag = f'"{hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
-            if known is not None and file.is_settled and raw_files.is_matched(known, tag):
-                return None, tag
+    def _object(self, asked: Asked) -> tuple[Encoded | None, dict[str, str]]:
+        """Return the answer about an object and headers of its state; no answer where the client has it."""
+        name, parameters = asked.route, asked.parameters
+        with self.service.opened(asked.user, parameters) as file:
+            tag = f'"{_hash(f"{name} {file.tag} {sorted(parameters.pairs)}")}"'
+            headers = {"ETag": tag, "X-State": _hash(file.tag)}
+            if asked.known is not None and file.is_settled and raw_files.is_matched(asked.known, tag):
+                return None, headers
             if name in FILES:
-                return FILES[name](self.service, file, parameters), tag
-            return OBJECTS[name](self.service, find(file, parameters.text("path")), parameters), tag
+                return FILES[name](self.service, file, parameters), headers
+            return OBJECTS[name](self.service, find(file, parameters.text("path")), parameters), headers
 
     async def _send(self, request: Request, send: Any, made: Encoded, headers: dict[str, str]) -> None:
         headers = {**headers, **made.headers, "Content-Type": made.media_type}
@@ -311,6 +310,20 @@ class Application:
             raise not_found(f"{name!r}: there is no such file")
         made = await self.in_thread(self._page.file, f"assets/{name}")
         await self._send(request, send, made, {"Cache-Control": "max-age=3600"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of an object. known: ETags of what the client has."""
+
+    route: str
+    user: User
+    parameters: Parameters
+    known: str | None
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 class _Endpoint:

@@ -16,7 +16,7 @@ from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
 from coquina.server.statistics import HistogramRequest, histogram
 from coquina.server.storage import StorageRequest, storage
-from coquina.server.values import chosen, decoded, read
+from coquina.server.values import check_text, chosen, decoded, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,6 +92,7 @@ def slice_of(service: Service, found: Found, parameters: Parameters) -> Encoded:
     """Return the values of a selection."""
     array = as_array(found)
     picked = chosen(array, parameters.text("selection"), parameters.optional_integer("most"))
+    check_text(array, picked, parameters.text("format") or "bin")
     values = read(array, picked, service.limits)
     if parameters.flag("decode"):
         values = decoded(array, values)
@@ -127,6 +128,7 @@ def expression_of(service: Service, file: OpenedFile, parameters: Parameters) ->
     if parameters.flag("info"):
         return as_json({"shape": found.shape, "dtype": str(found.dtype)})
     picked = chosen(found, parameters.text("selection"), parameters.optional_integer("most"))
+    check_text(found, picked, parameters.text("format") or "bin")
     return sent(computed(found, picked, budget), picked, parameters)
 
 

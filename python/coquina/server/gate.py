@@ -6,7 +6,7 @@ In: clients by name. Out: leave to go on, or errors with status 429 and 503.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ class Gate:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self.active = 0
         self.held = 0
+        self._at_work: Counter[str] = Counter()
 
     def admit(self, client: str) -> None:
         """Count a request of a client. Raises RequestError with status 429 for one too many."""
@@ -49,17 +50,26 @@ class Gate:
             raise RequestError(429, "rate", f"more than {rate:g} requests a second: wait a little")
 
     @contextmanager
-    def working(self) -> Generator[None]:
-        """Count a request that is at work. Raises RequestError with status 503 for one too many."""
+    def working(self, client: str = "") -> Generator[None]:
+        """Count a request that is at work. Raises RequestError with status 503 for one too many.
+
+        One client has half of all at most, so that others are answered too.
+        """
         if self.held > self._limits.held_bytes:
             raise RequestError(503, "busy", "others have not taken their answers yet: try again")
         if self.active >= self._limits.concurrent:
             raise RequestError(503, "busy", f"{self.active} requests are at work: try again")
+        if self._at_work[client] >= max(1, self._limits.concurrent // 2):
+            raise RequestError(503, "busy", f"{self._at_work[client]} requests of yours are at work")
         self.active += 1
+        self._at_work[client] += 1
         try:
             yield
         finally:
             self.active -= 1
+            self._at_work[client] -= 1
+            if not self._at_work[client]:
+                del self._at_work[client]
 
     @contextmanager
     def holding(self, nbytes: int) -> Generator[None]:

@@ -7,6 +7,7 @@ Source: https://silx-kit.github.io/h5grove/reference.html; tests compare with h5
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import Found, as_array, children
 from coquina.server.statistics import Moments
-from coquina.server.values import chosen, parts, read
+from coquina.server.values import check_text, chosen, parts, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -80,8 +81,8 @@ def _members(found: Found) -> list[Found]:
     """Return what is in a group; of a table that is a group, its columns."""
     h5 = found.h5
     if found.kind == "group":
-        return list(children(found))
-    names = list(h5)
+        return list(islice(children(found), _NAMES_MAX))
+    names: list[str] = list(islice(h5, _NAMES_MAX))
     above = found.path.rstrip("/")
     return [Found(found.file, f"{above}/{name}", _kind(h5[name]), h5[name]) for name in names]
 
@@ -217,7 +218,9 @@ def data(service: Service, found: Found, parameters: Parameters) -> Encoded:
         if wanted != "json" or dtype == "safe":
             raise RequestError(422, "unsupported", "an empty dataset has no values")
         return _as_json(None)
-    values = read(array, chosen(array, parameters.text("selection")), service.limits)
+    picked = chosen(array, parameters.text("selection"))
+    check_text(array, picked, wanted)
+    values = read(array, picked, service.limits)
     if dtype == "safe":
         values = _safe(values)
     if parameters.flag("flatten") and values.ndim:

@@ -12,6 +12,8 @@ import time
 from collections import OrderedDict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -80,10 +82,10 @@ class OpenedFile:
     known: dict[Any, Any] = field(default_factory=dict[Any, Any])
     lock: Lock = field(default_factory=Lock)
 
-    @property
+    @cached_property
     def tag(self) -> str:
         """What tells this state of the file from others, for ETags."""
-        return "-".join(f"{one[0]:x}.{one[1]:x}.{one[2]:x}" for one in self.state[:2])
+        return sha256(repr(self.state).encode()).hexdigest()
 
     def close(self) -> None:
         """Let go of the file."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _PART_BYTES = 32 << 20
 #: What an item of variable length is taken to have.
 _OBJECT_BYTES = 64
+#: Values of one answer that is text: each is an object of Python meanwhile.
+TEXT_VALUES_MAX = 1 << 22
+_TEXTS = ("json", "csv")
 
 
 def chosen(found: Found, selection: str | None, most: int | None = None) -> Selected:
@@ -48,6 +51,14 @@ def read(found: Found, picked: Selected, limits: Limits) -> npt.NDArray[Any]:
         )
     check_decoded(found, picked, limits)
     return found.read(picked.key)
+
+
+def check_text(found: Found, picked: Selected, wanted: str) -> None:
+    """Raise RequestError with status 413 for more values than are sent as text."""
+    dtype = found.dtype
+    count = picked.size * max(1, len(dtype.names or ()) if dtype is not None else 1)
+    if wanted in _TEXTS and count > TEXT_VALUES_MAX:
+        raise too_large(f"{found.path}: {count} values, and at most {TEXT_VALUES_MAX} are sent as {wanted}")
 
 
 def check_decoded(found: Found, picked: Selected, limits: Limits) -> None:
