@@ -15,7 +15,9 @@ from PIL import Image
 import coquina as cq
 from coquina.cli import bench_codecs, main, parser
 from coquina.cli.parsing import subparsers_of
-from coquina.server import commanding
+from coquina.server import commanding, viewer
+from coquina.server.presence import Presence
+from coquina.server.root import Root
 
 ROWS = 2000
 SHAPE = (20, 60, 120)
@@ -128,12 +130,28 @@ def be_quick(monkeypatch):
     monkeypatch.setattr(bench_codecs, "SECONDS", 0)
     monkeypatch.setattr(bench_codecs, "CODECS", ("lz4", "blosclz"))
     monkeypatch.setattr(commanding, "serve", _served)
+    monkeypatch.setattr(viewer, "site_of", _Site)
 
 
 def _served(settings, on_start):
     """Make the application of a server, and end it at once."""
     commanding.application_of(settings)
     on_start("http://localhost/")
+
+
+class _Site:
+    """A site of `coquina view` that ends at once, and needs no page."""
+
+    url = "http://localhost/"
+    presence = Presence()
+
+    def __init__(self, path, *, port=0):
+        assert Root(path).path
+        assert 0 <= port < 1 << 16
+
+    def run(self, *, on_start, is_over):
+        on_start()
+        assert not is_over()
 
 
 def drawn_on_a_terminal(command, *, stdout=None, **options):
