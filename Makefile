@@ -67,11 +67,11 @@ map:
 # The page of `coquina view`, for which this needs npm (Node 20): the bundle, and its package in the environment. Nothing
 # else here needs npm; tests that look at the page are skipped without it, or without Chromium.
 view: $(VENV)/.dependencies
-	cd view && npm ci --no-audit --no-fund && npm run -s build
+	cd view && npm install --no-save --no-audit --no-fund && npm run -s build
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation ./view
 
 view-test:
-	cd view && npm ci --no-audit --no-fund && npm run -s check && npm run -s test
+	cd view && npm install --no-save --no-audit --no-fund && npm run -s check && npm run -s test
 
 lint: $(VENV)/.built
 	cargo fmt --all --check
