@@ -27,7 +27,7 @@ GROUPS: list[tuple[str, str, str]] = [
         "Arrays and files",
         """
         open from_bytes asarray from_slabs Array View ArrayInfo Damage Frame constants sequences
-        functions.exchange adapters.dask_arrays
+        functions.exchange adapters.dask_arrays client.connecting
         """,
     ),
     (
