@@ -19,26 +19,19 @@ import numpy as np
 
 from coquina import _core
 from coquina._core import Both, Either, RowSet, Term
-from coquina.arrays.array import Array
-from coquina.arrays.fields import FieldSource
-from coquina.arrays.views import View
 from coquina.expressions import engine
-from coquina.expressions.nodes import Engine, Leaf
-from coquina.expressions.reference import postorder
 from coquina.indexes import units
 from coquina.indexes.access import is_forced
 from coquina.indexes.keys import keys_of
-from coquina.tables.reading import TEXT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from coquina._core import Tree
+    from coquina._core import ConditionTerms, Lazy, Tree
     from coquina.expressions.nodes import Node
     from coquina.indexes.index import Index
-    from coquina.tables.condition_terms import Terms
     from coquina.tables.table import Table
 
 #: What a row of an index costs: to decode it, and to put it in its order.
@@ -49,8 +42,6 @@ _SURVEYED_BYTES, _SURVEY_BYTES = 1 << 10, 1 << 17
 _GAIN = 0.9
 #: Estimates are in blocks of an index: rows of so few are looked up to learn how many they are.
 _LOOKED_UP_ROWS = 1 << 15
-#: What a row costs in a part of a condition that has no stored array.
-_UNKNOWN_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,7 @@ class Choice:
     is_whole: bool
     names: tuple[str, ...]
     reason: str
-    rest: tuple[Node, ...] = ()
+    rest: list[Lazy] = field(default_factory=list["Lazy"])
     found: Mapping[Term, RowSet] = field(default_factory=dict[Term, RowSet])
 
 
@@ -96,14 +87,16 @@ def boxes_of(table: Table) -> tuple[int, int]:
 class Pricing:
     """What the ways to answer one condition cost."""
 
-    def __init__(self, table: Table, condition: Node, terms: Terms) -> None:
+    def __init__(self, table: Table, condition: Node, terms: ConditionTerms) -> None:
         """The costs of a condition on the rows of a table. terms: what it asks of indexes."""
         self._table = table
         self._condition = condition
         self._terms = terms
         self._count = table.nrows
         self._found: dict[Term, RowSet] = {}
-        self._row_bytes = row_bytes_of(condition)
+        #: Indexes that were wanted, and could not be asked.
+        self.useless: list[Index] = []
+        self._row_bytes = _core.condition_row_bytes(engine.lower(condition))
         self._box_rows = max(1, boxes_of(table)[1])
         self._boxes = max(1, -(-self._count // self._box_rows))
         self._box_bytes = min(self._box_rows, self._count) * self._row_bytes
@@ -119,7 +112,7 @@ class Pricing:
         names, words = tuple(sorted(_names(best.tree))), f"some {round(best.rows)} of {self._count} rows"
         if not self._is_gain(best):
             return Choice(None, False, (), f"a scan costs less: {words} by {', '.join(names)}")
-        rest = () if best.is_whole else tuple(self._terms.rest(best.tree))
+        rest = [] if best.is_whole else self._terms.rest(best.tree)
         return Choice(best.tree, best.is_whole, names, words, rest, self._found)
 
     def _is_gain(self, best: _Priced) -> bool:
@@ -150,7 +143,7 @@ class Pricing:
             return 0
         row_bytes = self._row_bytes
         if not priced.is_open:
-            row_bytes = min(row_bytes, sum(map(row_bytes_of, self._terms.rest(priced.tree)), 0))
+            row_bytes = min(row_bytes, sum(map(_core.condition_row_bytes, self._terms.rest(priced.tree))))
         return self._touched(priced) * row_bytes * self._box_rows
 
     def _touched(self, priced: _Priced) -> float:
@@ -171,13 +164,17 @@ class Pricing:
                 return None
 
     def _priced_term(self, term: Term) -> _Priced | None:
-        index = term.operand.index
-        rows, unknown, found = index.few(
+        index = term.index
+        asked = index.few(
             term.maybe,
             missing=term.missing is not False,
             check=partial(_checked, term),
             most=_LOOKED_UP_ROWS,
         )
+        if asked is None:
+            self.useless.append(index)
+            return None
+        rows, unknown, found = asked
         if unknown >= self._count and not is_forced():
             return None
         rows, is_sure = min(self._count, rows), index.kind in ("full", "partial")
@@ -238,44 +235,14 @@ class Pricing:
         )
 
 
-def indexes_of(tree: Tree) -> tuple[Index, ...]:
-    """Return the indexes that are asked by the terms of a tree."""
-    match tree:
-        case Term():
-            return (tree.operand.index,)
-        case Both() | Either():
-            return tuple({index: None for part in tree.parts for index in indexes_of(part)})
-        case bool():
-            return ()
-
-
 def _names(tree: Tree) -> tuple[str, ...]:
     match tree:
         case Term():
-            return (tree.operand.name,)
+            return (tree.index.name,)
         case Both() | Either():
             return tuple({name for part in tree.parts for name in _names(part)})
         case bool():
             return ()
-
-
-def row_bytes_of(condition: Node) -> int:
-    """Return how many bytes are decoded for each row to compute a condition."""
-    arrays: dict[int, Array] = {}
-    total = 0
-    for node in postorder(condition, boxes=True):
-        sources = [node.source] if isinstance(node, Leaf) else []
-        if isinstance(node, Engine) and node.asks is not None:
-            sources += node.asks.parts
-            total += TEXT_BYTES if len(node.asks.parts) > 1 else 0
-        for source in sources:
-            array = source.whole or source if isinstance(source, View) else source
-            array = array.place[0] if isinstance(array, FieldSource) else array
-            if isinstance(array, Array):
-                arrays[id(array)] = array
-            else:
-                total += _UNKNOWN_BYTES
-    return total + sum([array.typesize for array in arrays.values()])
 
 
 def looked_up(tree: Tree, count: int, known: Mapping[Term, RowSet]) -> RowSet:
@@ -299,7 +266,7 @@ def looked_up(tree: Tree, count: int, known: Mapping[Term, RowSet]) -> RowSet:
 
 
 def _looked_up_term(term: Term) -> RowSet:
-    return term.operand.index.lookup(
+    return term.index.lookup(
         term.maybe, missing=term.missing is not False, check=partial(_checked, term), by_key=True
     )
 
@@ -312,13 +279,11 @@ def counted(term: Term, known: Mapping[Term, RowSet]) -> int | None:
     found = known.get(term)
     if found is not None:
         return len(found) if found.is_exact and not found.open_ranges else None
-    return term.operand.index.count(
-        term.sure, missing=bool(term.missing), check=partial(_checked, term), by_key=True
-    )
+    return term.index.count(term.sure, missing=bool(term.missing), check=partial(_checked, term), by_key=True)
 
 
 def _checked(term: Term, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return which rows have keys that a term wants, for those of which the index does not know that."""
-    source = term.operand.index.source
+    source = term.index.source
     keys, missing = keys_of(source.read(rows), source.kind)
     return term.maybe.has(keys) & ~missing

@@ -21,7 +21,9 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<terms::Term>()?;
     module.add_class::<terms::Both>()?;
     module.add_class::<terms::Either>()?;
-    module.add_function(wrap_pyfunction!(terms::condition_trees, module)?)?;
+    module.add_class::<terms::IndexOperands>()?;
+    module.add_function(wrap_pyfunction!(terms::condition_row_bytes, module)?)?;
+    module.add_class::<terms::ConditionTerms>()?;
     module.add_class::<spans::PySpans>()?;
     module.add_class::<zones::IndexZones>()?;
     module.add_class::<current::CurrentIndex>()?;

@@ -3,23 +3,24 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coquina::Error;
-use coquina::index::terms::{Node, Operand, Tree, trees};
+use coquina::index::terms::{Operand, Operands, Side, Terms, Tree, row_bytes};
 use coquina::index::{KeyKind, Wanted};
-use coquina::query::TimeType;
-use coquina::query::condition::{ItemType, NumberType};
+use coquina::query::condition::NumberType;
+use coquina::query::{ColumnValues, QueryColumn};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBool, PyList, PyTuple};
 
 use super::key_ranges::PyKeyRanges;
+use crate::conditions::{ReadText, column_of};
 use crate::errors::Raised;
+use crate::lazy::Lazy;
 
-/// What is asked of one operand.
+/// What is asked of one index.
 #[pyclass(frozen, module = "coquina._core")]
 pub(crate) struct Term {
-    /// What the index was made of, as Python has it.
+    /// The index, as Python has it.
     #[pyo3(get)]
-    operand: Py<PyAny>,
+    index: Py<PyAny>,
     wanted: Wanted,
     /// Whether rows without a key meet it; None: some may.
     #[pyo3(get)]
@@ -80,52 +81,148 @@ impl Either {
     }
 }
 
-/// An operand as Python has it, and what the reader of trees knows of it.
-#[derive(FromPyObject)]
+/// All that the indexes of a table know the values of.
+#[pyclass(frozen, module = "coquina._core")]
+pub(crate) struct IndexOperands {
+    known: Operands,
+    given: Vec<Given>,
+}
+
+/// An index as Python has it, and what else is known of its values.
 struct Given {
-    kind: String,
-    width: usize,
+    index: Py<PyAny>,
     can_be_nan: bool,
     can_be_null: bool,
 }
 
-/// The trees of the nodes of these numbers: what the condition that they are asks of indexes.
-///
-/// A node is a tuple that begins with its kind: `("values", operand, type)`, `("mask", operand)`, `("known", value)`,
-/// `("constant", type, bytes)`, `("cast", node, type)`, `("call", name, nodes, is_truth)`,
-/// `("lookup", operand, type, table, other)`, `("among", operand, type, items)`, `("among texts", operand, texts)`,
-/// `("matches", operand, op, text)`, `("other", is_truth)`. Types are NumPy's names.
+/// What an index was made of: the kind of its keys, a column or a text, and other programs of its values and its mask.
+#[derive(FromPyObject)]
+struct Made<'py>(
+    Py<PyAny>,
+    String,
+    Option<Bound<'py, PyAny>>,
+    Option<PyRef<'py, ReadText>>,
+    Option<PyRef<'py, Lazy>>,
+    Option<PyRef<'py, Lazy>>,
+);
+
+#[pymethods]
+impl IndexOperands {
+    /// Of indexes, each a tuple: the index, the kind of its keys, a column as conditions know it or None, the text
+    /// that it is of or None, another program of its values or None, one of its mask or None. Of several for one column the first is asked.
+    #[new]
+    fn new(indexes: &Bound<'_, PyList>) -> Result<Self, Raised> {
+        let mut made = Self { known: Operands::default(), given: Vec::with_capacity(indexes.len()) };
+        for one in indexes {
+            let Made(index, kind, column, text, values, mask) = one.extract()?;
+            let kind = KeyKind::by_name(&kind)?;
+            let column = column.as_ref().map(column_of).transpose()?;
+            if let Some(column) = &column {
+                made.known.add_column(Operand { kind, width: width_of(column) }, column)?;
+            } else if let Some(text) = &text {
+                let text = &text.text;
+                let source = text.source().map_err(crate::conditions::raised)?;
+                made.known.add_expression(Operand { kind, width: 0 }, &source, text.ty().stored());
+            }
+            if let Some(values) = &values {
+                made.known.add_values(&values.source);
+            }
+            if let Some(mask) = &mask {
+                made.known.add_mask(&mask.source);
+            }
+            made.given.push(Given {
+                index,
+                can_be_nan: matches!(
+                    kind,
+                    KeyKind::Time | KeyKind::Number(NumberType::F32 | NumberType::F64)
+                ),
+                can_be_null: column.as_ref().is_some_and(can_be_null),
+            });
+        }
+        Ok(made)
+    }
+
+    /// Whether there are none.
+    #[getter]
+    fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// What a condition asks; None if that is nothing that the indexes answer.
+    fn terms(&self, py: Python<'_>, condition: &Lazy) -> Result<Option<ConditionTerms>, Raised> {
+        let found = py.detach(|| self.known.terms(&condition.source))?;
+        let Terms { tree: Some(tree), sides } = found else { return Ok(None) };
+        let mut trees = Trees { py, given: &self.given, known: HashMap::new() };
+        let tree = trees.tree(&tree)?;
+        let sides = sides
+            .into_iter()
+            .map(|Side { source, tree }| Ok((source, tree.map(|tree| trees.tree(&tree)).transpose()?)));
+        let sides = sides.collect::<PyResult<Vec<_>>>()?;
+        Ok(Some(ConditionTerms { tree, sides }))
+    }
+}
+
+/// How many bytes are decoded for each row to compute a condition.
 #[pyfunction]
-pub(crate) fn condition_trees<'py>(
-    py: Python<'py>,
-    nodes: &Bound<'py, PyList>,
-    operands: &Bound<'py, PyList>,
-    wanted: Vec<usize>,
-) -> Result<Vec<Option<Py<PyAny>>>, Raised> {
-    let given: Vec<Given> = operands.extract()?;
-    let nodes = nodes.iter().map(|node| node_of(&node)).collect::<Result<Vec<_>, Raised>>()?;
-    let known = given
-        .iter()
-        .map(|one| Ok(Operand { kind: KeyKind::by_name(&one.kind)?, width: one.width }))
-        .collect::<Result<Vec<_>, Error>>()?;
-    let found = trees(&nodes, &known)?;
-    let mut made = Made { py, operands, given, known: HashMap::new() };
-    let tree = |at: usize| found.get(at).and_then(Option::as_ref);
-    Ok(wanted
-        .into_iter()
-        .map(|at| tree(at).map(|tree| made.tree(tree)).transpose())
-        .collect::<PyResult<_>>()?)
+pub(crate) fn condition_row_bytes(condition: &Lazy) -> u64 {
+    row_bytes(&condition.source)
+}
+
+/// Bytes of a text at most: of code points too, as one of 4 bytes takes no more than these in UTF-8.
+fn width_of(column: &QueryColumn) -> usize {
+    match &column.values {
+        ColumnValues::FixedBytes(source) | ColumnValues::FixedPoints(source) => source.item_bytes(),
+        _ => 0,
+    }
+}
+
+fn can_be_null(column: &QueryColumn) -> bool {
+    column.mask.is_some() || matches!(column.values, ColumnValues::Categories { .. })
+}
+
+/// What a condition asks of indexes: a tree; and what each side of its `and` asks for itself.
+#[pyclass(frozen, module = "coquina._core")]
+pub(crate) struct ConditionTerms {
+    #[pyo3(get)]
+    tree: Py<PyAny>,
+    sides: Vec<(Arc<dyn coquina::array::BoxSource>, Option<Py<PyAny>>)>,
+}
+
+#[pymethods]
+impl ConditionTerms {
+    /// The sides that have to be computed of rows that were looked up, by a part of the tree.
+    fn rest(&self, py: Python<'_>, looked_up: &Bound<'_, PyAny>) -> PyResult<Vec<Lazy>> {
+        let parts: Vec<Bound<'_, PyAny>> = match looked_up.cast::<Both>() {
+            Ok(both) => both.get().parts.bind(py).iter().collect(),
+            Err(_) => vec![looked_up.clone()],
+        };
+        let is_answered = |tree: &Bound<'_, PyAny>| {
+            let is_whole_term = |term: &Bound<'_, Term>| {
+                let is_asked = |part: &Bound<'_, PyAny>| {
+                    part.cast::<Term>().is_ok_and(|part| part.get().index.is(&term.get().index))
+                };
+                term.get().is_whole() && parts.iter().any(is_asked)
+            };
+            tree.cast::<Term>().is_ok_and(is_whole_term)
+                || tree.cast::<PyBool>().is_ok_and(|truth| truth.is_true())
+                || parts.iter().any(|part| part.is(tree))
+        };
+        let rest = self
+            .sides
+            .iter()
+            .filter(|(_, tree)| !tree.as_ref().is_some_and(|tree| is_answered(tree.bind(py))));
+        Ok(rest.map(|(source, _)| Lazy::of(Arc::clone(source), true)).collect())
+    }
 }
 
 /// Trees as objects: one for each, however often it stands in others.
-struct Made<'a, 'py> {
+struct Trees<'a, 'py> {
     py: Python<'py>,
-    operands: &'a Bound<'py, PyList>,
-    given: Vec<Given>,
+    given: &'a [Given],
     known: HashMap<*const Tree, Py<PyAny>>,
 }
 
-impl Made<'_, '_> {
+impl Trees<'_, '_> {
     fn tree(&mut self, tree: &Arc<Tree>) -> PyResult<Py<PyAny>> {
         let key = Arc::as_ptr(tree);
         if let Some(known) = self.known.get(&key) {
@@ -134,10 +231,10 @@ impl Made<'_, '_> {
         let made = match &**tree {
             Tree::Known(value) => PyBool::new(self.py, *value).to_owned().into_any().unbind(),
             Tree::Term(operand, wanted) => {
-                let given = &self.given[*operand];
-                let missing = wanted.missing(given.can_be_nan, given.can_be_null);
-                let operand = self.operands.get_item(*operand)?.unbind();
-                Py::new(self.py, Term { operand, wanted: wanted.clone(), missing })?.into_any()
+                let Given { index, can_be_nan, can_be_null } = &self.given[*operand];
+                let missing = wanted.missing(*can_be_nan, *can_be_null);
+                let index = index.clone_ref(self.py);
+                Py::new(self.py, Term { index, wanted: wanted.clone(), missing })?.into_any()
             }
             Tree::Both { parts, is_whole } => {
                 let parts = self.parts(parts)?;
@@ -156,48 +253,4 @@ impl Made<'_, '_> {
         let parts = parts.iter().map(|part| self.tree(part)).collect::<PyResult<Vec<_>>>()?;
         Ok(PyTuple::new(self.py, parts)?.unbind())
     }
-}
-
-/// A type by NumPy's name; nothing for one without kernels.
-fn type_of(name: &Bound<'_, PyAny>) -> PyResult<Option<ItemType>> {
-    let name: &str = name.extract()?;
-    if name == ItemType::Half.name() {
-        return Ok(Some(ItemType::Half));
-    }
-    let number = NumberType::by_name(name).map(ItemType::Number);
-    Ok(number.or_else(|| TimeType::by_name(name).map(ItemType::Time)))
-}
-
-/// Bytes of Python's.
-fn bytes_of(bytes: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
-}
-
-fn node_of(node: &Bound<'_, PyAny>) -> Result<Node, Raised> {
-    let node = node.cast::<PyTuple>().map_err(PyErr::from)?;
-    let part = |at: usize| node.get_item(at);
-    let kind: String = part(0)?.extract()?;
-    let number = || -> PyResult<usize> { part(1)?.extract() };
-    Ok(match kind.as_str() {
-        "values" => Node::Values(number()?, type_of(&part(2)?)?),
-        "mask" => Node::Mask(number()?),
-        "known" => Node::Known(part(1)?.extract()?),
-        "constant" => Node::Constant(type_of(&part(1)?)?, bytes_of(&part(2)?)?),
-        "cast" => Node::Cast(number()?, type_of(&part(2)?)?),
-        "call" => Node::Call(part(1)?.extract()?, part(2)?.extract()?, part(3)?.extract()?),
-        "lookup" => Node::Lookup {
-            operand: number()?,
-            ty: type_of(&part(2)?)?,
-            table: bytes_of(&part(3)?)?,
-            other: bytes_of(&part(4)?)?,
-        },
-        "among" => Node::Among(number()?, type_of(&part(2)?)?, bytes_of(&part(3)?)?),
-        "among texts" => {
-            let texts: Vec<Bound<'_, PyAny>> = part(2)?.extract()?;
-            Node::AmongTexts(number()?, texts.iter().map(bytes_of).collect::<PyResult<_>>()?)
-        }
-        "matches" => Node::Matches(number()?, part(2)?.extract()?, bytes_of(&part(3)?)?),
-        "other" => Node::Other(part(1)?.extract()?),
-        _ => return Err(Error::invalid(format!("node {kind:?} of a condition")).into()),
-    })
 }
