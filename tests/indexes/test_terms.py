@@ -15,7 +15,6 @@ from coquina._core import KeyRanges
 from coquina.expressions import engine
 from coquina.indexes.access import disabled, forced
 from coquina.tables.access import chosen
-from coquina.tables.index_choice import looked_up
 from coquina.tables.index_operands import operands_of
 from coquina.tables.layout import ColumnSpec
 
@@ -282,8 +281,9 @@ def test_these_are_answered_by_indexes_alone(
         with indexed(*fakes), forced():
             choice = chosen(table, table.where(text).plan.condition())
             assert choice.is_whole, choice
-            assert choice.tree is not None
-            assert looked_up(choice.tree, COUNT, choice.found).is_exact
+            rows = choice.rows(COUNT)
+            assert rows is not None
+            assert rows.is_exact
 
 
 @pytest.mark.parametrize(("text", "names"), INEXACT)

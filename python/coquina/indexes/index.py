@@ -152,9 +152,7 @@ class Index:
     def few(
         self, keys: KeyRanges, *, missing: bool, check: Check, most: int
     ) -> tuple[int, int, RowSet | None] | None:
-        """Return the estimate, how many rows are open, and the rows by key if `most` are likely at most; None
-        of an index that is not usable.
-        """
+        """Return the estimate, the open rows, and the rows if `most` are likely; None if it is not usable."""
         now = self._current()
         if now is None:
             return None

@@ -7,16 +7,15 @@ Invariant: answers are those of the scan. Nothing of an answer is kept: what ind
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from coquina._core import Term
+from coquina._core import IndexChoice
 from coquina.expressions import engine
 from coquina.indexes.access import is_disabled
 from coquina.tables.elsewhere import source_node
-from coquina.tables.index_choice import Choice, Pricing, boxes_of, counted, looked_up
+from coquina.tables.index_choice import boxes_of, choice_of
 from coquina.tables.index_operands import operands_of
 from coquina.tables.scanning import Found, nothing, scan
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 
 _UNREAD: Any = object()
-_NOTHING_KNOWN = Choice(None, False, (), "there is no index")
+_NOTHING_KNOWN = IndexChoice.scan("there is no index")
 
 
 class KnownTerms:
@@ -74,14 +73,10 @@ class _Known(NamedTuple):
     terms: WeakKeyDictionary[Node, ConditionTerms | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How the rows of a condition are found. rows: those of the table that may meet it; None for all.
+class Access(NamedTuple):
+    """How the rows of a condition are found. rows: those of the table that may meet it; None for all."""
 
-    is_whole: whether a row that is known to `rows` meets the condition.
-    """
-
-    choice: Choice
+    choice: IndexChoice
     rows: RowSet | None
 
     @property
@@ -90,32 +85,29 @@ class Access:
         return self.rows is not None and self.rows.is_exact and self.choice.is_whole
 
 
-def chosen(table: Table, condition: Node) -> Choice:
+def chosen(table: Table, condition: Node) -> IndexChoice:
     """Return how a condition is answered."""
     indexes = table.indexes
     if not indexes:
         return _NOTHING_KNOWN
     if is_disabled():
-        return Choice(None, False, (), "indexes are not to be used")
+        return IndexChoice.scan("indexes are not to be used")
     # Only those that are wanted are opened: whether they can be asked is seen then.
     while (terms := table.known_terms.terms(table, condition, indexes)) is not None:
-        pricing = Pricing(table, condition, terms)
-        choice = pricing.chosen()
-        if not pricing.useless:
+        choice = choice_of(table, condition, terms)
+        if not choice.useless:
             return choice
-        table.known_terms.useless(pricing.useless)
+        table.known_terms.useless(choice.useless)
     # Of a file that is far away all of a column may have to be read to know the reason.
     asked = () if table.remote is not None else tuple(indexes.values())
     unused = [f"{index.name}: {index.reason}" for index in asked if index.reason]
-    return Choice(None, False, (), "; ".join(["no index knows what is asked", *unused]))
+    return IndexChoice.scan("; ".join(["no index knows what is asked", *unused]))
 
 
-def access_of(table: Table, condition: Node, choice: Choice | None = None) -> Access:
+def access_of(table: Table, condition: Node, choice: IndexChoice | None = None) -> Access:
     """Return how a condition is answered, with the rows that indexes gave. choice: if that is known."""
     choice = choice or chosen(table, condition)
-    if choice.tree is None:
-        return Access(choice, None)
-    return Access(choice, looked_up(choice.tree, table.nrows, choice.found).clip(0, table.nrows))
+    return Access(choice, None if choice.is_scan else choice.rows(table.nrows))
 
 
 def rows_node(rows: RowSet, table: Table) -> Node:
@@ -140,12 +132,14 @@ def node_of(plan: Plan) -> Node | None:
     return with_rows(plan.table, condition, access_of(plan.table, condition))
 
 
-def found_of(plan: Plan, columns: dict[str, Column], *, numbers: bool, choice: Choice | None = None) -> Found:
+def found_of(
+    plan: Plan, columns: dict[str, Column], *, numbers: bool, choice: IndexChoice | None = None
+) -> Found:
     """Return all of the rows of a plan at once, without their order. choice: how, if that is known."""
     condition = plan.condition()
     if condition is not None:
         choice = choice or chosen(plan.table, condition)
-    if condition is None or choice is None or choice.tree is None:
+    if condition is None or choice is None or choice.is_scan:
         return scan(condition, columns, plan.span, numbers=numbers, limit=plan.limit)
     if not columns and not numbers and (count := _count(plan, choice)) is not None:
         return Found(count, {})
@@ -156,12 +150,9 @@ def found_of(plan: Plan, columns: dict[str, Column], *, numbers: bool, choice: C
     return scan(node, columns, plan.span, numbers=numbers, limit=plan.limit)
 
 
-def _count(plan: Plan, choice: Choice) -> int | None:
+def _count(plan: Plan, choice: IndexChoice) -> int | None:
     """Return how many rows meet a condition, if an index knows the number."""
-    tree = choice.tree
-    if not isinstance(tree, Term) or not choice.is_whole or len(plan.span) != plan.table.nrows:
-        return None
-    count = counted(tree, choice.found)
+    count = choice.count() if len(plan.span) == plan.table.nrows else None
     return count if count is None or plan.limit is None else min(plan.limit, count)
 
 

@@ -44,7 +44,7 @@ def delete_plan(plan: Plan) -> int:
     span = plan.span
     condition = plan.condition()
     choice = chosen(plan.table, condition) if condition is not None else None
-    if choice is not None and choice.tree is not None:
+    if choice is not None and not choice.is_scan:
         # There are not many, or they would be looked for otherwise.
         rows = found_of(plan, {}, numbers=True, choice=choice).numbers
         return delete_rows(plan.table, np.empty(0, np.int64) if rows is None else rows)

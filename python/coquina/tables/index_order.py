@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from coquina._core import IndexChoice
     from coquina.expressions.nodes import Node
     from coquina.indexes.index import Index
     from coquina.tables.columns import Column
-    from coquina.tables.index_choice import Choice
     from coquina.tables.plan import Plan
     from coquina.tables.table import Table
 
@@ -61,7 +61,7 @@ def _ordered(plan: Plan) -> tuple[Rows, str]:
     is_walked = keys is not None and plan.limit is not None
     if condition is not None and not is_walked:
         choice = chosen(plan.table, condition)
-        if choice.tree is not None:
+        if not choice.is_scan:
             return _of_few(plan, choice), "sorted"
     found = None if index is None else _by_index(plan, index, keys)
     if index is not None and found is not None:
@@ -89,7 +89,7 @@ def index_of_order(plan: Plan) -> Index | None:
     return best
 
 
-def _of_few(plan: Plan, choice: Choice) -> Rows:
+def _of_few(plan: Plan, choice: IndexChoice) -> Rows:
     """Return the rows of a plan whose condition is answered by an index: there are not many."""
     columns = [plan.table.layout.columns[name] for name, _ in plan.order]
     unordered = replace(plan, order=(), limit=None)

@@ -137,7 +137,8 @@ class Queries:
         """
         plan = self._query()
         is_all = columns is None and plan.columns is None
-        if is_all and (whole := plan.table.records) is not None:
+        whole: Any = plan.table.records if is_all else None
+        if whole is not None:
             return gathering.whole(plan, {"": whole}).values[""]
         shape = plan.table.row_shape if is_all else plan.row_shape(columns)
         if isinstance(columns, str) and not shape.picked[0].spec.children:

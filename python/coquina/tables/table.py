@@ -615,8 +615,7 @@ class Table(Queries):
     @property
     def indexes(self) -> Mapping[str, Any]:
         """The indexes by name: those of `create_index`, and PyTables' own, by column."""
-        ours = self.index_store.indexes
-        return ours if self._layout.kind != "rows" else table_indexes.with_theirs(self, ours)
+        return table_indexes.all_of(self, self.index_store.indexes)
 
     def create_index(
         self,

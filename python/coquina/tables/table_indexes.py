@@ -35,9 +35,9 @@ def store_of(layout: Layout) -> IndexStore:
     return IndexStore(partial(place_of, layout), partial(_source_of, layout))
 
 
-def with_theirs(table: Table, ours: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the indexes of a table in the rows layout by name: ours, and PyTables' own, by column."""
-    return MappingProxyType({**_theirs(table), **ours})
+def all_of(table: Table, ours: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the indexes of a table by name: ours, and PyTables' own, by column."""
+    return ours if table.layout.kind != "rows" else MappingProxyType({**_theirs(table), **ours})
 
 
 def create(

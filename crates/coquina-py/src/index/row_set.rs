@@ -12,6 +12,7 @@ use pyo3::types::PyRange;
 
 use crate::errors::Raised;
 use crate::lazy::Lazy;
+use crate::tuples::tuple_struct;
 
 type Rows<'py> = Bound<'py, PyArray1<i64>>;
 type Ranges<'py> = Bound<'py, PyArray2<i64>>;
@@ -19,7 +20,7 @@ type Ranges<'py> = Bound<'py, PyArray2<i64>>;
 /// Numbers of rows, and ranges of which nothing is known.
 #[pyclass(frozen, name = "RowSet", module = "coquina._core")]
 pub(crate) struct PyRowSet {
-    set: RowSet,
+    pub(super) set: RowSet,
     /// What was handed out of it.
     rows: PyOnceLock<Py<PyArray1<i64>>>,
     open: PyOnceLock<Py<PyArray2<i64>>>,
@@ -167,11 +168,10 @@ impl PyRowSet {
     fn condition(
         &self,
         py: Python<'_>,
-        boxes: (u64, u64, u64),
+        boxes: Boxes,
         condition: &Lazy,
         rest: Vec<PyRef<'_, Lazy>>,
     ) -> Result<Lazy, Raised> {
-        let boxes = Boxes { count: boxes.0, chunk_rows: boxes.1, block_rows: boxes.2 };
         let all = Arc::clone(&condition.source);
         let rest: Vec<_> = rest.iter().map(|rest| Arc::clone(&rest.source)).collect();
         let made = || -> coquina::Result<_> {
@@ -189,11 +189,9 @@ impl PyRowSet {
     }
 }
 
-/// How many rows a table has, and how they are walked over.
-struct Boxes {
-    count: u64,
-    chunk_rows: u64,
-    block_rows: u64,
+tuple_struct! {
+    /// How many rows a table has, and how they are walked over.
+    struct Boxes { count: u64, chunk_rows: u64, block_rows: u64 }
 }
 
 impl Boxes {

@@ -1,9 +1,9 @@
 //! What a condition asks of indexes, as objects: terms, joined by and and or.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use coquina::index::terms::{Operand, Operands, Side, Terms, Tree, row_bytes};
+use coquina::index::terms::{Operand, Operands, Terms, Tree, row_bytes};
 use coquina::index::{KeyKind, Wanted};
 use coquina::query::condition::NumberType;
 use coquina::query::{ColumnValues, QueryColumn};
@@ -24,7 +24,7 @@ pub(crate) struct Term {
     wanted: Wanted,
     /// Whether rows without a key meet it; None: some may.
     #[pyo3(get)]
-    missing: Option<bool>,
+    pub(super) missing: Option<bool>,
 }
 
 #[pymethods]
@@ -41,10 +41,9 @@ impl Term {
         PyKeyRanges { keys: Arc::clone(&self.wanted.maybe) }
     }
 
-    /// Whether it is told by keys alone which rows meet it.
-    #[getter]
-    fn is_whole(&self) -> bool {
-        self.missing.is_some() && self.wanted.is_sharp()
+    /// Which rows have keys that it wants, for those of which the index does not know that.
+    fn __call__<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.index.bind(py).getattr("source")?.call_method1("has", (self.maybe(), rows))
     }
 }
 
@@ -58,14 +57,6 @@ pub(crate) struct Both {
     is_whole: bool,
 }
 
-#[pymethods]
-impl Both {
-    #[new]
-    fn new(parts: Py<PyTuple>, is_whole: bool) -> Self {
-        Self { parts, is_whole }
-    }
-}
-
 /// What meets any of the parts.
 #[pyclass(frozen, module = "coquina._core")]
 pub(crate) struct Either {
@@ -73,26 +64,12 @@ pub(crate) struct Either {
     parts: Py<PyTuple>,
 }
 
-#[pymethods]
-impl Either {
-    #[new]
-    fn new(parts: Py<PyTuple>) -> Self {
-        Self { parts }
-    }
-}
-
 /// All that the indexes of a table know the values of.
 #[pyclass(frozen, module = "coquina._core")]
 pub(crate) struct IndexOperands {
-    known: Operands,
-    given: Vec<Given>,
-}
-
-/// An index as Python has it, and what else is known of its values.
-struct Given {
-    index: Py<PyAny>,
-    can_be_nan: bool,
-    can_be_null: bool,
+    pub(super) known: Operands,
+    /// The indexes, as Python has them.
+    pub(super) indexes: Vec<Py<PyAny>>,
 }
 
 /// What an index was made of: the kind of its keys, a column or a text, and other programs of its values and its mask.
@@ -112,17 +89,26 @@ impl IndexOperands {
     /// that it is of or None, another program of its values or None, one of its mask or None. Of several for one column the first is asked.
     #[new]
     fn new(indexes: &Bound<'_, PyList>) -> Result<Self, Raised> {
-        let mut made = Self { known: Operands::default(), given: Vec::with_capacity(indexes.len()) };
+        let mut made = Self { known: Operands::default(), indexes: Vec::with_capacity(indexes.len()) };
         for one in indexes {
             let Made(index, kind, column, text, values, mask) = one.extract()?;
             let kind = KeyKind::by_name(&kind)?;
             let column = column.as_ref().map(column_of).transpose()?;
+            let operand = Operand {
+                kind,
+                width: column.as_ref().map_or(0, width_of),
+                can_be_nan: matches!(
+                    kind,
+                    KeyKind::Time | KeyKind::Number(NumberType::F32 | NumberType::F64)
+                ),
+                can_be_null: column.as_ref().is_some_and(can_be_null),
+            };
             if let Some(column) = &column {
-                made.known.add_column(Operand { kind, width: width_of(column) }, column)?;
+                made.known.add_column(operand, column)?;
             } else if let Some(text) = &text {
                 let text = &text.text;
                 let source = text.source().map_err(crate::conditions::raised)?;
-                made.known.add_expression(Operand { kind, width: 0 }, &source, text.ty().stored());
+                made.known.add_expression(operand, &source, text.ty().stored());
             }
             if let Some(values) = &values {
                 made.known.add_values(&values.source);
@@ -130,14 +116,7 @@ impl IndexOperands {
             if let Some(mask) = &mask {
                 made.known.add_mask(&mask.source);
             }
-            made.given.push(Given {
-                index,
-                can_be_nan: matches!(
-                    kind,
-                    KeyKind::Time | KeyKind::Number(NumberType::F32 | NumberType::F64)
-                ),
-                can_be_null: column.as_ref().is_some_and(can_be_null),
-            });
+            made.indexes.push(index);
         }
         Ok(made)
     }
@@ -149,23 +128,50 @@ impl IndexOperands {
     }
 
     /// What a condition asks; None if that is nothing that the indexes answer.
-    fn terms(&self, py: Python<'_>, condition: &Lazy) -> Result<Option<ConditionTerms>, Raised> {
-        let found = py.detach(|| self.known.terms(&condition.source))?;
-        let Terms { tree: Some(tree), sides } = found else { return Ok(None) };
-        let mut trees = Trees { py, given: &self.given, known: HashMap::new() };
-        let tree = trees.tree(&tree)?;
-        let sides = sides
-            .into_iter()
-            .map(|Side { source, tree }| Ok((source, tree.map(|tree| trees.tree(&tree)).transpose()?)));
-        let sides = sides.collect::<PyResult<Vec<_>>>()?;
-        Ok(Some(ConditionTerms { tree, sides }))
+    fn terms(slf: &Bound<'_, Self>, condition: &Lazy) -> Result<Option<ConditionTerms>, Raised> {
+        let py = slf.py();
+        let known = &slf.get().known;
+        let terms = py.detach(|| known.terms(&condition.source))?;
+        let row_bytes = row_bytes(&condition.source);
+        let operands = slf.clone().unbind();
+        Ok(terms.tree.is_some().then_some(ConditionTerms { terms, operands, row_bytes }))
     }
 }
 
-/// How many bytes are decoded for each row to compute a condition.
-#[pyfunction]
-pub(crate) fn condition_row_bytes(condition: &Lazy) -> u64 {
-    row_bytes(&condition.source)
+impl IndexOperands {
+    pub(super) fn term(&self, py: Python<'_>, operand: usize, wanted: &Wanted) -> Term {
+        let missing = self.known.all()[operand].missing(wanted);
+        Term { index: self.indexes[operand].clone_ref(py), wanted: wanted.clone(), missing }
+    }
+
+    /// The names of the indexes that a tree asks.
+    pub(super) fn names(&self, py: Python<'_>, tree: &Tree, names: &mut BTreeSet<String>) -> PyResult<()> {
+        match tree {
+            Tree::Known(_) => {}
+            Tree::Term(operand, _) => {
+                names.insert(self.indexes[*operand].bind(py).getattr("name")?.extract()?);
+            }
+            Tree::Both { parts, .. } | Tree::Either(parts) => {
+                parts.iter().try_for_each(|part| self.names(py, part, names))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn tree(&self, py: Python<'_>, tree: &Tree) -> PyResult<Py<PyAny>> {
+        let all = |parts: &[Arc<Tree>]| -> PyResult<Py<PyTuple>> {
+            let parts = parts.iter().map(|part| self.tree(py, part)).collect::<PyResult<Vec<_>>>()?;
+            Ok(PyTuple::new(py, parts)?.unbind())
+        };
+        Ok(match tree {
+            Tree::Known(value) => PyBool::new(py, *value).to_owned().into_any().unbind(),
+            Tree::Term(operand, wanted) => Py::new(py, self.term(py, *operand, wanted))?.into_any(),
+            Tree::Both { parts, is_whole } => {
+                Py::new(py, Both { parts: all(parts)?, is_whole: *is_whole })?.into_any()
+            }
+            Tree::Either(parts) => Py::new(py, Either { parts: all(parts)? })?.into_any(),
+        })
+    }
 }
 
 /// Bytes of a text at most: of code points too, as one of 4 bytes takes no more than these in UTF-8.
@@ -180,77 +186,20 @@ fn can_be_null(column: &QueryColumn) -> bool {
     column.mask.is_some() || matches!(column.values, ColumnValues::Categories { .. })
 }
 
-/// What a condition asks of indexes: a tree; and what each side of its `and` asks for itself.
+/// What a condition asks of indexes.
 #[pyclass(frozen, module = "coquina._core")]
 pub(crate) struct ConditionTerms {
-    #[pyo3(get)]
-    tree: Py<PyAny>,
-    sides: Vec<(Arc<dyn coquina::array::BoxSource>, Option<Py<PyAny>>)>,
+    pub(super) terms: Terms,
+    pub(super) operands: Py<IndexOperands>,
+    /// What is decoded for each row to compute the condition.
+    pub(super) row_bytes: u64,
 }
 
 #[pymethods]
 impl ConditionTerms {
-    /// The sides that have to be computed of rows that were looked up, by a part of the tree.
-    fn rest(&self, py: Python<'_>, looked_up: &Bound<'_, PyAny>) -> PyResult<Vec<Lazy>> {
-        let parts: Vec<Bound<'_, PyAny>> = match looked_up.cast::<Both>() {
-            Ok(both) => both.get().parts.bind(py).iter().collect(),
-            Err(_) => vec![looked_up.clone()],
-        };
-        let is_answered = |tree: &Bound<'_, PyAny>| {
-            let is_whole_term = |term: &Bound<'_, Term>| {
-                let is_asked = |part: &Bound<'_, PyAny>| {
-                    part.cast::<Term>().is_ok_and(|part| part.get().index.is(&term.get().index))
-                };
-                term.get().is_whole() && parts.iter().any(is_asked)
-            };
-            tree.cast::<Term>().is_ok_and(is_whole_term)
-                || tree.cast::<PyBool>().is_ok_and(|truth| truth.is_true())
-                || parts.iter().any(|part| part.is(tree))
-        };
-        let rest = self
-            .sides
-            .iter()
-            .filter(|(_, tree)| !tree.as_ref().is_some_and(|tree| is_answered(tree.bind(py))));
-        Ok(rest.map(|(source, _)| Lazy::of(Arc::clone(source), true)).collect())
-    }
-}
-
-/// Trees as objects: one for each, however often it stands in others.
-struct Trees<'a, 'py> {
-    py: Python<'py>,
-    given: &'a [Given],
-    known: HashMap<*const Tree, Py<PyAny>>,
-}
-
-impl Trees<'_, '_> {
-    fn tree(&mut self, tree: &Arc<Tree>) -> PyResult<Py<PyAny>> {
-        let key = Arc::as_ptr(tree);
-        if let Some(known) = self.known.get(&key) {
-            return Ok(known.clone_ref(self.py));
-        }
-        let made = match &**tree {
-            Tree::Known(value) => PyBool::new(self.py, *value).to_owned().into_any().unbind(),
-            Tree::Term(operand, wanted) => {
-                let Given { index, can_be_nan, can_be_null } = &self.given[*operand];
-                let missing = wanted.missing(*can_be_nan, *can_be_null);
-                let index = index.clone_ref(self.py);
-                Py::new(self.py, Term { index, wanted: wanted.clone(), missing })?.into_any()
-            }
-            Tree::Both { parts, is_whole } => {
-                let parts = self.parts(parts)?;
-                Py::new(self.py, Both { parts, is_whole: *is_whole })?.into_any()
-            }
-            Tree::Either(parts) => {
-                let parts = self.parts(parts)?;
-                Py::new(self.py, Either { parts })?.into_any()
-            }
-        };
-        self.known.insert(key, made.clone_ref(self.py));
-        Ok(made)
-    }
-
-    fn parts(&mut self, parts: &[Arc<Tree>]) -> PyResult<Py<PyTuple>> {
-        let parts = parts.iter().map(|part| self.tree(part)).collect::<PyResult<Vec<_>>>()?;
-        Ok(PyTuple::new(self.py, parts)?.unbind())
+    /// All that it asks, as a tree.
+    #[getter]
+    fn tree(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.terms.tree.as_ref().map(|tree| self.operands.get().tree(py, tree)).transpose()
     }
 }

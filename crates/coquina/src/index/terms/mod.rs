@@ -8,13 +8,17 @@
 mod compared;
 mod costs;
 mod keys;
+mod lookup;
 mod places;
+mod pricing;
 mod programs;
 mod read;
 mod texts;
 mod tree;
 
 pub use costs::row_bytes;
+pub use lookup::looked_up;
+pub use pricing::{Best, Chosen, Costs, Few, Indexes, chosen};
 pub use programs::{Operands, Side, Terms};
 pub use read::Operand;
 pub use tree::Tree;

@@ -58,7 +58,39 @@ pub struct Side {
     pub tree: Option<Arc<Tree>>,
 }
 
+impl Terms {
+    /// The sides that have to be computed of rows that were looked up, by a part of the tree.
+    pub fn rest<'t>(
+        &'t self,
+        looked_up: &'t Arc<Tree>,
+        operands: &'t [Operand],
+    ) -> impl Iterator<Item = &'t Arc<dyn BoxSource>> {
+        let parts = match &**looked_up {
+            Tree::Both { parts, .. } => &parts[..],
+            _ => std::slice::from_ref(looked_up),
+        };
+        let is_answered = move |tree: &Arc<Tree>| {
+            let is_whole_term = match &**tree {
+                Tree::Known(value) => *value,
+                Tree::Term(operand, wanted) => {
+                    let is_asked = |part: &Arc<Tree>| matches!(&**part, Tree::Term(one, _) if one == operand);
+                    operands[*operand].is_whole(wanted) && parts.iter().any(is_asked)
+                }
+                Tree::Both { .. } | Tree::Either(_) => false,
+            };
+            is_whole_term || parts.iter().any(|part| Arc::ptr_eq(part, tree))
+        };
+        let is_left = move |side: &&Side| !side.tree.as_ref().is_some_and(is_answered);
+        self.sides.iter().filter(is_left).map(|side| &side.source)
+    }
+}
+
 impl Operands {
+    /// They, by number.
+    pub fn all(&self) -> &[Operand] {
+        &self.operands
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.roles.is_empty()

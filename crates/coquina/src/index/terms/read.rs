@@ -20,6 +20,22 @@ pub struct Operand {
     pub kind: KeyKind,
     /// Bytes of a text at most; 0 for any number.
     pub width: usize,
+    /// Whether a value can be NaN, or no time.
+    pub can_be_nan: bool,
+    /// Whether a row can be without a value.
+    pub can_be_null: bool,
+}
+
+impl Operand {
+    /// Whether rows without a key meet a term; nothing where some may.
+    pub fn missing(&self, wanted: &Wanted) -> Option<bool> {
+        wanted.missing(self.can_be_nan, self.can_be_null)
+    }
+
+    /// Whether it is told by keys alone which rows meet a term.
+    pub fn is_whole(&self, wanted: &Wanted) -> bool {
+        self.missing(wanted).is_some() && wanted.is_sharp()
+    }
 }
 
 /// A node of a condition. Operands and nodes are named by their numbers.
@@ -120,11 +136,11 @@ impl Reader<'_> {
                 term(*operand, keys::among(self.operands[*operand].kind, *ty, items)?)
             }
             Node::AmongTexts(operand, known) => {
-                let Operand { kind, width } = self.operands[*operand];
+                let Operand { kind, width, .. } = self.operands[*operand];
                 term(*operand, texts::among(kind, known, width)?)
             }
             Node::Matches(operand, op, text) => {
-                let Operand { kind, width } = self.operands[*operand];
+                let Operand { kind, width, .. } = self.operands[*operand];
                 term(*operand, texts::tested(op, kind, text, width)?)
             }
             Node::Values(..)
@@ -248,7 +264,7 @@ mod tests {
 
     fn operands() -> Vec<Operand> {
         [KeyKind::Number(Type::I32), KeyKind::Number(Type::F64)]
-            .map(|kind| Operand { kind, width: 0 })
+            .map(|kind| Operand { kind, width: 0, can_be_nan: false, can_be_null: false })
             .to_vec()
     }
 
