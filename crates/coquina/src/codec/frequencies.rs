@@ -8,10 +8,11 @@
 
 use super::byte_counts::ByteCounts;
 
-/// Parts of a stream, evenly spread, that are compared with each other; each with the `NEXT_PARTS` behind it.
+/// Parts of a stream, evenly spread, of so many words, that are compared with each other: each with the `NEXT_PARTS`
+/// behind it.
 const PARTS: usize = 16;
-const PART_BYTES: usize = 32;
-const NEXT_PARTS: usize = 8;
+const PART_WORDS: usize = 4;
+const NEXT_PARTS: usize = 2;
 /// Where fewer than one in so many of these bytes are equal, values are many: matches are then so rare that a search
 /// takes little time, and its result is decoded as fast as one without.
 const MANY_ONE_IN: usize = 24;
@@ -41,22 +42,20 @@ pub(super) enum Values {
 impl Values {
     /// Takes a tenth of a microsecond, however long the stream is.
     pub(super) fn of(stream: &[u8]) -> Self {
-        let mut parts = [[0; PART_BYTES]; PARTS];
-        let stride = stream.len() / PARTS;
-        for (part, bytes) in parts.iter_mut().zip(stream.chunks(stride.max(PART_BYTES))) {
-            *part = bytes.first_chunk().copied().unwrap_or(*part);
+        let mut parts = [[0; PART_WORDS]; PARTS];
+        let stride = (stream.len() / PARTS).max(8 * PART_WORDS);
+        for (part, bytes) in parts.iter_mut().zip(stream.chunks(stride)) {
+            let (words, _) = bytes.as_chunks();
+            part.iter_mut().zip(words).for_each(|(to, word)| *to = u64::from_le_bytes(*word));
         }
-        // At most PARTS * NEXT_PARTS = 128 in each lane.
-        let mut lanes = [0_u8; PART_BYTES];
+        // Each byte of the sum counts up to `PARTS * PART_WORDS` equal ones, which fits.
+        let mut equal = 0;
         for next in 1..=NEXT_PARTS {
-            for (part, other) in parts.iter().zip(parts.iter().cycle().skip(next)) {
-                for ((lane, a), b) in lanes.iter_mut().zip(part).zip(other) {
-                    *lane += u8::from(a == b);
-                }
-            }
+            let pairs = parts[next..].as_flattened().iter().zip(parts.as_flattened());
+            let sum: u64 = pairs.map(|(a, b)| equal_bytes(a ^ b)).sum();
+            equal += sum.to_le_bytes().map(usize::from).iter().sum::<usize>();
         }
-        let equal: usize = lanes.iter().map(|&lane| usize::from(lane)).sum();
-        let compared = PARTS * NEXT_PARTS * PART_BYTES;
+        let compared = 8 * PART_WORDS * (NEXT_PARTS * PARTS - NEXT_PARTS * (NEXT_PARTS + 1) / 2);
         if equal * MANY_ONE_IN < compared {
             Self::Many
         } else if equal * ONE_ONE_IN < compared {
@@ -65,6 +64,14 @@ impl Values {
             Self::One
         }
     }
+}
+
+/// A 1 in each byte that is 0 in `word`, the others 0.
+#[inline]
+fn equal_bytes(word: u64) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    // A carry into the highest bit tells that one of the others is set.
+    !((word & LOW) + LOW | word | LOW) >> 7
 }
 
 /// About how many bytes the Huffman code of `stream` takes. No byte takes less than a bit.
@@ -136,6 +143,14 @@ mod tests {
             assert_eq!(of(|byte| byte & 3), Values::Few);
             assert_eq!(of(|byte| byte / 64 / 3), Values::One);
             assert_eq!(of(|_| 7), Values::One);
+        }
+    }
+
+    #[test]
+    fn equal_bytes_are_counted_one_by_one() {
+        for word in [0, u64::MAX, 1, 0x80, 0x0100, 0x8000_0000_0000_0000, 0x0080_ff00_0100_7f00] {
+            let naive = word.to_le_bytes().map(|byte| u8::from(byte == 0));
+            assert_eq!(equal_bytes(word).to_le_bytes(), naive, "{word:x}");
         }
     }
 

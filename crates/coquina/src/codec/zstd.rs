@@ -201,7 +201,7 @@ impl Encoder {
 
 /// Whether a stream of few values is best coded without a search, told from samples.
 fn is_without_matches(stream: &[u8]) -> bool {
-    coded_bytes(stream) < stream.len() / 8 * CODED_BITS_MAX && repeats_little(stream)
+    repeats_little(stream) && coded_bytes(stream) < stream.len() / 8 * CODED_BITS_MAX
 }
 
 /// Codes a stream by frequencies alone; `None` if it does not fit.
