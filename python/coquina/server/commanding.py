@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from coquina.server import running
 from coquina.server.application import Application
-from coquina.server.limits import Limits
+from coquina.server.limits import Limits as Limits
 from coquina.server.root import Root
 from coquina.server.service import Service
 from coquina.server.users import Users

@@ -3,14 +3,13 @@
 In: encoded values, and physical rows: those of the arrays, with the deleted ones. Out: changed leaves.
 Source: docs/formats/blosc2-stores.md, "Tables".
 Invariant: rows are there, or are not, once `_valid_rows` says so. Values are overwritten when a file takes
-    the place of another, or an archive that of another. What a kill left behind the last row is cut off before
-    anything is put there.
+    the place of another, or an archive that of another. What a kill left behind the last row is cut off
+    before anything is put there.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -87,7 +86,7 @@ class TableChanges:
             self._put(column.key, end, part.items)
         else:
             ends = self._array(column.key)
-            first = int(cast("Any", ends[end]))
+            first = int(ends[end])
             self._put(f"{column.key}.utf8", first, part.text)
             self._put(column.key, end + 1, part.items + first)
         self._append_mask(column, part, end, len(part.items))
@@ -106,7 +105,8 @@ class TableChanges:
         if self._copies is not None:
             yield
             return
-        self._copies = copies = {}
+        copies: dict[str, Array] = {}
+        self._copies = copies
         try:
             yield
             if len(copies) > 1 and not self._contents.home.is_archive:
@@ -119,7 +119,7 @@ class TableChanges:
                 self._note(None, _VALUES)
             for key in list(copies):
                 array = copies.pop(key)
-                source = os.fspath(cast("Any", array.path))
+                source = str(array.path)
                 array.close()
                 self._contents.replace(self._at(key), source, _SUFFIX)
         finally:

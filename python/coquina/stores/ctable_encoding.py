@@ -113,5 +113,6 @@ def _with_null_value(column: Described, made: Encoded) -> Encoded:
     if made.text is not None:
         raise UnsupportedError(f"column {column.name!r}: text in which a value stands for none is only read")
     is_bytes = made.items.dtype.kind == "S" and isinstance(null, str)
-    wanted = np.asarray(null.encode() if is_bytes else null).astype(made.items.dtype)
-    return Encoded(np.where(made.missing, wanted, made.items), None, made.missing)
+    items = made.items.copy()
+    items[made.missing] = null.encode() if is_bytes else null
+    return Encoded(items, None, made.missing)
