@@ -16,7 +16,9 @@ COMMANDS = subparsers_of(parser())
 EXAMPLES = cli_world.all_examples()
 #: Subcommands that are about no file, or that print no report but content.
 WITHOUT_FILE = {"codecs", "plugins", "plugin-path", "completion"}
-PARALLEL = set(COMMANDS) - WITHOUT_FILE - {"info", "ls", "recover"}
+#: Subcommands that answer until they are ended; other programs say with how many threads.
+SERVERS = {"serve", "view"}
+PARALLEL = set(COMMANDS) - WITHOUT_FILE - SERVERS - {"info", "ls", "recover"}
 WRITERS = {"convert", "repair", "repack", "recover", "compress", "decompress"}
 
 

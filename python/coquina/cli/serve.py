@@ -15,7 +15,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from coquina.cli import arguments
-from coquina.cli.terminal import show
+from coquina.cli.inputs import check
+from coquina.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +28,7 @@ _INSTALL = "`coquina serve` needs starlette and uvicorn: pip install 'coquina[se
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina serve`."""
-    parser.add_argument("folder", help="the folder, or the one file, that is served")
+    parser.add_argument("file", metavar="folder", help="the folder, or the one file, that is served")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 127.0.0.1 by default")
     parser.add_argument("--port", type=_port, default=_PORT, help=f"{_PORT} by default; 0 for a free one")
     parser.add_argument(
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit-upload", metavar="SIZE", type=arguments.size, help="bytes of one upload; 4G by default"
     )
+    arguments.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -58,12 +60,13 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             f"--host {options.host}: others could reach it, so it takes --tokens FILE, or --user-header NAME"
         )
+    check(options.file)
     try:
         from coquina.server import commanding
     except ImportError as error:
         raise ImportError(f"{_INSTALL} ({error})") from None
     settings = commanding.Settings(
-        options.folder,
+        options.file,
         options.host,
         options.port,
         options.tokens,
@@ -71,11 +74,14 @@ def run(options: argparse.Namespace) -> None:
         tuple(options.cors),
         commanding.Limits(**_limits(options)),
     )
-    commanding.serve(settings, lambda url: _say(f"serving {options.folder} at {url} (Ctrl-C ends it)"))
+    commanding.serve(settings, lambda url: _say(options, url))
 
 
-def _say(text: str) -> None:
-    show(text)
+def _say(options: argparse.Namespace, url: str) -> None:
+    if options.json:
+        show_json({"file": options.file, "url": url}, str)
+    else:
+        show(f"serving {options.file} at {url} (Ctrl-C ends it)")
     # Whoever waits for the server reads this from a pipe.
     sys.stdout.flush()
 

@@ -5,8 +5,8 @@ ends with Ctrl-C, or after the last page was closed.
 
 Examples:
   coquina view run.h5
-  coquina view data/
-  coquina view climate.nc --no-browser
+  coquina view .
+  coquina view run.h5 --no-browser
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import sys
 import webbrowser
 from typing import TYPE_CHECKING
 
-from coquina.cli.terminal import show
+from coquina.cli import arguments
+from coquina.cli.inputs import check
+from coquina.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
     import argparse
@@ -23,20 +25,25 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina view`."""
-    parser.add_argument("folder", metavar="PATH", help="a file, or a folder")
+    parser.add_argument("file", metavar="PATH", help="a file, or a folder")
     parser.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
     parser.add_argument("--keep", action="store_true", help="stay after the last page was closed")
     parser.add_argument("--port", type=_port, default=0, help="a free one by default")
+    arguments.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Serve the page until it is closed. Raises ImportError, which says what to install."""
     from coquina.server import viewer
 
-    site = viewer.site_of(options.folder, port=options.port)
+    check(options.file)
+    site = viewer.site_of(options.file, port=options.port)
 
     def on_start() -> None:
-        show(f"{options.folder} at {site.url}")
+        if options.json:
+            show_json({"file": options.file, "url": site.url}, str)
+        else:
+            show(f"{options.file} at {site.url}")
         # Whoever waits for the address reads it from a pipe.
         sys.stdout.flush()
         if not options.no_browser:
