@@ -71,7 +71,7 @@ impl Values {
 fn equal_bytes(word: u64) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     // A carry into the highest bit tells that one of the others is set.
-    !((word & LOW) + LOW | word | LOW) >> 7
+    !(((word & LOW) + LOW) | word | LOW) >> 7
 }
 
 /// About how many bytes the Huffman code of `stream` takes. No byte takes less than a bit.

@@ -170,10 +170,12 @@ impl Encoder {
         };
         let values = if stream.len() < FREQUENCIES_BYTES_MIN { Values::Many } else { Values::of(stream) };
         // A search would take more time than all else, for nothing.
-        if values == Values::Few && self.level <= FAST_LEVEL && is_without_matches(stream) {
-            if let Some(bytes) = literals(stream, out) {
-                return Some(bytes);
-            }
+        if values == Values::Few
+            && self.level <= FAST_LEVEL
+            && is_without_matches(stream)
+            && let Some(bytes) = literals(stream, out)
+        {
+            return Some(bytes);
         }
         context.set(choice)?;
         let matched = context.context.compress2(out, stream).ok()?;
