@@ -181,7 +181,7 @@ VERBS = {
 
 
 def test_every_verb_about_files_is_in_the_table():
-    others = {"convert", "codecs", "plugins", "plugin-path", "completion"}
+    others = {"convert", "codecs", "plugins", "plugin-path", "completion", "serve", "view"}
     assert set(subparsers_of(parser())) == {*VERBS, *others}
 
 

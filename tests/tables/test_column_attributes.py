@@ -17,7 +17,7 @@ def path(request, tmp_path):
 
 
 def not_fitting(table):
-    with pytest.raises(ValueError, match="x"):
+    with pytest.raises(TypeError, match="column 'n'"):
         table.append({"n": ["x"], "s": [2.5]})
 
 
