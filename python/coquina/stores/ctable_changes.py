@@ -26,6 +26,7 @@ from coquina.msgpack_values import pack
 from coquina.storage_options import Storage
 from coquina.stores.contents import META
 from coquina.stores.metadata import variable
+from coquina.tables.text_rows import last_of_each, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -89,7 +90,8 @@ class TableChanges:
             first = int(ends[end])
             self._put(f"{column.key}.utf8", first, part.text)
             self._put(column.key, end + 1, part.items + first)
-        self._append_mask(column, part, end, len(part.items))
+        if (key := self._mask_of(column, part, end)) is not None:
+            self._put(key, end, part.valid)
 
     def delete(self, rows: Integers, nrows: int) -> None:
         """Delete physical rows: they stay, and are said to be none. nrows: how many rows there are then."""
@@ -133,12 +135,8 @@ class TableChanges:
             cast("Any", self._copy(column.key))[rows] = part.items
         else:
             self._write_text(column.key, rows, part, end)
-        key = f"{column.key}.notnull"
-        if column.has_mask and (part.has_missing or self._node(key) is not None):
-            if self._node(key) is None:
-                self._make_mask(key, end)
-            missing = np.zeros(len(rows), bool) if part.missing is None else part.missing
-            cast("Any", self._copy(key))[rows] = ~missing
+        if (key := self._mask_of(column, part, end)) is not None:
+            cast("Any", self._copy(key))[rows] = part.valid
 
     def commit(self) -> None:
         """Have all changes be in the store."""
@@ -147,36 +145,27 @@ class TableChanges:
     def _write_text(self, key: str, rows: Integers, part: Encoded, end: int) -> None:
         """Write text of any length anew, with that of some rows in place of what was there."""
         ends, data = self._copy(key), self._copy(f"{key}.utf8")
-        old = np.asarray(ends[: end + 1])
-        lengths = np.diff(old)
-        starts = np.concatenate([[0], part.items])
-        lengths[rows] = np.diff(starts)
-        new = np.concatenate([[0], np.cumsum(lengths)])
-        text = np.empty(int(new[-1]), np.uint8)
-        before = np.asarray(data[: int(old[-1])])
-        kept = np.ones(len(lengths), bool)
-        kept[rows] = False
-        _move(text, new[:-1][kept], before, old[:-1][kept], lengths[kept])
-        _move(text, new[:-1][rows], cast("Any", part.text), starts[:-1], np.diff(starts))
+        offsets = np.asarray(ends[: end + 1])
+        old = [offsets, np.asarray(data[: int(offsets[-1])])]
+        new = [np.concatenate([np.zeros(1, np.int64), part.items]), cast("Any", part.text)]
+        places, at = last_of_each(rows)
+        offsets, text = replaced(old, places, new, at)
         data.resize((len(text),))
         data[...] = text
         ends.resize((end + 1,))
-        ends[...] = new
+        ends[...] = offsets
 
-    def _append_mask(self, column: Described, part: Encoded, end: int, rows: int) -> None:
+    def _mask_of(self, column: Described, part: Encoded, rows: int) -> str | None:
+        """Return the key of the mask of a column, which is made if need be; None if all values are there."""
         key = f"{column.key}.notnull"
-        if not column.has_mask or (self._node(key) is None and not part.has_missing):
-            return
-        if self._node(key) is None:
-            self._make_mask(key, end)
-        missing = np.zeros(rows, bool) if part.missing is None else part.missing
-        self._put(key, end, ~missing)
-
-    def _make_mask(self, key: str, rows: int) -> None:
-        """Make the mask of a column of which no value was missing."""
-        place = self._contents.home.new(_SUFFIX)
-        filled((rows,), np.dtype(bool), Storage(path=place).for_engine(), b"\1").close()
-        self._contents.put(self._at(key), place, _SUFFIX)
+        is_made = self._node(key) is not None
+        if not column.has_mask or not (is_made or part.has_missing):
+            return None
+        if not is_made:
+            place = self._contents.home.new(_SUFFIX)
+            filled((rows,), np.dtype(bool), Storage(path=place).for_engine(), b"\1").close()
+            self._contents.put(self._at(key), place, _SUFFIX)
+        return key
 
     def _put(self, key: str, end: int, items: npt.NDArray[Any]) -> None:
         """Put items at the end of an array, which is cut off there."""
@@ -232,16 +221,3 @@ class TableChanges:
 
     def _at(self, key: str) -> str:
         return f"{self._path}/{key}"
-
-
-def _move(
-    out: npt.NDArray[np.uint8],
-    at: Integers,
-    source: npt.NDArray[np.uint8],
-    starts: Integers,
-    lengths: Integers,
-) -> None:
-    """Copy pieces of bytes from where they start to where they are to be."""
-    total = int(lengths.sum())
-    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    out[np.repeat(at, lengths) + within] = source[np.repeat(starts, lengths) + within]

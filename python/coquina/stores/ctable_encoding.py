@@ -49,6 +49,11 @@ class Encoded:
         return sum(part.nbytes for part in parts if part is not None)
 
     @property
+    def valid(self) -> npt.NDArray[np.bool_]:
+        """Which values there are."""
+        return np.ones(len(self.items), bool) if self.missing is None else ~self.missing
+
+    @property
     def has_missing(self) -> bool:
         """Whether a value is missing."""
         return self.missing is not None and bool(self.missing.any())

@@ -173,7 +173,7 @@ class _Column:
             self._arrays[".utf8"].append(made.text)
             self._end += len(made.text)
         if (valid := self._arrays.get(".notnull")) is not None:
-            valid.append(np.ones(len(values), bool) if made.missing is None else ~made.missing)
+            valid.append(made.valid)
 
     def close(self) -> None:
         """Have all files be under their names."""

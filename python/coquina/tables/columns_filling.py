@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from coquina.storage_options import Storage
     from coquina.tables.homes import Home
     from coquina.tables.layout import ColumnSpec
-    from coquina.tables.stored_columns import Items, StoredColumn
+    from coquina.tables.stored_columns import StoredColumn
+    from coquina.tables.text_rows import Items
 
 _ROWS = 1 << 18
 

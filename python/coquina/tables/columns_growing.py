@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from coquina.tables.homes import Appender, Home
     from coquina.tables.layout import Batch
-    from coquina.tables.stored_columns import Items, StoredColumn
+    from coquina.tables.stored_columns import StoredColumn
+    from coquina.tables.text_rows import Items
 
 #: What was appended is flushed when there are more bytes of it, or of a chunk of all columns if that is more.
 BUFFER_BYTES = 1 << 20

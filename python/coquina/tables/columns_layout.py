@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from coquina.hdf5.groups import Group
     from coquina.lossy import Lossy
     from coquina.tables.layout import Batch, ColumnSpec, Schema
-    from coquina.tables.stored_columns import Items, StoredColumn
+    from coquina.tables.stored_columns import StoredColumn
+    from coquina.tables.text_rows import Items
 
 
 _DEFAULT = Storage()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import CorruptError, UnsupportedError
+from coquina.tables.text_rows import Items, cut_rows, joined, last_of_each, replaced, taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     #: Makes a column's arrays anew of lists of items, for each array those behind the last.
     Anew = Callable[["StoredColumn", Iterator["Items"]], None]
 
-Items = list["npt.NDArray[Any]"]
 #: Rows that are rewritten at a time.
 _ROWS = 1 << 18
 #: Text behind a change that is taken into memory at once; where there is more, the column is written anew.
@@ -208,7 +208,7 @@ class TextColumn(StoredColumn):
 
     def cut(self, items: Items, start: int, stop: int) -> Items:
         """Return offsets, bytes, and the mask, of some rows."""
-        return _cut(items, start, stop)
+        return cut_rows(items, start, stop)
 
     def added(self, items: Items) -> Items:
         """Return offsets behind those that are there, bytes, and the mask."""
@@ -238,8 +238,8 @@ class TextColumn(StoredColumn):
             first, last = max(low, start), min(high, stop)
             if first >= last:
                 return old
-            part = _cut(items, first - start, last - start)
-            return _joined([_cut(old, 0, first - low), part, _cut(old, last - low, high - low)])
+            part = cut_rows(items, first - start, last - start)
+            return joined([cut_rows(old, 0, first - low), part, cut_rows(old, last - low, high - low)])
 
         self._rewrite(start, replace, anew)
 
@@ -248,9 +248,7 @@ class TextColumn(StoredColumn):
         count = self._offsets.shape[0] - 1
         if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < count:
             raise IndexError(f"rows {rows.min()} to {rows.max()} of {count}")
-        # The last value of each row, in the order of the rows.
-        places, at = np.unique(rows[::-1], return_index=True)
-        at = len(rows) - 1 - at
+        places, at = last_of_each(rows)
         if not len(places):
             return
 
@@ -258,9 +256,7 @@ class TextColumn(StoredColumn):
             first, last = np.searchsorted(places, [low, high])
             if first == last:
                 return old
-            order = np.arange(high - low)
-            order[places[first:last] - low] = high - low + at[first:last]
-            return _taken(_joined([old, items]), order)
+            return replaced(old, places[first:last] - low, items, at[first:last])
 
         self._rewrite(int(places[0]), replace, anew)
 
@@ -269,7 +265,7 @@ class TextColumn(StoredColumn):
         to, end = 0, int(self._offsets[0])
         for start, stop in self._text_pieces(0, rows):
             stays = kept(start, stop)
-            items = _taken(self._read(start, stop), np.flatnonzero(stays))
+            items = taken(self._read(start, stop), np.flatnonzero(stays))
             count = int(stays.sum())
             if to != start or count != stop - start:
                 self._put(to, end, items)
@@ -386,31 +382,3 @@ def _items_at(end: int, items: Items) -> Items:
     """Return text as what goes behind bytes that end there."""
     offsets, data, *mask = items
     return [offsets[1:] + end, data, *mask]
-
-
-def _cut(items: Items, start: int, stop: int) -> Items:
-    """Return the text of some rows."""
-    offsets, data, *mask = items
-    if stop - start == len(offsets) - 1:
-        return items
-    part = offsets[start : stop + 1]
-    return [part - part[0], data[int(part[0]) : int(part[-1])], *(one[start:stop] for one in mask)]
-
-
-def _joined(parts: list[Items]) -> Items:
-    """Return the text of one after the other."""
-    columns: list[list[Any]] = [list(one) for one in zip(*parts, strict=True)]
-    ends = np.cumsum([0, *(len(data) for data in columns[1])])
-    offsets = [one[1:] + end for one, end in zip(columns[0], ends, strict=False)]
-    return [np.concatenate([np.zeros(1, np.int64), *offsets]), *map(np.concatenate, columns[1:])]
-
-
-def _taken(items: Items, order: npt.NDArray[np.intp]) -> Items:
-    """Return the text of rows in another order."""
-    offsets, data, *mask = items
-    starts, lengths = offsets[:-1][order], np.diff(offsets)[order]
-    ends = np.cumsum(lengths)
-    # Byte b of the result, in row r, is byte b - (where r begins) + (where r's text began).
-    shifts = np.repeat(starts - (ends - lengths), lengths)
-    taken = data[np.arange(int(ends[-1]) if len(ends) else 0) + shifts]
-    return [np.concatenate([np.zeros(1, np.int64), ends]), taken, *(one[order] for one in mask)]
