@@ -140,6 +140,17 @@ def test_rows_of_an_archive_are_overwritten_at_once(tmp_path, kind):
     check(place, expected)
 
 
+@pytest.mark.parametrize("kind", ["whole.b2z", "in.b2z"])
+def test_a_row_that_is_written_twice_has_what_came_last(tmp_path, kind):
+    place = made(tmp_path, kind)
+    wanted = columns(0, START)
+    with cq.open_table(*place, mode="r+") as table:
+        table.modify(np.array([7, 7, 30, 0]), {"text": ["much longer than others", "", "é", "new"]})
+    for row, text in ((7, ""), (30, "é"), (0, "new")):
+        wanted["text"][row] = text
+    check(place, wanted)
+
+
 @pytest.mark.parametrize("kind", ["whole.b2d", "in.b2d"])
 def test_several_files_of_a_directory_do_not_change_at_once(tmp_path, kind):
     place = made(tmp_path, kind)
@@ -191,12 +202,31 @@ def test_an_exception_leaves_an_archive_as_it_was(tmp_path):
     with pytest.raises(KeyError), cq.open(place[0], "r+") as store:
         assert store["g/t"].append(columns(START, 5)) == 5 == len(store["no such table"])
     check(place, columns(0, START))
+    cq.create_table(tmp_path / "few.b2z", {"n": np.arange(4)}, name="t").close()
+    with pytest.raises(KeyError, match="no such table"), cq.open(tmp_path / "few.b2z", "r+") as store:
+        # A few records wait in the table, above what writes them.
+        assert store["t"].append(np.zeros(2, store["t"].dtype)) == 2 == len(store["no such table"])
+    assert cq.open_table(tmp_path / "few.b2z", "t").nrows == 4
     with cq.open(place[0], "r+") as store:
         table = store["g/t"]
         assert store["g/t"] is table
         table.append(columns(START, 5))
     assert table.is_closed
     check(place, columns(0, START + 5))
+
+
+def test_names_that_are_no_table(tmp_path):
+    place = made(tmp_path, "in.b2z")
+    cq.create_table(tmp_path / "y.b2z", {"n": [1]}).close()
+    for mode in ("r", "r+"):
+        with pytest.raises(KeyError):
+            cq.open_table(place[0], "g/none", mode=mode)
+        with pytest.raises(cq.UnsupportedError, match="names a table"):
+            cq.open_table(place[0], "g", mode=mode)
+        with pytest.raises(cq.UnsupportedError, match="names a table"):
+            cq.open_table(tmp_path / "y.b2z", "n", mode=mode)
+    # None of them keeps the file.
+    cq.open_table(*place, mode="r+").close()
 
 
 def test_one_writer_at_a_time(tmp_path):

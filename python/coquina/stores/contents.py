@@ -160,15 +160,15 @@ class Contents:
         for key, leaf in self.home.placed(source, path.strip("/"), suffix).items():
             self.top.add(key, leaf)
 
-    def make_group(self, path: str, layers: Mapping[str, bytes | None] | None = None) -> None:
-        """Put the frame of a group's attributes where it is to be, or in place of one. layers: attributes."""
-        self.put_frame(f"{path.rstrip('/')}/{ATTRS}", layers)
+    def make_group(self, path: str) -> None:
+        """Put the frame of a group's attributes, of which there are none yet, where it is to be."""
+        self.put_frame(f"{path.rstrip('/')}/{ATTRS}", {})
 
-    def put_frame(self, path: str, layers: Mapping[str, bytes | None] | None = None) -> None:
+    def put_frame(self, path: str, layers: Mapping[str, bytes | None]) -> None:
         """Put a frame with some layers, and without chunks, at a path, or in place of one."""
         place = self.home.new(_ATTRS_SUFFIX)
         frame = _core.create_frame(place)
-        for name, content in (layers or {}).items():
+        for name, content in layers.items():
             if content is not None:
                 frame.set_layer(name, content)
         frame.publish()

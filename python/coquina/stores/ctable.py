@@ -66,6 +66,7 @@ class CTableLayout(Layout):
         self.others: dict[str, str] = {}
         self._waiting: list[dict[str, Encoded]] = []
         self._waiting_rows = self._waiting_bytes = 0
+        self._is_given_up = False
         self._see()
 
     def _see(self) -> None:
@@ -137,6 +138,8 @@ class CTableLayout(Layout):
 
     def append(self, batch: Batch) -> None:
         """Put rows behind the last: values for every column. They are written by `flush`."""
+        if self._is_given_up:
+            return
         self._to_change()
         missing = [column.name for column in self._described if column.name not in batch]
         if missing:
@@ -182,8 +185,8 @@ class CTableLayout(Layout):
         self.flush()
 
     def forget(self) -> None:
-        """Give up what waits in memory."""
-        self._waiting, self._changes = [], None
+        """Give up what waits in memory, here and in the table that is closed next."""
+        self._is_given_up, self._waiting, self._changes = True, [], None
         self._waiting_rows = self._waiting_bytes = 0
 
     def write(self, start: int, batch: Batch) -> None:

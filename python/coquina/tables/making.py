@@ -28,7 +28,7 @@ from coquina.tables.directories import open_directory
 from coquina.tables.frames_home import FramesHome
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
-from coquina.tables.opening import is_file_name, open_in, owned
+from coquina.tables.opening import is_file_name, open_in, open_table, owned
 from coquina.tables.reading import narrowed
 from coquina.tables.rows import create_rows
 from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
@@ -185,10 +185,7 @@ def _create_in_store(
             store.create_table(beside, data, **storage)
             del store[name]
             store.move(beside, name)
-    store = open_content(path, "r+")
-    made = store[name]
-    made.own(store)
-    return made
+    return open_table(path, name, mode="r+")
 
 
 def create_in(group: Group, name: str, data: Any, new: NewTable) -> Table:

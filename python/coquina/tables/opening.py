@@ -6,7 +6,7 @@ In: paths or groups, and names. Out: tables.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina._core import UnsupportedError
 from coquina.arrays.opening import open as open_content
@@ -58,15 +58,7 @@ def open_table(
     table.
     """
     if not isinstance(path, RangeReader) and _is_store(path):
-        store = open_content(path, mode, durable=durable)
-        if isinstance(store, Table):
-            return store if name is None else store[name]
-        found = store.get(name) if name is not None else None
-        if isinstance(found, Table):
-            found.own(store)
-            return found
-        store.close()
-        raise UnsupportedError(f"{os.fspath(path)}: a store of python-blosc2, of which a name names a table")
+        return _in_store(open_content(path, mode, durable=durable), name, path)
     if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
         from coquina.tables.directories import open_directory
 
@@ -78,6 +70,23 @@ def open_table(
     except BaseException:
         file.close()
         raise
+
+
+def _in_store(store: Any, name: str | None, path: Path) -> Table:
+    """Return a table of a store, which is closed with it, or the table that all of the store is."""
+    if isinstance(store, Table) and name is None:
+        return store
+    try:
+        found = store if name is None else store[name]
+        if not isinstance(found, Table):
+            raise UnsupportedError(
+                f"{os.fspath(path)}: a store of python-blosc2, of which a name names a table"
+            )
+    except BaseException:
+        store.close()
+        raise
+    found.own(cast("Any", store))
+    return found
 
 
 def _is_store(path: Path) -> bool:
