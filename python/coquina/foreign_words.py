@@ -117,7 +117,8 @@ def _shuffle(value: Any) -> Words:
 
 def _filters(value: Any) -> Words:
     """Return the filters of python-blosc2: members of an enumeration, with NOFILTER where none is."""
-    names = [_plain(one) for one in (value if isinstance(value, Sequence) else [value])]
+    given = cast("Sequence[Any]", value) if isinstance(value, Sequence) else [value]
+    names = [_plain(one) for one in given]
     known = [name for name in names if isinstance(name, str) and name != "nofilter"]
     return {"filters": known[0] if len(known) == 1 else known} if known else {}
 
