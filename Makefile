@@ -17,7 +17,7 @@ run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
 
 SPHINX = $(BIN)/python -m sphinx -q -W --keep-going
 
-.PHONY: demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools map clean
+.PHONY: view view-test demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools map clean
 
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
@@ -63,6 +63,15 @@ bench-quick: $(VENV)/.built
 # The tree of the code, with what each file says it is. `make map IN="bench tests"` shows other folders.
 map:
 	@$(PYTHON) tools/code_map.py $(IN)
+
+# The page of `coquina view`, for which this needs npm (Node 20): the bundle, and its package in the environment. Nothing
+# else here needs npm; tests that look at the page are skipped without it, or without Chromium.
+view: $(VENV)/.dependencies
+	cd view && npm install --no-save --no-audit --no-fund && npm run -s build
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation ./view
+
+view-test:
+	cd view && npm install --no-save --no-audit --no-fund && npm run -s check && npm run -s test
 
 lint: $(VENV)/.built
 	cargo fmt --all --check
@@ -112,4 +121,4 @@ plugins: tools
 	done
 
 clean:
-	rm -rf $(VENV) target demo-out docs/_build docs/api $(PLUGINS)/lib*
+	rm -rf $(VENV) target demo-out tests-out view/node_modules view/coquina_view/static docs/_build docs/api $(PLUGINS)/lib*

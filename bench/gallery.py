@@ -21,6 +21,8 @@ from typing import Any
 
 import harness
 import summaries
+from highlights import PLOTS, Named
+from highlights import README as SHORT
 from run import RESULTS, save_json
 from studies import STUDIES, Study
 
@@ -31,16 +33,34 @@ WIDTH = 118
 HEAD = """\
 # Gallery
 
-Every figure that `make bench` measures, each beside the other libraries in the same run, on the same
-machine. This page is made of the files in `bench/results` by `bench/gallery.py`;
-[bench/README.md](../bench/README.md) says how to repeat it.
+Every figure that `make bench` measures, beside the other libraries in the same run on the same machine.
+`bench/gallery.py` makes this page from the files in `bench/results`; [bench/README.md](../bench/README.md)
+describes the method."""
+READING = """\
+## How to read the figures
 
-**Faster by** is the other library's time over ours, the geometric mean of all cases: above 1, coquina is
-faster, below 1 it is slower. Beside it stand the worst and the best case, and in how many of the cases we
-are slower. Contenders take turns, and a ratio is the median of those of the rounds; every answer is
-compared with NumPy's before it is timed. "Cold" means that before each call the system was asked to drop
-the file from its page cache (`posix_fadvise`), and was seen to do so; a virtual machine's disk may then
-still lie in its host's memory."""
+**Faster by** is the other library's time divided by ours, the geometric mean of all cases: above 1, coquina
+is faster; below 1, it is slower. The worst and the best case stand beside it, with the number of cases in
+which coquina is slower. Contenders take turns; a ratio is the median over the rounds. Every answer is
+compared with NumPy's before it is timed. For "cold" reads the system is asked to drop the file from its page
+cache before each call (`posix_fadvise`), and the bench checks that it did; the disk of a virtual machine may
+still be in its host's memory.
+
+## Where coquina is slower
+
+- Single codecs on artificial data: BloscLZ and Zlib, down to 0.4x of python-blosc2.
+- Whole arrays from a cold file: 0.8x of h5py.
+- Appends of 4 KiB to files of thousands of chunks, because every commit writes the index: 0.2x of h5py,
+  0.5x of python-blosc2.
+- Files of thousands of small HDF5 datasets, created and opened: 0.3x to 0.6x of h5py.
+- Reductions of data that fit in memory uncompressed, which NumPy need not decode.
+- A query of a cold file: 0.7x of Polars.
+- An index lookup without hits in a file that was just opened: 0.4x of PyTables.
+- The first thousand rows in the order of an index: 0.6x of PyTables.
+- A sorted copy of a table: 0.4x of DuckDB.
+- The size of an int32 index: 0.9x of python-blosc2's.
+- Appends of millions of rows to a table with two indexes: 0.55x of a table without indexes in columns, 0.3x
+  in rows."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +105,10 @@ def machine(about: Mapping[str, str]) -> str:
 def page(results: Sequence[Result]) -> str:
     """The gallery."""
     found = {one.study.name: one for one in results}
-    parts = [HEAD, "## Summary", table(results)]
+    parts = [HEAD, "## Highlights", *highlights(results), READING, "## Main figures", front(results)]
     for study in STUDIES:
         parts += section(study, found.get(study.name))
+    parts += ["## All lines", table(results)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -107,26 +128,60 @@ def section(study: Study, result: Result | None) -> Iterator[str]:
     yield f"`python bench/{study.script}`; {machine(result.about)}; {', '.join(versions)}; {files}."
 
 
-def figures(results: Sequence[Result]) -> str:
-    """The README's table: the lines in front."""
-    rows = []
+def named(results: Sequence[Result], wanted: Named) -> Mapping[str, Any]:
+    """The stored line of a name; KeyError if there is none."""
     for one in results:
         for line in one.summary:
-            if line.get("front"):
-                spread = f"{summaries.times(line['worst'])} to {summaries.times(line['best'])}"
-                rows.append(
-                    [
-                        line["work"],
-                        line["data"],
-                        line["peer"],
-                        summaries.times(line["mean"]),
-                        spread if line["cases"] > 1 else "",
-                        f"{line['slower']} of {line['cases']}",
-                        f"[{one.study.name}](bench/results/{one.study.name}.md)",
-                    ]
-                )
+            if (one.study.name, line["work"], line["peer"]) == (wanted.study, wanted.work, wanted.peer):
+                return line
+    raise KeyError(f"{wanted.study}: no line {wanted.work!r} beside {wanted.peer}")
+
+
+def highlights(results: Sequence[Result]) -> Iterator[str]:
+    """The first plots, and a sentence on what to conclude from each."""
+    for plot in PLOTS:
+        means = [summaries.times(named(results, line)["mean"]) for line in plot.lines]
+        said = plot.conclusion.format(*means)
+        yield textwrap.fill(said, WIDTH)
+        name, _, suffix = plot.figure.partition("-")
+        caption = next(study.figures[suffix] for study in STUDIES if study.name == name)
+        yield f"![{caption}](../bench/results/{plot.figure}.png)"
+
+
+def front(results: Sequence[Result]) -> str:
+    """The main lines, as Markdown."""
+    rows = [
+        [
+            line["work"],
+            line["data"],
+            line["peer"],
+            summaries.times(line["mean"]),
+            spread(line),
+            f"{line['slower']} of {line['cases']}",
+            f"[{one.study.name}](../bench/results/{one.study.name}.md)",
+        ]
+        for one in results
+        for line in one.summary
+        if line.get("front")
+    ]
     header = ["work", "data", "beside", "faster by", "worst to best", "slower in", "all cells"]
     return harness.markdown(header, rows)
+
+
+def spread(line: Mapping[str, Any]) -> str:
+    """The worst and the best case, where there are several."""
+    if line["cases"] == 1:
+        return ""
+    return f"{summaries.times(line['worst'])} to {summaries.times(line['best'])}"
+
+
+def figures(results: Sequence[Result]) -> str:
+    """The README's table: six lines."""
+    rows = []
+    for short in SHORT:
+        line = named(results, short)
+        rows.append([short.label, short.peer, summaries.times(line["mean"]), spread(line)])
+    return harness.markdown(["work", "beside", "faster by", "worst to best"], rows)
 
 
 def readme(text: str, results: Sequence[Result]) -> str:

@@ -44,10 +44,10 @@ CODECS = Study(
     "codecs",
     "codecs.py",
     "Codecs and filters",
-    "Chunks of real data (climate, flights, a CT scan), of ERA5-like fields and of three levels of "
-    "entropy, packed and unpacked by every codec with four combinations of filters, beside python-blosc2 "
-    "with the same bytes, codec, level, filters and threads. What byte planes and their differences do for "
-    "measured fields shows in the ratios.",
+    "This study compresses and decompresses chunks of real data (climate, flights, a CT scan), of ERA5-like "
+    "fields and of three levels of entropy with every codec and four combinations of filters. python-blosc2 "
+    "gets the same bytes, codec, level, filters and threads. The ratios show the effect of the filters on "
+    "measured fields.",
     ["blosc2"],
     {
         "era5": "ERA5-like fields: ratio against speed, level 5, by codec and filters.",
@@ -61,8 +61,8 @@ SMALL = Study(
     "small",
     "small.py",
     "Small buffers",
-    "What a call costs beyond the codec: buffers of 1 KB to 64 KB, beside the faster of python-blosc2's "
-    "two ways to call it, which has one thread.",
+    "This study measures the overhead of a call: buffers of 1 KB to 64 KB, compared with the faster of "
+    "python-blosc2's two functions, which uses one thread.",
     ["blosc2"],
     {"": "Microseconds of a call by size of the buffer."},
     summaries.small_buffers,
@@ -73,9 +73,9 @@ BLOSCPACK = Study(
     "bloscpack",
     "bloscpack_grid.py",
     "The Bloscpack paper's grid",
-    "Float64 arrays of low, medium and high entropy, written to files and read back: NPY, NPZ, joblib, "
-    "bloscpack, and Bloscpack files of ours with every codec. The page cache is warm; ours alone syncs a "
-    "file that replaces another.",
+    "Float64 arrays of low, medium and high entropy are written to files and read back as NPY, NPZ, with "
+    "joblib, with bloscpack, and as Bloscpack files of coquina with every codec. The page cache is warm; "
+    "only coquina syncs a file that replaces another.",
     ["blosc2", "blosc", "bloscpack", "joblib", "lz4"],
     {"": "Ratio against speed, arrays of 100 MB."},
     summaries.packed_files,
@@ -86,11 +86,11 @@ BLOSCPACK = Study(
 IMAGES = Study(
     "images",
     "images.py",
-    "Images of 16 bits",
-    "Grey images of CT and MR scanners and an X-ray, an image a block: JPEG 2000 and HTJ2K of "
-    "coquina-images, zstd and lz4 on shuffled bits or bytes and contracts, beside Pillow, imagecodecs "
-    "(OpenJPEG, OpenJPH, CharLS, libpng), python-blosc2 with its image plugins and HDF5's HTJ2K filter. What "
-    "each keeps (PSNR, SSIM), what it takes, how fast it is.",
+    "16-bit images",
+    "Grey images of CT and MR scanners and an X-ray, one image per block: JPEG 2000 and HTJ2K of "
+    "coquina-images, and Zstd and LZ4 with shuffle, bitshuffle and error bounds, compared with Pillow, "
+    "imagecodecs (OpenJPEG, OpenJPH, CharLS, libpng), python-blosc2 with its image plugins and HDF5's HTJ2K "
+    "filter. The study measures quality (PSNR, SSIM), size and speed.",
     ["coquina-images", "pillow", "imagecodecs", "blosc2", "blosc2-j2k", "blosc2-htj2k", "hdf5plugin"],
     {
         "quality": "PSNR and dissimilarity by ratio, a curve for each library and codec.",
@@ -103,13 +103,13 @@ IMAGES = Study(
 FIELDS = Study(
     "fields",
     "fields.py",
-    "Float fields within a bound",
-    "ERA5-like and real fields, kept so that no item is off by more than a bound: rounding, truncation and "
-    "ZFP under coquina's contract, python-blosc2's TRUNC_PREC and ZFP, and the filters of HDF5 that promise "
-    "bounds (ZFP, SZ3, SPERR), all told the same greatest error.",
+    "Lossy compression of float fields",
+    "ERA5-like and real fields are stored with the same greatest error: with rounding, truncation and ZFP "
+    "under coquina's error bound, python-blosc2's TRUNC_PREC and ZFP, and the HDF5 filters with error bounds "
+    "(ZFP, SZ3, SPERR).",
     ["blosc2", "h5py", "hdf5plugin"],
     {
-        "ratio": "Ratio by the greatest error that is allowed.",
+        "ratio": "Ratio by the allowed greatest error.",
         "speed": "Speed of compression and decompression by ratio.",
     },
     summaries.float_fields,
@@ -121,10 +121,10 @@ SLICES = Study(
     "slices",
     "slices.py",
     "Slices of n-dimensional arrays",
-    "Planes along each axis, boxes, elements and all of arrays of four axes, in memory, in a file and in a "
-    "cold file, with the same chunks and codec, beside python-blosc2, Zarr and h5py. Chunks of blocks are "
-    "why a thin plane does not cost a thick one. Then appending, opening, small arrays, and what checksums "
-    "and commits cost.",
+    "Planes along each axis, boxes, single values and whole arrays of four axes are read from memory, from a "
+    "file and from a cold file, with the same chunks and codec in python-blosc2, Zarr and h5py. Blocks keep "
+    "thin planes cheap. The study also measures appends, opening, small arrays, and the cost of checksums "
+    "and commits.",
     ["blosc2", "zarr", "numcodecs", "h5py", "hdf5plugin"],
     {
         "memory": "Time of a plane along each axis and of a box, arrays in memory.",
@@ -139,10 +139,10 @@ SLICES = Study(
 CHUNK_SIZE = Study(
     "chunk-size",
     "chunk_size.py",
-    "The size of chunks and blocks",
-    "One field written, read and sliced with chunks from 4 KB to 32 MB, beside python-blosc2 at the same "
-    "chunks and blocks and h5py at the same chunks with the Blosc2 filter. Small chunks cost a lookup "
-    "each, large ones are read through their blocks, where a library can.",
+    "Chunk and block sizes",
+    "One field is written, read and sliced with chunks from 4 KB to 32 MB, compared with python-blosc2 with "
+    "the same chunks and blocks and with h5py with the same chunks and the Blosc2 filter. Small chunks cost "
+    "a lookup each; in large chunks, libraries that can decode single blocks have an advantage.",
     ["blosc2", "h5py", "hdf5plugin"],
     {
         "speed": "Speed of writing and reading all of it, planes and boxes, by size of the chunks.",
@@ -156,14 +156,14 @@ HDF5 = Study(
     "hdf5",
     "hdf5.py",
     "HDF5 datasets",
-    "All of a dataset through every common filter; hyperplanes, boxes and elements of an array that "
-    "PyTables wrote; a stack of images whose chunks are written and read directly; small parts of big "
-    "Blosc2 chunks; the table of a million chunks; small appends; first reads of a cold file. Beside h5py "
-    "with hdf5plugin, PyTables, b2h5py.",
+    "This study reads whole datasets with every common filter; hyperplanes, boxes and single values of an "
+    "array that PyTables wrote; a stack of images with direct chunk access; small parts of large Blosc2 "
+    "chunks; the chunk table of a dataset with a million chunks; and cold files. It also measures small "
+    "appends. It compares h5py with hdf5plugin, PyTables and b2h5py.",
     ["h5py", "hdf5plugin", "tables", "blosc2", "b2h5py"],
     {
         "slices": "Hyperplanes along each axis of a dataset of four axes.",
-        "direct": "Direct chunking: a stack of images, a chunk each, written and read.",
+        "direct": "Direct chunk access: a stack of images, a chunk each, written and read.",
     },
     summaries.hdf5_datasets,
     3,
@@ -173,10 +173,10 @@ HDF5 = Study(
 NODES = Study(
     "many-nodes",
     "many_nodes.py",
-    "Files of many nodes",
-    "An HDF5 file with thousands of small datasets in hundreds of groups: made, opened for one dataset, "
-    "walked, each read, and each read again in an order that comes back to some often, beside h5py and "
-    "PyTables, which keeps the nodes that were used last.",
+    "Files with many datasets",
+    "An HDF5 file with thousands of small datasets in hundreds of groups is created, opened for one dataset, "
+    "traversed, and read completely; then its datasets are read again in an order that repeats some often. "
+    "The study compares h5py and PyTables, which caches recently used nodes.",
     ["h5py", "tables"],
     {"": "Microseconds per node."},
     summaries.many_nodes,
@@ -188,9 +188,9 @@ COMPUTE = Study(
     "compute",
     "compute.py",
     "Reductions and expressions",
-    "Sums, extremes, means and deviations of cubes along each axis, and expressions of three operands, of "
-    "compressed arrays, beside python-blosc2 on its own compressed arrays, NumPy and numexpr on plain "
-    "memory.",
+    "Sums, extremes, means and standard deviations of cubes along each axis, and expressions of three "
+    "operands, are computed on compressed arrays, compared with python-blosc2 on its compressed arrays, and "
+    "with NumPy and numexpr on uncompressed arrays in memory.",
     ["blosc2", "numexpr"],
     {
         "reductions": "Milliseconds of reductions, by data, codec and chunks.",
@@ -204,16 +204,17 @@ COMPUTE = Study(
 TABLES = Study(
     "tables",
     "table.py",
-    "Tables: queries in the kernel",
-    "A table of synthetic weather, 15.6 million rows of 32 bytes, in rows that PyTables reads (Blosc2 in "
-    "HDF5 tables) and in columns: six queries, folds and groups, random rows, appending, memory, and a "
-    "query from a cold file. Beside PyTables, DuckDB and Polars on Parquet, pandas in memory.",
+    "Tables: queries",
+    "A table of synthetic weather, 15.6 million rows of 32 bytes, is stored in rows that PyTables reads "
+    "(Blosc2 in HDF5 tables) and in columns. The study measures six queries, aggregates and groups, random "
+    "rows, appends, memory, and a query of a cold file, compared with PyTables, DuckDB and Polars on "
+    "Parquet, and pandas in memory.",
     ["tables", "blosc2", "numexpr", "pandas", "duckdb", "polars", "pyarrow", "h5py"],
     {
         "queries": "Six queries that return one column.",
         "speed": "Whole tables of Blosc2 chunks in HDF5, read and appended to.",
         "small": "Single rows and slices of a hundred.",
-        "memory": "Memory that a process keeps after the queries, and has at the highest.",
+        "memory": "Memory of a process after the queries, and its peak.",
     },
     summaries.table_queries,
     3,
@@ -224,13 +225,13 @@ INDEXES = Study(
     "indexes",
     "index.py",
     "Tables: indexed queries",
-    "What indexes of ten million rows cost and give: builds, sizes, memory; ranges of 0 to a million hits, "
-    "asked again and of a file opened for one query; conditions of three parts; orders; appends; sorted "
-    "tables. Beside PyTables, python-blosc2's tables and DuckDB.",
+    "The cost and benefit of indexes on ten million rows: build time, size, memory; ranges of 0 to a million "
+    "hits, repeated and in a file opened for one query; conditions of three parts; orders; appends; sorted "
+    "tables. The study compares PyTables, python-blosc2's tables and DuckDB.",
     ["tables", "blosc2", "duckdb", "h5py", "numexpr"],
     {
         "build": "Time to index a column, by kind of index.",
-        "size": "What an index adds to the file.",
+        "size": "Size of an index in the file.",
         "queries": "One column of the rows in a range, by hits.",
         "levels": "The same by kinds of indexes.",
         "complex": "A condition of three parts, and sorted tables.",
@@ -244,13 +245,14 @@ TUNER = Study(
     "tuner",
     "tuner.py",
     "Automatic tuning",
-    'What codec="auto" takes for seventy arrays (real sets, fields, numbers, images, text, records, '
-    "mixtures) with five goals, for reading, writing and both, beside every way of a grid that was measured "
-    "on the same chunks, every fixed default, and BTune. What choosing costs, whether it is the same again.",
+    'The choice of codec="auto" for seventy arrays (real data, fields, numbers, images, text, records, '
+    "mixtures) with five goals, for reading, writing and both, is compared with every encoding of a grid "
+    "measured on the same chunks, every fixed default, and BTune. The study also measures the cost of tuning "
+    "and its repeatability.",
     ["blosc2"],
     {
-        "regret": "Mean regret by goal: how much worse than the best way of the grid.",
-        "speed": "Ratio and speeds of what was chosen, from speed to size, among all fixed ways.",
+        "regret": "Mean regret by goal: the excess cost over the best encoding of the grid.",
+        "speed": "Ratio and speeds of the chosen encodings, from speed to size, among all fixed ones.",
     },
     summaries.tuner_choices,
     15,
@@ -262,9 +264,9 @@ TRILLION = Study(
     "trillion",
     "trillion.py",
     "A trillion rows",
-    "Tables of zeros: ours of 10^9 and 10^12 rows that nobody wrote, and of 10^8 that were appended, "
-    "beside PyTables with 10^7 appended rows and the figures that were published of 10^14: create, scan, a "
-    "random row, file, memory. Whatever grows with the rows is told by 10^9 of them.",
+    "Tables of zeros: coquina with 10^9 and 10^12 unwritten rows and with 10^8 appended rows, compared with "
+    "PyTables with 10^7 appended rows and its published figures for 10^14. The study measures creation, a "
+    "scan, a random row, file size and memory; quantities that grow with the rows are given for 10^9 rows.",
     ["tables", "h5py"],
     {"": "Six figures of tables of zeros."},
     summaries.trillion_rows,

@@ -24,7 +24,7 @@ BLOSC2, TABLES = "python-blosc2", "PyTables"
 
 @dataclass(frozen=True)
 class Line:
-    """A comparison. is_front: the README shows it, too."""
+    """A comparison. is_front: it is one of the main figures of the gallery."""
 
     work: str
     peer: str

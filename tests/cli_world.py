@@ -15,6 +15,9 @@ from PIL import Image
 import coquina as cq
 from coquina.cli import bench_codecs, main, parser
 from coquina.cli.parsing import subparsers_of
+from coquina.server import commanding, viewer
+from coquina.server.presence import Presence
+from coquina.server.root import Root
 
 ROWS = 2000
 SHAPE = (20, 60, 120)
@@ -29,6 +32,7 @@ def make(folder):
     for name in ("climate", "wind"):
         cq.pack(climate, folder / f"{name}.npy.blp")
     np.save(folder / "next.npy", climate[:2])
+    (folder / "tokens.txt").write_text("token-of-a-reader r .\n")
     np.savez(folder / "results.npz", wind=climate[:, :50, :50], other=climate[0])
     climate.ravel()[: 100 * 200].tofile(folder / "floats.raw")
     cq.pack(folder / "floats.raw", folder / "floats.blp", typesize=4)
@@ -123,9 +127,32 @@ def said(capfd, command):
 
 
 def be_quick(monkeypatch):
-    """Let bench measure few ways, each once."""
+    """Let bench measure few ways, each once, and let servers end."""
     monkeypatch.setattr(bench_codecs, "SECONDS", 0)
     monkeypatch.setattr(bench_codecs, "CODECS", ("lz4", "blosclz"))
+    monkeypatch.setattr(commanding, "serve", _served)
+    monkeypatch.setattr(viewer, "site_of", _Site)
+
+
+def _served(settings, on_start):
+    """Make the application of a server, and end it at once."""
+    commanding.application_of(settings)
+    on_start("http://localhost/")
+
+
+class _Site:
+    """A site of `coquina view` that ends at once, and needs no page."""
+
+    url = "http://localhost/"
+    presence = Presence()
+
+    def __init__(self, path, *, port=0):
+        assert Root(path).path
+        assert 0 <= port < 1 << 16
+
+    def run(self, *, on_start, is_over):
+        on_start()
+        assert not is_over()
 
 
 def drawn_on_a_terminal(command, *, stdout=None, **options):

@@ -193,11 +193,11 @@ def test_dtypes_equal_and_hash_as_those_of_arrays():
 # The document.
 
 HEAD = """\
-# Coquina and the Array API standard
+# Array API standard
 
 `coquina` is a namespace of the [Array API standard](https://data-apis.org/array-api/2024.12/), version
-2024.12: `x.__array_namespace__()` returns it for arrays and expressions. Names that came with 2025.12 are
-there too, and are marked.
+2024.12: `x.__array_namespace__()` returns it for arrays and expressions. Names added by version 2025.12 are
+supported too, and are marked.
 
 ```python
 import coquina as cq
@@ -208,23 +208,23 @@ assert xp is cq
 assert float(xp.sum(xp.square(x))) == 1.875
 ```
 
-Where it is more than the standard:
+Extensions of the standard:
 
-- Functions of operands that are not tiny (64 KiB) are lazy: they return an expression, which is an array of
-  the standard too, and is computed when it is asked for items.
-- Arrays may have any dtype of NumPy's that can be stored, and promote across kinds as NumPy's do.
-- Functions that make arrays take the options of `asarray` (`chunks`, `codec`, `path`, ...) besides.
+- Functions of operands of more than 64 KiB are lazy: they return an expression, which conforms to the
+  standard too and is computed on demand.
+- Arrays may have any NumPy dtype that can be stored; dtypes promote across kinds as in NumPy.
+- Functions that create arrays accept the storage options of `asarray` (`chunks`, `codec`, `path`, ...).
 - `device` is `"cpu"`. An array has at most 16 axes.
 
-Where it is not what the standard says:
+Deviations from the standard:
 
-- `x[key]`, and reductions, return NumPy's arrays and scalars. They are operands of all functions here, and
-  mix with arrays; but programs that ask for the namespace of all their arrays are told of two.
-- NumPy decides values: `floor_divide` of an infinite number by a finite one is NaN, and `sign` of a complex
+- `x[key]` and reductions return NumPy arrays and scalars. All functions accept them as operands together
+  with arrays; but a program that asks all its arrays for their namespace gets two.
+- Values follow NumPy: `floor_divide` of an infinite number by a finite one is NaN, and `sign` of a complex
   number that is not finite is not always NaN.
 
-This page is made by `python -m tests.test_array_api`, which compares names and signatures with those of
-`array-api-strict` {version}; a test fails if it is stale.
+`python -m tests.test_array_api` generates this page by comparing names and signatures with those of
+`array-api-strict` {version}; a test fails if the page is out of date.
 """
 TITLES = {
     "": "Functions, constants and dtypes",
@@ -238,7 +238,9 @@ def state_of(place: Place) -> str:
     if not is_there(place):
         return f"missing: {REASONS.get(label(place), 'no reason')}"
     other = OTHER_SIGNATURES.get(label(place))
-    return ("there" if other is None else f"there; {other}") + (" (2025.12)" if label(place) in LATER else "")
+    return ("supported" if other is None else f"supported; {other}") + (
+        " (2025.12)" if label(place) in LATER else ""
+    )
 
 
 def document() -> str:
@@ -248,7 +250,7 @@ def document() -> str:
         there = sum(is_there((where, name)) for name in PLACES[where])
         lines = [f"| `{name}` | {state_of((where, name))} |" for name in PLACES[where]]
         parts.append(
-            f"## {title}: {there} of {len(lines)}\n\n| name | state |\n|---|---|\n" + "\n".join(lines) + "\n"
+            f"## {title}: {there} of {len(lines)}\n\n| Name | Status |\n|---|---|\n" + "\n".join(lines) + "\n"
         )
     return "\n".join(parts)
 

@@ -81,7 +81,7 @@ def table() -> Iterator[str]:
         found = {code: is_native(row, code) for code in KINDS["all numbers"]}
         pair = tuple(named("".join(c for c in found if found[c] is which)) for which in (True, False))
         groups.setdefault(pair, []).append(row.name)
-    yield "| functions | the engine: of | NumPy, block by block: of |"
+    yield "| Functions | Engine | NumPy, block by block |"
     yield "|---|---|---|"
     for (native, other), names in sorted(groups.items(), key=lambda group: (not group[0][0], -len(group[1]))):
         if not native and not other:

@@ -27,7 +27,7 @@ GROUPS: list[tuple[str, str, str]] = [
         "Arrays and files",
         """
         open from_bytes asarray from_slabs Array View ArrayInfo Damage Frame constants sequences
-        functions.exchange adapters.dask_arrays
+        functions.exchange adapters.dask_arrays client.connecting
         """,
     ),
     (
@@ -35,10 +35,10 @@ GROUPS: list[tuple[str, str, str]] = [
         "Expressions",
         "expressions.expression expressions.text functions.tracing functions.user_functions",
     ),
-    ("items", "Functions of items", "functions.elementwise functions.composed"),
+    ("items", "Elementwise functions", "functions.elementwise functions.composed"),
     (
         "reductions",
-        "Reductions, sorting, sets",
+        "Reductions, sorting and sets",
         """
         functions.reductions functions.nan_reductions functions.quantiles functions.histograms
         functions.cumulative functions.sorting functions.searching functions.sets
@@ -46,7 +46,7 @@ GROUPS: list[tuple[str, str, str]] = [
     ),
     (
         "layout",
-        "Functions that move items",
+        "Array manipulation",
         """
         functions.manipulation functions.joining functions.reshaping functions.diagonals functions.traces
         """,
@@ -63,17 +63,17 @@ GROUPS: list[tuple[str, str, str]] = [
         indexes.index
         """,
     ),
-    ("hdf5", "HDF5", "hdf5.*"),
-    ("stores", "Stores of python-blosc2", "stores.*"),
+    ("hdf5", "HDF5 files", "hdf5.*"),
+    ("stores", "Stores", "stores.*"),
     (
         "chunks",
-        "Chunks and packed files",
+        "Buffers and Bloscpack files",
         """
         compress decompress decompress_into decompress_items chunk_info ChunkInfo codecs filters pack unpack
         append dumps loads PackFile codec_plugins
         """,
     ),
-    ("others", "Dtypes, constants, threads, errors", ""),
+    ("others", "Dtypes, constants, settings and errors", ""),
 ]
 
 

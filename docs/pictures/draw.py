@@ -68,7 +68,7 @@ def cells(columns: int, rows: int) -> Iterator[tuple[int, int]]:
 
 def partition() -> str:
     """Return an array, cut in chunks of blocks, and a slice that touches some of them."""
-    parts = [heading("an array of 3 x 3 chunks, each of 4 x 4 blocks")]
+    parts = [heading("An array of 3 x 3 chunks, each of 4 x 4 blocks")]
     left, top, size = 40, 40, 25
     x0, y0, x1, y1 = left + 70, top + 110, left + 235, top + 148
     touched = 0
@@ -80,8 +80,8 @@ def partition() -> str:
     parts += [box(left + c * 100, top + r * 100, 100, 100, "none", INK, 2) for c, r in cells(3, 3)]
     parts.append(box(x0, y0, x1 - x0, y1 - y0, "none", WANTED, 3))
     notes = [
-        (95, STORED, "chunk: stored, fetched and rewritten as one"),
-        (140, PALE, "block: compressed, checked and decoded alone"),
+        (95, STORED, "chunk: the unit of storage and writing"),
+        (140, PALE, "block: the unit of compression and decoding"),
         (185, TOUCHED, f"blocks that the slice touches: {touched} of 144"),
     ]
     for y, fill, words in notes:
@@ -89,20 +89,20 @@ def partition() -> str:
         parts += [box(380, y - 15, 20, 20, "#ffffff" if fill == STORED else fill, INK, weight)]
         parts += [text(410, y, words, anchor="start")]
     parts += [box(380, 215, 20, 20, "none", WANTED, 3), text(410, 230, "the slice", anchor="start")]
-    parts += [text(380, 290, "One walk visits the touched blocks,", anchor="start")]
-    parts += [text(380, 310, "on all threads, across chunk borders.", anchor="start")]
-    return svg(720, 360, "An array cut in chunks and blocks; a slice touches some blocks", parts)
+    parts += [text(380, 290, "A slice decodes only the blocks that it", anchor="start")]
+    parts += [text(380, 310, "touches, on all cores at once.", anchor="start")]
+    return svg(720, 360, "An array of chunks and blocks, and the blocks that a slice touches", parts)
 
 
 def starving() -> str:
     """Return the way of bytes to a core: plain ones, and compressed ones."""
-    parts = [heading("the same items on their way to a core")]
+    parts = [heading("The same values on their way from memory to a core")]
     for y, name, stored in ((60, "plain", 250), (200, "compressed", 80)):
         parts.append(text(70, y + 45, name, 14))
-        parts += [box(130, y, 260, 75, "#ffffff", "#b9ad98"), text(260, y + 92, "memory or disk: far", 12)]
+        parts += [box(130, y, 260, 75, "#ffffff", "#b9ad98"), text(260, y + 92, "memory or disk: slow", 12)]
         parts.append(box(135, y + 20, stored, 35, STORED))
         parts += [arrow(395, y + 37, 455, y + 37)]
-        parts += [box(460, y, 110, 75, "#ffffff", "#b9ad98"), text(515, y + 92, "cache: near", 12)]
+        parts += [box(460, y, 110, 75, "#ffffff", "#b9ad98"), text(515, y + 92, "cache: fast", 12)]
         parts += [box(595, y, 95, 75, GREEN), text(642, y + 42, "core", 14)]
         parts += [arrow(570, y + 37, 593, y + 37)]
     parts += [text(425, 85, "all", 12), text(425, 225, "a third", 12)]
@@ -112,17 +112,17 @@ def starving() -> str:
         text(
             360,
             325,
-            "The core waits for the arrow on the left. Decoding costs work that it has time for:",
+            "The core waits for the transfer on the left; decoding uses time that it",
             13,
         )
     )
-    parts.append(text(360, 345, "how much time, codec and machine decide."))
-    return svg(720, 360, "Fewer bytes come from afar if they are decoded in the cache", parts)
+    parts.append(text(360, 345, "would otherwise spend waiting. The gain depends on codec and machine."))
+    return svg(720, 360, "Compressed data move fewer bytes from memory; they are decoded in the cache", parts)
 
 
 def walk() -> str:
     """Return the stations of a block, on two threads."""
-    parts = [heading("the walk that reading, computing, reducing and querying share")]
+    parts = [heading("One pipeline for reads, expressions, reductions and queries")]
     stations = ["which blocks?", "fetch", "verify", "decode", "unfilter", "compute", "sink"]
     for number, name in enumerate(stations):
         x = 15 + number * 100
@@ -155,12 +155,12 @@ def walk() -> str:
         text(
             360,
             285,
-            "A task is a run of blocks; its scratch stays in a core's cache. What is combined,",
+            "A task is a run of blocks; its buffers stay in a core's cache. Results are combined",
             13,
         )
     )
-    parts.append(text(360, 303, "is combined in the order of blocks: results do not depend on the threads."))
-    return svg(720, 325, "The stations of a block between a file and a result", parts)
+    parts.append(text(360, 303, "in the order of blocks, so they do not depend on the number of threads."))
+    return svg(720, 325, "The steps from a stored block to a result", parts)
 
 
 def shuffle() -> str:
@@ -169,7 +169,7 @@ def shuffle() -> str:
     items = [[f"{value >> shift & 255:02x}" for shift in (0, 8, 16, 24)] for value in values]
     planes = [[item[byte] for item in items] for byte in range(4)]
     colours = [TOUCHED, STORED, BLUE, GREEN]
-    parts = [heading("four float32 near 1, as they are stored, and shuffled")]
+    parts = [heading("Four float32 values near 1: as in memory, and shuffled")]
     for y, rows, is_item in ((50, items, True), (140, planes, False)):
         for outer, row in enumerate(rows):
             for inner, byte in enumerate(row):
@@ -181,7 +181,7 @@ def shuffle() -> str:
             name = f"item {outer}" if is_item else f"byte {outer} of each"
             parts.append(text(30 + outer * 168 + 80, y + 52, name, 12))
     parts.append(
-        text(360, 230, "High bytes are alike, and lie side by side then: a codec finds them repeated.")
+        text(360, 230, "Shuffle puts similar high bytes side by side, where a codec finds the repetition.")
     )
     return svg(720, 250, "The bytes of four items before and after a shuffle", parts)
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from . import codec_plugins, fft, hdf5, linalg, namespace_info, strings
     from .adapters.dask_storing import from_dask
     from .arrays.comparison import Quality, quality
+    from .client.connecting import connect
     from .codec_plugins import *  # noqa: F403
     from .expressions.expression import Expr
     from .expressions.text import ExpressionError, expr
@@ -177,7 +178,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    __all__ += ["Expr", "ExpressionError", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
+    __all__ += ["Expr", "ExpressionError", "connect", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
     __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
     __all__ += ["read_csv", "read_parquet"]
     __all__ += ["Lossy", "LossyInfo", "Quality", "Tuning", "TuningInfo", "quality"]

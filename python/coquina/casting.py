@@ -23,8 +23,9 @@ def is_array(value: Any) -> bool:
 def is_masked(value: Any) -> bool:
     """Whether a value is a masked array."""
     # Importing it takes longer than many a query, and there is none before somebody did.
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(value, masked.MaskedArray)
+    # While another thread imports it, it has no name yet for what there is none of.
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    return masked is not None and isinstance(value, masked)
 
 
 def is_listed(value: Any) -> bool:

@@ -10,6 +10,7 @@ from coquina.function_table import ELEMENTWISE_NAMES, REDUCTIONS
 
 _NAMES = {
     "adapters.dask_storing": "from_dask",
+    "client.connecting": "connect",
     "codec_plugins": "BlockInfo Plugin list_plugins register_codec register_filter",
     "arrays.comparison": "Quality quality",
     "expressions.expression": "Expr",
@@ -57,6 +58,7 @@ _NAMES = {
     "tables.opening": "open_table",
     "tables.selection": "Selection",
     "tables.table": "Table",
+    "server.viewer": "Viewer view",
     "tuning.advising": "tune",
     "tuning.files": "FileRecommendation",
     "tuning.recommendation": "Recommendation",

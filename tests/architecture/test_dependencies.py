@@ -8,7 +8,7 @@ from .pages import table, ticked
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/dependencies.md"
-KINDS = ("In the product", "To build, test and measure")
+KINDS = ("Product", "Build, tests and benchmarks")
 OURS = re.compile(r"coquina(-[\w-]+)?$")
 
 

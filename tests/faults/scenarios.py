@@ -306,6 +306,12 @@ _FRAMES: dict[str, tuple[Callable[[Any], None], ...]] = {
 # Stores of python-blosc2: in a directory every change is a commit, in an archive every flush.
 
 
+def _store_rows(start: int, count: int) -> dict[str, Any]:
+    rows = np.arange(start, start + count)
+    masked = np.ma.masked_array(-rows, rows % 4 == 1)
+    return {"n": rows, "text": [f"é{i}" * (i % 3) for i in rows], "null": masked}
+
+
 _STORES: dict[str, tuple[Callable[[Any], None], ...]] = {
     "make": _each_flushed(
         lambda s: s.create_dataset("new", data=matrix(0, 50), chunks=(8, 12)),
@@ -327,6 +333,14 @@ _STORES: dict[str, tuple[Callable[[Any], None], ...]] = {
         lambda s: s.move("new/table", "h/moved"),
         lambda s: s.move("h", "i"),
         lambda s: s.__delitem__("i/moved"),
+    ),
+    "rows": _each_flushed(
+        lambda s: s.create_table("t", _store_rows(0, 50)),
+        lambda s: s["t"].append(_store_rows(50, 7)),
+        lambda s: s["t"].delete(slice(3, 30, 2)),
+        lambda s: s["t"].modify(slice(0, 4), {"n": -1}),
+        lambda s: s["t"].append(_store_rows(57, 3)),
+        lambda s: s["t"].attrs.__setitem__("unit", "km"),
     ),
     "attributes": _each_flushed(
         lambda s: s.attrs.__setitem__("long", "text" * 300),

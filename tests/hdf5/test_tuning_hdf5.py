@@ -240,7 +240,7 @@ def test_copies_keep_the_goal_and_other_filters_drop_it(tmp_path):
 
 def test_repack_tunes_whole_files(tmp_path):
     with cq.open(tmp_path / "x.h5", "w") as file:
-        file.create_dataset("gzip", data=X, filter="gzip", chunks=(30, 100))
+        file.create_dataset("gzip", data=X, filter="gzip", level=1, chunks=(30, 100))
         file.create_dataset("summed", data=X, chunks=(30, 100), fletcher32=True)
         file.create_dataset("plain", data=X, chunks=(30, 100))
         file.create_dataset("tuned", data=X, chunks=(30, 100), codec="auto", goal="size")

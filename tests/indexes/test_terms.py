@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 import coquina as cq
 from coquina._core import KeyRanges
+from coquina.expressions import engine
 from coquina.indexes.access import disabled, forced
 from coquina.tables.access import chosen
-from coquina.tables.condition_terms import terms_of
-from coquina.tables.index_choice import looked_up
-from coquina.tables.index_operands import Operands
+from coquina.tables.index_operands import operands_of
 from coquina.tables.layout import ColumnSpec
 
 from .fake_index import FakeIndex, indexed
@@ -160,7 +159,7 @@ def test_a_comparison_gives_the_rows_of_a_scan(
         return
     used = _check(table, fakes, text, params)
     node = table.where(text, params).plan.condition()
-    terms = terms_of(node, Operands({one.name: one for one in fakes}, table.layout.columns))
+    terms = operands_of({one.name: one for one in fakes}, table.layout).terms(engine.lower(node))
     assert terms is not None
     assert used == ({f"by {name}"} if not isinstance(terms.tree, bool) else frozenset())
 
@@ -282,8 +281,9 @@ def test_these_are_answered_by_indexes_alone(
         with indexed(*fakes), forced():
             choice = chosen(table, table.where(text).plan.condition())
             assert choice.is_whole, choice
-            assert choice.tree is not None
-            assert looked_up(choice.tree, COUNT, choice.found).is_exact
+            rows = choice.rows(COUNT)
+            assert rows is not None
+            assert rows.is_exact
 
 
 @pytest.mark.parametrize(("text", "names"), INEXACT)

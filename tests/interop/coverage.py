@@ -1,6 +1,6 @@
 """What is read and written of other systems' formats, and the test against the live peer that says so.
 
-`python -m tests.interop.coverage` prints the page that docs/what-is-read-and-written.md is.
+`python -m tests.interop.coverage` prints the page that docs/supported-formats.md is.
 """
 
 # ruff: noqa: E501 (a table)
@@ -125,11 +125,27 @@ ROWS = (
     Row(_TABLES, "node", "truth values", "tests/hdf5/test_pytables_truths.py::test_truths_are_truths_and_pick_rows", "tests/hdf5/test_pytables_truths.py::test_what_is_written_pytables_reads"),
 )  # fmt: skip
 
-HEAD = """# What is read and written
+HEAD = """# Supported formats
 
-What other systems have in their files, and what coquina does with it. Each "yes" names a test that runs the other system beside
-coquina (of GROK and OPENHTJ2K: that reads files which it has made); each other cell says why not. The table is printed by `python -m tests.interop.coverage`, and a test
-holds it against the codecs, filters, modes and libraries that the installed systems list.
+Coquina reads and writes these formats; [File formats](formats/index.md) describes every byte.
+
+| Format | Read | Written |
+|---|---|---|
+| chunks | Blosc1, Blosc2: blocks, stored, special values, variable blocks | Blosc1, Blosc2: blocks, stored, special values |
+| codecs | BloscLZ, LZ4, LZ4HC, Zlib, Zstd, Snappy; for arrays ZFP (three modes) and NDLZ; with `coquina[images]` JPEG 2000 and HTJ2K, also those of blosc2-grok and openhtj2k; any codec of a [plugin](guide/extending.md) | all except Snappy, grok and openhtj2k |
+| filters | shuffle, bitshuffle, delta, bytedelta (old and new), trunc_prec, int_trunc; for arrays ndcell and ndmean; any filter of a plugin | all except the old bytedelta |
+| dictionaries | LZ4, LZ4HC, Zstd | LZ4, LZ4HC, Zstd |
+| frames | in one file, in a directory, in memory, at an offset in any file; metadata of both kinds | the same, except at an offset |
+| arrays in frames (`b2nd`) | every dtype except objects, 0 to 16 axes | the same |
+| HDF5 datasets | gzip, shuffle, fletcher32, szip, n-bit, scale-offset, LZF, bzip2, Blosc, Blosc2, LZ4, Zstd, bitshuffle, HTJ2K, in any order, with masks; all layouts through h5py | Blosc2, Blosc, gzip, LZ4, Zstd, bitshuffle, HTJ2K, with shuffle and fletcher32 |
+| tables | PyTables', AnnData's dataframes, directories of frames; CSV, Parquet, Arrow, DataFrames | the same |
+| indexes | coquina's, and PyTables' of every kind | coquina's, and PyTables' complete ones |
+| plain arrays | NPY, NPZ, raw bytes, with `coquina convert`; in Python any NumPy array, also memory-mapped | NPY, raw bytes, with `coquina convert` |
+| Bloscpack | version 3, every checksum, with and without offsets; any dtype except objects, C and F order | the same |
+
+The tables below list the features of Blosc2, Bloscpack and PyTables. Each "yes" names a test that runs the other library beside
+coquina (for GROK and OPENHTJ2K: that reads files made by it); each "no" gives the reason. `python -m tests.interop.coverage` generates this
+page, and a test compares the tables with the codecs, filters, modes and libraries that the installed libraries list.
 """
 
 
@@ -142,7 +158,7 @@ def page() -> str:
     """Return the page."""
     lines = [HEAD]
     for system in dict.fromkeys(row.system for row in ROWS):
-        lines += [f"## {system}\n", "| | | Read | Written |", "|---|---|---|---|"]
+        lines += [f"## {system}\n", "| Kind | Name | Read | Written |", "|---|---|---|---|"]
         for row in ROWS:
             if row.system == system:
                 cells = [f"yes: `{one}`" if is_test(one) else f"no: {one}" for one in (row.read, row.written)]

@@ -64,7 +64,7 @@ def test_special_chunks_all_have_a_row():
 
 
 def test_the_page_is_what_the_registry_says():
-    path = ROOT / "docs" / "what-is-read-and-written.md"
+    path = ROOT / "docs" / "supported-formats.md"
     assert path.read_text() == coverage.page(), (
-        "run python -m tests.interop.coverage > docs/what-is-read-and-written.md"
+        "run python -m tests.interop.coverage > docs/supported-formats.md"
     )

@@ -38,6 +38,7 @@ def written(request, tmp_path):
     table = cq.create_table(path, COLUMNS | NULLS, name=name)
     peer = blosc2.open(str(path), mode="r")
     yield table, peer if kind == "whole" else peer["/g/t"]
+    table.close()
     assert os.listdir(tmp_path) == [path.name]
 
 
@@ -131,11 +132,13 @@ def test_tables_that_are_there_are_replaced_when_told(tmp_path):
         cq.create_table(tmp_path / name, {"n": ROWS}).close()
         with pytest.raises(FileExistsError):
             cq.create_table(tmp_path / name, {"n": ROWS})
-    assert cq.create_table(tmp_path / "x.b2z", {"m": ROWS}, overwrite=True).columns == ("m",)
+    with cq.create_table(tmp_path / "x.b2z", {"m": ROWS}, overwrite=True) as table:
+        assert table.columns == ("m",)
     with pytest.raises(cq.UnsupportedError, match="layout"):
         cq.create_table(tmp_path / "z.b2z", {"n": ROWS}, layout="rows")
     cq.create_table(tmp_path / "s.b2d", {"n": ROWS}, name="t").close()
-    assert cq.create_table(tmp_path / "s.b2d", {"m": ROWS}, name="t", overwrite=True).columns == ("m",)
+    with cq.create_table(tmp_path / "s.b2d", {"m": ROWS}, name="t", overwrite=True) as table:
+        assert table.columns == ("m",)
     with pytest.raises(ValueError, match="something"):
         cq.create_table(tmp_path / "s.b2d", {"m": ROWS}, name="t")
 
@@ -151,6 +154,6 @@ def test_an_archive_that_is_written_is_not_replaced(tmp_path):
         store["c"] = ROWS + 2
     with cq.open(path) as store:
         assert [store[name][...].tolist() for name in "abc"] == [(ROWS + n).tolist() for n in range(3)]
-    cq.create_table(path, COLUMNS, overwrite=True)
+    cq.create_table(path, COLUMNS, overwrite=True).close()
     assert cq.open(path).nrows == N
     assert os.listdir(tmp_path) == [path.name]

@@ -7,13 +7,12 @@
 use std::sync::Arc;
 
 use coquina::array::BoxSource;
-use coquina::expr::Node;
 use coquina::expr::text::{TextError, TextErrorKind};
 use coquina::query::condition::{
-    BoundNode, BoundText, Elsewhere, ElsewhereOperand, ItemType, NumberType, Origin, Parameter, Rows,
-    bound_condition, bound_expression,
+    BoundText, Constant, Elsewhere, ElsewhereOperand, ItemType, NumberType, Parameter, Rows, bound_condition,
+    bound_expression,
 };
-use coquina::query::{Categories, ColumnPlace, ColumnValues, QueryColumn, TimeType};
+use coquina::query::{Categories, ColumnValues, QueryColumn, TimeType};
 use coquina::{Error, Result};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
@@ -43,7 +42,14 @@ impl QueryColumns {
         Ok(Self { columns, elsewhere: Arc::new(ByPython(elsewhere)) })
     }
 
+    /// How many rows they have.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.columns.iter().map(QueryColumn::rows).min().unwrap_or(0)
+    }
+
     /// Binds a condition.
+    #[pyo3(signature = (text, params=None))]
     fn condition(&self, text: &str, params: Option<&Bound<'_, PyDict>>) -> Result<ReadText, Raised> {
         let params = params.map(parameters_of).transpose()?.unwrap_or_default();
         let found = bound_condition(text, &self.columns, &params, Some(Arc::clone(&self.elsewhere)));
@@ -51,6 +57,7 @@ impl QueryColumns {
     }
 
     /// Binds an expression.
+    #[pyo3(signature = (text, params=None))]
     fn expression(&self, text: &str, params: Option<&Bound<'_, PyDict>>) -> Result<ReadText, Raised> {
         let params = params.map(parameters_of).transpose()?.unwrap_or_default();
         let found = bound_expression(text, &self.columns, &params, Some(Arc::clone(&self.elsewhere)));
@@ -61,7 +68,7 @@ impl QueryColumns {
 /// A text that was bound to columns.
 #[pyclass(frozen, module = "coquina._core")]
 pub(crate) struct ReadText {
-    text: BoundText,
+    pub(crate) text: BoundText,
 }
 
 #[pymethods]
@@ -72,16 +79,14 @@ impl ReadText {
         self.text.ty().name()
     }
 
-    /// The number of the node of the values.
-    #[getter]
-    fn node(&self) -> usize {
-        self.text.node()
+    /// The values.
+    fn lazy(&self) -> Result<Lazy, Raised> {
+        Ok(Lazy::of_program(self.text.bound().map_err(raised)?))
     }
 
-    /// The number of the node that says where a value is missing.
-    #[getter]
-    fn nulls_node(&self) -> Option<usize> {
-        self.text.nulls_node()
+    /// Where a value is missing; None where none can be.
+    fn nulls(&self) -> Result<Option<Lazy>, Raised> {
+        Ok(self.text.bound_nulls().map_err(raised)?.map(Lazy::of_program))
     }
 
     /// The number of the column that the text names, and which of the values of a row.
@@ -89,77 +94,10 @@ impl ReadText {
     fn column(&self) -> Option<(usize, Vec<u64>)> {
         self.text.column().map(|place| (place.column, place.element.clone()))
     }
-
-    /// Whether a node calls a function.
-    fn is_call(&self, node: usize) -> bool {
-        self.text.nodes().nth(node).is_some_and(|found| matches!(found.node, Node::Call(..)))
-    }
-
-    /// NumPy's name of the type of the items of a node.
-    fn type_of(&self, node: usize) -> Option<String> {
-        self.text.nodes().nth(node).map(|found| found.ty.name())
-    }
-
-    /// The items of a node.
-    fn lazy(&self, node: usize) -> Result<Lazy, Raised> {
-        if node >= self.text.nodes().count() {
-            return Err(Error::invalid(format!("node {node}: there is none")).into());
-        }
-        Ok(Lazy::of_program(self.text.bound(node).map_err(raised)?))
-    }
-
-    /// The nodes: `("load", input, type)`, `("constant", bytes, type)`, `("cast", node, taken, type)`,
-    /// `("call", name, nodes, taken, type)`; `taken` are the types as which the nodes are taken.
-    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.text.nodes().map(|node| node_of(py, node)).collect::<PyResult<Vec<_>>>()?)
-    }
-
-    /// The inputs: each as `Lazy`, and a tuple that begins with what it is: `("values", place)`, `("mask", place)`,
-    /// `("lookup", place, type, table, other)`, `("among", place, type, items)`, `("among texts", place, texts)`,
-    /// `("matches", place, op, text)`, `("parameter", name)`, `("other",)`. A place is the number of a column, and
-    /// which of the values of a row.
-    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let made = self.text.inputs().map(|(source, origin)| {
-            let lazy = Bound::new(py, Lazy::of(Arc::clone(source), true))?.into_any();
-            PyTuple::new(py, [lazy, origin_of(py, origin)?.into_any()])
-        });
-        PyList::new(py, made.collect::<PyResult<Vec<_>>>()?)
-    }
-}
-
-fn node_of<'py>(py: Python<'py>, node: BoundNode<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let ty = node.ty.name();
-    let taken = || node.taken.iter().map(|ty| ty.name()).collect::<Vec<_>>();
-    match node.node {
-        Node::Load(input, _) => ("load", *input, ty).into_pyobject(py),
-        Node::Constant(_, bytes) => ("constant", PyBytes::new(py, bytes), ty).into_pyobject(py),
-        Node::Cast(of, _) => ("cast", *of, taken(), ty).into_pyobject(py),
-        Node::Call(name, args) => ("call", name, args.clone(), taken(), ty).into_pyobject(py),
-    }
-}
-
-fn origin_of<'py>(py: Python<'py>, origin: &Origin) -> PyResult<Bound<'py, PyTuple>> {
-    let place = |place: &ColumnPlace| (place.column, place.element.clone());
-    let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
-    match origin {
-        Origin::Values(of) => ("values", place(of)).into_pyobject(py),
-        Origin::Mask(of) => ("mask", place(of)).into_pyobject(py),
-        Origin::Lookup { of, ty, table, other } => {
-            ("lookup", place(of), ty.name(), bytes(table), bytes(other)).into_pyobject(py)
-        }
-        Origin::Among(of, ty, items) => ("among", place(of), ty.name(), bytes(items)).into_pyobject(py),
-        Origin::AmongTexts(of, texts) => {
-            let texts: Vec<_> = texts.iter().map(|text| bytes(text)).collect();
-            ("among texts", place(of), texts).into_pyobject(py)
-        }
-        Origin::Matches(of, op, text) => ("matches", place(of), *op, bytes(text)).into_pyobject(py),
-        Origin::Parameter(name) => ("parameter", name).into_pyobject(py),
-        Origin::Other => PyTuple::new(py, ["other"]),
-    }
 }
 
 /// An error of a text as Python's: that of the reader of expressions, or one of Python's with a note of the place.
-fn raised(error: TextError) -> Raised {
+pub(crate) fn raised(error: TextError) -> Raised {
     Python::attach(|py| made_error(py, error).unwrap_or_else(Raised::from))
 }
 
@@ -221,7 +159,7 @@ struct Given<'py>(
     Option<Bound<'py, PyAny>>,
 );
 
-fn column_of(given: &Bound<'_, PyAny>) -> Result<QueryColumn, Raised> {
+pub(crate) fn column_of(given: &Bound<'_, PyAny>) -> Result<QueryColumn, Raised> {
     let Given(path, kind, ty, sources, mask, detail) = given.extract()?;
     let source = |at: usize| -> Result<Arc<dyn BoxSource>> {
         let found = sources.get(at).map(|lazy| Arc::clone(&lazy.source));
@@ -277,23 +215,24 @@ fn parameter_of(value: &Bound<'_, PyAny>) -> Result<Parameter, Raised> {
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return made_parameter(tuple);
     }
-    Ok(if let Ok(truth) = value.cast_exact::<PyBool>() {
-        Parameter::Bool(truth.is_true())
+    let constant = if let Ok(truth) = value.cast_exact::<PyBool>() {
+        Constant::Bool(truth.is_true())
     } else if value.is_exact_instance_of::<PyInt>() {
         let too_long = |_| Error::unsupported("an integer of more than 127 bits");
-        Parameter::Int(value.extract().map_err(too_long)?)
+        Constant::Int(value.extract().map_err(too_long)?)
     } else if value.is_exact_instance_of::<PyFloat>() {
-        Parameter::Float(value.extract()?)
+        Constant::Float(value.extract()?)
     } else if let Ok(complex) = value.cast_exact::<PyComplex>() {
-        Parameter::Complex(complex.real(), complex.imag())
+        Constant::Complex(complex.real(), complex.imag())
     } else if let Ok(text) = value.cast_exact::<PyString>() {
         let halves = |_| Error::unsupported("text with halves of characters");
-        Parameter::Text(text.to_str().map_err(halves)?.to_owned())
+        Constant::Text(text.to_str().map_err(halves)?.to_owned())
     } else if let Ok(bytes) = value.cast_exact::<PyBytes>() {
-        Parameter::Bytes(bytes.as_bytes().to_vec())
+        Constant::Bytes(bytes.as_bytes().to_vec())
     } else {
         return Err(Error::unsupported(format!("a parameter of type {}", value.get_type().name()?)).into());
-    })
+    };
+    Ok(constant.into())
 }
 
 /// `("number", type, bytes)`, `("time", type, count)`, `("list", values)` with None for what is missing,
@@ -352,15 +291,14 @@ fn operand_of(py: Python<'_>, operand: ElsewhereOperand) -> PyResult<Bound<'_, P
     match operand {
         ElsewhereOperand::Rows(Rows::Items(ty, source)) => rows(ty.name(), source),
         ElsewhereOperand::Rows(Rows::Points(source)) => rows(format!("U{}", source.item_bytes() / 4), source),
-        ElsewhereOperand::One(Parameter::Bool(value)) => value.into_bound_py_any(py),
-        ElsewhereOperand::One(Parameter::Int(value)) => value.into_bound_py_any(py),
-        ElsewhereOperand::One(Parameter::Float(value)) => value.into_bound_py_any(py),
-        ElsewhereOperand::One(Parameter::Complex(real, imag)) => {
+        ElsewhereOperand::One(Constant::Bool(value)) => value.into_bound_py_any(py),
+        ElsewhereOperand::One(Constant::Int(value)) => value.into_bound_py_any(py),
+        ElsewhereOperand::One(Constant::Float(value)) => value.into_bound_py_any(py),
+        ElsewhereOperand::One(Constant::Complex(real, imag)) => {
             Ok(PyComplex::from_doubles(py, real, imag).into_any())
         }
-        ElsewhereOperand::One(Parameter::Text(text)) => text.into_bound_py_any(py),
-        ElsewhereOperand::One(Parameter::Bytes(bytes)) => Ok(PyBytes::new(py, &bytes).into_any()),
-        ElsewhereOperand::One(_) => Err(PyTypeError::new_err("an operand that is no constant")),
+        ElsewhereOperand::One(Constant::Text(text)) => text.into_bound_py_any(py),
+        ElsewhereOperand::One(Constant::Bytes(bytes)) => Ok(PyBytes::new(py, &bytes).into_any()),
     }
 }
 

@@ -36,8 +36,10 @@ from coquina.cli import (
     recover,
     repack,
     repair,
+    serve,
     tune,
     verify,
+    view,
 )
 from coquina.cli.arguments import threads_of
 from coquina.cli.parsing import Parser, UsageError, actions_of
@@ -65,6 +67,8 @@ COMMANDS = (
     compress,
     decompress,
     append,
+    view,
+    serve,
     codecs,
     plugins,
     plugin_path,
@@ -86,6 +90,7 @@ Examples:
   coquina query trades.h5 "price > 10 and sym == 'ABC'" --agg "count,mean(price)"
   coquina info climate.npy.blp
   coquina verify climate.b2nd
+  coquina serve .                                   over HTTP
 
 Files are told by their content, outputs by their extension. HDF5 datasets and tables are FILE.h5:/path.
 Nothing is overwritten without --force. --json prints one JSON document, and errors as JSON too.

@@ -13,6 +13,7 @@ from coquina import CoquinaError
 from coquina.arrays.aligning import aligned
 from coquina.cli.table_text import values_json
 from coquina.cli.terminal import cell
+from coquina.tables.user_attributes import user_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +36,6 @@ def values(attrs: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_table(table: Any) -> dict[str, Any]:
     """Return the attributes that people gave a table, and not those that say how it is stored."""
-    from coquina.tables.user_attributes import user_attributes
-
     return user_attributes(table)
 
 

@@ -11,6 +11,7 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import coquina
 from coquina.cli import store_paths, tables
 
 if TYPE_CHECKING:
@@ -70,11 +71,9 @@ def opened(text: str, *said: str | None) -> Generator[Table]:
         with tables.opened(text) as table:
             yield table
         return
-    from coquina.tables.making import create_table
-
     with tempfile.TemporaryDirectory(prefix="coquina-") as folder:
         rows = rows_in(text, _columns(text, [one for one in said if one]))
-        with create_table(os.path.join(folder, "rows"), rows, codec="lz4", level=1) as table:
+        with coquina.create_table(os.path.join(folder, "rows"), rows, codec="lz4", level=1) as table:
             yield table
 
 
@@ -82,9 +81,9 @@ def _columns(text: str, said: list[str]) -> list[str] | None:
     """Return the columns of a Parquet file whose names occur in what was said; None for all."""
     if not said or not text.lower().endswith(PARQUET):
         return None
-    from coquina.tables.arrow_in import pyarrow
+    from coquina.tables.files import parquet_columns
 
-    known: list[str] = pyarrow("parquet").read_schema(text).names
+    known = parquet_columns(text)
     words = {word for one in said for word in re.findall(r"\w+", one)}
     # Names with other signs than letters stand in quotes, of one kind or another.
     wanted = [name for name in known if name in words or any(name in one for one in said if " " in name)]

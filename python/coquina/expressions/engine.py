@@ -20,7 +20,7 @@ from coquina.arrays.fields import FieldSource
 from coquina.arrays.views import View
 from coquina.arrays.writes import wrote
 from coquina.expressions.functions import cast_items, quietly
-from coquina.expressions.nodes import Blockwise, BoundCall, Boxes, Call, Cast, Constant, Engine, Leaf
+from coquina.expressions.nodes import Blockwise, Boxes, Call, Cast, Constant, Engine, Leaf
 from coquina.expressions.reference import block_items, postorder, region_of
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def explain(node: Node) -> dict[str, Any]:
     lazy = lower(node)
     chunks, blocks = lazy.walk
     slow: list[str] = []
-    for one in reversed(postorder(node, args_of=_args_outside)):
+    for one in reversed(postorder(node)):
         if isinstance(one, Blockwise):
             slow.append(f"function {one.name} (per block, Python)")
         elif _is_by_numpy(one):
@@ -110,14 +110,7 @@ def _is_native(node: Node) -> bool:
 
 def _is_by_numpy(node: Node) -> bool:
     """Whether a node is computed by NumPy, or by a function of the user's."""
-    if isinstance(node, BoundCall):
-        return False
     return isinstance(node, Blockwise) or (isinstance(node, Call | Cast) and not _is_native(node))
-
-
-def _args_outside(node: Node) -> tuple[Node, ...]:
-    """Return what a node is computed of, if the engine has not bound it."""
-    return () if isinstance(node, BoundCall) else node.args
 
 
 def _args_by_numpy(node: Node) -> tuple[Node, ...]:
@@ -127,14 +120,13 @@ def _args_by_numpy(node: Node) -> tuple[Node, ...]:
 
 def _args_in_program(node: Node) -> tuple[Node, ...]:
     """Return what a node is computed of if a program does it, else nothing."""
-    is_open = isinstance(node, Call | Cast) and not isinstance(node, BoundCall)
-    return node.args if is_open and _is_native(node) else ()
+    return node.args if isinstance(node, Call | Cast) and _is_native(node) else ()
 
 
 def _lowered(node: Node) -> _core.Lazy:
     if isinstance(node, Leaf):
         return _lower_leaf(node)
-    if isinstance(node, Engine | BoundCall):
+    if isinstance(node, Engine):
         return node.lazy()
     if isinstance(node, Boxes):
         chunks = node.chunks or _core.default_walk(list(node.shape), node.dtype.itemsize)[0]

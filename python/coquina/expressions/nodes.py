@@ -6,7 +6,7 @@ Invariant: a node never changes; shapes and dtypes are those that NumPy's result
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,16 +100,6 @@ class Call(Node):
         return self._args
 
 
-class BoundCall(Call):
-    """A call that the engine has bound to its operands, of which it knows more than its nodes tell."""
-
-    __slots__ = ()
-
-    def lazy(self) -> _core.Lazy:
-        """Return the items."""
-        raise NotImplementedError
-
-
 class Blockwise(Node):
     """A user's function of blocks: NumPy arrays of one shape in, one of the same shape and our dtype out."""
 
@@ -169,23 +159,10 @@ class Boxes(Node):
         return self._args
 
 
-class Asked(NamedTuple):
-    """What is asked of stored values.
-
-    what: "constant", "lookup", "among", "matches" or "among texts". parts: what is stored, `FieldSource`s.
-    detail: the constant; the table and what stands for other codes; the values; the comparison and the text;
-    the texts.
-    """
-
-    what: str
-    parts: tuple[Any, ...]
-    detail: Any
-
-
 class Engine(Boxes):
     """What the engine computes as a source of its own: strings that match, codes that are looked up."""
 
-    __slots__ = ("asks", "lazy")
+    __slots__ = ("lazy",)
 
     def __init__(
         self,
@@ -195,12 +172,7 @@ class Engine(Boxes):
         shape: Shape,
         dtype: np.dtype[Any],
         args: tuple[Node, ...] = (),
-        asks: Asked | None = None,
     ) -> None:
-        """`lazy()` makes the engine's source; `read` is the same by plain NumPy, to hold it against.
-
-        asks: what it asks of which stored parts, for those who can answer that in another way.
-        """
+        """`lazy()` makes the engine's source; `read` is the same by plain NumPy, to hold it against."""
         super().__init__(name, read, shape, dtype, args=args)
         self.lazy = lazy
-        self.asks = asks

@@ -70,11 +70,13 @@ def repack(
     filter, codec, level, filters, dictionary, blocks, fletcher32: as in `Group.create_dataset`; for all
         datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is.
         The codec "auto" gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of
-        `Tuning`. Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
+        `Tuning`; with goal="size", a dataset that would take more bytes than before is copied as it is.
+        Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
     checksums: whether chunks whose only filter is "blosc2" have some; those that are otherwise are encoded
         anew. None keeps what is.
-    chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is. Datasets
-        without chunks get some if they are to be compressed and have at least 64 KiB.
+    chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is, but with the
+        codec "auto" chunks below 64 KiB grow to at most 512 KiB, since headers would make them larger.
+        Datasets without chunks get some if they are to be compressed and have at least 64 KiB.
     lossy: a bound on what floating-point numbers may lose; see `Group.create_dataset`. Dimension scales and
         integers stay exact, unless `only` names them.
     in_place: replace the file by its copy, once that has been compared.

@@ -15,6 +15,7 @@ from coquina import _core
 from coquina._core import CorruptError, UnsupportedError
 from coquina.hdf5 import checksums, chunk_encoding, tuning_attribute
 from coquina.hdf5 import filters as slots
+from coquina.hdf5.chunk_growth import grown
 from coquina.hdf5.describing import default_cut, filters_of, item_dtype
 from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.protection import is_protected
@@ -286,6 +287,8 @@ def _cut(dataset: Any, storage: Storage) -> tuple[Shape, Shape]:
     given = storage.chunk_lengths
     if storage.chunks is None or (given is not None and len(given) != len(dataset.shape)):
         given = dataset.chunks
+        if given is not None and storage.tuning not in (None, _known_tuning(dataset)):
+            given = grown(dataset.shape, given, itemsize_of(dataset))
     if given is not None:
         given = tuple(
             chunk if most is None else min(chunk, most)

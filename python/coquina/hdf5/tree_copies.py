@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from coquina.hdf5 import chunk_encoding
 from coquina.hdf5 import exact_attributes as attributes
 from coquina.hdf5.item_types import is_fixed
-from coquina.hdf5.planning import plan
+from coquina.hdf5.planning import Plan, plan
 from coquina.hdf5.storing import copy_chunks, copy_items, make, nbytes_of, slots_of
 from coquina.hdf5.targets import Targets
 from coquina.hdf5.trees import Walk, address, group_plist
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coquina.hdf5.chunk_encoding import ChunkEncoding
-    from coquina.hdf5.planning import CopyRequest, Plan
+    from coquina.hdf5.planning import CopyRequest
     from coquina.hdf5.trees import Entry
     from coquina.lossy import LossyInfo
     from coquina.tuning_options import Terms
@@ -120,14 +120,35 @@ class TreeCopy:
         planned = plan(source, entry.name, self._request)
         if planned.how == "copied" and not has_far_fill(source):
             self._copy_whole(source, entry.path, link)
+            self._done(nbytes_of(source))
         elif planned.how == "copied":
             self._copy_variable(source, entry.path, link)
         else:
-            self._store(source, planned, (self._new, entry.path, link))
-        after = self._at(entry.path).id.get_storage_size()
+            planned = self._store_smaller(source, planned, (self._new, entry.path, link))
+        after = self._stored_bytes(entry.path)
         before = source.id.get_storage_size()
         row = Copied(entry.name, nbytes_of(source), before, after, planned.how, planned.reason)
         self.datasets.append(row)
+
+    def _store_smaller(self, source: Any, planned: Plan, place: tuple[Any, bytes, Any]) -> Plan:
+        """Store a dataset as planned; where only bytes count and it became larger, copy it as it is stored.
+
+        Returns what was done in the end.
+        """
+        pointing = len(self._pointing)
+        self._store(source, planned, place)
+        after, before = self._stored_bytes(place[1]), source.id.get_storage_size()
+        if not _only_bytes_count(planned) or after <= before:
+            return planned
+        self._new.id.unlink(place[1])
+        del self._pointing[pointing:]
+        for stated in (self.goals, self.sums, self.encodings):
+            stated.pop(place[1].decode(errors="surrogateescape"), None)
+        self._copy_whole(source, place[1], place[2])
+        return Plan("copied", f"it would take {after} bytes instead of {before}")
+
+    def _stored_bytes(self, path: bytes) -> int:
+        return self._at(path).id.get_storage_size()
 
     def _copy_whole(self, source: Any, path: bytes, link: Any) -> None:
         """Copy a dataset as it is stored."""
@@ -139,7 +160,6 @@ class TreeCopy:
         h5o.copy(source.id, b".", self._new.id, path, copypl=options, lcpl=link)
         if attributes.any_type(source, attributes.refers) or attributes.refers(source.id.get_type()):
             self._pointing.append((source, path))
-        self._done(nbytes_of(source))
 
     def _copy_variable(self, source: Any, path: bytes, link: Any) -> None:
         """Copy a dataset of items of variable length by its items."""
@@ -207,6 +227,12 @@ def has_far_fill(dataset: Any) -> bool:
     if is_fixed(dataset.id.get_type()):
         return False
     return dataset.id.get_create_plist().fill_value_defined() == h5d.FILL_VALUE_USER_DEFINED
+
+
+def _only_bytes_count(planned: Plan) -> bool:
+    """Whether a dataset is tuned for size alone, with all its items kept and no checksums asked for."""
+    is_exact = planned.lossy is None and planned.checksums is None
+    return is_exact and planned.tuning is not None and planned.tuning[0] == 1.0
 
 
 def _is_named(tid: Any) -> bool:

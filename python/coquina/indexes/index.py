@@ -151,11 +151,11 @@ class Index:
 
     def few(
         self, keys: KeyRanges, *, missing: bool, check: Check, most: int
-    ) -> tuple[int, int, RowSet | None]:
-        """Return the estimate, the number of open rows, and the rows by key if at most `most` are likely."""
+    ) -> tuple[int, int, RowSet | None] | None:
+        """Return the estimate, the open rows, and the rows if `most` are likely; None if it is not usable."""
         now = self._current()
         if now is None:
-            return 0, self.source.count(), None
+            return None
         rows, open_rows = now.core.estimate(keys, missing), now.core.open_rows
         if rows > most or self.kind == "zones" or self.bucket_rows > 1:
             return rows, open_rows, None

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from coquina.indexes.keys import keys_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -99,6 +101,11 @@ class IndexSource:
     columns: tuple[str, ...] = ()
     freshness: Callable[[dict[str, Any]], Freshness] = _always
     is_expression: bool = False
+
+    def has(self, keys: _core.KeyRanges, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which rows have values whose keys are in ranges."""
+        found, missing = keys_of(self.read(rows), self.kind)
+        return keys.has(found) & ~missing
 
     @property
     def is_exact(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections import deque
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakValueDictionary
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from coquina.stores.homes import Home
     from coquina.stores.leaves import Leaf
     from coquina.stores.tree import Store
+    from coquina.tables.table import Table
 else:
     opening, store_tables = map(Provider, ("opening", "store_tables"))
 
@@ -80,6 +82,10 @@ class Contents:
         self._process = os.getpid()
         self._open: WeakValueDictionary[Node, Array | Frame] = WeakValueDictionary()
         self._recent: deque[Array | Frame] = deque(maxlen=_OPEN_MAX)
+        #: Tables that were opened for writing: rows may wait in them.
+        self._tables: dict[str, Table] = {}
+        #: Held by whoever changes files; a table's own lock is taken before it.
+        self.lock = RLock()
         if home is not None:
             # What a kill left of a change of a table's place.
             self._register({path for path in self._objects if self.top.at(path) is not None})
@@ -103,17 +109,26 @@ class Contents:
             # A process that was forked, and ends.
             return
         try:
+            self._close_tables("/", commits=commits or not self._home.is_archive)
             self._close_open(self.top.leaves())
             if commits:
-                self.commit()
+                self.commit_files()
         finally:
             self._home.close()
 
     def commit(self) -> None:
-        """Have all changes be in the file."""
-        for key, leaf in self.home.commit(self.top.leaves()).items():
-            self.top.add(key, leaf)
-        self.home.settle()
+        """Have all changes be in the file, with the rows that wait in tables."""
+        for table in list(self._tables.values()):
+            if not table.is_closed:
+                table.flush()
+        self.commit_files()
+
+    def commit_files(self) -> None:
+        """Have all changes of files be in the store."""
+        with self.lock:
+            for key, leaf in self.home.commit(self.top.leaves()).items():
+                self.top.add(key, leaf)
+            self.home.settle()
 
     @property
     def home(self) -> Home:
@@ -146,6 +161,10 @@ class Contents:
 
     def make_group(self, path: str, layers: Mapping[str, bytes | None] | None = None) -> None:
         """Put the frame of a group's attributes where it is to be, or in place of one. layers: attributes."""
+        self.put_frame(f"{path.rstrip('/')}/{ATTRS}", layers)
+
+    def put_frame(self, path: str, layers: Mapping[str, bytes | None] | None = None) -> None:
+        """Put a frame with some layers, and without chunks, at a path, or in place of one."""
         place = self.home.new(_ATTRS_SUFFIX)
         frame = _core.create_frame(place)
         for name, content in (layers or {}).items():
@@ -153,12 +172,26 @@ class Contents:
                 frame.set_layer(name, content)
         frame.publish()
         frame.close()
-        self.put(f"{path.rstrip('/')}/{ATTRS}", place, _ATTRS_SUFFIX)
+        self.put(path, place, _ATTRS_SUFFIX)
+
+    def changed_leaf(self, node: Node) -> FileLeaf:
+        """Return the file of a leaf that is changed. Raises UnsupportedError for what is no file."""
+        assert node.leaf is not None
+        node.leaf = leaf = self.home.to_change(node.leaf)
+        if not isinstance(leaf, FileLeaf):
+            raise _core.UnsupportedError(f"{self.name}: what lies in the bytes of a frame is only read")
+        return leaf
+
+    def replace(self, path: str, source: str, suffix: str) -> None:
+        """Put a new file in the place of another."""
+        self._close_open({path.strip("/"): None})
+        self.put(path, source, suffix)
 
     def remove(self, path: str, node: Node) -> None:
         """Remove what is at and below a path."""
         key = path.strip("/")
         leaves = node.leaves(key)
+        self._close_tables(path)
         self._close_open(leaves)
         self._keep_group(key)
         self.home.removed(key, leaves)
@@ -169,6 +202,7 @@ class Contents:
         """Give what is at and below a path another one, at which nothing is."""
         source, target = old.strip("/"), new.strip("/")
         leaves = node.leaves(source)
+        self._close_tables(old)
         self._close_open(leaves)
         self._keep_group(source)
         objects, gone = self._objects, {one for one in self._objects if _is_below(one, old)}
@@ -196,7 +230,12 @@ class Contents:
         self._frame.set_layer(_REGISTRY, pack(said) if said else None)
         self._objects = paths
 
-    def _close_open(self, leaves: Mapping[str, Leaf]) -> None:
+    def _close_tables(self, path: str, *, commits: bool = True) -> None:
+        """Close the tables at and below a path. commits: with the rows that wait in them."""
+        for one in [one for one in self._tables if path == "/" or _is_below(one, path)]:
+            store_tables.close_table(self._tables.pop(one), commits=commits)
+
+    def _close_open(self, leaves: Mapping[str, object]) -> None:
         """Close what was opened for writing of these leaves."""
         for key in leaves:
             node = self.top.at(key)
@@ -252,21 +291,30 @@ class Contents:
 
     def table(self, path: str, node: Node) -> Any:
         """Return the table that all below a name is; None if it is none."""
+        known = self._tables.get(path)
+        if known is not None and not known.is_closed:
+            return known
         meta = node.below.get(META)
         if meta is None or meta.leaf is None or (node is not self.top and not self.is_object(path)):
             return None
         frame: Any = meta.leaf.open(self.verify)
         if not isinstance(frame, _core.FrameHandle) or not is_table(frame):
             return None
-        attrs = node.below.get(TABLE_ATTRS)
         name = f"{self.name}:{path}" if node is not self.top else self.name
+        at: Callable[[str], Any] = lambda key: self._leaf(node.at(key))  # noqa: E731
+        place = f"{path.rstrip('/')}/{TABLE_ATTRS}"
+        if self._home is not None:
+            made = store_tables.open_table(at, frame, name, FrameLayers(self, place), self, path)
+            self._tables[path] = made
+            return made
+        attrs = node.below.get(TABLE_ATTRS)
         layers = NoLayers() if attrs is None or attrs.leaf is None else attrs.leaf.open(self.verify)
-        return store_tables.open_table(lambda key: self._leaf(node.at(key)), frame, name, layers)
+        return store_tables.open_table(at, frame, name, layers)
 
     def layers(self, path: str, node: Node | None) -> Layers:
         """Return what holds the attributes of a group."""
         if self._home is not None:
-            return GroupLayers(self, path)
+            return FrameLayers(self, f"{path.rstrip('/')}/{ATTRS}")
         if self.kind != "TreeStore" or node is None or node.leaf is None:
             return NoLayers()
         return node.leaf.open(self.verify)
@@ -279,17 +327,17 @@ class Contents:
         return _reopen, (where, name)
 
 
-class GroupLayers:
-    """The attributes of a group that can be changed: a frame that is opened for each of them."""
+class FrameLayers:
+    """The attributes of a group or a table that can be changed: a frame that is opened for each of them."""
 
     def __init__(self, contents: Contents, path: str) -> None:
-        """Take the group's path."""
+        """Take the path of the frame, which may not be there yet."""
         self._contents = contents
         self._path = path
 
     def _node(self) -> Node | None:
         self._contents.check_open()
-        return self._contents.top.at(f"{self._path}/{ATTRS}")
+        return self._contents.top.at(self._path)
 
     def _frame(self) -> Layers:
         node = self._node()
@@ -302,7 +350,7 @@ class GroupLayers:
     def set_layer(self, name: str, content: bytes | None, /) -> None:
         """Set or remove a layer, in one commit: a new frame, for which the old one gives way."""
         frame = self._frame()
-        self._contents.make_group(
+        self._contents.put_frame(
             self._path, {one: frame.layer(one) for one in frame.layer_names()} | {name: content}
         )
 

@@ -1,12 +1,15 @@
 """A table of python-blosc2 as a `Table`: rows that were deleted are passed over.
 
-In: what lies below the table's place in a store. Out: a layout whose columns are read from there.
+In: what lies below the table's place in a store. Out: a layout whose columns are read from there, and changed
+    where the store can be.
 Source: docs/formats/blosc2-stores.md, "Tables". Indexes that are there are not used.
-Invariant: nothing is written; columns of kinds that tables do not have are named by `info`, and not shown.
+Invariant: columns of kinds that tables do not have are named by `info`, and not shown; a table that has some
+    is only read.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -15,64 +18,97 @@ from coquina._core import CorruptError, FrameHandle, UnsupportedError
 from coquina.arrays.array import Array
 from coquina.attrs import Attrs
 from coquina.indexes.memory_home import MemoryHome
+from coquina.stores.ctable_changes import VALID, TableChanges
 from coquina.stores.ctable_columns import Parts, column_of, without_deleted
+from coquina.stores.ctable_encoding import encoded
 from coquina.stores.ctable_schema import columns_of
 from coquina.tables.layout import ColumnSpec, Layout
 from coquina.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     import numpy.typing as npt
 
     from coquina.attrs import Layers
     from coquina.indexes.places import Place
+    from coquina.stores.contents import Contents
+    from coquina.stores.ctable_encoding import Encoded
+    from coquina.stores.ctable_schema import Described
     from coquina.tables.column import Column
     from coquina.tables.layout import Batch
 
+#: Rows that were appended are written when there are so many bytes of them.
+_BUFFER_BYTES = 16 << 20
+
 
 class CTableLayout(Layout):
-    """The columns of a table of python-blosc2, for reading."""
+    """The columns of a table of python-blosc2. changes: None if it is only read."""
 
     kind = "columns"
 
-    def __init__(self, at: Callable[[str], Any], meta: FrameHandle, name: str, attrs: Layers) -> None:
+    def __init__(
+        self,
+        at: Callable[[str], Any],
+        meta: FrameHandle,
+        name: str,
+        attrs: Layers,
+        changes: TableChanges | None = None,
+    ) -> None:
         """Read what the table says of itself. at: opens what lies at a key; None for nothing."""
         self._name = name
+        self._at = at
         self._attrs = Attrs(attrs)
         self._memory: Place | None = None
-        valid = at("_valid_rows")
-        if not isinstance(valid, Array) or valid.dtype.kind != "b" or len(valid.shape) != 1:
-            raise CorruptError(f"{name}: _valid_rows: no array of truth values")
-        parts = Parts(at, valid.shape[0], name)
-        self.columns: dict[str, Column] = {}
+        self._changes = changes
+        self._described = columns_of(meta, name)
         #: Names and kinds of the columns that are not shown.
         self.others: dict[str, str] = {}
-        for column in columns_of(meta, name):
+        self._waiting: list[dict[str, Encoded]] = []
+        self._waiting_rows = self._waiting_bytes = 0
+        self._see()
+
+    def _see(self) -> None:
+        """Show what is stored."""
+        valid = self._at(VALID)
+        if not isinstance(valid, Array) or valid.dtype.kind != "b" or len(valid.shape) != 1:
+            raise CorruptError(f"{self._name}: {VALID}: no array of truth values")
+        parts = Parts(self._at, valid.shape[0], self._name)
+        columns: dict[str, Column] = {}
+        for column in self._described:
             made = column_of(column, parts)
             if made is None:
                 self.others[column.name] = column.kind
             else:
-                self.columns[column.name] = made
-        self._nrows = parts.rows
+                columns[column.name] = made
+        #: The physical row behind the last, and the physical rows that were not deleted; None for all.
+        self._end = self._nrows = parts.rows
+        self._rows: npt.NDArray[np.int64] | None = None
         if parts.rows and not bool(valid.all()):
-            rows = np.flatnonzero(np.asarray(valid[...]))
-            self._nrows = len(rows)
-            self.columns = {key: without_deleted(column, rows) for key, column in self.columns.items()}
-        for key, column in self.columns.items():
+            self._rows = np.flatnonzero(np.asarray(valid[...]))
+            self._nrows = len(self._rows)
+            columns = {key: without_deleted(column, self._rows) for key, column in columns.items()}
+        for key, column in columns.items():
             if len(column) != self._nrows:
-                self.columns[key] = without_deleted(column, np.arange(self._nrows))
-        self.schema = tuple([_spec(key, column) for key, column in self.columns.items()])
+                columns[key] = without_deleted(column, np.arange(self._nrows))
+        # Tables take it that new columns come with the schema: theirs goes first.
+        self.schema = tuple([_spec(key, column) for key, column in columns.items()])
+        self.columns = columns
 
     @property
     def nrows(self) -> int:
-        """How many rows there are."""
+        """How many rows there are, without those that wait in memory."""
         return self._nrows
 
     @property
+    def nrows_appended(self) -> int:
+        """How many rows there are with those that wait in memory."""
+        return self._nrows + self._waiting_rows
+
+    @property
     def is_writable(self) -> bool:
-        """False: such tables are only read."""
-        return False
+        """Whether rows can be changed."""
+        return self._changes is not None
 
     @property
     def name(self) -> str | None:
@@ -86,30 +122,108 @@ class CTableLayout(Layout):
 
     @property
     def attrs(self) -> Any:
-        """What python-blosc2 calls `vlmeta` of the table, for reading."""
+        """What python-blosc2 calls `vlmeta` of the table."""
         return self._attrs
 
+    @contextmanager
+    def changing(self) -> Generator[None]:
+        """Make what is overwritten in the block one commit; an exception undoes it."""
+        changes = self._to_change()
+        self.flush()
+        with changes.locked(), changes.overwriting():
+            yield
+        self._see()
+        changes.commit()
+
     def append(self, batch: Batch) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
+        """Put rows behind the last: values for every column. They are written by `flush`."""
+        self._to_change()
+        missing = [column.name for column in self._described if column.name not in batch]
+        if missing:
+            raise ValueError(f"append to {self._name}: no values for {', '.join(map(repr, missing))}")
+        unknown = [name for name in batch if name not in self.columns]
+        if unknown:
+            raise KeyError(f"{self._name} has no column {unknown[0]!r}; it has {', '.join(self.columns)}")
+        lengths = {name: len(values) for name, values in batch.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of unequal lengths: {lengths}")
+        parts = {name: encoded(column, spec, batch[name]) for name, column, spec in self._known()}
+        rows = len(next(iter(parts.values())).items)
+        if not rows:
+            return
+        self._waiting.append(parts)
+        self._waiting_rows += rows
+        self._waiting_bytes += sum(part.nbytes for part in parts.values())
+        if self._waiting_bytes > _BUFFER_BYTES:
+            self._write()
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Write what waits in memory, and commit: an archive is written anew."""
+        if self._changes is not None:
+            self._write()
+            self._changes.commit()
+
+    def _write(self) -> None:
+        waiting = self._waiting
+        if not waiting:
+            return
+        changes = self._to_change()
+        # Rows that cannot be written are gone, as those of other tables: the caller is told how many.
+        nrows, self._waiting = self.nrows_appended, []
+        self._waiting_rows = self._waiting_bytes = 0
+        try:
+            with changes.locked():
+                changes.append(self._described, waiting, self._end, nrows)
+        finally:
+            self._see()
 
     def close(self) -> None:
-        """Nothing: arrays are closed with their last user."""
+        """Flush."""
+        self.flush()
+
+    def forget(self) -> None:
+        """Give up what waits in memory."""
+        self._waiting, self._changes = [], None
+        self._waiting_rows = self._waiting_bytes = 0
 
     def write(self, start: int, batch: Batch) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
+        """Overwrite rows from `start` on, in the columns that `batch` has."""
+        rows = len(next(iter(batch.values()), ()))
+        self.write_at(np.arange(start, start + rows), batch)
 
     def write_at(self, rows: npt.NDArray[Any], batch: Batch) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
+        """Overwrite these rows, in the columns that `batch` has."""
+        changes = self._to_change()
+        rows = self._physical(rows)
+        parts = {
+            name: encoded(column, spec, batch[name]) for name, column, spec in self._known() if name in batch
+        }
+        columns = {column.name: column for column in self._described}
+        with changes.locked():
+            is_alone = not changes.is_overwriting
+            with changes.overwriting():
+                for name, part in parts.items():
+                    changes.write(columns[name], rows, part, self._end)
+        if is_alone:
+            self._see()
+            changes.commit()
+
+    def delete(self, rows: npt.NDArray[Any]) -> None:
+        """Delete rows, in one commit: they stay in the arrays, and are said to be none."""
+        changes = self._to_change()
+        if len(rows):
+            with changes.locked():
+                changes.delete(self._physical(rows), self._nrows - len(rows))
+            self._see()
+            changes.commit()
 
     def resize(self, nrows: int) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
+        """Keep the first `nrows` rows. Raises UnsupportedError for more than there are."""
+        if nrows > self._nrows:
+            raise UnsupportedError(
+                f"{self._name}: resize to {nrows} rows: there are {self._nrows}; append rows to have more"
+            )
+        self.delete(np.arange(nrows, self._nrows))
 
     def add_column(self, spec: ColumnSpec, values: Any) -> None:
         """Raise UnsupportedError."""
@@ -122,6 +236,25 @@ class CTableLayout(Layout):
     def rename_column(self, old: str, new: str) -> None:
         """Raise UnsupportedError."""
         self._refuse()
+
+    def _known(self) -> list[tuple[str, Described, ColumnSpec]]:
+        specs = {spec.name: spec for spec in self.schema}
+        return [(one.name, one, specs[one.name]) for one in self._described]
+
+    def _physical(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        rows = np.asarray(rows, np.int64)
+        rows = np.where(rows < 0, rows + self._nrows, rows)
+        return rows if self._rows is None else self._rows[rows]
+
+    def _to_change(self) -> TableChanges:
+        """Return what changes it. Raises ValueError if it is only read, UnsupportedError for some columns."""
+        if self._changes is None:
+            raise ValueError(f"{self._name}: the table is open for reading only")
+        for name, kind in self.others.items():
+            raise UnsupportedError(
+                f"{self._name}: column {name!r} is of kind {kind!r}, so that the table is only read"
+            )
+        return self._changes
 
     def info(self) -> dict[str, Any]:
         """How it is stored; `others` are columns that are not shown, where there are some."""
@@ -145,13 +278,30 @@ class CTableLayout(Layout):
 
     def _refuse(self) -> NoReturn:
         raise UnsupportedError(
-            f"{self._name}: tables of python-blosc2 are only read; copy(path) makes one of ours"
+            f"{self._name}: such a table keeps the columns that it has; copy(path) makes one of ours"
         )
 
 
-def open_table(at: Callable[[str], Any], meta: FrameHandle, name: str, attrs: Layers) -> Table:
-    """Return the table that lies in a store; see `CTableLayout`."""
-    return Table(CTableLayout(at, meta, name, attrs))
+def open_table(
+    at: Callable[[str], Any],
+    meta: FrameHandle,
+    name: str,
+    attrs: Layers,
+    contents: Contents | None = None,
+    path: str = "/",
+) -> Table:
+    """Return the table that lies in a store; see `CTableLayout`. contents, path: to change it."""
+    changes = None if contents is None else TableChanges(contents, path)
+    return Table(CTableLayout(at, meta, name, attrs, changes))
+
+
+def close_table(table: Table, *, commits: bool) -> None:
+    """Close a table of a store. commits: with the rows that wait in it, which are given up otherwise."""
+    layout: Any = table.layout
+    if not commits:
+        layout.forget()
+    if not table.is_closed:
+        table.close()
 
 
 def _spec(name: str, column: Column) -> ColumnSpec:

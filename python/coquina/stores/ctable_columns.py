@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from threading import RLock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -51,6 +51,29 @@ _ITEMS = {"bool": "bu", "string": "U", "bytes": "S"} | {
     name: {"i": "i", "u": "u", "f": "f", "c": "c"}[name[0]] for name in _NUMBERS
 }
 _UNITS = ("s", "ms", "us", "ns")
+_NOT_STORED = "a column of a table of python-blosc2 is changed by the table: t.modify(rows, {name: values})"
+
+
+class CopyOfItems(Array):
+    """Items in memory that stand for what is stored: to write to them would be lost, and is an error."""
+
+    @classmethod
+    def of(cls, items: npt.NDArray[Any]) -> CopyOfItems:
+        """Return a copy of items."""
+        made = asarray(items)
+        return cls(made.handle, made.dtype)
+
+    def write_selection(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Raise ValueError."""
+        raise ValueError(_NOT_STORED)
+
+    def append_items(self, axis: int, len: int, values: Any, threads: int | None = None) -> NoReturn:
+        """Raise ValueError."""
+        raise ValueError(_NOT_STORED)
+
+    def resize_axes(self, shape: Any, threads: int | None = None) -> NoReturn:
+        """Raise ValueError."""
+        raise ValueError(_NOT_STORED)
 
 
 class Parts:
@@ -123,8 +146,8 @@ def _equal(items: npt.NDArray[Any], null: Any) -> npt.NDArray[np.bool_]:
 
 def nullable(name: str, items: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> Column:
     """Return a column in memory, of values some of which are missing."""
-    values = asarray(np.where(missing, np.zeros((), items.dtype), items))
-    mask = asarray(missing.view(np.uint8))
+    values = CopyOfItems.of(np.where(missing, np.zeros((), items.dtype), items))
+    mask = CopyOfItems.of(missing.view(np.uint8))
     return NullableColumn(name, Stored(values, values.dtype), Stored(mask, mask.dtype))
 
 
@@ -152,7 +175,7 @@ def _times(column: Described, parts: Parts) -> Column:
 
 def times(name: str, counts: npt.NDArray[Any], dtype: np.dtype[Any], zone: str | None) -> Column:
     """Return a column in memory, of times."""
-    stored = asarray(np.ascontiguousarray(counts, np.int64))
+    stored = CopyOfItems.of(np.ascontiguousarray(counts, np.int64))
     return DatetimeColumn(name, Stored(stored, stored.dtype), dtype, zone)
 
 
@@ -179,11 +202,14 @@ def _utf8(column: Described, parts: Parts) -> Column:
 def strings(name: str, text: Utf8, *, is_nullable: bool) -> Column:
     """Return a column in memory, of text of any length."""
     text = text.packed()
-    arrays = asarray(np.ascontiguousarray(text.offsets, np.int64)), asarray(np.ascontiguousarray(text.data))
+    arrays = (
+        CopyOfItems.of(np.ascontiguousarray(text.offsets, np.int64)),
+        CopyOfItems.of(np.ascontiguousarray(text.data)),
+    )
     if not is_nullable:
         return StringColumn(name, *arrays)
     missing = np.zeros(len(text), bool) if text.mask is None else np.asarray(text.mask)
-    mask = asarray(np.ascontiguousarray(missing).view(np.uint8))
+    mask = CopyOfItems.of(np.ascontiguousarray(missing).view(np.uint8))
     return StringColumn(name, *arrays, Stored(mask, mask.dtype))
 
 
@@ -232,7 +258,7 @@ def boxes(name: str, items: npt.NDArray[Any]) -> Column:
     """Return a column in memory, of rows that have axes of their own."""
     dtype = np.dtype((items.dtype, items.shape[1:]))
     raw = np.ascontiguousarray(items).reshape(-1).view(f"V{dtype.itemsize}")
-    return NumberColumn(name, Stored(asarray(raw), dtype))
+    return NumberColumn(name, Stored(CopyOfItems.of(raw), dtype))
 
 
 _MAKERS: dict[str, Callable[[Described, Parts], Column | None]] = {
@@ -277,7 +303,7 @@ _KINDS: tuple[type[Column], ...] = (NullableColumn, DatetimeColumn, StringColumn
 
 
 def _in_memory(items: npt.NDArray[Any]) -> Stored:
-    stored = asarray(np.ascontiguousarray(items))
+    stored = CopyOfItems.of(np.ascontiguousarray(items))
     return Stored(stored, stored.dtype)
 
 

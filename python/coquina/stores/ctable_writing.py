@@ -19,21 +19,19 @@ from coquina import _core
 from coquina._core import UnsupportedError
 from coquina.arrays.creation import filled, new_array
 from coquina.arrays.opening import open as open_content
-from coquina.casting import is_masked
 from coquina.msgpack_values import pack
 from coquina.stores.contents import META, TABLE_ATTRS
+from coquina.stores.ctable_encoding import encoded
 from coquina.stores.ctable_schema import KIND, Described
 from coquina.stores.directory import leaves_of_directory
 from coquina.stores.homes import ArchiveHome, DirectoryHome
 from coquina.tables.column_storage import column_storage, for_array, for_bytes
 from coquina.tables.incoming import batches
 from coquina.tables.making import expecting
-from coquina.tables.values import TEXT, Utf8
+from coquina.tables.values import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import numpy.typing as npt
 
     from coquina.arrays.array import Array
     from coquina.storage_options import Storage
@@ -77,7 +75,7 @@ def create_whole(path: str, data: Any, mode: str, new: NewTable, *, overwrite: b
     else:
         home = DirectoryHome.make(path, durable=True, make_folder=lambda place: write_table(place, data, new))
         home.close()
-    return open_content(path)
+    return open_content(path, "r+")
 
 
 def _make_archive(path: str, data: Any, new: NewTable) -> None:
@@ -141,7 +139,8 @@ class _Column:
         kind = _kind(spec)
         self.described: dict[str, Any] = {"name": spec.name, **kind}
         self._spec, self._folder, self._storage = spec, folder, storage
-        self._key = Described(spec.name, kind["kind"], {}).key
+        self._column = Described(spec.name, kind["kind"], self.described)
+        self._key = self._column.key
         self._end = 0
         self._arrays: dict[str, Array] = {}
         if kind["kind"] == "utf8":
@@ -166,27 +165,15 @@ class _Column:
 
     def append(self, values: Any) -> None:
         """Put values behind the last ones."""
-        missing: Any = None
-        if self.described["kind"] == "utf8":
-            text = Utf8.of(values).packed()
-            self._arrays[""].append(text.offsets[1:] + self._end)
-            self._arrays[".utf8"].append(text.data)
-            self._end += int(text.offsets[-1])
-            missing = text.mask
+        made = encoded(self._column, self._spec, values)
+        if made.text is None:
+            self._arrays[""].append(made.items)
         else:
-            if is_masked(values):
-                missing = np.ma.getmaskarray(values)
-                dtype = self._spec.dtype
-                values = values.filled(np.datetime64("NaT") if dtype.kind == "M" else dtype.type())
-            self._arrays[""].append(self._items(values))
+            self._arrays[""].append(made.items + self._end)
+            self._arrays[".utf8"].append(made.text)
+            self._end += len(made.text)
         if (valid := self._arrays.get(".notnull")) is not None:
-            valid.append(np.ones(len(values), bool) if missing is None else ~np.asarray(missing))
-        elif missing is not None and self._spec.dtype.kind != "M" and bool(np.any(missing)):
-            raise ValueError(f"column {self._spec.name!r}: a value is missing, and the column takes none")
-
-    def _items(self, values: Any) -> npt.NDArray[Any]:
-        items = np.asarray(values, self._spec.dtype.newbyteorder("="))
-        return items.view(np.int64) if items.dtype.kind == "M" else items
+            valid.append(np.ones(len(values), bool) if made.missing is None else ~made.missing)
 
     def close(self) -> None:
         """Have all files be under their names."""

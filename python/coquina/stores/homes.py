@@ -47,6 +47,8 @@ class Home(ABC):
 
     #: The frame that makes it a store, open for writing.
     embed: _core.FrameHandle
+    #: Whether all changes since the last commit are there at once, or none.
+    is_archive = False
 
     def __init__(self, path: str, *, durable: bool) -> None:
         """Take the path of the store."""
@@ -214,6 +216,8 @@ class DirectoryHome(Home):
 
 class ArchiveHome(Home):
     """An archive: what is new or changed is beside it, in files, and in it by the next commit."""
+
+    is_archive = True
 
     def __init__(self, path: str, *, is_new: bool, durable: bool) -> None:
         """Take the lock. is_new: without what is there. Raises BlockingIOError if another writer has it."""

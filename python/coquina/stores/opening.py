@@ -55,8 +55,8 @@ def contents_of(path: str, *, verify: bool = True) -> Contents:
     return Contents(frame, {}, path=path, name=path, verify=verify)
 
 
-def open_to_change(path: str, mode: str, *, verify: bool = True, durable: bool = False) -> Store:
-    """Return a store that can be changed: the one at a path, or a new one.
+def open_to_change(path: str, mode: str, *, verify: bool = True, durable: bool = False) -> Store | Table:
+    """Return a store that can be changed, or the table that all of it is: the one at a path, or a new one.
 
     Raises FileExistsError for mode "x", and for what is no store; BlockingIOError if another writer has it.
     """
@@ -75,9 +75,15 @@ def open_to_change(path: str, mode: str, *, verify: bool = True, durable: bool =
         raise
     store = Store(contents)
     try:
-        if store.kind != "TreeStore" or contents.table("/", contents.top) is not None:
-            what = "a table" if store.kind == "TreeStore" else f"a {store.kind}"
-            raise UnsupportedError(f"{path}: {what} is opened for reading only; a TreeStore can be changed")
+        if store.kind != "TreeStore":
+            raise UnsupportedError(
+                f"{path}: a {store.kind} is opened for reading only; a TreeStore can be changed"
+            )
+        if (table := contents.table("/", contents.top)) is not None:
+            if mode == "w":
+                raise UnsupportedError(f"{path}: mode 'w': a table in a directory is not replaced; remove it")
+            table.own(store)
+            return table
         if mode == "w":
             store.clear()
             store.attrs.clear()

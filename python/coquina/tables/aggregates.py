@@ -18,7 +18,7 @@ import numpy as np
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.functions.reducing import columns_of, is_kernel_type
-from coquina.tables.conditions import expression
+from coquina.tables.conditions import reader_of
 from coquina.tables.gathering import pieces
 from coquina.tables.index_order import extreme
 from coquina.tables.scanning import fold
@@ -60,7 +60,7 @@ def operand(plan: Plan, what: Any) -> tuple[Column | None, Node | None]:
     if isinstance(what, str):
         column = columns.get(what)
         if column is None:
-            return None, _expression(what, columns)
+            return None, reader_of(plan.table.layout).expression(what)
         if column.shape or column.dtype.kind not in "biufc" or column.kind == "categorical":
             return column, None
         # Where there is no value, nothing is asked of what stands there.
@@ -69,10 +69,6 @@ def operand(plan: Plan, what: Any) -> tuple[Column | None, Node | None]:
     if node.shape != (plan.table.nrows,):
         raise ValueError(f"an expression of shape {node.shape} for {plan.table.nrows} rows")
     return None, node
-
-
-def _expression(text: str, columns: dict[str, Column]) -> Node:
-    return expression(text, columns, None)
 
 
 def _is_foldable(node: Node) -> bool:

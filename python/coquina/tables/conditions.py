@@ -18,17 +18,15 @@ from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.expressions.grammar import ExpressionError
 from coquina.expressions.nodes import Constant, Node
 from coquina.expressions.text import Reader
-from coquina.tables.bound_text import BoundParts
 from coquina.tables.column import Column
-from coquina.tables.elsewhere import computed
+from coquina.tables.elsewhere import computed, source_node
 from coquina.tables.predicates import filled, where_valid
-from coquina.tables.query_params import param_nodes, query_params
+from coquina.tables.query_params import query_params
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coquina._core import ReadText
-
+    from coquina.tables.layout import Layout
 
 _F8, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 #: Parameters that are what they are.
@@ -39,11 +37,11 @@ _KNOWN_MAX = 64
 class TextReader:
     """Reads texts about some columns."""
 
-    __slots__ = ("_bound", "_columns", "_engine")
+    __slots__ = ("_bound", "columns", "engine")
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
         """columns: by their paths."""
-        self._columns = columns
+        self.columns = columns
         self._bound: list[Column] = []
         given: list[Any] = []
         for column in columns.values():
@@ -52,75 +50,79 @@ class TextReader:
             except UnsupportedError:
                 continue
             self._bound.append(column)
-        self._engine = QueryColumns(given, computed)
+        #: The columns that the engine has types for, as it knows them.
+        self.engine = QueryColumns(given, computed)
 
     def condition(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
         """Return where a text holds."""
         try:
-            read = self._engine.condition(text, query_params(params) if params else None)
+            read = self.engine.condition(text, query_params(params) if params else None)
         except ExpressionError as error:
-            return as_condition(self._by_numpy(text, params, error), self._columns)
-        return self._parts(read, params).root(read.node)
+            return as_condition(self._by_numpy(text, params, error), self.columns)
+        return source_node("bool", read.lazy(), text)
 
     def expression(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
         """Return the values that a text says: NaN where one is missing."""
         try:
-            read = self._engine.expression(text, query_params(params) if params else None)
+            read = self.engine.expression(text, query_params(params) if params else None)
         except ExpressionError as error:
             return as_node(self._by_numpy(text, params, error))
         if read.column is not None:
             column = self._column(*read.column)
             column.check_scalar()
             return column.node()
-        parts = self._parts(read, params)
-        node = parts.values(read.node)
-        return node if read.nulls_node is None else _with_nan(node, parts.root(read.nulls_node))
+        node, nulls = source_node(read.type_name, read.lazy(), text), read.nulls()
+        return node if nulls is None else _with_nan(node, source_node("bool", nulls))
 
     def column(self, text: str) -> Column | None:
         """Return the column, or the one of several values of its rows, that a text names; None for others."""
-        found = self._engine.expression(text, None).column
+        found = self.engine.expression(text).column
         return None if found is None else self._column(*found)
 
     def _column(self, number: int, element: list[int]) -> Column:
         column = self._bound[number]
         return column.element(tuple(element)) if element else column
 
-    def _parts(self, read: ReadText, params: Mapping[str, Any] | None) -> BoundParts:
-        return BoundParts(read, self._bound, param_nodes(params) if params else {}, rows_of(self._columns))
-
     def _by_numpy(self, text: str, params: Mapping[str, Any] | None, error: ExpressionError) -> Any:
         """Return what a text says of columns that the engine has no type for; raises `error` for others."""
-        if len(self._bound) == len(self._columns):
+        if len(self._bound) == len(self.columns):
             raise error
         words = set(re.findall(r"\w+", text))
-        operands = {name: column.array() for name, column in self._columns.items() if name in words}
-        if all(self._columns[name] in self._bound for name in operands):
+        operands = {name: column.array() for name, column in self.columns.items() if name in words}
+        if all(self.columns[name] in self._bound for name in operands):
             raise error
         return Reader(text, operands | dict(params or {})).read()
+
+
+def reader_of(layout: Layout) -> TextReader:
+    """Return what reads texts about a table's columns: the same until there are other ones."""
+    reader = layout.text_reader
+    if reader is None or reader.columns is not layout.columns:
+        reader = layout.text_reader = TextReader(layout.columns)
+    return reader
 
 
 class KnownConditions:
     """The nodes of texts that were read: the same until the table has other columns, or other rows."""
 
-    __slots__ = ("_known", "_reader")
+    __slots__ = ("_known", "_layout")
 
-    def __init__(self) -> None:
-        """Nothing is known yet."""
+    def __init__(self, layout: Layout) -> None:
+        """Nothing is known yet of the columns of a table."""
+        self._layout = layout
         self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
-        self._reader: TextReader
 
-    def node(self, text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None) -> Node:
+    def node(self, text: str, params: Mapping[str, Any] | None) -> Node:
         """Return `condition` of these."""
         key = _key_of(text, params) if params else text
-        rows = rows_of(columns)
+        reader = reader_of(self._layout)
+        rows = reader.engine.rows
         known = self._known
-        if known[0] is not columns or known[1] != rows:
-            if known[0] is not columns:
-                self._reader = TextReader(columns)
-            known = self._known = (columns, rows, {})
+        if known[0] is not reader or known[1] != rows:
+            known = self._known = (reader, rows, {})
         node = None if key is None else known[2].get(key)
         if node is None:
-            node = self._reader.condition(text, params)
+            node = reader.condition(text, params)
             if len(known[2]) >= _KNOWN_MAX:
                 known[2].clear()
             if key is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.tables.access import rows_or_node
+from coquina.tables.access import chosen, found_of
 from coquina.tables.gathering import row_numbers
 from coquina.tables.scanning import scan, windows
 from coquina.tables.writing import rows_of_key
@@ -42,17 +42,20 @@ def delete_plan(plan: Plan) -> int:
         return delete_rows(plan.table, np.sort(row_numbers(plan)))
 
     span = plan.span
-    # Rows behind the window that is in work are where they were: one condition holds for all.
-    rows, node = rows_or_node(plan, plan.condition())
-    if rows is not None:
-        return delete_rows(plan.table, rows)
+    condition = plan.condition()
+    choice = chosen(plan.table, condition) if condition is not None else None
+    if choice is not None and not choice.is_scan:
+        # There are not many, or they would be looked for otherwise.
+        rows = found_of(plan, {}, numbers=True, choice=choice).numbers
+        return delete_rows(plan.table, np.empty(0, np.int64) if rows is None else rows)
 
     def deleted(window: range) -> Integers:
         first, last = max(window.start, span.start), min(window.stop, span.stop)
         # The next row of the span at or behind the first of the window.
         first += (span.start - first) % span.step
         part = replace(plan, start=min(first, last), stop=last, step=span.step)
-        found = scan(node, {}, part.span, numbers=True).numbers
+        # Rows behind the window that is in work are where they were: one condition holds for all.
+        found = scan(condition, {}, part.span, numbers=True).numbers
         return np.empty(0, np.int64) if found is None else found
 
     with plan.table.telling(None, [(span.start, plan.table.nrows)]):

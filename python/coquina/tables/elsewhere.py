@@ -47,11 +47,11 @@ def _operand(given: Any) -> Any:
     return source_node(type_name, lazy)
 
 
-def source_node(type_name: str, lazy: Lazy) -> Node:
-    """Return a source of the engine as a node."""
+def source_node(type_name: str, lazy: Lazy, name: str = "values") -> Node:
+    """Return a source of the engine as a node, which `explain` calls so."""
     dtype = np.dtype(type_name)
     held = _SINGLE if dtype == _HALF else dtype
-    node = Engine("values", lambda: lazy, partial(_read, lazy, held), tuple(lazy.shape), held)
+    node = Engine(name, lambda: lazy, partial(_read, lazy, held), tuple(lazy.shape), held)
     return cast_node(node, dtype) if held != dtype else node
 
 

@@ -115,6 +115,11 @@ def parquet_rows(source: Any, *, columns: Sequence[str] | None = None) -> Any:
     return with_nulls(schema, file.iter_batches(columns=names), _nulls_of(file.metadata))
 
 
+def parquet_columns(source: Any) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    return list(pyarrow("parquet").read_schema(_source(source)).names)
+
+
 def _nulls_of(metadata: Any) -> set[str]:
     """Return the columns of a Parquet file that have nulls, or of which it does not say."""
     found: set[str] = set()

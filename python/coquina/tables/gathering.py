@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.memory import check_memory
-from coquina.tables.access import found_of, rows_or_node
+from coquina.tables.access import found_of
 from coquina.tables.index_order import ordered_rows
 from coquina.tables.reading import Rows, joined, records, row_bytes
 from coquina.tables.scanning import Found, scan, windows
 from coquina.tables.sorting import sorted_pieces
-from coquina.tables.taking import take, taken
+from coquina.tables.taking import take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,12 +91,7 @@ def pieces(
             part = rows[window.start : window.stop]
             yield Found(len(part), take(columns, part), part)
         return
-    few, node = rows_or_node(plan, plan.condition())
-    if few is not None:
-        for window in windows(range(len(few)), list(columns.values())):
-            part = few[window.start : window.stop]
-            yield Found(len(part), taken(plan.table, columns, part), part)
-        return
+    node = plan.node()
     left = plan.limit
     # A limit is met by the first rows; conditions that match few rows should not be asked for few at a time.
     most = left if left is not None and node is None else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.casting import is_array, is_masked
+from coquina.casting import cast_values, is_array, is_masked
 from coquina.tables.arrow_in import array_column, arrow_batches
 from coquina.tables.layout import ColumnSpec, RecordBatch, leaves_of
 from coquina.tables.pandas_frames import frame_batches, series_column
@@ -109,10 +109,14 @@ def without_objects(values: Any, spec: ColumnSpec) -> Any:
     """
     if is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T":
         mask = np.array([one is None for one in values], bool)
+        there = values[~mask]
+        if spec.dtype.kind in "iufcSU":
+            # NumPy would cut text off, and drop fractions.
+            there = cast_values(there, spec.dtype, there.shape[1:], f"column {spec.name!r}")
         if not mask.any():
-            return values.astype(spec.dtype)
+            return there.astype(spec.dtype)
         plain: Any = np.zeros(len(values), spec.dtype)
-        plain[~mask] = values[~mask]
+        plain[~mask] = there
         if spec.dtype.kind in "fcM":
             plain[mask] = "NaT" if spec.dtype.kind == "M" else np.nan
             return plain

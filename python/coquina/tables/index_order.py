@@ -19,7 +19,6 @@ from coquina.indexes.ordered_runs import ASKED_MOST, FirstRows, first_rows
 from coquina.indexes.places import DAMAGE
 from coquina.tables import ordering
 from coquina.tables.access import chosen, found_of, rows_node
-from coquina.tables.items_at import items_at
 from coquina.tables.predicates import both
 from coquina.tables.scanning import scan
 
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from coquina._core import IndexChoice
     from coquina.expressions.nodes import Node
     from coquina.indexes.index import Index
     from coquina.tables.columns import Column
-    from coquina.tables.index_choice import Choice
     from coquina.tables.plan import Plan
     from coquina.tables.table import Table
 
@@ -62,7 +61,7 @@ def _ordered(plan: Plan) -> tuple[Rows, str]:
     is_walked = keys is not None and plan.limit is not None
     if condition is not None and not is_walked:
         choice = chosen(plan.table, condition)
-        if choice.tree is not None:
+        if not choice.is_scan:
             return _of_few(plan, choice), "sorted"
     found = None if index is None else _by_index(plan, index, keys)
     if index is not None and found is not None:
@@ -90,7 +89,7 @@ def index_of_order(plan: Plan) -> Index | None:
     return best
 
 
-def _of_few(plan: Plan, choice: Choice) -> Rows:
+def _of_few(plan: Plan, choice: IndexChoice) -> Rows:
     """Return the rows of a plan whose condition is answered by an index: there are not many."""
     columns = [plan.table.layout.columns[name] for name, _ in plan.order]
     unordered = replace(plan, order=(), limit=None)
@@ -199,10 +198,6 @@ def _accepting(plan: Plan, condition: Node | None) -> Callable[[Rows], npt.NDArr
         is_in = (rows >= span.start) & (rows <= span[-1]) & ((rows - span.start) % span.step == 0)
         if condition is None or not is_in.any():
             return is_in
-        known = items_at(condition, rows[is_in])
-        if known is not None:
-            is_in[is_in] = known
-            return is_in
         some = RowSet(np.unique(rows[is_in]), np.empty((0, 2), np.int64))
         found = scan(both(rows_node(some, table), condition), {}, span, numbers=True).numbers
         return np.isin(rows, np.empty(0, np.int64) if found is None else found)
@@ -212,10 +207,10 @@ def _accepting(plan: Plan, condition: Node | None) -> Callable[[Rows], npt.NDArr
 
 def _keys(table: Table, condition: Node, index: Index) -> tuple[int, int] | None:
     """Return the least and the greatest key that rows of a condition have, if it asks for a range of them."""
-    terms = table.known_terms.terms(table, condition)
+    terms = table.known_terms.terms(table, condition, table.indexes)
     tree = None if terms is None else terms.tree
     for part in tree.parts if isinstance(tree, Both) else [tree]:
-        if isinstance(part, Term) and part.operand.index is index and part.missing is False:
+        if isinstance(part, Term) and part.index is index and part.missing is False:
             keys = part.maybe
             return (int(keys.low[0]), int(keys.high[-1])) if len(keys.low) else None
     return None

@@ -19,7 +19,7 @@ from coquina.indexes.keys import kind_of
 from coquina.indexes.source import IndexSource
 from coquina.tables.category_columns import CategoricalColumn
 from coquina.tables.column import Column
-from coquina.tables.conditions import TextReader, expression
+from coquina.tables.conditions import reader_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,7 +55,7 @@ def _value(layout: Layout, text: str) -> Any:
         raise TypeError(f"{text!r} is several columns: index one of {names}")
     if text.isidentifier():
         raise KeyError(f"there is no column {text!r}; there are {', '.join(layout.columns)}")
-    return TextReader(layout.columns).column(text)
+    return reader_of(layout).column(text)
 
 
 def _of_column(layout: Layout, text: str, column: Column, author: int) -> IndexSource:
@@ -84,17 +84,17 @@ def _of_column(layout: Layout, text: str, column: Column, author: int) -> IndexS
 
 def _of_expression(layout: Layout, text: str, author: int) -> IndexSource:
     paths = _named(layout, text)
-    node = expression(text, layout.columns)
+    node = reader_of(layout).expression(text)
     arrays = partial(_arrays_of, layout, paths)
     return IndexSource(
         name=text,
         kind=kind_of(node.dtype),
         dtype=node.dtype,
         count=lambda: layout.nrows,
-        lazies=lambda: engine.lower(_widened(expression(text, layout.columns))),
+        lazies=lambda: engine.lower(_widened(reader_of(layout).expression(text))),
         missing=lambda: None,
-        fingerprinted=lambda: [engine.lower(_widened(expression(text, layout.columns)))],
-        read=lambda rows: _read_node(expression(text, layout.columns), rows),
+        fingerprinted=lambda: [engine.lower(_widened(reader_of(layout).expression(text)))],
+        read=lambda rows: _read_node(reader_of(layout).expression(text), rows),
         arrays=arrays,
         columns=paths,
         freshness=lambda kept: freshness_of(author, arrays, kept),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.tables.columns import Column
+    from coquina.tables.conditions import TextReader
 
 #: Values by the path of their column, all of one length: arrays, masked arrays, lists of str and None.
 Batch = dict[str, Any]
@@ -98,6 +99,8 @@ class Layout(ABC):
     kind: str
     columns: dict[str, Column]
     schema: Schema
+    #: What reads texts about the columns, once it was wanted; see `conditions.reader_of`.
+    text_reader: TextReader | None = None
 
     @property
     @abstractmethod

@@ -186,7 +186,10 @@ def _create_in_store(
             store.create_table(beside, data, **storage)
             del store[name]
             store.move(beside, name)
-    return open_content(path)[name]
+    store = open_content(path, "r+")
+    made = store[name]
+    made.own(store)
+    return made
 
 
 def create_in(group: Group, name: str, data: Any, new: NewTable) -> Table:

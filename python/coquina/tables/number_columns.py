@@ -49,6 +49,7 @@ class OnePart(Column):
         super().__init__(name, dtype, shape)
         self._part = part
         self._array = part.array
+        self._sources: list[Source] = []
 
     def __len__(self) -> int:
         """Return how many rows there are now."""
@@ -61,7 +62,9 @@ class OnePart(Column):
 
     def sources(self) -> list[Source]:
         """Return what is to be gathered."""
-        return [self._part.lazy()]
+        if not self._sources:
+            self._sources = [self._part.lazy()]
+        return self._sources
 
     def values(self, parts: Sequence[Part]) -> npt.NDArray[Any]:
         """Return the values of the gathered part."""
@@ -97,6 +100,13 @@ class NumberColumn(OnePart):
     def __init__(self, name: str, stored: Stored) -> None:
         """The column of a stored part."""
         super().__init__(name, stored, stored.dtype_out.base, stored.dtype.shape)
+
+    def values(self, parts: Sequence[Part]) -> npt.NDArray[Any]:
+        """Return the gathered part as it is."""
+        (part,) = parts
+        assert not isinstance(part, tuple)
+        is_bytes = part.dtype == np.uint8 and not self.shape
+        return part.view(self.dtype) if is_bytes else items_of(part, self._part)
 
     def query_column(self) -> QueryColumn:
         """Return what the engine's conditions know of it."""

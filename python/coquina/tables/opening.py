@@ -60,10 +60,14 @@ def open_table(
     table.
     """
     if not isinstance(path, RangeReader) and _is_store(path):
-        found = open_content(path, mode)
-        found = found if name is None else found[name]
+        store = open_content(path, mode, durable=durable)
+        if isinstance(store, Table):
+            return store if name is None else store[name]
+        found = store.get(name) if name is not None else None
         if isinstance(found, Table):
+            found.own(store)
             return found
+        store.close()
         raise UnsupportedError(f"{os.fspath(path)}: a store of python-blosc2, of which a name names a table")
     if not isinstance(path, RangeReader) and not is_file_name(path) and os.path.isdir(path):
         from coquina.tables.directories import open_directory

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A condition as it was given: text and the values of its parameters, or bools, lazy or not."""
 
@@ -41,7 +41,7 @@ class Condition:
     def node(self, table: Table) -> Node:
         """Return it as a node of the table's columns, as these are now."""
         if isinstance(self.given, str):
-            return table.conditions.node(self.given, table.layout.columns, self.params)
+            return table.conditions.node(self.given, self.params)
         node = as_node(self.given)
         if len(node.shape) == 1 and node.shape != (table.nrows,):
             raise ValueError(

@@ -17,7 +17,7 @@ from coquina import _core
 from coquina.casting import is_masked, mask_of
 from coquina.expressions import engine
 from coquina.expressions.functions import FUNCTIONS, call
-from coquina.expressions.nodes import Asked, Boxes, Engine, Leaf
+from coquina.expressions.nodes import Boxes, Engine, Leaf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ def filled(value: Any, count: int) -> Node:
         items: Any = np.full(region[0].stop - region[0].start, item, dtype)
         return items
 
-    return Engine(str(item), lazy, read, (count,), dtype, asks=Asked("constant", (), item))
+    return Engine(str(item), lazy, read, (count,), dtype)
 
 
 def both(left: Node, right: Node | None) -> Node:
@@ -104,8 +104,7 @@ def looked_up(codes: Stored, table: npt.NDArray[Any], missing: Any) -> Node:
         out[is_in] = table[found[is_in]]
         return out
 
-    asks = Asked("lookup", (codes,), (table, other))
-    return Engine("lookup", lazy, read, codes.shape, table.dtype, (codes.leaf(),), asks)
+    return Engine("lookup", lazy, read, codes.shape, table.dtype, (codes.leaf(),))
 
 
 def among_numbers(stored: Stored, values: npt.NDArray[Any]) -> Node:
@@ -122,7 +121,7 @@ def among_numbers(stored: Stored, values: npt.NDArray[Any]) -> Node:
     args = (stored.leaf(),)
     if type_name is None or stored.dtype.kind == "c":
         return Boxes("isin", read, stored.shape, BOOL, args=args)
-    return Engine("isin", lazy, read, stored.shape, BOOL, args, Asked("among", (stored,), values))
+    return Engine("isin", lazy, read, stored.shape, BOOL, args)
 
 
 def matching_items(stored: Stored, op: str, constant: Any) -> Node:
@@ -137,8 +136,7 @@ def matching_items(stored: Stored, op: str, constant: Any) -> Node:
     def read(region: Region) -> npt.NDArray[Any]:
         return _matched(op, stored[region[0]], wanted)
 
-    asks = Asked("matches", (stored,), (op, constant))
-    return Engine(f"{op} {constant!r}", lazy, read, stored.shape, BOOL, (stored.leaf(),), asks)
+    return Engine(f"{op} {constant!r}", lazy, read, stored.shape, BOOL, (stored.leaf(),))
 
 
 def among_items(stored: Stored, constants: Sequence[Any]) -> Node:
@@ -152,8 +150,7 @@ def among_items(stored: Stored, constants: Sequence[Any]) -> Node:
         items = stored[region[0]]
         return np.isin(items, np.array(list(constants), kind)) if constants else np.zeros(len(items), BOOL)
 
-    asks = Asked("among texts", (stored,), tuple(constants))
-    return Engine(f"isin {len(constants)} texts", lazy, read, stored.shape, BOOL, (stored.leaf(),), asks)
+    return Engine(f"isin {len(constants)} texts", lazy, read, stored.shape, BOOL, (stored.leaf(),))
 
 
 def _raw(text: str | bytes) -> bytes:
@@ -175,8 +172,7 @@ def matching_strings(
     def read(region: Region) -> npt.NDArray[Any]:
         return _matched(op, read_rows(region[0]), np.array(constant, np.dtypes.StringDType()))
 
-    asks = Asked("matches", parts, (op, constant))
-    return Engine(f"{op} {constant!r}", lazy, read, (count,), BOOL, asks=asks)
+    return Engine(f"{op} {constant!r}", lazy, read, (count,), BOOL)
 
 
 def among_strings(
@@ -193,8 +189,7 @@ def among_strings(
         among = set(constants)
         return np.fromiter((one in among for one in found.tolist()), BOOL, len(found))
 
-    asks = Asked("among texts", parts, tuple(constants))
-    return Engine(f"isin {len(constants)} texts", lazy, read, (count,), BOOL, asks=asks)
+    return Engine(f"isin {len(constants)} texts", lazy, read, (count,), BOOL)
 
 
 def by_values(

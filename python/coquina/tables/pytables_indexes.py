@@ -243,10 +243,12 @@ class PyTablesIndex:
         """Return None: only the condition itself tells."""
         del keys, missing, check, by_key
 
-    def few(self, keys: KeyRanges, *, missing: bool, check: Check, most: int) -> tuple[int, int, None]:
-        """Return what `estimate` says, how many rows are open, and no rows: they are looked up if wanted."""
+    def few(self, keys: KeyRanges, *, missing: bool, check: Check, most: int) -> tuple[int, int, None] | None:
+        """Return what `estimate` says, how many rows are open, and no rows: these are looked up if wanted;
+        None of an index that is not usable.
+        """
         del check, most
-        return self.estimate(keys, missing=missing), self.open_rows, None
+        return (self.estimate(keys, missing=missing), 0, None) if self.is_usable else None
 
     def refresh(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
         """Make it anew if it is out of date: a complete one, of whichever level it was."""

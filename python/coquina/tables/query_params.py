@@ -34,16 +34,6 @@ def query_params(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value if type(value) in _PLAIN else _param(value, name) for name, value in params.items()}
 
 
-def param_nodes(params: Mapping[str, Any]) -> dict[str, Node]:
-    """Return the parameters that are nodes."""
-    found = {name: operand_of(value) for name, value in params.items() if type(value) not in _PLAIN}
-    return {
-        name: as_node(value)
-        for name, value in found.items()
-        if isinstance(value, Node) or (is_array(value) and value.ndim)
-    }
-
-
 def _param(value: Any, name: str) -> Any:
     if type(value) in _PLAIN:
         return value
@@ -112,4 +102,4 @@ def _rows(node: Node) -> Any:
     return "rows", dtype.name, lazy
 
 
-__all__ = ["param_nodes", "query_params"]
+__all__ = ["query_params"]

@@ -109,7 +109,7 @@ class RowShape(NamedTuple):
     """What rows are made of: their fields, the columns that are read for them, and their dtype.
 
     can_miss: whether they come masked, since a value could be missing. is_nullable: whether one of any column
-    could be, also of text.
+    could be, also of text. is_plain: whether each field is a column that always has a value.
     """
 
     columns: dict[str, Column]
@@ -117,6 +117,7 @@ class RowShape(NamedTuple):
     dtype: np.dtype[Any]
     can_miss: bool
     is_nullable: bool
+    is_plain: bool
 
     @classmethod
     def of(cls, layout: Layout, names: Names = None) -> RowShape:
@@ -129,7 +130,8 @@ class RowShape(NamedTuple):
         """Return it, of the fields of rows; columns: all that are read."""
         is_nullable = any(column.is_nullable for column in columns.values())
         misses = is_nullable and any(map(can_miss, columns.values()))
-        return cls(columns, picked, row_dtype(columns, picked), misses, is_nullable)
+        is_plain = not (is_nullable or any(one.spec.children for one in picked))
+        return cls(columns, picked, row_dtype(columns, picked), misses, is_nullable, is_plain)
 
 
 def row_bytes(columns: Sequence[Column]) -> int:
@@ -177,6 +179,12 @@ class Rows:
 
 def records(shape: RowShape, values: Batch, count: int) -> npt.NDArray[Any]:
     """Return `count` rows as a structured array, of the values of their columns by path."""
+    if shape.is_plain and count * shape.dtype.itemsize <= _FILLED_BYTES:
+        out: npt.NDArray[Any] = np.empty(count, shape.dtype)
+        for one in shape.picked:
+            # Text is cast to objects.
+            out[one.name] = values[one.path]
+        return out
     rows = Rows(shape, count)
     rows.put(0, count, values)
     return rows.result()

@@ -53,7 +53,7 @@ def scan(
     """Return the rows of `span` where `condition` is true, at most the first `limit`."""
     if not span or limit == 0 or (condition is None and not columns and not numbers):
         count = 0 if not span else len(span) if limit is None else min(limit, len(span))
-        return _nothing(columns, numbers) if columns or numbers else Found(count, {})
+        return nothing(columns, numbers=numbers) if columns or numbers else Found(count, {})
     sources: list[Source] = []
     ends: list[int] = []
     for column in columns.values():
@@ -76,7 +76,8 @@ def scan(
     return Found(matched, values, None if found is None else cast("Any", found).view(np.int64), report)
 
 
-def _nothing(columns: dict[str, Column], numbers: bool) -> Found:
+def nothing(columns: dict[str, Column], *, numbers: bool) -> Found:
+    """Return no rows."""
     values = {path: column.read(slice(0, 0)) for path, column in columns.items()}
     return Found(0, values, np.empty(0, np.int64) if numbers else None)
 

@@ -137,9 +137,11 @@ class Queries:
         Text is objects. The array is a masked one where values can be missing.
         """
         plan = self._query()
-        if columns is None and (whole := plan.records) is not None:
+        is_all = columns is None and plan.columns is None
+        whole: Any = plan.table.records if is_all else None
+        if whole is not None:
             return gathering.whole(plan, {"": whole}).values[""]
-        shape = plan.row_shape(columns)
+        shape = plan.table.row_shape if is_all else plan.row_shape(columns)
         if isinstance(columns, str) and not shape.picked[0].spec.children:
             return gathering.whole(plan, shape.columns).values[columns]
         rows = gathering.all_records(plan, shape)

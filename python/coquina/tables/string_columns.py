@@ -38,6 +38,8 @@ _NULLABLE: Any = np.dtypes.StringDType(na_object=None)
 #: Texts up to this length, all of ASCII, are made without an object of Python's for each.
 _SHORT_BYTES = 256
 _WORK_BYTES = 1 << 24
+#: So many texts are made one by one.
+_FEW_TEXTS = 64
 #: Rows that lie so close, on average, are read together with what lies between them.
 _DENSE = 8
 #: Bytes whose places are listed at a time, longer texts at once.
@@ -55,6 +57,7 @@ class StringColumn(Column):
         self._offsets = Stored(offsets, offsets.dtype)
         self._data = Stored(data, data.dtype)
         self._mask = None if mask is None else BitsColumn(name, mask)
+        self._sources: list[Source] = []
 
     def __len__(self) -> int:
         """Return how many rows there are now."""
@@ -72,8 +75,10 @@ class StringColumn(Column):
 
     def sources(self) -> list[Source]:
         """Return what is to be gathered: the pair of offsets and bytes, and the mask."""
-        masks = [] if self._mask is None else self._mask.sources()
-        return [(self._offsets.lazy(), self._data.lazy()), *masks]
+        if not self._sources:
+            masks = [] if self._mask is None else self._mask.sources()
+            self._sources = [(self._offsets.lazy(), self._data.lazy()), *masks]
+        return self._sources
 
     def values(self, parts: Sequence[Part]) -> npt.NDArray[Any]:
         """Return text of gathered parts."""
@@ -222,13 +227,17 @@ def texts_of(
 ) -> npt.NDArray[Any]:
     """Return texts as NumPy's strings of any length; None where `mask`, if given, is true."""
     offsets = offsets.view(np.int64) if offsets.dtype != np.int64 else offsets
-    first = int(offsets[0]) if len(offsets) else 0
-    offsets, data = offsets - first, np.ascontiguousarray(data).view(np.uint8)
     count = max(0, len(offsets) - 1)
     out: Any = np.empty(count, _PLAIN if mask is None else _NULLABLE)
-    lengths = np.diff(offsets)
-    longest = int(lengths.max()) if count else 0
-    if 0 < longest <= _SHORT_BYTES and bool(((data > 0) & (data < 128)).all()):
+    if mask is None and 0 < count <= _FEW_TEXTS:
+        places, raw = offsets.tolist(), data.tobytes()
+        out[:] = [raw[a - places[0] : b - places[0]].decode() for a, b in pairwise(places)]
+        return out
+    first = int(offsets[0]) if len(offsets) else 0
+    offsets, data = offsets - first, np.ascontiguousarray(data).view(np.uint8)
+    lengths = offsets[1:] - offsets[:-1]
+    longest = int(np.maximum.reduce(lengths)) if count else 0
+    if 0 < longest <= _SHORT_BYTES and np.logical_and.reduce((data > 0) & (data < 128)):
         rows = max(1, _WORK_BYTES // longest)
         for start in range(0, count, rows):
             part = slice(start, min(count, start + rows))

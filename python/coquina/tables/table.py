@@ -98,7 +98,7 @@ class Table(Queries):
         self._waiting = WaitingRows(layout)
         self._row: np.dtype[Any] | Literal[False] | None = False
         #: Texts of conditions that were read, and what conditions ask of indexes; for queries.
-        self.conditions = KnownConditions()
+        self.conditions = KnownConditions(layout)
         self.known_terms = KnownTerms()
         self._shape: tuple[object, RowShape] | None = None
         self._records: RecordColumn | Literal[False] | None = False
@@ -615,7 +615,7 @@ class Table(Queries):
     @property
     def indexes(self) -> Mapping[str, Any]:
         """The indexes by name: those of `create_index`, and PyTables' own, by column."""
-        return table_indexes.all_of(self)
+        return table_indexes.all_of(self, self.index_store.indexes)
 
     def create_index(
         self,

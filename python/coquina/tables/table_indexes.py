@@ -35,9 +35,8 @@ def store_of(layout: Layout) -> IndexStore:
     return IndexStore(partial(place_of, layout), partial(_source_of, layout))
 
 
-def all_of(table: Table) -> Mapping[str, Any]:
+def all_of(table: Table, ours: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the indexes of a table by name: ours, and PyTables' own, by column."""
-    ours = table.index_store.indexes
     return ours if table.layout.kind != "rows" else MappingProxyType({**_theirs(table), **ours})
 
 

@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 _COLUMNS_LOWERED = 2
 
 
-def taken(table: Table, columns: dict[str, Column], rows: Rows) -> Batch:
-    """Return the values of a few rows."""
-    if len(columns) > 1 and len(rows):
-        return take_rows(table, columns, rows)
-    return take(columns, rows)
-
-
 def take(columns: dict[str, Column], rows: npt.NDArray[Any] | slice) -> Batch:
     """Return the values of rows by their numbers, in any order, also repeated; or by a slice."""
     if isinstance(rows, slice) or len(columns) < _COLUMNS_LOWERED:

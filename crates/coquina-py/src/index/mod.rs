@@ -1,5 +1,6 @@
 //! Indexes: rows sorted by keys, the search of what was stored of them, and the sets that are asked for and found.
 
+mod choice;
 mod current;
 mod key_ranges;
 mod progress;
@@ -21,7 +22,10 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<terms::Term>()?;
     module.add_class::<terms::Both>()?;
     module.add_class::<terms::Either>()?;
-    module.add_function(wrap_pyfunction!(terms::condition_trees, module)?)?;
+    module.add_class::<terms::IndexOperands>()?;
+    module.add_class::<terms::ConditionTerms>()?;
+    module.add_class::<choice::IndexChoice>()?;
+    module.add_function(wrap_pyfunction!(choice::index_choice, module)?)?;
     module.add_class::<spans::PySpans>()?;
     module.add_class::<zones::IndexZones>()?;
     module.add_class::<current::CurrentIndex>()?;

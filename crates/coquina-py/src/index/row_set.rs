@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use coquina::index::RowSet;
-use coquina::query::RowCondition;
+use coquina::query::{FoundRows, RowCondition};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -12,6 +12,7 @@ use pyo3::types::PyRange;
 
 use crate::errors::Raised;
 use crate::lazy::Lazy;
+use crate::tuples::tuple_struct;
 
 type Rows<'py> = Bound<'py, PyArray1<i64>>;
 type Ranges<'py> = Bound<'py, PyArray2<i64>>;
@@ -19,7 +20,7 @@ type Ranges<'py> = Bound<'py, PyArray2<i64>>;
 /// Numbers of rows, and ranges of which nothing is known.
 #[pyclass(frozen, name = "RowSet", module = "coquina._core")]
 pub(crate) struct PyRowSet {
-    set: RowSet,
+    pub(super) set: RowSet,
     /// What was handed out of it.
     rows: PyOnceLock<Py<PyArray1<i64>>>,
     open: PyOnceLock<Py<PyArray2<i64>>>,
@@ -158,9 +159,44 @@ impl PyRowSet {
 
     /// A condition on `count` rows that holds at those of the set; it is walked over in such chunks.
     fn lazy(&self, py: Python<'_>, count: u64, chunk_rows: u64, block_rows: u64) -> Result<Lazy, Raised> {
-        let open: Vec<[i64; 2]> = self.set.open().iter().map(|range| [range.start, range.end]).collect();
-        let made = || RowCondition::new(self.set.rows(), &open, count, chunk_rows, block_rows);
+        let boxes = Boxes { count, chunk_rows, block_rows };
         // Nothing of it is stored: what it is put together with says how both are walked over.
-        Ok(Lazy::of(Arc::new(py.detach(made)?), false))
+        Ok(Lazy::of(Arc::new(py.detach(|| boxes.rows(self.set.rows(), self.set.open()))?), false))
+    }
+
+    /// A condition, which an index has answered with this set: of an exact one the rest is left to be computed.
+    fn condition(
+        &self,
+        py: Python<'_>,
+        boxes: Boxes,
+        condition: &Lazy,
+        rest: Vec<PyRef<'_, Lazy>>,
+    ) -> Result<Lazy, Raised> {
+        let all = Arc::clone(&condition.source);
+        let rest: Vec<_> = rest.iter().map(|rest| Arc::clone(&rest.source)).collect();
+        let made = || -> coquina::Result<_> {
+            let set = &self.set;
+            let found = if set.is_exact() {
+                let open =
+                    if set.open().is_empty() { None } else { Some((boxes.rows(&[], set.open())?, all)) };
+                FoundRows { known: boxes.rows(&set.known(), &[])?, rest, open }
+            } else {
+                FoundRows { known: boxes.rows(set.rows(), set.open())?, rest: vec![all], open: None }
+            };
+            found.condition()
+        };
+        Ok(Lazy::of_program(py.detach(made)?))
+    }
+}
+
+tuple_struct! {
+    /// How many rows a table has, and how they are walked over.
+    struct Boxes { count: u64, chunk_rows: u64, block_rows: u64 }
+}
+
+impl Boxes {
+    fn rows(&self, rows: &[i64], open: &[Range<i64>]) -> coquina::Result<RowCondition> {
+        let open: Vec<[i64; 2]> = open.iter().map(|range| [range.start, range.end]).collect();
+        RowCondition::new(rows, &open, self.count, self.chunk_rows, self.block_rows)
     }
 }

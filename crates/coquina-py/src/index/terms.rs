@@ -1,29 +1,30 @@
 //! What a condition asks of indexes, as objects: terms, joined by and and or.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use coquina::Error;
-use coquina::index::terms::{Node, Operand, Tree, trees};
+use coquina::index::terms::{Operand, Operands, Terms, Tree, row_bytes};
 use coquina::index::{KeyKind, Wanted};
-use coquina::query::TimeType;
-use coquina::query::condition::{ItemType, NumberType};
+use coquina::query::condition::NumberType;
+use coquina::query::{ColumnValues, QueryColumn};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBool, PyList, PyTuple};
 
 use super::key_ranges::PyKeyRanges;
+use crate::conditions::{ReadText, column_of};
 use crate::errors::Raised;
+use crate::lazy::Lazy;
 
-/// What is asked of one operand.
+/// What is asked of one index.
 #[pyclass(frozen, module = "coquina._core")]
 pub(crate) struct Term {
-    /// What the index was made of, as Python has it.
+    /// The index, as Python has it.
     #[pyo3(get)]
-    operand: Py<PyAny>,
+    index: Py<PyAny>,
     wanted: Wanted,
     /// Whether rows without a key meet it; None: some may.
     #[pyo3(get)]
-    missing: Option<bool>,
+    pub(super) missing: Option<bool>,
 }
 
 #[pymethods]
@@ -40,10 +41,9 @@ impl Term {
         PyKeyRanges { keys: Arc::clone(&self.wanted.maybe) }
     }
 
-    /// Whether it is told by keys alone which rows meet it.
-    #[getter]
-    fn is_whole(&self) -> bool {
-        self.missing.is_some() && self.wanted.is_sharp()
+    /// Which rows have keys that it wants, for those of which the index does not know that.
+    fn __call__<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.index.bind(py).getattr("source")?.call_method1("has", (self.maybe(), rows))
     }
 }
 
@@ -57,14 +57,6 @@ pub(crate) struct Both {
     is_whole: bool,
 }
 
-#[pymethods]
-impl Both {
-    #[new]
-    fn new(parts: Py<PyTuple>, is_whole: bool) -> Self {
-        Self { parts, is_whole }
-    }
-}
-
 /// What meets any of the parts.
 #[pyclass(frozen, module = "coquina._core")]
 pub(crate) struct Either {
@@ -72,132 +64,142 @@ pub(crate) struct Either {
     parts: Py<PyTuple>,
 }
 
-#[pymethods]
-impl Either {
-    #[new]
-    fn new(parts: Py<PyTuple>) -> Self {
-        Self { parts }
-    }
+/// All that the indexes of a table know the values of.
+#[pyclass(frozen, module = "coquina._core")]
+pub(crate) struct IndexOperands {
+    pub(super) known: Operands,
+    /// The indexes, as Python has them.
+    pub(super) indexes: Vec<Py<PyAny>>,
 }
 
-/// An operand as Python has it, and what the reader of trees knows of it.
+/// What an index was made of: the kind of its keys, a column or a text, and other programs of its values and its mask.
 #[derive(FromPyObject)]
-struct Given {
-    kind: String,
-    width: usize,
-    can_be_nan: bool,
-    can_be_null: bool,
-}
+struct Made<'py>(
+    Py<PyAny>,
+    String,
+    Option<Bound<'py, PyAny>>,
+    Option<PyRef<'py, ReadText>>,
+    Option<PyRef<'py, Lazy>>,
+    Option<PyRef<'py, Lazy>>,
+);
 
-/// The trees of the nodes of these numbers: what the condition that they are asks of indexes.
-///
-/// A node is a tuple that begins with its kind: `("values", operand, type)`, `("mask", operand)`, `("known", value)`,
-/// `("constant", type, bytes)`, `("cast", node, type)`, `("call", name, nodes, is_truth)`,
-/// `("lookup", operand, type, table, other)`, `("among", operand, type, items)`, `("among texts", operand, texts)`,
-/// `("matches", operand, op, text)`, `("other", is_truth)`. Types are NumPy's names.
-#[pyfunction]
-pub(crate) fn condition_trees<'py>(
-    py: Python<'py>,
-    nodes: &Bound<'py, PyList>,
-    operands: &Bound<'py, PyList>,
-    wanted: Vec<usize>,
-) -> Result<Vec<Option<Py<PyAny>>>, Raised> {
-    let given: Vec<Given> = operands.extract()?;
-    let nodes = nodes.iter().map(|node| node_of(&node)).collect::<Result<Vec<_>, Raised>>()?;
-    let known = given
-        .iter()
-        .map(|one| Ok(Operand { kind: KeyKind::by_name(&one.kind)?, width: one.width }))
-        .collect::<Result<Vec<_>, Error>>()?;
-    let found = trees(&nodes, &known)?;
-    let mut made = Made { py, operands, given, known: HashMap::new() };
-    let tree = |at: usize| found.get(at).and_then(Option::as_ref);
-    Ok(wanted
-        .into_iter()
-        .map(|at| tree(at).map(|tree| made.tree(tree)).transpose())
-        .collect::<PyResult<_>>()?)
-}
-
-/// Trees as objects: one for each, however often it stands in others.
-struct Made<'a, 'py> {
-    py: Python<'py>,
-    operands: &'a Bound<'py, PyList>,
-    given: Vec<Given>,
-    known: HashMap<*const Tree, Py<PyAny>>,
-}
-
-impl Made<'_, '_> {
-    fn tree(&mut self, tree: &Arc<Tree>) -> PyResult<Py<PyAny>> {
-        let key = Arc::as_ptr(tree);
-        if let Some(known) = self.known.get(&key) {
-            return Ok(known.clone_ref(self.py));
+#[pymethods]
+impl IndexOperands {
+    /// Of indexes, each a tuple: the index, the kind of its keys, a column as conditions know it or None, the text
+    /// that it is of or None, another program of its values or None, one of its mask or None. Of several for one column the first is asked.
+    #[new]
+    fn new(indexes: &Bound<'_, PyList>) -> Result<Self, Raised> {
+        let mut made = Self { known: Operands::default(), indexes: Vec::with_capacity(indexes.len()) };
+        for one in indexes {
+            let Made(index, kind, column, text, values, mask) = one.extract()?;
+            let kind = KeyKind::by_name(&kind)?;
+            let column = column.as_ref().map(column_of).transpose()?;
+            let operand = Operand {
+                kind,
+                width: column.as_ref().map_or(0, width_of),
+                can_be_nan: matches!(
+                    kind,
+                    KeyKind::Time | KeyKind::Number(NumberType::F32 | NumberType::F64)
+                ),
+                can_be_null: column.as_ref().is_some_and(can_be_null),
+            };
+            if let Some(column) = &column {
+                made.known.add_column(operand, column)?;
+            } else if let Some(text) = &text {
+                let text = &text.text;
+                let source = text.source().map_err(crate::conditions::raised)?;
+                made.known.add_expression(operand, &source, text.ty().stored());
+            }
+            if let Some(values) = &values {
+                made.known.add_values(&values.source);
+            }
+            if let Some(mask) = &mask {
+                made.known.add_mask(&mask.source);
+            }
+            made.indexes.push(index);
         }
-        let made = match &**tree {
-            Tree::Known(value) => PyBool::new(self.py, *value).to_owned().into_any().unbind(),
-            Tree::Term(operand, wanted) => {
-                let given = &self.given[*operand];
-                let missing = wanted.missing(given.can_be_nan, given.can_be_null);
-                let operand = self.operands.get_item(*operand)?.unbind();
-                Py::new(self.py, Term { operand, wanted: wanted.clone(), missing })?.into_any()
-            }
-            Tree::Both { parts, is_whole } => {
-                let parts = self.parts(parts)?;
-                Py::new(self.py, Both { parts, is_whole: *is_whole })?.into_any()
-            }
-            Tree::Either(parts) => {
-                let parts = self.parts(parts)?;
-                Py::new(self.py, Either { parts })?.into_any()
-            }
-        };
-        self.known.insert(key, made.clone_ref(self.py));
         Ok(made)
     }
 
-    fn parts(&mut self, parts: &[Arc<Tree>]) -> PyResult<Py<PyTuple>> {
-        let parts = parts.iter().map(|part| self.tree(part)).collect::<PyResult<Vec<_>>>()?;
-        Ok(PyTuple::new(self.py, parts)?.unbind())
+    /// Whether there are none.
+    #[getter]
+    fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// What a condition asks; None if that is nothing that the indexes answer.
+    fn terms(slf: &Bound<'_, Self>, condition: &Lazy) -> Result<Option<ConditionTerms>, Raised> {
+        let py = slf.py();
+        let known = &slf.get().known;
+        let terms = py.detach(|| known.terms(&condition.source))?;
+        let row_bytes = row_bytes(&condition.source);
+        let operands = slf.clone().unbind();
+        Ok(terms.tree.is_some().then_some(ConditionTerms { terms, operands, row_bytes }))
     }
 }
 
-/// A type by NumPy's name; nothing for one without kernels.
-fn type_of(name: &Bound<'_, PyAny>) -> PyResult<Option<ItemType>> {
-    let name: &str = name.extract()?;
-    if name == ItemType::Half.name() {
-        return Ok(Some(ItemType::Half));
+impl IndexOperands {
+    pub(super) fn term(&self, py: Python<'_>, operand: usize, wanted: &Wanted) -> Term {
+        let missing = self.known.all()[operand].missing(wanted);
+        Term { index: self.indexes[operand].clone_ref(py), wanted: wanted.clone(), missing }
     }
-    let number = NumberType::by_name(name).map(ItemType::Number);
-    Ok(number.or_else(|| TimeType::by_name(name).map(ItemType::Time)))
-}
 
-/// Bytes of Python's.
-fn bytes_of(bytes: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
-}
-
-fn node_of(node: &Bound<'_, PyAny>) -> Result<Node, Raised> {
-    let node = node.cast::<PyTuple>().map_err(PyErr::from)?;
-    let part = |at: usize| node.get_item(at);
-    let kind: String = part(0)?.extract()?;
-    let number = || -> PyResult<usize> { part(1)?.extract() };
-    Ok(match kind.as_str() {
-        "values" => Node::Values(number()?, type_of(&part(2)?)?),
-        "mask" => Node::Mask(number()?),
-        "known" => Node::Known(part(1)?.extract()?),
-        "constant" => Node::Constant(type_of(&part(1)?)?, bytes_of(&part(2)?)?),
-        "cast" => Node::Cast(number()?, type_of(&part(2)?)?),
-        "call" => Node::Call(part(1)?.extract()?, part(2)?.extract()?, part(3)?.extract()?),
-        "lookup" => Node::Lookup {
-            operand: number()?,
-            ty: type_of(&part(2)?)?,
-            table: bytes_of(&part(3)?)?,
-            other: bytes_of(&part(4)?)?,
-        },
-        "among" => Node::Among(number()?, type_of(&part(2)?)?, bytes_of(&part(3)?)?),
-        "among texts" => {
-            let texts: Vec<Bound<'_, PyAny>> = part(2)?.extract()?;
-            Node::AmongTexts(number()?, texts.iter().map(bytes_of).collect::<PyResult<_>>()?)
+    /// The names of the indexes that a tree asks.
+    pub(super) fn names(&self, py: Python<'_>, tree: &Tree, names: &mut BTreeSet<String>) -> PyResult<()> {
+        match tree {
+            Tree::Known(_) => {}
+            Tree::Term(operand, _) => {
+                names.insert(self.indexes[*operand].bind(py).getattr("name")?.extract()?);
+            }
+            Tree::Both { parts, .. } | Tree::Either(parts) => {
+                parts.iter().try_for_each(|part| self.names(py, part, names))?;
+            }
         }
-        "matches" => Node::Matches(number()?, part(2)?.extract()?, bytes_of(&part(3)?)?),
-        "other" => Node::Other(part(1)?.extract()?),
-        _ => return Err(Error::invalid(format!("node {kind:?} of a condition")).into()),
-    })
+        Ok(())
+    }
+
+    pub(super) fn tree(&self, py: Python<'_>, tree: &Tree) -> PyResult<Py<PyAny>> {
+        let all = |parts: &[Arc<Tree>]| -> PyResult<Py<PyTuple>> {
+            let parts = parts.iter().map(|part| self.tree(py, part)).collect::<PyResult<Vec<_>>>()?;
+            Ok(PyTuple::new(py, parts)?.unbind())
+        };
+        Ok(match tree {
+            Tree::Known(value) => PyBool::new(py, *value).to_owned().into_any().unbind(),
+            Tree::Term(operand, wanted) => Py::new(py, self.term(py, *operand, wanted))?.into_any(),
+            Tree::Both { parts, is_whole } => {
+                Py::new(py, Both { parts: all(parts)?, is_whole: *is_whole })?.into_any()
+            }
+            Tree::Either(parts) => Py::new(py, Either { parts: all(parts)? })?.into_any(),
+        })
+    }
+}
+
+/// Bytes of a text at most: of code points too, as one of 4 bytes takes no more than these in UTF-8.
+fn width_of(column: &QueryColumn) -> usize {
+    match &column.values {
+        ColumnValues::FixedBytes(source) | ColumnValues::FixedPoints(source) => source.item_bytes(),
+        _ => 0,
+    }
+}
+
+fn can_be_null(column: &QueryColumn) -> bool {
+    column.mask.is_some() || matches!(column.values, ColumnValues::Categories { .. })
+}
+
+/// What a condition asks of indexes.
+#[pyclass(frozen, module = "coquina._core")]
+pub(crate) struct ConditionTerms {
+    pub(super) terms: Terms,
+    pub(super) operands: Py<IndexOperands>,
+    /// What is decoded for each row to compute the condition.
+    pub(super) row_bytes: u64,
+}
+
+#[pymethods]
+impl ConditionTerms {
+    /// All that it asks, as a tree.
+    #[getter]
+    fn tree(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.terms.tree.as_ref().map(|tree| self.operands.get().tree(py, tree)).transpose()
+    }
 }

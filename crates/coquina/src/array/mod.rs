@@ -7,6 +7,7 @@
 
 mod adopt;
 mod changes;
+mod elements;
 mod geometry;
 mod handle;
 mod known_items;
@@ -24,6 +25,7 @@ mod verify;
 mod write;
 
 pub use crate::frame::b2nd::Meta;
+pub use elements::Elements;
 pub use geometry::{
     Access, AxisSelection, Bounds, BoxSource, Grid, Known, NextRowPlane, Points, RowPlanes, Selection, Walk,
     Window, check_box, copy_region, default_walk, partition,

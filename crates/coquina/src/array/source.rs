@@ -1,5 +1,6 @@
 //! An array as a source of boxes: each box read by the thread that asks for it.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,6 +12,10 @@ use crate::base::pool::Job;
 use crate::store::Access;
 
 impl BoxSource for Array {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.state().grid.shape().to_vec()
     }
@@ -114,6 +119,10 @@ pub struct Part {
 }
 
 impl BoxSource for Part {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.array.shape()
     }

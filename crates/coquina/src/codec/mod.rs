@@ -7,6 +7,7 @@
 //! Invariant: encoded bytes depend on level, dictionary and input only, not on what a thread did before.
 
 mod blosclz;
+mod byte_counts;
 mod deflate;
 mod frequencies;
 mod lz4;

@@ -7,13 +7,12 @@
 //! In: a stream. Out: lengths and claims, by integer arithmetic: the same bytes give the same answer everywhere.
 //! Cost: under a microsecond on a stream that is not noise (it leaves after one segment), 5 GB/s on noise.
 
+use super::byte_counts::ByteCounts;
+
 /// Bytes judged together. A prefix is a whole number of them, or the whole stream.
 const SEGMENT_BYTES: usize = 16384;
 /// Shorter streams are not judged.
 const JUDGED_BYTES_MIN: usize = 2048;
-/// Byte values are counted in the first `SAMPLE_BYTES` of every `SAMPLE_STRIDE`.
-const SAMPLE_BYTES: usize = 512;
-const SAMPLE_STRIDE: usize = 4096;
 /// Four-byte grams are looked up at the first `PROBES` places of every `PROBE_STRIDE` bytes, and every
 /// `KEEP`th one is remembered.
 const PROBES: usize = 64;
@@ -77,21 +76,8 @@ pub(super) fn noise_prefix(stream: &[u8], coder: Coder) -> usize {
 
 /// Whether byte values are spread evenly: the number of equal pairs in a sample, against what chance gives.
 fn is_uniform(segment: &[u8], excess: u64) -> bool {
-    // Four tables, so that equal bytes in a row do not wait for each other's count.
-    let mut counts = [[0_u16; 256]; 4];
-    let mut total = 0;
-    for part in segment.chunks(SAMPLE_STRIDE) {
-        let (quads, _) = part[..part.len().min(SAMPLE_BYTES)].as_chunks::<4>();
-        for quad in quads {
-            for (table, &byte) in counts.iter_mut().zip(quad) {
-                table[usize::from(byte)] += 1;
-            }
-        }
-        total += 4 * quads.len() as u64;
-    }
-    let count = |value: usize| counts.iter().map(|table| u64::from(table[value])).sum::<u64>();
-    let equal_pairs = (0..256).map(|value| count(value) * count(value)).sum::<u64>() - total;
-    total > 0 && equal_pairs * 256_000 <= total * (total - 1) * (1000 + excess)
+    let counts = ByteCounts::of(segment);
+    counts.pairs() > 0 && counts.equal_pairs() * 256_000 <= counts.pairs() * (1000 + excess)
 }
 
 fn gram(bytes: &[u8]) -> u32 {

@@ -193,6 +193,36 @@ fn cut_and_flipped_streams_give_an_error_or_bytes_but_never_a_panic() {
     }
 }
 
+/// How many sequences the blocks of a Zstd frame have, none of them raw: RFC 8878, sections 3.1.1.1 to 3.1.1.3.2.
+fn zstd_sequences(frame: &[u8]) -> usize {
+    let content_size_bytes = [1, 2, 4, 8][usize::from(frame[4] >> 6)];
+    assert_eq!(frame[4] & 0x23, 0x20, "a single segment without a dictionary");
+    let (mut at, mut sequences) = (5 + content_size_bytes, 0);
+    loop {
+        let header =
+            usize::from(frame[at]) | usize::from(frame[at + 1]) << 8 | usize::from(frame[at + 2]) << 16;
+        let (is_last, kind, bytes) = (header & 1 == 1, header >> 1 & 3, header >> 3);
+        assert_eq!(kind, 2, "a compressed block");
+        let block = &frame[at + 3..][..bytes];
+        let first = block.iter().take(5).rev().fold(0_u64, |word, &byte| word << 8 | u64::from(byte));
+        let is_coded = first & 3 >= 2;
+        // Raw literals and runs say one size; coded ones two.
+        let literals = match (is_coded, first >> 2 & 3) {
+            (false, 0 | 2) => 1 + (first >> 3 & 0x1f),
+            (false, 1) => 2 + (first >> 4 & 0xfff),
+            (false, _) => 3 + (first >> 4 & 0xf_ffff),
+            (true, 0 | 1) => 3 + (first >> 14 & 0x3ff),
+            (true, 2) => 4 + (first >> 18 & 0x3fff),
+            (true, _) => 5 + (first >> 22 & 0x3_ffff),
+        };
+        sequences += usize::from(block[usize::try_from(literals).unwrap()]);
+        at += 3 + bytes;
+        if is_last {
+            return sequences;
+        }
+    }
+}
+
 #[test]
 fn zstd_codes_skewed_bytes_without_repeats_by_their_frequencies() {
     let mut state = 1_u64;
@@ -205,6 +235,7 @@ fn zstd_codes_skewed_bytes_without_repeats_by_their_frequencies() {
     let stream: Vec<u8> = (0..16384).map(|_| letter()).collect();
     let wanted = frequencies::coded_bytes(&stream);
     let repeated = stream[..2000].repeat(8);
+    let noisy: Vec<u8> = (0..8000).map(|_| letter() << 4 | letter()).collect();
     for level in 1..=LEVEL_MAX {
         let zstd = by_name("zstd").unwrap();
         let coded = |stream: &[u8]| {
@@ -214,10 +245,15 @@ fn zstd_codes_skewed_bytes_without_repeats_by_their_frequencies() {
             let decoder = zstd.decoder(&DecodeOptions::default()).unwrap();
             decoder.decode(&out[..bytes], &mut back).unwrap();
             assert_eq!(back, stream);
-            bytes
+            (bytes, zstd_sequences(&out[..bytes]))
         };
+        let (bytes, sequences) = coded(&stream);
         // A search alone takes a tenth more at most levels.
-        assert!(coded(&stream) < wanted + wanted / 32, "level {level}: {} for {wanted}", coded(&stream));
-        assert!(coded(&repeated) < wanted / 4, "level {level}");
+        assert!(bytes < wanted + wanted / 32, "level {level}: {bytes} for {wanted}");
+        assert_eq!(sequences, 0, "level {level}");
+        let (bytes, sequences) = coded(&repeated);
+        assert!(bytes < wanted / 4 && sequences > 0, "level {level}");
+        // Where values are many, what a search has found is left.
+        assert!(coded(&noisy).0 < noisy.len(), "level {level}");
     }
 }

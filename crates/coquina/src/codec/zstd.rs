@@ -11,7 +11,7 @@ use zstd_safe::{
     CCtx, CDict, CParameter, DCtx, DDict, InBuffer, OutBuffer, ParamSwitch, ResetDirective, Strategy,
 };
 
-use super::frequencies::{coded_bytes, repeats_little};
+use super::frequencies::{Values, coded_bytes, repeats_little};
 use super::noise::{Coder, is_matchless, noise_prefix};
 use super::zstd_params::{self, Choice};
 use super::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Pieces, Samples, Shape};
@@ -54,6 +54,8 @@ const LEAST_SEARCH: i32 = -131_072;
 const FAST_LEVEL: u8 = 2;
 /// At these such a part more is no loss, for streams that are decoded twice as fast.
 const FAST_SHARE: usize = 32;
+/// Where bytes take more bits each, a search takes little time, as it finds nothing to look at.
+const CODED_BITS_MAX: usize = 5;
 /// Shorter streams are searched only.
 const FREQUENCIES_BYTES_MIN: usize = 2048;
 /// Bytes of a block's header.
@@ -166,18 +168,17 @@ impl Encoder {
         } else {
             zstd_params::choice(self.level, self.shape)
         };
-        let is_long = stream.len() >= FREQUENCIES_BYTES_MIN;
+        let values = if stream.len() < FREQUENCIES_BYTES_MIN { Values::Many } else { Values::of(stream) };
         // A search would take more time than all else, for nothing.
-        if is_long && self.level <= FAST_LEVEL && repeats_little(stream) {
-            let is_noise = coded_bytes(stream) > stream.len() - stream.len() / FAST_SHARE;
-            if let Some(bytes) = (!is_noise).then(|| literals(stream, out)).flatten() {
+        if values == Values::Few && self.level <= FAST_LEVEL && is_without_matches(stream) {
+            if let Some(bytes) = literals(stream, out) {
                 return Some(bytes);
             }
         }
         context.set(choice)?;
         let matched = context.context.compress2(out, stream).ok()?;
         // Without matches a byte takes a bit at least.
-        let is_possible = is_long && matched > stream.len() / 8;
+        let is_possible = values != Values::Many && matched > stream.len() / 8;
         let better = is_possible.then(|| self.without_matches(stream, matched, out)).flatten();
         Some(better.unwrap_or(matched))
     }
@@ -196,6 +197,11 @@ impl Encoder {
             Some(bytes)
         })
     }
+}
+
+/// Whether a stream of few values is best coded without a search, told from samples.
+fn is_without_matches(stream: &[u8]) -> bool {
+    repeats_little(stream) && coded_bytes(stream) < stream.len() / 8 * CODED_BITS_MAX
 }
 
 /// Codes a stream by frequencies alone; `None` if it does not fit.

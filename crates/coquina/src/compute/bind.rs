@@ -7,6 +7,7 @@
 //! their bounds decide a condition, nothing is decoded either; where they decide a part of it, what only that part
 //! needs is not.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -91,6 +92,20 @@ impl Bound {
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The operands, by number.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// One of the nodes of the program by itself.
+    ///
+    /// # Errors
+    /// `Invalid` for one that there is not.
+    pub fn part(&self, node: usize) -> Result<Self> {
+        let program = Program::new(&self.program.tree().part(node)?)?;
+        Self::new(program, self.inputs.clone(), self.shape.clone())
     }
 
     /// What has been done so far.
@@ -281,6 +296,10 @@ impl Bound {
 }
 
 impl BoxSource for Bound {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.shape.clone()
     }

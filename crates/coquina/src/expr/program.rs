@@ -71,6 +71,11 @@ fn rooms(rooms: &mut Vec<Aligned>, count: usize) {
 }
 
 impl Program {
+    /// The tree that it was compiled of.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// The type of the result's items.
     pub fn output(&self) -> Type {
         self.output

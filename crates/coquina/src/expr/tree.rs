@@ -45,6 +45,20 @@ impl Tree {
         Ok(Self { nodes, types })
     }
 
+    /// The nodes, each behind what it is computed of, with the types of their items.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (&Node, Type)> {
+        self.nodes.iter().zip(self.types.iter().copied())
+    }
+
+    /// The tree of one of the nodes.
+    ///
+    /// # Errors
+    /// `Invalid` for one that there is not.
+    pub fn part(&self, node: usize) -> Result<Self> {
+        let missing = || Error::invalid(format!("node {node} of {}", self.nodes.len()));
+        Self::new(self.nodes.get(..=node).ok_or_else(missing)?.to_vec())
+    }
+
     /// The type of the result.
     pub fn output(&self) -> Type {
         self.types.last().copied().unwrap_or(Type::Bool)

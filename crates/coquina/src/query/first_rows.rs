@@ -2,6 +2,7 @@
 //!
 //! Invariant: a box of these rows is the box of the source; what lies behind them is never read.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,13 +10,17 @@ use crate::array::{Bounds, BoxSource, Known, NextRowPlane, Walk, check_box};
 use crate::base::error::Result;
 
 /// Some rows of a source, from the first one on.
-pub(super) struct FirstRows {
-    pub(super) source: Arc<dyn BoxSource>,
+pub(crate) struct FirstRows {
+    pub(crate) source: Arc<dyn BoxSource>,
     /// How many, no more than the source has.
     pub(super) rows: u64,
 }
 
 impl BoxSource for FirstRows {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         let mut shape = self.source.shape();
         if let Some(len) = shape.first_mut() {

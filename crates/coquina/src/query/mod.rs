@@ -8,6 +8,7 @@ pub mod condition;
 mod fingerprints;
 mod first_rows;
 mod fold;
+mod found_rows;
 mod gather;
 pub mod group;
 mod group_rows;
@@ -39,7 +40,9 @@ mod walk;
 
 pub use columns::{Categories, ColumnPlace, ColumnValues, QueryColumn, TimeType, TimeUnit};
 pub use fingerprints::fingerprints;
+pub(crate) use first_rows::FirstRows;
 pub use fold::{Folded, scan_fold};
+pub use found_rows::FoundRows;
 pub use group_rows::{GroupColumn, GroupRows};
 pub use ordering::Direction;
 pub use row_condition::RowCondition;

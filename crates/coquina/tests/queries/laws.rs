@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use coquina::expr::text::TextErrorKind;
-use coquina::query::condition::{ItemType, NumberType, Parameter, condition, expression};
+use coquina::query::condition::{Constant, ItemType, NumberType, Parameter, condition, expression};
 use coquina::query::{Categories, ColumnValues, QueryColumn, TimeType, TimeUnit};
 use proptest::prelude::*;
 
@@ -181,7 +181,7 @@ proptest! {
         ),
     ) {
         let text = pieces.join(" ");
-        let given = [("p".to_owned(), Parameter::List(vec![None, Some(Parameter::Int(1))]))];
+        let given = [("p".to_owned(), Parameter::List(vec![None, Some(Constant::Int(1).into())]))];
         if let Ok(source) = condition(&text, &columns(), &given) {
             let mut truths = [0; 3];
             source.fill(&[0], &[3], &mut truths).unwrap();

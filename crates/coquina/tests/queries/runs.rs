@@ -1,7 +1,7 @@
 //! Runs the steps of a case on one table.
 
 use coquina::expr::text::{TextError, TextErrorKind};
-use coquina::query::condition::{ItemType, Parameter};
+use coquina::query::condition::{Constant, ItemType, Parameter};
 use coquina::query::group::Aggregation;
 use coquina::query::{Direction, Select};
 use coquina::table::Changes;
@@ -22,11 +22,11 @@ pub(crate) enum Failure {
 
 fn parameters(step: &Step) -> Vec<(String, Parameter)> {
     let one = |cell: &Cell, kind: &Kind| match (cell, kind.base.as_str()) {
-        (Cell::Bool(value), _) => Parameter::Bool(*value),
-        (Cell::Int(value), "int") => Parameter::Int(*value),
-        (Cell::Float(value), "float") => Parameter::Float(*value),
-        (Cell::Bytes(text), "text") => Parameter::Text(String::from_utf8(text.clone()).unwrap()),
-        (Cell::Bytes(text), _) => Parameter::Bytes(text.clone()),
+        (Cell::Bool(value), _) => Constant::Bool(*value).into(),
+        (Cell::Int(value), "int") => Constant::Int(*value).into(),
+        (Cell::Float(value), "float") => Constant::Float(*value).into(),
+        (Cell::Bytes(text), "text") => Constant::Text(String::from_utf8(text.clone()).unwrap()).into(),
+        (Cell::Bytes(text), _) => Constant::Bytes(text.clone()).into(),
         (Cell::Time(count), _) => Parameter::Time(tables::time_type(kind), *count),
         (cell, base) => Parameter::Number(tables::type_of(base).unwrap(), tables::item(cell, kind)),
     };

@@ -3,6 +3,7 @@
 //! Whoever walks over all of it (a reduction, the writer of a new array) asks for boxes along its walk: chunks, and
 //! within a chunk blocks, since these cost least.
 
+use std::any::Any;
 use std::ops::Range;
 
 use coquina_kernels::boxes::{Axis, Steps, copy_box};
@@ -37,6 +38,11 @@ pub trait BoxSource: Send + Sync {
     /// `OutOfBounds` for a box that leaves the shape, `Invalid` for an `out` of another size, and what goes wrong
     /// with reading or computing.
     fn fill(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Result<()>;
+
+    /// It as what it is, for those who know of such sources: what a condition asks of indexes is read from them.
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 
     /// The one item that all items of the box are, where that is known without decoding any of them.
     fn uniform(&self, _start: &[u64], _shape: &[u64]) -> Option<Vec<u8>> {

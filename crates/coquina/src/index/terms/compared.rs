@@ -1,29 +1,25 @@
 //! Comparisons of items with a constant, item by item, after they were cast.
 //!
-//! Source: NumPy's casts and comparisons, by the kernels that conditions are computed with. What is no time compares as
-//! unequal, as NaN does.
+//! Source: NumPy's casts and comparisons, by the kernels that conditions are computed with.
 
 use coquina_kernels::elementwise::{Kernel, cast, kernel};
-use coquina_kernels::items::{Aligned, Number, bytes_of, items};
+use coquina_kernels::items::{Aligned, Number, items};
 use coquina_kernels::{Type, best_level};
 
-use crate::query::condition::{ItemType, half};
-
-/// One value with its type; of half precision in single precision.
+/// One value with its type.
 #[derive(Clone, Debug)]
 pub(super) struct Constant<'a> {
-    pub(super) ty: ItemType,
+    pub(super) ty: Type,
     pub(super) bytes: &'a [u8],
 }
 
 impl Constant<'_> {
-    /// Whether it is NaN, or no time.
+    /// Whether it is NaN.
     pub(super) fn is_nan(&self) -> bool {
         match self.ty {
-            ItemType::Half | ItemType::Number(Type::F32) => first::<f32>(self.bytes).is_some_and(f32::is_nan),
-            ItemType::Number(Type::F64) => first::<f64>(self.bytes).is_some_and(f64::is_nan),
-            ItemType::Time(_) => first(self.bytes) == Some(i64::MIN),
-            ItemType::Number(_) => false,
+            Type::F32 => first::<f32>(self.bytes).is_some_and(f32::is_nan),
+            Type::F64 => first::<f64>(self.bytes).is_some_and(f64::is_nan),
+            _ => false,
         }
     }
 }
@@ -39,8 +35,7 @@ fn first<T: Number>(bytes: &[u8]) -> Option<T> {
 /// A comparison that is ready to be made.
 pub(super) struct Compared<'a> {
     /// What the items are, and what they are cast to, one after the other.
-    steps: &'a [ItemType],
-    op: &'a str,
+    steps: &'a [Type],
     constant: Constant<'a>,
     kernel: Kernel,
 }
@@ -48,21 +43,13 @@ pub(super) struct Compared<'a> {
 impl<'a> Compared<'a> {
     /// The comparison by the operator of NumPy's name. `steps`: what the items are, and what they are cast to. Nothing
     /// for what the kernels do not have.
-    pub(super) fn new(op: &'a str, steps: &'a [ItemType], constant: Constant<'a>) -> Option<Self> {
+    pub(super) fn new(op: &'a str, steps: &'a [Type], constant: Constant<'a>) -> Option<Self> {
         let last = *steps.last()?;
-        let is_time = |ty: &ItemType| matches!(ty, ItemType::Time(_));
-        // Units of time are not changed here.
-        if steps.windows(2).any(|pair| pair[0] != pair[1] && pair.iter().any(is_time)) {
+        if constant.bytes.len() != constant.ty.bytes() {
             return None;
         }
-        if (is_time(&last) || is_time(&constant.ty)) && last != constant.ty {
-            return None;
-        }
-        if constant.bytes.len() != constant.ty.stored().bytes() {
-            return None;
-        }
-        let kernel = kernel(op, &[last.stored(), constant.ty.stored()])?;
-        (kernel.output == Type::Bool).then_some(Self { steps, op, constant, kernel })
+        let kernel = kernel(op, &[last, constant.ty])?;
+        (kernel.output == Type::Bool).then_some(Self { steps, constant, kernel })
     }
 
     /// How the items compare.
@@ -70,7 +57,7 @@ impl<'a> Compared<'a> {
         let mut memory = Aligned::new();
         memory.room(given.len()).copy_from_slice(given);
         let (mut ty, mut len) = (self.steps[0], given.len());
-        let count = len / ty.stored().bytes();
+        let count = len / ty.bytes();
         for &next in &self.steps[1..] {
             (memory, len) = self::cast_items(memory.room(len), ty, next);
             ty = next;
@@ -81,15 +68,7 @@ impl<'a> Compared<'a> {
             .for_each(|item| item.copy_from_slice(self.constant.bytes));
         let mut out = vec![0; count];
         (self.kernel.run)(best_level(), &[memory.room(len), room], &mut out);
-        let mut found: Vec<bool> = out.into_iter().map(|byte| byte != 0).collect();
-        if matches!(ty, ItemType::Time(_)) {
-            let is_none = self.constant.is_nan();
-            let times = items::<i64>(memory.room(len)).iter();
-            for (holds, _) in found.iter_mut().zip(times).filter(|(_, time)| is_none || **time == i64::MIN) {
-                *holds = self.op == "not_equal";
-            }
-        }
-        found
+        out.into_iter().map(|byte| byte != 0).collect()
     }
 
     /// How one item compares.
@@ -99,41 +78,24 @@ impl<'a> Compared<'a> {
 }
 
 /// Items as those of another type, and how many bytes they are.
-fn cast_items(given: &[u8], from: ItemType, to: ItemType) -> (Aligned, usize) {
-    let count = given.len() / from.stored().bytes();
+fn cast_items(given: &[u8], from: Type, to: Type) -> (Aligned, usize) {
+    let len = given.len() / from.bytes() * to.bytes();
     let mut memory = Aligned::new();
-    if to == ItemType::Half && from != to {
-        let halves: Vec<f32> = if from.stored() == Type::F64 {
-            items::<f64>(given).iter().map(|&value| half(value)).collect()
-        } else {
-            // NumPy rounds integers to single precision first.
-            let (mut singles, len) = cast_items(given, from, ItemType::Number(Type::F32));
-            items::<f32>(singles.room(len)).iter().map(|&value| half(value.into())).collect()
-        };
-        memory.room(4 * count).copy_from_slice(bytes_of(&halves));
-        return (memory, 4 * count);
-    }
-    let len = count * to.stored().bytes();
-    (cast(from.stored(), to.stored()).run)(best_level(), &[given], memory.room(len));
+    (cast(from, to).run)(best_level(), &[given], memory.room(len));
     (memory, len)
 }
 
 #[cfg(test)]
 mod tests {
+    use coquina_kernels::items::bytes_of;
+
     use super::*;
-    use crate::query::{TimeType, TimeUnit};
 
-    const F32: ItemType = ItemType::Number(Type::F32);
-    const F64: ItemType = ItemType::Number(Type::F64);
-    const I64: ItemType = ItemType::Number(Type::I64);
+    const F32: Type = Type::F32;
+    const F64: Type = Type::F64;
+    const I64: Type = Type::I64;
 
-    fn compared(
-        op: &str,
-        steps: &[ItemType],
-        ty: ItemType,
-        constant: &[u8],
-        given: &[u8],
-    ) -> Option<Vec<bool>> {
+    fn compared(op: &str, steps: &[Type], ty: Type, constant: &[u8], given: &[u8]) -> Option<Vec<bool>> {
         Compared::new(op, steps, Constant { ty, bytes: constant }).map(|found| found.of(given))
     }
 
@@ -148,26 +110,6 @@ mod tests {
             compared("equal", &[F64, F32], F32, &single, bytes_of(&[0.1_f64, 0.2])),
             Some(vec![true, false])
         );
-        // 1/3 in half precision.
-        let third = bytes_of(&[half(1.0 / 3.0)]).to_vec();
-        let given = bytes_of(&[1.0_f64 / 3.0, 0.333_25, 0.334]).to_vec();
-        assert_eq!(
-            compared("equal", &[F64, ItemType::Half], ItemType::Half, &third, &given),
-            Some(vec![true, true, false])
-        );
-    }
-
-    #[test]
-    fn what_is_no_time_is_unequal() {
-        let day = ItemType::Time(TimeType::instant(TimeUnit::Day));
-        let hour = ItemType::Time(TimeType::instant(TimeUnit::Hour));
-        let given = bytes_of(&[i64::MIN, 3, 5]).to_vec();
-        let at = |count: i64| bytes_of(&[count]).to_vec();
-        assert_eq!(compared("less", &[day], day, &at(4), &given), Some(vec![false, true, false]));
-        assert_eq!(compared("not_equal", &[day], day, &at(3), &given), Some(vec![true, false, true]));
-        assert_eq!(compared("greater_equal", &[day], day, &at(i64::MIN), &given), Some(vec![false; 3]));
-        assert_eq!(compared("less", &[day, hour], hour, &at(4), &given), None);
-        assert_eq!(compared("less", &[day], I64, &at(4), &given), None);
-        assert_eq!(compared("add", &[I64], I64, &at(4), &given), None);
+        assert_eq!(compared("add", &[I64], I64, bytes_of(&[4_i64]), bytes_of(&[3_i64])), None);
     }
 }

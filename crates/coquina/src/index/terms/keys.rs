@@ -29,24 +29,24 @@ fn domain(kind: KeyKind) -> RangeInclusive<u64> {
     ends[0].unwrap_or(0)..=ends[1].unwrap_or(kind.key_max())
 }
 
-fn is_float(ty: ItemType) -> bool {
-    matches!(ty, ItemType::Half | ItemType::Number(Type::F32 | Type::F64))
+fn is_float(ty: Type) -> bool {
+    matches!(ty, Type::F32 | Type::F64)
 }
 
 /// Whether a cast keeps the order of items.
-fn is_monotone(from: ItemType, to: ItemType) -> bool {
+fn is_monotone(from: Type, to: Type) -> bool {
     match from {
-        ItemType::Time(_) | ItemType::Number(Type::C64 | Type::C128) => false,
+        Type::C64 | Type::C128 => false,
         _ if is_float(from) => is_float(to),
-        ItemType::Half | ItemType::Number(_) => is_float(to) || is_safe(from, to),
+        _ => is_float(to) || is_safe(ItemType::Number(from), ItemType::Number(to)),
     }
 }
 
 /// Whether keys of a kind are those of such items.
-fn is_of(kind: KeyKind, ty: ItemType) -> bool {
+fn is_of(kind: KeyKind, ty: Type) -> bool {
     match kind {
-        KeyKind::Number(own) => own == ty.stored() && !matches!(ty, ItemType::Time(_)),
-        KeyKind::Time => ty.stored() == Type::I64,
+        KeyKind::Number(own) => own == ty,
+        KeyKind::Time => ty == Type::I64,
         KeyKind::Bytes | KeyKind::CodePoints | KeyKind::Text => false,
     }
 }
@@ -54,12 +54,7 @@ fn is_of(kind: KeyKind, ty: ItemType) -> bool {
 /// What a comparison of an item with a constant asks for; nothing where the order of items is not kept.
 ///
 /// `steps`: what the item is in the condition, and what it is cast to before it is compared.
-pub(super) fn compared(
-    op: &str,
-    kind: KeyKind,
-    steps: &[ItemType],
-    constant: &Constant<'_>,
-) -> Option<Wanted> {
+pub(super) fn compared(op: &str, kind: KeyKind, steps: &[Type], constant: &Constant<'_>) -> Option<Wanted> {
     let first = *steps.first().filter(|first| is_of(kind, **first))?;
     if !steps.windows(2).all(|pair| is_monotone(pair[0], pair[1])) {
         return None;
@@ -69,10 +64,9 @@ pub(super) fn compared(
     }
     let comparison = Compared::new(op, steps, constant.clone())?;
     // Where nothing is cast the constant has a key itself.
-    let here = (steps.len() == 1 && constant.ty == first)
-        .then(|| KeyKind::Number(first.stored()).key_of(constant.bytes));
-    let is_number_of_time = kind == KeyKind::Time && first == ItemType::Number(Type::I64);
-    let nan = Some(is_number_of_time && comparison.holds(bytes_of(&[i64::MIN])));
+    let here =
+        (steps.len() == 1 && constant.ty == first).then(|| KeyKind::Number(first).key_of(constant.bytes));
+    let nan = Some(kind == KeyKind::Time && comparison.holds(bytes_of(&[i64::MIN])));
     let keys = match (op, here.flatten()) {
         _ if constant.is_nan() => KeyRanges::default(),
         (_, Some(key)) => at(op, key, &domain(kind)),
@@ -99,7 +93,7 @@ fn at(op: &str, key: u64, domain: &RangeInclusive<u64>) -> KeyRanges {
 }
 
 /// The keys of items that are on one side of a constant.
-fn bounded(op: &str, kind: KeyKind, steps: &[ItemType], constant: &Constant<'_>) -> Option<KeyRanges> {
+fn bounded(op: &str, kind: KeyKind, steps: &[Type], constant: &Constant<'_>) -> Option<KeyRanges> {
     let is_below = matches!(op, "less" | "less_equal");
     let comparison = Compared::new(op, steps, constant.clone())?;
     let is_low = |key: u64| kind.item_of(key).map(|item| comparison.holds(&item) == is_below);
@@ -123,14 +117,13 @@ fn bounded(op: &str, kind: KeyKind, steps: &[ItemType], constant: &Constant<'_>)
 }
 
 /// What asks for items that are among some, all of one type.
-pub(super) fn among(kind: KeyKind, ty: ItemType, items: &[u8]) -> Option<Wanted> {
+pub(super) fn among(kind: KeyKind, ty: Type, items: &[u8]) -> Option<Wanted> {
     if !is_of(kind, ty) {
         return None;
     }
-    let keys: Vec<Option<u64>> =
-        items.chunks_exact(ty.stored().bytes()).map(|item| kind.key_of(item)).collect();
+    let keys: Vec<Option<u64>> = items.chunks_exact(ty.bytes()).map(|item| kind.key_of(item)).collect();
     // What is no time is a number among those that times are stored as; NaN is equal to nothing.
-    let nan = kind == KeyKind::Time && ty == ItemType::Number(Type::I64) && keys.contains(&None);
+    let nan = kind == KeyKind::Time && keys.contains(&None);
     let keys: Vec<u64> = keys.into_iter().flatten().collect();
     Some(Wanted::exactly(KeyRanges::points(&keys), Some(nan), None))
 }
@@ -203,10 +196,10 @@ mod tests {
             is_cast in any::<bool>(),
         ) {
             let (ty, to, op) = (NUMBERS[ty], NUMBERS[to], OPS[op]);
-            let all = [ItemType::Number(ty), ItemType::Number(to)];
+            let all = [ty, to];
             let steps = if is_cast { &all[..] } else { &all[..1] };
             let last = steps[steps.len() - 1];
-            let bytes = item(last.stored(), bits);
+            let bytes = item(last, bits);
             let constant = Constant { ty: last, bytes: &bytes };
             let kind = KeyKind::Number(ty);
             let Some(wanted) = compared(op, kind, steps, &constant) else {
@@ -239,7 +232,7 @@ mod tests {
 
     #[test]
     fn numbers_of_times_know_the_one_that_is_none() {
-        let int = ItemType::Number(Type::I64);
+        let int = Type::I64;
         let wanted = |op: &str, value: i64| {
             let bytes = [value];
             compared(op, KeyKind::Time, &[int], &Constant { ty: int, bytes: bytes_of(&bytes) }).unwrap()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use coquina_kernels::Type;
 
-use super::super::columns::{ColumnPlace, ColumnValues, QueryColumn};
+use super::super::columns::{ColumnValues, QueryColumn};
 use super::super::predicates::Among;
 use super::Result;
 use super::columns::{check_scalar, is_missing, item, nulls, refused};
@@ -14,7 +14,6 @@ use super::compared;
 use super::constants::{Constant, as_float};
 use super::nodes::{BOOL, I64, Item, Nodes, item_bytes};
 use super::operands::{as_seconds, moment_of, numbered, scalar, shown};
-use super::origins::Origin;
 use super::times::NAT;
 use super::types::{ItemType, limits};
 use super::values::{Member, Value};
@@ -43,7 +42,7 @@ pub(super) fn among(nodes: &mut Nodes, value: &Value, members: &[Member]) -> Res
         Value::Column(column) => of_column(nodes, column, &plain)?,
         Value::Item(item) | Value::Masked(item, _) if plain.len() > EQUALS_MAX && is_real(item.ty) => {
             let source = nodes.source(*item)?;
-            let found = of_numbers(nodes, None, &source, item.ty, &plain)?;
+            let found = of_numbers(nodes, &source, item.ty, &plain)?;
             let missing = if let Value::Masked(_, nulls) = value { Some(*nulls) } else { None };
             nodes.where_valid(found, missing)
         }
@@ -87,7 +86,7 @@ fn of_column(nodes: &mut Nodes, column: &QueryColumn, members: &[Value]) -> Resu
             for number in &numbers {
                 number_of(column, number)?;
             }
-            of_numbers(nodes, column.place.clone(), source, ItemType::Number(*ty), &numbers)?
+            of_numbers(nodes, source, ItemType::Number(*ty), &numbers)?
         }
         ColumnValues::Halves(_) => {
             for member in members {
@@ -95,7 +94,7 @@ fn of_column(nodes: &mut Nodes, column: &QueryColumn, members: &[Value]) -> Resu
             }
             let own = item(nodes, column)?;
             let source = nodes.source(own)?;
-            of_numbers(nodes, None, &source, own.ty, members)?
+            of_numbers(nodes, &source, own.ty, members)?
         }
         ColumnValues::Times { ty, source, .. } => {
             let mut counts = Vec::new();
@@ -111,7 +110,7 @@ fn of_column(nodes: &mut Nodes, column: &QueryColumn, members: &[Value]) -> Resu
                     counts.push(Value::Constant(Constant::Int(count.into())));
                 }
             }
-            of_numbers(nodes, column.place.clone(), source, I64, &counts)?
+            of_numbers(nodes, source, I64, &counts)?
         }
         ColumnValues::Categories { .. } => categories::among(nodes, column, members)?,
         ColumnValues::FixedBytes(_) | ColumnValues::FixedPoints(_) | ColumnValues::Texts { .. } => {
@@ -137,7 +136,6 @@ fn number_of(column: &QueryColumn, value: &Value) -> Result<()> {
 /// Where numbers of a source are among those of some that its type can have.
 fn of_numbers(
     nodes: &mut Nodes,
-    place: Option<ColumnPlace>,
     source: &Arc<dyn BoxSource>,
     ty: ItemType,
     members: &[Value],
@@ -154,8 +152,7 @@ fn of_numbers(
         }
     }
     let among: Arc<dyn BoxSource> = Arc::new(Among::new(Arc::clone(source), ty.stored(), &bytes)?);
-    let origin = place.map_or(Origin::Other, |place| Origin::Among(place, ty, bytes));
-    Ok(nodes.load_of(&among, BOOL, origin))
+    Ok(nodes.load(&among, BOOL))
 }
 
 /// A number that equals one of a type, or is rounded to one; nothing if it does neither.

@@ -1,17 +1,13 @@
-//! A text that was bound to columns: its nodes, in the order in which they are computed, and what their inputs are.
-//!
-//! Invariant: what is shown of the nodes is what is computed.
+//! A text that was bound to columns: the program of its values, and of where these are missing.
 
 use std::sync::Arc;
 
 use super::super::columns::ColumnPlace;
 use super::Result;
 use super::nodes::{Item, Nodes};
-use super::origins::Origin;
 use super::types::ItemType;
 use crate::array::BoxSource;
 use crate::compute::Bound;
-use crate::expr::Node;
 
 /// What a text comes to on some columns.
 #[derive(Clone)]
@@ -57,43 +53,19 @@ impl BoundText {
         self.column.as_ref()
     }
 
-    /// The number of the node of the values.
-    pub fn node(&self) -> usize {
-        self.item.node
-    }
-
-    /// The number of the node that says where a value is missing.
-    pub fn nulls_node(&self) -> Option<usize> {
-        self.nulls.map(|nulls| nulls.node)
-    }
-
-    /// The nodes, each behind what it is computed of.
-    pub fn nodes(&self) -> impl Iterator<Item = BoundNode<'_>> {
-        let parts = self.nodes.nodes.iter().zip(&self.nodes.types).zip(&self.nodes.taken);
-        parts.map(|((node, ty), taken)| BoundNode { node, ty: *ty, taken })
-    }
-
-    /// The inputs that nodes load, and what they are.
-    pub fn inputs(&self) -> impl Iterator<Item = (&Arc<dyn BoxSource>, &Origin)> {
-        self.nodes.inputs.iter().map(|input| &input.source).zip(&self.nodes.origins)
-    }
-
-    /// The program of a node, bound to the inputs.
+    /// The program of the values, bound to the columns.
     ///
     /// # Errors
     /// As [`Self::source`].
-    pub fn bound(&self, node: usize) -> Result<Bound> {
-        self.nodes.bound(Item { node, ty: self.nodes.types[node] })
+    pub fn bound(&self) -> Result<Bound> {
+        self.nodes.bound(self.item)
     }
-}
 
-/// A node of a text.
-#[derive(Clone, Copy)]
-pub struct BoundNode<'b> {
-    /// What it does.
-    pub node: &'b Node,
-    /// What its items are.
-    pub ty: ItemType,
-    /// As what it takes the items that it is computed of: times are integers to some.
-    pub taken: &'b [ItemType],
+    /// The program of what [`Self::nulls`] gives, bound to the columns.
+    ///
+    /// # Errors
+    /// As [`Self::source`].
+    pub fn bound_nulls(&self) -> Result<Option<Bound>> {
+        self.nulls.map(|nulls| self.nodes.bound(nulls)).transpose()
+    }
 }

@@ -9,7 +9,6 @@ use super::super::columns::{Categories, ColumnValues, QueryColumn};
 use super::super::predicates::Lookup;
 use super::Result;
 use super::nodes::{BOOL, F64, I64, Item, Nodes};
-use super::origins::Origin;
 use super::sources::{Element, Halves};
 use super::times::NAT;
 use super::types::ItemType;
@@ -80,16 +79,14 @@ pub(super) fn item(nodes: &mut Nodes, column: &QueryColumn) -> Result<Item> {
     check_scalar(column)?;
     Ok(match &column.values {
         ColumnValues::Numbers { ty, source } | ColumnValues::Enumeration { ty, source, .. } => {
-            nodes.load_of(source, ItemType::Number(*ty), Origin::of(column, Origin::Values))
+            nodes.load(source, ItemType::Number(*ty))
         }
         ColumnValues::Halves(source) => {
             let halves: Arc<dyn BoxSource> = Arc::new(Halves(Arc::clone(source)));
-            nodes.load_of(&halves, ItemType::Half, Origin::of(column, Origin::Values))
+            nodes.load(&halves, ItemType::Half)
         }
-        ColumnValues::Times { ty, source, .. } => {
-            nodes.load_of(source, ItemType::Time(*ty), Origin::of(column, Origin::Values))
-        }
-        ColumnValues::Seconds(source) => seconds(nodes, source, Origin::of(column, Origin::Values)),
+        ColumnValues::Times { ty, source, .. } => nodes.load(source, ItemType::Time(*ty)),
+        ColumnValues::Seconds(source) => seconds(nodes, source),
         ColumnValues::Categories { categories, .. } => match &**categories {
             Categories::Numbers { ty: own, items } => {
                 looked_up(nodes, column, items, &vec![0; own.bytes()], ItemType::Number(*own))?
@@ -113,9 +110,9 @@ fn not_computed(column: &QueryColumn) -> TextError {
 }
 
 /// Seconds and microseconds as one float.
-fn seconds(nodes: &mut Nodes, source: &Arc<dyn BoxSource>, origin: Origin) -> Item {
+fn seconds(nodes: &mut Nodes, source: &Arc<dyn BoxSource>) -> Item {
     const MICRO: f64 = 1e-6;
-    let raw = nodes.load_of(source, I64, origin);
+    let raw = nodes.load(source, I64);
     let bits = nodes.integer(32);
     let whole = nodes.raw("right_shift", &[raw, bits], I64);
     let whole = nodes.cast(whole, F64);
@@ -138,9 +135,7 @@ pub(super) fn looked_up(
         return Err(type_error(format!("{} has no categories", described(column))));
     };
     let lookup: Arc<dyn BoxSource> = Arc::new(Lookup::new(Arc::clone(codes), *codes_type, table, missing)?);
-    let (table, other) = (table.to_vec(), missing.to_vec());
-    let origin = Origin::of(column, |of| Origin::Lookup { of, ty, table, other });
-    Ok(nodes.load_of(&lookup, ty, origin))
+    Ok(nodes.load(&lookup, ty))
 }
 
 /// Where a column has no value; nothing if it always has one.
@@ -148,7 +143,7 @@ pub(super) fn looked_up(
 /// # Errors
 /// What goes wrong with codes.
 pub(super) fn nulls(nodes: &mut Nodes, column: &QueryColumn) -> Result<Option<Item>> {
-    let mask = |mask| nodes.load_of(mask, BOOL, Origin::of(column, Origin::Mask));
+    let mask = |mask| nodes.load(mask, BOOL);
     let masked = column.mask.as_ref().map(mask);
     let ColumnValues::Categories { categories, .. } = &column.values else { return Ok(masked) };
     let without = looked_up(nodes, column, &vec![0; categories.len()], &[1], BOOL)?;
@@ -167,11 +162,11 @@ pub(in super::super) fn missing(column: &QueryColumn) -> Result<Option<Arc<dyn B
     nulls(&mut nodes, column)?.map(|nulls| nodes.source(nulls)).transpose()
 }
 
-/// Numbers of half precision as those of single precision.
+/// The values of a column that has no text, those of half precision in single precision.
 ///
 /// # Errors
 /// As [`item`].
-pub(in super::super) fn singles(column: &QueryColumn) -> Result<Arc<dyn BoxSource>> {
+pub(crate) fn singles(column: &QueryColumn) -> Result<Arc<dyn BoxSource>> {
     let mut nodes = Nodes::new(column.rows());
     let item = item(&mut nodes, column)?;
     nodes.source(item)

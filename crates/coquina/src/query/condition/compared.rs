@@ -15,7 +15,6 @@ use super::constants::Constant;
 use super::functions::mirrored;
 use super::nodes::{Argument, BOOL, Item, Nodes};
 use super::operands::{argument, as_seconds, moment_of, numbered, shown, sign, weak};
-use super::origins::Origin;
 use super::sources::TextPairs;
 use super::times;
 use super::types::ItemType;
@@ -182,9 +181,7 @@ pub(super) fn matched(
         }
         return Err(refused(column, sign(op), &shown(value)));
     };
-    let utf8 = utf8_of(value);
-    let origin = utf8.map_or(Origin::Other, |text| Origin::of(column, |of| Origin::Matches(of, op, text)));
-    tested(nodes, column, TextTest::by_name(op, constant)?, origin)
+    tested(nodes, column, TextTest::by_name(op, constant)?)
 }
 
 /// Where the texts of a column are one of some.
@@ -202,21 +199,10 @@ pub(super) fn among(nodes: &mut Nodes, column: &QueryColumn, values: &[Value]) -
             None => {}
         }
     }
-    let utf8 = values.iter().filter_map(utf8_of).collect();
-    let origin = Origin::of(column, |of| Origin::AmongTexts(of, utf8));
-    tested(nodes, column, TextTest::Among(texts.into_iter().collect()), origin)
+    tested(nodes, column, TextTest::Among(texts.into_iter().collect()))
 }
 
-/// A constant as it was written: the bytes of text in UTF-8.
-fn utf8_of(value: &Value) -> Option<Vec<u8>> {
-    match value {
-        Value::Constant(Constant::Text(text)) => Some(text.as_bytes().to_vec()),
-        Value::Constant(Constant::Bytes(text)) => Some(text.clone()),
-        _ => None,
-    }
-}
-
-fn tested(nodes: &mut Nodes, column: &QueryColumn, test: TextTest, origin: Origin) -> Result<Item> {
+fn tested(nodes: &mut Nodes, column: &QueryColumn, test: TextTest) -> Result<Item> {
     let source: Arc<dyn BoxSource> = match &column.values {
         ColumnValues::FixedBytes(source) => Arc::new(FixedText::bytes(Arc::clone(source), test)?),
         ColumnValues::FixedPoints(source) => Arc::new(FixedText::points(Arc::clone(source), test)?),
@@ -225,7 +211,7 @@ fn tested(nodes: &mut Nodes, column: &QueryColumn, test: TextTest, origin: Origi
         }
         _ => return Err(type_error(format!("{} has no texts", described(column)))),
     };
-    Ok(nodes.load_of(&source, BOOL, origin))
+    Ok(nodes.load(&source, BOOL))
 }
 
 /// Where the texts of two columns compare so.

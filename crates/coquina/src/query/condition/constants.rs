@@ -13,12 +13,18 @@ const BITS_MAX: u128 = 1 << 12;
 
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Constant {
+pub enum Constant {
+    /// A truth value.
     Bool(bool),
+    /// An integer.
     Int(i128),
+    /// A float.
     Float(f64),
+    /// A complex number: its real part, and the other.
     Complex(f64, f64),
+    /// Text.
     Text(String),
+    /// Bytes.
     Bytes(Vec<u8>),
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::Result;
-use super::parameters::Parameter;
+use super::constants::Constant;
 use super::types::ItemType;
 use crate::array::BoxSource;
 
@@ -22,7 +22,7 @@ pub enum ElsewhereOperand {
     /// A value for each row.
     Rows(Rows),
     /// One value.
-    One(Parameter),
+    One(Constant),
 }
 
 /// Computes what the engine has no kernels for.

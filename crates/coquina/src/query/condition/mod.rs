@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use coquina::query::condition::{condition, Parameter};
+//! use coquina::query::condition::{condition, Constant, Parameter};
 //! # use coquina::query::{ColumnValues, QueryColumn};
 //! # use coquina::array::{BoxSource, Walk, check_box};
 //! # struct Prices;
@@ -25,7 +25,7 @@
 //! # let source: Arc<dyn BoxSource> = Arc::new(Prices);
 //! # let ty = coquina::query::condition::ItemType::by_name("uint8").unwrap();
 //! # let columns = [QueryColumn::new("price", ColumnValues::Numbers { ty, source })];
-//! let low = ("low".to_owned(), Parameter::Int(10));
+//! let low = ("low".to_owned(), Parameter::Constant(Constant::Int(10)));
 //! let found = condition("low < price <= 40", &columns, &[low])?;
 //! let mut truths = [0; 4];
 //! found.fill(&[0], &[4], &mut truths)?;
@@ -50,7 +50,6 @@ mod names;
 mod nodes;
 mod operands;
 mod options;
-mod origins;
 mod parameters;
 mod questions;
 mod reader;
@@ -71,19 +70,21 @@ use super::columns::QueryColumn;
 use crate::array::BoxSource;
 use crate::expr::text::TextError;
 pub(super) use aggregates::{aggregated, aggregated_items, check_time, keep_no_time};
-pub use bound::{BoundNode, BoundText};
-pub(super) use columns::{missing, singles};
+pub use bound::BoundText;
+pub(super) use columns::missing;
+pub(crate) use columns::singles;
+pub use constants::Constant;
 pub(crate) use conversions::{Converted, converted};
 /// The type of a number.
 pub use coquina_kernels::Type as NumberType;
 pub use elsewhere::{Elsewhere, ElsewhereOperand, Rows};
 pub(super) use operands::code;
-pub use origins::Origin;
 pub use parameters::Parameter;
 pub(super) use sources::halves;
+pub(crate) use sources::{Element, Halves};
 pub use types::ItemType;
 /// For those who read what conditions ask of indexes.
-pub(crate) use {functions::mirrored, nodes::half, types::is_safe};
+pub(crate) use {functions::mirrored, types::is_safe};
 
 /// A result with the error of a text.
 pub type Result<T, E = TextError> = std::result::Result<T, E>;

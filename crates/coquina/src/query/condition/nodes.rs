@@ -11,7 +11,6 @@ use coquina_kernels::items::bytes_of;
 use super::Result;
 use super::constants::{Constant, as_float};
 use super::elsewhere::Elsewhere;
-use super::origins::Origin;
 use super::types::ItemType;
 use crate::array::BoxSource;
 use crate::compute::{Bound, Input};
@@ -43,13 +42,7 @@ impl From<Item> for Argument {
 #[derive(Clone)]
 pub(super) struct Nodes {
     pub(super) nodes: Vec<Node>,
-    /// What the items of each node are.
-    pub(super) types: Vec<ItemType>,
-    /// As what each node takes the items that it is computed of: times are integers to some.
-    pub(super) taken: Vec<Vec<ItemType>>,
     pub(super) inputs: Vec<Input>,
-    /// What each input is.
-    pub(super) origins: Vec<Origin>,
     /// How many rows there are.
     pub(super) rows: u64,
     /// Who computes what there are no kernels for.
@@ -62,42 +55,26 @@ pub(super) const F64: ItemType = ItemType::Number(Type::F64);
 
 impl Nodes {
     pub(super) fn new(rows: u64) -> Self {
-        Self {
-            nodes: Vec::new(),
-            types: Vec::new(),
-            taken: Vec::new(),
-            inputs: Vec::new(),
-            origins: Vec::new(),
-            rows,
-            elsewhere: None,
-        }
+        Self { nodes: Vec::new(), inputs: Vec::new(), rows, elsewhere: None }
     }
 
-    fn push(&mut self, node: Node, taken: Vec<ItemType>, ty: ItemType) -> Item {
+    fn push(&mut self, node: Node, ty: ItemType) -> Item {
         self.nodes.push(node);
-        self.types.push(ty);
-        self.taken.push(taken);
         Item { node: self.nodes.len() - 1, ty }
     }
 
     /// The items of a source; halves are those of [`super::sources::Halves`].
     pub(super) fn load(&mut self, source: &Arc<dyn BoxSource>, ty: ItemType) -> Item {
-        self.load_of(source, ty, Origin::Other)
-    }
-
-    /// The items of a source, of which is known what they are.
-    pub(super) fn load_of(&mut self, source: &Arc<dyn BoxSource>, ty: ItemType, origin: Origin) -> Item {
         let known = self.inputs.iter().position(|input| Arc::ptr_eq(&input.source, source));
         let operand = known.unwrap_or_else(|| {
             self.inputs.push(Input { source: Arc::clone(source), is_stored: true });
-            self.origins.push(origin);
             self.inputs.len() - 1
         });
-        self.push(Node::Load(operand, ty.stored()), Vec::new(), ty)
+        self.push(Node::Load(operand, ty.stored()), ty)
     }
 
     pub(super) fn constant(&mut self, ty: ItemType, bytes: Vec<u8>) -> Item {
-        self.push(Node::Constant(ty.stored(), bytes), Vec::new(), ty)
+        self.push(Node::Constant(ty.stored(), bytes), ty)
     }
 
     pub(super) fn truth(&mut self, value: bool) -> Item {
@@ -113,7 +90,7 @@ impl Nodes {
         if item.ty.stored() == ty.stored() {
             return Item { ty, ..item };
         }
-        self.push(Node::Cast(item.node, ty.stored()), vec![item.ty], ty)
+        self.push(Node::Cast(item.node, ty.stored()), ty)
     }
 
     /// A constant as an item of a type.
@@ -124,9 +101,8 @@ impl Nodes {
 
     /// A function of items of just the types that its loop takes.
     pub(super) fn raw(&mut self, name: &str, args: &[Item], ty: ItemType) -> Item {
-        let taken = args.iter().map(|item| item.ty).collect();
         let args = args.iter().map(|item| item.node).collect();
-        self.push(Node::Call(name.to_owned(), args), taken, ty)
+        self.push(Node::Call(name.to_owned(), args), ty)
     }
 
     pub(super) fn and(&mut self, a: Item, b: Item) -> Item {
@@ -181,7 +157,7 @@ impl Nodes {
 
     /// Stands for items that are at hand, which are told when the program is run.
     pub(super) fn open(&mut self, ty: ItemType) -> Item {
-        self.push(Node::Load(0, ty.stored()), Vec::new(), ty)
+        self.push(Node::Load(0, ty.stored()), ty)
     }
 }
 

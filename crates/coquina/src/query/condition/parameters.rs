@@ -5,24 +5,15 @@ use std::sync::Arc;
 use coquina_kernels::Type;
 
 use super::super::columns::{QueryColumn, TimeType};
+use super::constants::Constant;
 use super::types::ItemType;
 use crate::array::BoxSource;
 
 /// A value that a condition has by a name.
 #[derive(Clone)]
 pub enum Parameter {
-    /// A truth value.
-    Bool(bool),
-    /// An integer without a width: it takes on the type that it meets.
-    Int(i128),
-    /// A float without a width.
-    Float(f64),
-    /// A complex number without a width: its real part, and the other.
-    Complex(f64, f64),
-    /// Text.
-    Text(String),
-    /// Bytes.
-    Bytes(Vec<u8>),
+    /// A value without a type of its own: it takes on the one that it meets.
+    Constant(Constant),
     /// A number of a type: the bytes of one item, in the machine's order.
     Number(Type, Vec<u8>),
     /// A date, a time or a span, as a count of what the type says; the least count is none.
@@ -33,4 +24,10 @@ pub enum Parameter {
     Column(QueryColumn),
     /// Values in an array of one axis: one for each row, or any number behind `in`.
     Rows(ItemType, Arc<dyn BoxSource>),
+}
+
+impl From<Constant> for Parameter {
+    fn from(constant: Constant) -> Self {
+        Self::Constant(constant)
+    }
 }

@@ -16,7 +16,6 @@ use super::functions::{Function, function};
 use super::names::is_function;
 use super::nodes::{BOOL, Nodes};
 use super::operands::argument;
-use super::origins::Origin;
 use super::parameters::Parameter;
 use super::times::Moment;
 use super::types::ItemType;
@@ -206,14 +205,8 @@ impl<'r> Reader<'r> {
 
     /// What a parameter is as a value.
     pub(super) fn given(&mut self, name: &str, parameter: &Parameter) -> Result<Value> {
-        let constant = |constant| Ok(Value::Constant(constant));
         match parameter {
-            Parameter::Bool(value) => constant(Constant::Bool(*value)),
-            Parameter::Int(value) => constant(Constant::Int(*value)),
-            Parameter::Float(value) => constant(Constant::Float(*value)),
-            Parameter::Complex(real, imag) => constant(Constant::Complex(*real, *imag)),
-            Parameter::Text(text) => constant(Constant::Text(text.clone())),
-            Parameter::Bytes(bytes) => constant(Constant::Bytes(bytes.clone())),
+            Parameter::Constant(constant) => Ok(Value::Constant(constant.clone())),
             Parameter::Number(ty, bytes) if bytes.len() == ty.bytes() => {
                 Ok(Value::Scalar(*ty, bytes.clone()))
             }
@@ -238,8 +231,7 @@ impl<'r> Reader<'r> {
                         format!("'{name}' has shape ({shape},): one value, or one for each of {rows} rows");
                     return Err(TextError::new(TextErrorKind::Value, sentence));
                 }
-                let origin = Origin::Parameter(name.to_owned());
-                Ok(Value::Item(self.nodes.load_of(source, *ty, origin)))
+                Ok(Value::Item(self.nodes.load(source, *ty)))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Sources that conditions need: halves as singles, one of several values of a row, and texts beside texts.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use coquina_kernels::items::{Aligned, bytes_of, items};
@@ -13,7 +14,7 @@ use crate::base::error::{Error, Result};
 use crate::base::scratch::{with_aligned_scratch, with_scratch};
 
 /// Numbers of half precision as those of single precision.
-pub(super) struct Halves(pub(super) Arc<dyn BoxSource>);
+pub(crate) struct Halves(pub(crate) Arc<dyn BoxSource>);
 
 /// Exactly the number of these bits.
 fn single_of(bits: u16) -> f32 {
@@ -28,6 +29,10 @@ fn single_of(bits: u16) -> f32 {
 }
 
 impl BoxSource for Halves {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.0.shape()
     }
@@ -117,10 +122,10 @@ impl BoxSource for ToHalves {
 }
 
 /// One of the values of each row, where these have axes of their own.
-pub(super) struct Element {
-    pub(super) source: Arc<dyn BoxSource>,
+pub(crate) struct Element {
+    pub(crate) source: Arc<dyn BoxSource>,
     /// Its place along each axis but the first.
-    pub(super) index: Vec<u64>,
+    pub(crate) index: Vec<u64>,
 }
 
 impl Element {
@@ -134,6 +139,10 @@ impl Element {
 }
 
 impl BoxSource for Element {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.source.shape().into_iter().take(1).collect()
     }

@@ -1,10 +1,8 @@
 //! Calls that the engine has no kernels for: they are handed to whoever computes them elsewhere.
 
 use super::Result;
-use super::constants::Constant;
 use super::elsewhere::{ElsewhereOperand, Rows};
 use super::nodes::{Argument, Item, Nodes};
-use super::parameters::Parameter;
 use super::types::ItemType;
 use crate::expr::text::{TextError, TextErrorKind};
 
@@ -30,7 +28,7 @@ impl Nodes {
         let operand = |arg: &Argument| {
             Ok(match arg {
                 Argument::Item(item) => ElsewhereOperand::Rows(Rows::Items(item.ty, self.source(*item)?)),
-                Argument::Weak(constant) => ElsewhereOperand::One(one(constant)),
+                Argument::Weak(constant) => ElsewhereOperand::One(constant.clone()),
             })
         };
         let operands = args.iter().map(operand).collect::<Result<_>>()?;
@@ -40,17 +38,5 @@ impl Nodes {
                 Err(TextError::new(TextErrorKind::Type, format!("{name} gives text, and no numbers")))
             }
         }
-    }
-}
-
-/// A constant of the text as a parameter.
-fn one(constant: &Constant) -> Parameter {
-    match constant {
-        Constant::Bool(value) => Parameter::Bool(*value),
-        Constant::Int(value) => Parameter::Int(*value),
-        Constant::Float(value) => Parameter::Float(*value),
-        Constant::Complex(real, imag) => Parameter::Complex(*real, *imag),
-        Constant::Text(text) => Parameter::Text(text.clone()),
-        Constant::Bytes(bytes) => Parameter::Bytes(bytes.clone()),
     }
 }

@@ -5,6 +5,7 @@
 //! A box within whose bounds no value lies is known to hold none.
 //! Source: NumPy's `isin`: a NaN is like no number, and the two zeros are one.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use coquina_kernels::Type;
@@ -26,6 +27,7 @@ const BATCH: usize = 2048;
 pub struct Among {
     source: Arc<dyn BoxSource>,
     ty: Type,
+    values: Vec<u8>,
     members: Box<dyn Members>,
 }
 
@@ -41,6 +43,7 @@ impl Among {
             let found = values.len();
             return Err(Error::invalid(format!("{name}: items of {bytes} bytes, {found} bytes of values")));
         }
+        let given = values.to_vec();
         let truths: Vec<u8>;
         let values = if ty == Type::Bool {
             // Every byte that is not 0 is true.
@@ -52,11 +55,25 @@ impl Among {
         };
         let members = with_real!(ty, T => members_of(numbers::<T>(values)))
             .ok_or_else(|| Error::invalid(format!("type {name}: takes real numbers")))?;
-        Ok(Self { source, ty, members })
+        Ok(Self { source, ty, values: given, members })
+    }
+
+    /// The numbers, and their type.
+    pub(crate) fn numbers(&self) -> (&Arc<dyn BoxSource>, Type) {
+        (&self.source, self.ty)
+    }
+
+    /// The values among which they may be.
+    pub(crate) fn values(&self) -> &[u8] {
+        &self.values
     }
 }
 
 impl BoxSource for Among {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.source.shape()
     }

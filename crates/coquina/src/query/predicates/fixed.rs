@@ -4,6 +4,7 @@
 //! them. Plain version: the item without them, tested; where zeros at the end change nothing they are left there. Where
 //! the source has byte planes (`text_planes.rs`) only those are decoded that decide.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::base::scratch::with_scratch;
 pub struct FixedText {
     source: Arc<dyn BoxSource>,
     item_bytes: usize,
+    asked: TextTest,
     test: Kind,
     /// The same on byte planes, where that is possible.
     by_planes: Option<PlaneTest>,
@@ -37,19 +39,19 @@ impl FixedText {
     ///
     /// # Errors
     /// `Invalid` for a source of more than one axis.
-    pub fn bytes(source: Arc<dyn BoxSource>, test: TextTest) -> Result<Self> {
+    pub fn bytes(source: Arc<dyn BoxSource>, asked: TextTest) -> Result<Self> {
         len_of(&*source)?;
         let item_bytes = source.item_bytes();
-        let test = Test::new(&test, |constant| Ok(Cow::Borrowed(trimmed(constant))))?;
+        let test = Test::new(&asked, |constant| Ok(Cow::Borrowed(trimmed(constant))))?;
         let test = Fixed::new(test, item_bytes);
-        Ok(Self { source, item_bytes, by_planes: test.by_planes(), test: Kind::Bytes(test) })
+        Ok(Self { source, item_bytes, asked, by_planes: test.by_planes(), test: Kind::Bytes(test) })
     }
 
     /// Tests items of code points, and so are the constants of the test: 4 bytes each, in the machine's order.
     ///
     /// # Errors
     /// `Invalid` for a source of more than one axis, and for items or constants that are no whole code points.
-    pub fn points(source: Arc<dyn BoxSource>, test: TextTest) -> Result<Self> {
+    pub fn points(source: Arc<dyn BoxSource>, asked: TextTest) -> Result<Self> {
         len_of(&*source)?;
         let item_bytes = source.item_bytes();
         let check = |bytes: usize| {
@@ -57,12 +59,29 @@ impl FixedText {
             is_whole.then_some(()).ok_or_else(|| Error::invalid(format!("{bytes} bytes of code points of 4")))
         };
         check(item_bytes)?;
-        let test = Test::new(&test, |constant| {
+        let test = Test::new(&asked, |constant| {
             check(constant.len())?;
             Ok(Cow::Owned(trimmed(&numbers::<u32>(constant)).to_vec()))
         })?;
         let test = Fixed::new(test, item_bytes / 4);
-        Ok(Self { source, item_bytes, by_planes: test.by_planes(), test: Kind::Points(test) })
+        Ok(Self { source, item_bytes, asked, by_planes: test.by_planes(), test: Kind::Points(test) })
+    }
+
+    /// What is tested.
+    pub(crate) fn texts(&self) -> &Arc<dyn BoxSource> {
+        &self.source
+    }
+
+    /// The test, with its constants in UTF-8 or the bytes of items; nothing for what is no UTF-8.
+    pub(crate) fn asked(&self) -> Option<TextTest> {
+        match self.test {
+            Kind::Bytes(_) => Some(self.asked.clone()),
+            Kind::Points(_) => self.asked.mapped(|points| {
+                let points = numbers::<u32>(points);
+                let text: Option<String> = points.into_iter().map(char::from_u32).collect();
+                text.map(String::into_bytes)
+            }),
+        }
     }
 
     fn run(&self, items_: &[u8], out: &mut [u8]) {
@@ -74,6 +93,10 @@ impl FixedText {
 }
 
 impl BoxSource for FixedText {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.source.shape()
     }

@@ -3,6 +3,7 @@
 //! In: a source of whole numbers, a table. Out: `table[code]`, and one item for all codes that have no place in it.
 //! A box whose codes are known to lie within entries that are all alike is known itself.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use coquina_kernels::Type;
@@ -57,6 +58,16 @@ impl Lookup {
         Ok(Self { codes, ty, table, item_bytes, len, alike })
     }
 
+    /// What is looked up, and its type.
+    pub(crate) fn codes(&self) -> (&Arc<dyn BoxSource>, Type) {
+        (&self.codes, self.ty)
+    }
+
+    /// The items, and the one of codes without a place.
+    pub(crate) fn table(&self) -> (&[u8], &[u8]) {
+        self.table.split_at(self.len * self.item_bytes)
+    }
+
     fn item(&self, place: usize) -> &[u8] {
         &self.table[place * self.item_bytes..][..self.item_bytes]
     }
@@ -108,6 +119,10 @@ impl Lookup {
 }
 
 impl BoxSource for Lookup {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.codes.shape()
     }

@@ -4,6 +4,7 @@
 //! `i + 1`. Out: a truth byte for each text. Texts whose length decides are not read.
 //! Invariant: places from files are hostile: they must ascend and lie within the bytes, or nothing is read.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ const PLACE_BYTES: usize = 8;
 pub struct Strings {
     places: Arc<dyn BoxSource>,
     bytes: Arc<dyn BoxSource>,
+    asked: TextTest,
     test: Test<u8>,
 }
 
@@ -35,7 +37,7 @@ impl Strings {
     ///
     /// # Errors
     /// `Invalid` for sources of more than one axis, or of items of another size.
-    pub fn new(places: Arc<dyn BoxSource>, bytes: Arc<dyn BoxSource>, test: TextTest) -> Result<Self> {
+    pub fn new(places: Arc<dyn BoxSource>, bytes: Arc<dyn BoxSource>, asked: TextTest) -> Result<Self> {
         for (source, name, wanted) in [(&places, "places", PLACE_BYTES), (&bytes, "bytes of texts", 1)] {
             len_of(&**source).map_err(|e| e.at(name))?;
             let found = source.item_bytes();
@@ -43,7 +45,18 @@ impl Strings {
                 return Err(Error::invalid(format!("{name}: items of {found} bytes, takes {wanted}")));
             }
         }
-        Ok(Self { places, bytes, test: Test::new(&test, |constant| Ok(Cow::Borrowed(constant)))? })
+        let test = Test::new(&asked, |constant| Ok(Cow::Borrowed(constant)))?;
+        Ok(Self { places, bytes, asked, test })
+    }
+
+    /// Where each text begins, and the bytes of all texts.
+    pub(crate) fn texts(&self) -> [&Arc<dyn BoxSource>; 2] {
+        [&self.places, &self.bytes]
+    }
+
+    /// The test.
+    pub(crate) fn asked(&self) -> &TextTest {
+        &self.asked
     }
 
     /// Tests the texts between some places, the first of them text `first`.
@@ -167,6 +180,10 @@ fn within(lens: &[u64], texts: u64) -> Vec<u64> {
 }
 
 impl BoxSource for Strings {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn shape(&self) -> Vec<u64> {
         self.places.shape().into_iter().map(|places| places.saturating_sub(1)).collect()
     }

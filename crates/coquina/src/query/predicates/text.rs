@@ -30,6 +30,18 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// NumPy's name of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::NotEqual => "not_equal",
+            Self::Less => "less",
+            Self::LessEqual => "less_equal",
+            Self::Greater => "greater",
+            Self::GreaterEqual => "greater_equal",
+        }
+    }
+
     /// Whether it holds for texts in this order.
     #[inline(always)]
     pub(crate) fn holds(self, order: Ordering) -> bool {
@@ -76,6 +88,19 @@ impl TextTest {
             "endswith" => Self::Ends(constant),
             "contains" => Self::Contains(constant),
             _ => return Err(Error::invalid(format!("test {name:?}: none of ours"))),
+        })
+    }
+}
+
+impl TextTest {
+    /// The same of other bytes; nothing where one of them is nothing.
+    pub(super) fn mapped(&self, bytes: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Self> {
+        Some(match self {
+            Self::Compare(comparison, constant) => Self::Compare(*comparison, bytes(constant)?),
+            Self::Starts(constant) => Self::Starts(bytes(constant)?),
+            Self::Ends(constant) => Self::Ends(bytes(constant)?),
+            Self::Contains(constant) => Self::Contains(bytes(constant)?),
+            Self::Among(texts) => Self::Among(texts.iter().map(bytes).collect::<Option<_>>()?),
         })
     }
 }

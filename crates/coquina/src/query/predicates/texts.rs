@@ -20,7 +20,7 @@ impl Texts {
     }
 
     /// The texts in their order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len()).filter_map(|number| self.get(number))
     }
 

@@ -1,0 +1,52 @@
+"""look at a file, or the files of a folder, in a browser
+
+The page is served from this machine to this machine only, at a free port and with a random token. The command
+ends with Ctrl-C, or after the last page was closed.
+
+Examples:
+  coquina view run.h5
+  coquina view data/
+  coquina view climate.nc --no-browser
+"""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from typing import TYPE_CHECKING
+
+from coquina.cli.terminal import show
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `coquina view`."""
+    parser.add_argument("folder", metavar="PATH", help="a file, or a folder")
+    parser.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
+    parser.add_argument("--keep", action="store_true", help="stay after the last page was closed")
+    parser.add_argument("--port", type=_port, default=0, help="a free one by default")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serve the page until it is closed. Raises ImportError, which says what to install."""
+    from coquina.server import viewer
+
+    site = viewer.site_of(options.folder, port=options.port)
+
+    def on_start() -> None:
+        show(f"{options.folder} at {site.url}")
+        # Whoever waits for the address reads it from a pipe.
+        sys.stdout.flush()
+        if not options.no_browser:
+            webbrowser.open(site.url)
+
+    site.run(on_start=on_start, is_over=lambda: not options.keep and site.presence.is_over)
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 1 << 16:
+        raise ValueError
+    return number

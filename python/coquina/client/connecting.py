@@ -1,0 +1,99 @@
+"""`connect`: a server of `coquina serve`, as a folder of files.
+
+In: a URL. Out: folders, and what is in their files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, cast
+from urllib.parse import quote
+
+from coquina.arrays.opening import open as open_file
+from coquina.client.groups import opened
+from coquina.client.raw_files import RawFile
+from coquina.client.requests import Requests
+from coquina.remote import RangeReader
+
+
+def connect(url: str, *, token: str | None = None, timeout: float = 60.0) -> Any:
+    """Return what a server of `coquina serve` serves: a folder, or what is in its only file.
+
+    A folder is a mapping from names to folders, and to what is in files: groups, arrays, tables. These have
+    the words of local ones: `a[3:5]`, `a.shape`, `t.where("x > 5").to_arrow()`, `t["x"][5:9]`; and
+    `f.compute("a + b * 2", a="x", b="y")` computes on the server. Only what is asked for is fetched, and
+    nothing is kept.
+
+    url: of the server, `http://host:port/`. token: of a user; without one, what everybody may read. timeout:
+    seconds to wait for each answer.
+
+    Raises OSError where no server answers, PermissionError without a right, ValueError for what is no URL.
+    """
+    requests = Requests(url, token, timeout)
+    single = requests.get("version").json()["single"]
+    return RemoteFolder(requests, "") if single is None else opened(requests, single, "/")
+
+
+class RemoteFolder(Mapping[str, Any]):
+    """A folder of a server: a mapping from names to folders, and to what is in files."""
+
+    def __init__(self, requests: Requests, path: str) -> None:
+        """Made by `connect`."""
+        self.requests = requests
+        self.path = path
+
+    @cached_property
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        found = self.requests.get("files", path=self.path).json()["entries"]
+        return {one["name"]: one for one in found}
+
+    def refresh(self) -> None:
+        """Ask the server anew from now on."""
+        self.__dict__.pop("_entries", None)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a folder, or what is in a file. Raises KeyError."""
+        first, _, rest = name.strip("/").partition("/")
+        entry = self._entries.get(first)
+        if entry is None:
+            raise KeyError(f"{self.requests.url}: there is no {first!r} in {self.path or 'the folder'}")
+        if entry["kind"] == "folder":
+            below = RemoteFolder(self.requests, entry["path"])
+            return below[rest] if rest else below
+        return opened(self.requests, entry["path"], f"/{rest}")
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        return len(self._entries)
+
+    def open(self, name: str) -> Any:
+        """Return a file as `coquina.open` does, of whose bytes only those are fetched that are asked for.
+
+        Values are decoded here, not by the server. Raises KeyError, or OSError if the file changes meanwhile.
+        """
+        place = f"{self.path}/{name}".strip("/")
+        return open_file(cast("Any", RangeReader(RawFile(self.requests, place))))
+
+    def url_of(self, name: str) -> str:
+        """Return the URL of the bytes of a file, which `coquina.open` reads block by block."""
+        place = f"{self.path}/{name}".strip("/")
+        return f"{self.requests.url}raw/{quote(place)}"
+
+    def upload(self, name: str, content: bytes, *, overwrite: bool = False) -> None:
+        """Put a file into the folder. Raises PermissionError, BlockingIOError where there is one."""
+        place = f"{self.path}/{name}".strip("/")
+        flag = 1 if overwrite else None
+        self.requests.send("PUT", f"upload/{place}", content, overwrite=flag)
+        self.refresh()
+
+    def __repr__(self) -> str:
+        """Say where it is."""
+        return f"<RemoteFolder {self.path or '/'}, {self.requests.url}>"
+
+
+__all__ = ["connect"]

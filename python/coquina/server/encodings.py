@@ -1,0 +1,178 @@
+"""Arrays as the bodies of answers: raw bytes, NPY, CSV, TIFF, PNG and JSON.
+
+In: NumPy arrays. Out: `Encoded`: bytes, their media type, and the name of a download.
+Invariant: raw bytes are in C order and little-endian. Formats that cannot hold the values are refused.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.server.failures import RequestError, bad_request
+from coquina.server.json_values import json_bytes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+FORMATS = ("json", "bin", "npy", "csv", "tiff", "png")
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The body of an answer. filename: of a download; None for what is shown."""
+
+    content: bytes
+    media_type: str
+    filename: str | None = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Encoded:
+    """Return values in a format; exact: see `json_values.json_bytes`. Raises RequestError.
+
+    Formats but "json" take numbers and truth values only; "bin" takes records and fixed strings too.
+    """
+    if wanted == "json":
+        return Encoded(json_bytes(values, exact=exact), "application/json")
+    if wanted == "bin":
+        if values.dtype.hasobject or values.dtype.kind == "T":
+            raise _unsupported(wanted, "values of variable length")
+        return Encoded(little(values).tobytes(), "application/octet-stream")
+    if wanted not in FORMATS:
+        raise bad_request(f"format {wanted[:40]!r}: takes one of {', '.join(FORMATS)}")
+    if values.dtype.kind not in "biufc":
+        raise _unsupported(wanted, "values that are no numbers")
+    if wanted == "npy":
+        return Encoded(npy(values), "application/octet-stream", "data.npy")
+    if not values.ndim:
+        raise _unsupported(wanted, "a single value")
+    if wanted == "csv":
+        return Encoded(csv(values), "text/csv", "data.csv")
+    if wanted == "tiff" and not values.size:
+        raise _unsupported(wanted, "arrays without values")
+    if wanted == "tiff":
+        return Encoded(tiff(values), "image/tiff", "data.tiff")
+    raise bad_request("format 'png': takes a slice of two axes, by /slice/")
+
+
+def _unsupported(wanted: str, what: str) -> RequestError:
+    return RequestError(400, "unsupported", f"format {wanted!r} has no {what}")
+
+
+def little(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values in C order, with the least byte first."""
+    return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).reshape(values.shape)
+
+
+def npy(values: npt.NDArray[Any]) -> bytes:
+    """Return an NPY file."""
+    with io.BytesIO() as file:
+        np.save(file, values, allow_pickle=False)
+        return file.getvalue()
+
+
+def csv(values: npt.NDArray[Any]) -> bytes:
+    """Return rows of numbers, as `numpy.savetxt` writes them. Raises RequestError beyond two axes."""
+    if values.ndim > 2:
+        raise _unsupported("csv", f"{values.ndim} axes")
+    with io.BytesIO() as file:
+        np.savetxt(file, values, delimiter=",")
+        return file.getvalue()
+
+
+def tiff(values: npt.NDArray[Any]) -> bytes:
+    """Return a TIFF file. Raises ImportError without tifffile."""
+    import tifffile
+
+    if values.dtype.kind == "b":
+        values = values.astype("u1")
+    with io.BytesIO() as file:
+        write: Any = tifffile.imwrite  # pyright: ignore[reportUnknownMemberType]
+        write(file, values, photometric="minisblack")
+        return file.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """How numbers become colours. low, high: of the scale; None for the least and greatest value."""
+
+    cmap: str = "viridis"
+    low: float | None = None
+    high: float | None = None
+    is_log: bool = False
+
+
+def png(values: npt.NDArray[Any], colours: Colours) -> Encoded:
+    """Return a picture of two axes, or of three whose last one has 3 or 4 bytes of colour."""
+    if values.ndim == 3 and values.shape[2] in (3, 4) and values.dtype == np.uint8:
+        return _file(values, 2 if values.shape[2] == 3 else 6)
+    if values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
+        raise bad_request("format 'png': takes numbers of two axes, or bytes of three colours")
+    grey = _levels(values, colours)
+    table = _colour_table(colours.cmap)
+    return _file(table[grey], 6)
+
+
+def _levels(values: npt.NDArray[Any], colours: Colours) -> npt.NDArray[np.uint16]:
+    """Return numbers 0 to 255 of a scale, and 256 for what is no number."""
+    numbers = values.astype("f8")
+    if colours.is_log:
+        with np.errstate(all="ignore"):
+            numbers = np.log10(np.where(numbers > 0, numbers, np.nan))
+    good = np.isfinite(numbers)
+    low, high = _scale(numbers[good], colours)
+    scaled = np.zeros(numbers.shape)
+    if high > low:
+        np.clip((numbers - low) / (high - low) * 255, 0, 255, out=scaled, where=good)
+    return np.where(good, np.rint(np.where(good, scaled, 0)), 256).astype(np.uint16)
+
+
+def _scale(good: npt.NDArray[Any], colours: Colours) -> tuple[float, float]:
+    ends = [colours.low, colours.high]
+    if colours.is_log:
+        ends = [None if end is None or end <= 0 else float(np.log10(end)) for end in ends]
+    low = ends[0] if ends[0] is not None else float(good.min()) if good.size else 0.0
+    high = ends[1] if ends[1] is not None else float(good.max()) if good.size else 0.0
+    return low, high
+
+
+#: Colours at equal distances of a scale, by the names that people know them by.
+_STOPS = {
+    "grey": ((0, 0, 0), (255, 255, 255)),
+    "viridis": ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)),
+    "magma": ((0, 0, 4), (81, 18, 124), (183, 55, 121), (252, 137, 97), (252, 253, 191)),
+    "coolwarm": ((59, 76, 192), (141, 176, 254), (221, 221, 221), (244, 152, 122), (180, 4, 38)),
+}
+
+
+def _colour_table(name: str) -> npt.NDArray[np.uint8]:
+    """Return 256 colours, and one without any for what is no number."""
+    stops = np.array(_STOPS.get(name.lower(), _STOPS["viridis"]), "f8")
+    at = np.linspace(0, len(stops) - 1, 256)
+    table = np.zeros((257, 4), np.uint8)
+    for part in range(3):
+        table[:256, part] = np.rint(np.interp(at, np.arange(len(stops)), stops[:, part]))
+    table[:256, 3] = 255
+    return table
+
+
+def _file(pixels: npt.NDArray[np.uint8], kind: int) -> Encoded:
+    """Return a PNG file of bytes of colours. Source: PNG specification, third edition, sections 5 and 11."""
+    height, width = pixels.shape[:2]
+    rows = np.ascontiguousarray(pixels, np.uint8).reshape(height, -1)
+    filtered = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1)
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)),
+        (b"IDAT", zlib.compress(filtered.tobytes(), 4)),
+        (b"IEND", b""),
+    ]
+    made = b"\x89PNG\r\n\x1a\n"
+    for name, body in parts:
+        made += struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+    return Encoded(made, "image/png")

@@ -1,0 +1,247 @@
+"""Changes of a table of python-blosc2 that lies in a store: rows are appended, deleted, overwritten.
+
+In: encoded values, and physical rows: those of the arrays, with the deleted ones. Out: changed leaves.
+Source: docs/formats/blosc2-stores.md, "Tables".
+Invariant: rows are there, or are not, once `_valid_rows` says so. Values are overwritten when a file takes
+    the place of another, or an archive that of another. What a kill left behind the last row is cut off before
+    anything is put there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from coquina import _core
+from coquina._core import CorruptError, UnsupportedError
+from coquina.arrays.array import Array
+from coquina.arrays.creation import filled
+from coquina.arrays.opening import open as open_content
+from coquina.disk import sync_path
+from coquina.msgpack_values import pack
+from coquina.storage_options import Storage
+from coquina.stores.contents import META
+from coquina.stores.metadata import variable
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping
+    from contextlib import AbstractContextManager
+
+    import numpy.typing as npt
+
+    from coquina.stores.contents import Contents
+    from coquina.stores.ctable_encoding import Encoded
+    from coquina.stores.ctable_schema import Described
+    from coquina.stores.tree import Node
+
+    Integers = npt.NDArray[np.int64]
+
+VALID = "_valid_rows"
+_SUFFIX = ".b2nd"
+#: Counts that readers compare with those of an index: what changes values raises the first, and what changes
+#: which rows there are the second.
+_VALUES, _ROWS = "value_epoch", "visibility_epoch"
+
+
+class TableChanges:
+    """What changes the leaves of one table."""
+
+    def __init__(self, contents: Contents, path: str) -> None:
+        """Take a store that can be changed, and the path of the table in it."""
+        self._contents = contents
+        self._path = path.rstrip("/")
+        #: While values are overwritten: copies of the arrays that are, by key.
+        self._copies: dict[str, Array] | None = None
+
+    @property
+    def is_overwriting(self) -> bool:
+        """Whether values are overwritten now."""
+        return self._copies is not None
+
+    def locked(self) -> AbstractContextManager[object]:
+        """Keep other threads from changing the store."""
+        return self._contents.lock
+
+    def append(
+        self, columns: Iterable[Described], batches: Iterable[Mapping[str, Encoded]], end: int, nrows: int
+    ) -> None:
+        """Put rows behind the physical row `end`, at which the table ends; `_valid_rows` has them last.
+
+        nrows: how many rows there are then.
+        """
+        columns, first = list(columns), end
+        for parts in batches:
+            for column in columns:
+                self._append_to(column, parts[column.name], end)
+            end += len(next(iter(parts.values())).items)
+        self._put(VALID, first, np.ones(end - first, bool))
+        self._note(nrows, _VALUES, _ROWS)
+
+    def _append_to(self, column: Described, part: Encoded, end: int) -> None:
+        if part.text is None:
+            self._put(column.key, end, part.items)
+        else:
+            ends = self._array(column.key)
+            first = int(cast("Any", ends[end]))
+            self._put(f"{column.key}.utf8", first, part.text)
+            self._put(column.key, end + 1, part.items + first)
+        self._append_mask(column, part, end, len(part.items))
+
+    def delete(self, rows: Integers, nrows: int) -> None:
+        """Delete physical rows: they stay, and are said to be none. nrows: how many rows there are then."""
+        cast("Any", self._array(VALID))[rows] = False
+        self._note(nrows, _ROWS)
+
+    @contextmanager
+    def overwriting(self) -> Generator[None]:
+        """Have what is written in the block be there at once, or not at all after an exception.
+
+        Raises UnsupportedError if that cannot be: where several files of a directory would change.
+        """
+        if self._copies is not None:
+            yield
+            return
+        self._copies = copies = {}
+        try:
+            yield
+            if len(copies) > 1 and not self._contents.home.is_archive:
+                names = ", ".join(copies)
+                raise UnsupportedError(
+                    f"{self._contents.name}: {names}: several files of a directory do not change at once; "
+                    "change one column at a time, or have the table in a .b2z, or in a directory of ours"
+                )
+            if copies:
+                self._note(None, _VALUES)
+            for key in list(copies):
+                array = copies.pop(key)
+                source = os.fspath(cast("Any", array.path))
+                array.close()
+                self._contents.replace(self._at(key), source, _SUFFIX)
+        finally:
+            self._copies = None
+            for array in copies.values():
+                array.close()
+
+    def write(self, column: Described, rows: Integers, part: Encoded, end: int) -> None:
+        """Overwrite values of a column, in physical rows; while `overwriting`."""
+        if part.text is None:
+            cast("Any", self._copy(column.key))[rows] = part.items
+        else:
+            self._write_text(column.key, rows, part, end)
+        key = f"{column.key}.notnull"
+        if column.has_mask and (part.has_missing or self._node(key) is not None):
+            if self._node(key) is None:
+                self._make_mask(key, end)
+            missing = np.zeros(len(rows), bool) if part.missing is None else part.missing
+            cast("Any", self._copy(key))[rows] = ~missing
+
+    def commit(self) -> None:
+        """Have all changes be in the store."""
+        self._contents.commit_files()
+
+    def _write_text(self, key: str, rows: Integers, part: Encoded, end: int) -> None:
+        """Write text of any length anew, with that of some rows in place of what was there."""
+        ends, data = self._copy(key), self._copy(f"{key}.utf8")
+        old = np.asarray(ends[: end + 1])
+        lengths = np.diff(old)
+        starts = np.concatenate([[0], part.items])
+        lengths[rows] = np.diff(starts)
+        new = np.concatenate([[0], np.cumsum(lengths)])
+        text = np.empty(int(new[-1]), np.uint8)
+        before = np.asarray(data[: int(old[-1])])
+        kept = np.ones(len(lengths), bool)
+        kept[rows] = False
+        _move(text, new[:-1][kept], before, old[:-1][kept], lengths[kept])
+        _move(text, new[:-1][rows], cast("Any", part.text), starts[:-1], np.diff(starts))
+        data.resize((len(text),))
+        data[...] = text
+        ends.resize((end + 1,))
+        ends[...] = new
+
+    def _append_mask(self, column: Described, part: Encoded, end: int, rows: int) -> None:
+        key = f"{column.key}.notnull"
+        if not column.has_mask or (self._node(key) is None and not part.has_missing):
+            return
+        if self._node(key) is None:
+            self._make_mask(key, end)
+        missing = np.zeros(rows, bool) if part.missing is None else part.missing
+        self._put(key, end, ~missing)
+
+    def _make_mask(self, key: str, rows: int) -> None:
+        """Make the mask of a column of which no value was missing."""
+        place = self._contents.home.new(_SUFFIX)
+        filled((rows,), np.dtype(bool), Storage(path=place).for_engine(), b"\1").close()
+        self._contents.put(self._at(key), place, _SUFFIX)
+
+    def _put(self, key: str, end: int, items: npt.NDArray[Any]) -> None:
+        """Put items at the end of an array, which is cut off there."""
+        array = self._array(key)
+        if array.shape[0] > end:
+            array.resize((end, *array.shape[1:]))
+        array.append(items)
+
+    def _note(self, nrows: int | None, *epochs: str) -> None:
+        """Say how many rows there are, if that has changed, and that indexes know other ones."""
+        node = self._node(META)
+        if node is None:
+            raise CorruptError(f"{self._contents.name}: there is no {META}")
+        place = self._contents.changed_leaf(node).place
+        frame: Any = _core.open_content(place, writable=True)
+        try:
+            frame.begin()
+            if nrows is not None:
+                schema = json.loads(cast("str", variable(frame, "schema")))
+                frame.set_layer("schema", pack(json.dumps(schema | {"n_rows": nrows})))
+            for name in epochs:
+                found = variable(frame, name)
+                frame.set_layer(name, pack(found + 1 if isinstance(found, int) else 1))
+            frame.commit()
+        finally:
+            frame.close()
+        if self._contents.home.durable:
+            sync_path(place)
+
+    def _copy(self, key: str) -> Array:
+        """Return a copy of an array, which is to take its place."""
+        assert self._copies is not None
+        if key not in self._copies:
+            node = self._node(key)
+            if node is None:
+                raise CorruptError(f"{self._contents.name}: {key}: there is no such array")
+            leaf = self._contents.changed_leaf(node)
+            place = self._contents.home.new(_SUFFIX)
+            shutil.copyfile(leaf.place, place)
+            self._copies[key] = open_content(place, "r+")
+        return self._copies[key]
+
+    def _array(self, key: str) -> Array:
+        node = self._node(key)
+        found = None if node is None else self._contents.opened(self._at(key), node)
+        if not isinstance(found, Array):
+            raise CorruptError(f"{self._contents.name}: {key}: no array")
+        return found
+
+    def _node(self, key: str) -> Node | None:
+        node = self._contents.top.at(self._at(key))
+        return None if node is None or node.leaf is None else node
+
+    def _at(self, key: str) -> str:
+        return f"{self._path}/{key}"
+
+
+def _move(
+    out: npt.NDArray[np.uint8],
+    at: Integers,
+    source: npt.NDArray[np.uint8],
+    starts: Integers,
+    lengths: Integers,
+) -> None:
+    """Copy pieces of bytes from where they start to where they are to be."""
+    total = int(lengths.sum())
+    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    out[np.repeat(at, lengths) + within] = source[np.repeat(starts, lengths) + within]

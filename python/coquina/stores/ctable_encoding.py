@@ -1,0 +1,117 @@
+"""Values of a column as the items that a table of python-blosc2 stores.
+
+In: values as tables take them. Out: items of the column's array, bytes of text, and which values are missing.
+Source: docs/formats/blosc2-stores.md, "Tables".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina._core import UnsupportedError
+from coquina.casting import cast_values, is_array, is_masked, without_missing
+from coquina.tables.values import Utf8
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coquina.stores.ctable_schema import Described
+    from coquina.tables.layout import ColumnSpec
+
+#: What a schema may say of the values of a column.
+_LIMITS = {"ge": ge, "gt": gt, "le": le, "lt": lt}
+#: What stands for a value that is missing, of kinds of items that have such a value themselves.
+_FILLS: dict[str, Any] = {"f": np.nan, "c": np.nan, "M": np.datetime64("NaT")}
+#: Kinds of columns that are written, besides those of numbers.
+_KINDS = frozenset({"bool", "string", "bytes", "utf8", "timestamp", "ndarray"})
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Some values of a column.
+
+    items: one for each value; of text where each ends, counted from the first byte of `text`. missing: which
+    values there are not; None if none can be missing.
+    """
+
+    items: npt.NDArray[Any]
+    text: npt.NDArray[np.uint8] | None = None
+    missing: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is known of the values."""
+        parts = (self.items, self.text, self.missing)
+        return sum(part.nbytes for part in parts if part is not None)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a value is missing."""
+        return self.missing is not None and bool(self.missing.any())
+
+
+def encoded(column: Described, spec: ColumnSpec, values: Any) -> Encoded:
+    """Return the items of values.
+
+    Raises UnsupportedError for kinds that are only read, ValueError for values that the column cannot have.
+    """
+    kind = column.kind
+    if kind not in _KINDS and spec.dtype.name != kind:
+        raise UnsupportedError(f"column {spec.name!r}: columns of kind {kind!r} are only read")
+    if kind == "utf8":
+        text = Utf8.of(values).packed()
+        made = Encoded(np.asarray(text.offsets[1:], np.int64), text.data, _mask(text.mask))
+    else:
+        made = _items(spec, values)
+    _check(column, spec, made)
+    return _with_null_value(column, made)
+
+
+def _items(spec: ColumnSpec, values: Any) -> Encoded:
+    """Return the items of values of a fixed size. Raises ValueError, TypeError for what does not fit."""
+    dtype, what = spec.dtype.newbyteorder("="), f"column {spec.name!r}"
+    there, missing = values, None
+    # A NaN, and a NaT, in an array is a value like any other: it says itself that it is none.
+    if not spec.shape and (is_masked(values) or not is_array(values) or values.dtype.kind == "O"):
+        there, missing = without_missing(values, _FILLS.get(dtype.kind, dtype.type()))
+    items = cast_values(there, dtype, spec.shape, what)
+    if dtype.kind == "M":
+        given = np.asarray(there)
+        if given.dtype.kind == "M" and not np.array_equal(items.astype(given.dtype), given, equal_nan=True):
+            raise ValueError(f"{what}: a time that {dtype} does not hold exactly")
+        items = items.view(np.int64)
+    return Encoded(items, None, missing)
+
+
+def _mask(mask: Any) -> npt.NDArray[np.bool_] | None:
+    return None if mask is None else np.asarray(mask, bool)
+
+
+def _check(column: Described, spec: ColumnSpec, made: Encoded) -> None:
+    """Raise ValueError for what is missing in a column without nulls, or is beyond its limits."""
+    says_itself = spec.dtype.kind in _FILLS
+    if made.has_missing and not column.has_mask and column.null_value is None and not says_itself:
+        raise ValueError(f"column {spec.name!r}: a value is missing, and the column takes none")
+    there = made.items if made.missing is None else made.items[~made.missing]
+    for name, holds in _LIMITS.items():
+        limit = column.fields.get(name)
+        if limit is not None and made.text is None and not bool(np.all(holds(there, limit))):
+            raise ValueError(
+                f"column {spec.name!r}: a value that is not {name} {limit}, which its schema says"
+            )
+
+
+def _with_null_value(column: Described, made: Encoded) -> Encoded:
+    """Return values among which one stands for those that are missing, where the column has such a value."""
+    null = column.null_value
+    if null is None or not made.has_missing:
+        return made
+    if made.text is not None:
+        raise UnsupportedError(f"column {column.name!r}: text in which a value stands for none is only read")
+    is_bytes = made.items.dtype.kind == "S" and isinstance(null, str)
+    wanted = np.asarray(null.encode() if is_bytes else null).astype(made.items.dtype)
+    return Encoded(np.where(made.missing, wanted, made.items), None, made.missing)

@@ -1,0 +1,224 @@
+"""What the server says of files and arrays is what coquina says of them."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coquina as cq
+from coquina.server.failures import RequestError
+from coquina.server.selections import selected, thinned
+
+
+def test_a_folder_lists_files_that_coquina_opens(client):
+    found = client.get("/files/").json()
+    kinds = {one["name"]: (one["kind"], one["format"]) for one in found["entries"]}
+    assert kinds == {
+        "all.h5": ("file", "hdf5"),
+        "below": ("folder", None),
+        "directory": ("file", "table"),
+        "grid.b2nd": ("file", "b2nd"),
+        "packed.blp": ("file", "bloscpack"),
+        "store.b2z": ("file", "store"),
+    }
+    below = client.get("/files/", path="below").json()["entries"]
+    assert [one["path"] for one in below] == ["below/grid.b2nd"]
+
+
+def test_a_tree_shows_one_level_and_links(client):
+    found = client.get("/tree/", file="all.h5").json()
+    kinds = {one["path"]: one["kind"] for one in found["children"]}
+    assert found["kind"] == "group"
+    assert kinds == {
+        "/away": "link",
+        "/broken": "link",
+        "/group": "group",
+        "/one": "array",
+        "/packed": "array",
+        "/table": "table",
+        "/text": "array",
+    }
+    (table,) = [one for one in found["children"] if one["kind"] == "table"]
+    assert table["rows"] == 1000
+    assert table["columns"][0] == "number"
+
+
+PLACES = [("grid.b2nd", "/"), ("all.h5", "/group/grid"), ("store.b2z", "group/grid"), ("packed.blp", "/")]
+
+
+@pytest.mark.parametrize(("file", "path"), PLACES)
+def test_slices_are_those_of_numpy(client, grid, file, path):
+    for selection, key in [("", ...), ("3", 3), ("-1,::-2", np.s_[-1, ::-2]), ("5:2", np.s_[5:2])]:
+        answer = client.get("/slice/", file=file, path=path, selection=selection)
+        assert answer.status == 200, answer.content
+        assert np.array_equal(answer.array(), grid[key])
+
+
+@pytest.mark.parametrize(("file", "path"), PLACES)
+def test_facts_of_an_array_are_its_own(client, grid, file, path):
+    found = client.get("/info/", file=file, path=path).json()
+    assert (found["shape"], found["dtype"], found["nbytes"]) == ([60, 50], "float32", grid.nbytes)
+    assert found["kind"] == "array"
+
+
+def member():
+    number = st.integers(-12, 12)
+    end = st.none() | number
+    return number | st.builds(slice, end, end, st.none() | st.integers(1, 5) | st.integers(-5, -1))
+
+
+def text_of(key):
+    def one(part):
+        if isinstance(part, int):
+            return str(part)
+        ends = [part.start, part.stop, *([] if part.step is None else [part.step])]
+        return ":".join("" if end is None else str(end) for end in ends)
+
+    return ",".join(map(one, key))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(member(), max_size=3), st.tuples(*[st.integers(0, 9)] * 3))
+def test_every_selection_is_numpys(key, shape):
+    values = np.arange(int(np.prod(shape))).reshape(shape)
+    try:
+        wanted = values[tuple(key)]
+    except IndexError:
+        with pytest.raises(RequestError):
+            selected(text_of(key), shape)
+        return
+    found = selected(text_of(key), shape)
+    assert found.shape == wanted.shape
+    assert np.array_equal(values[found.key], wanted)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(member(), max_size=3), st.tuples(*[st.integers(1, 12)] * 3), st.integers(1, 50))
+def test_thinned_selections_are_every_nth_value_of_what_was_selected(key, shape, most):
+    values = np.arange(int(np.prod(shape))).reshape(shape)
+    try:
+        whole = selected(text_of(key), shape)
+    except RequestError:
+        return
+    found = thinned(whole, most)
+    assert found.size <= max(most, 0) or not whole.size
+    factors = [b // a for a, b in zip(whole.steps, found.steps, strict=True)]
+    wanted = values[whole.key][tuple(slice(None, None, one) for one in factors)]
+    assert np.array_equal(values[found.key], wanted)
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "1.5", "1;2", "0:1:0", "1,2,3", "60", "::::", "9" * 30, "," * 5000, "[0]"]
+)
+def test_what_is_no_selection_is_an_error(client, text):
+    answer = client.get("/slice/", file="grid.b2nd", selection=text)
+    assert answer.status == 400
+    assert answer.json()["error"] == "invalid"
+
+
+def test_most_thins_out_and_says_by_what(client, grid):
+    answer = client.get("/slice/", file="grid.b2nd", most=100)
+    steps = [int(one) for one in answer.headers["x-step"].split(",")]
+    assert answer.array().size <= 100
+    assert np.array_equal(answer.array(), grid[:: steps[0], :: steps[1]])
+
+
+def test_decoded_values_are_scaled_and_masked(client, grid):
+    answer = client.get("/slice/", file="all.h5", path="/group/grid", decode=1)
+    assert np.allclose(answer.array(), grid * 0.5 + 1)
+    answer = client.get("/slice/", file="all.h5", path="/packed", decode=1)
+    wanted = grid.astype("f8")
+    wanted[3, 4] = np.nan
+    assert np.array_equal(answer.array(), wanted, equal_nan=True)
+
+
+def test_formats_hold_the_same_values(client, grid):
+    import tifffile
+    from PIL import Image
+
+    def ask(kind):
+        return client.get("/slice/", file="grid.b2nd", selection=":10", format=kind)
+
+    assert np.array_equal(ask("json").json(), grid[:10])
+    assert np.array_equal(np.load(io.BytesIO(ask("npy").content)), grid[:10])
+    assert np.array_equal(np.loadtxt(io.BytesIO(ask("csv").content), delimiter=","), grid[:10])
+    assert np.array_equal(tifffile.imread(io.BytesIO(ask("tiff").content)), grid[:10])
+    picture = Image.open(io.BytesIO(ask("png").content))
+    assert picture.size == (50, 10)
+    assert ask("exe").status == 400
+
+
+@pytest.mark.parametrize("log", [0, 1])
+def test_histograms_count_every_value(client, grid, log):
+    found = client.get("/histogram/", file="all.h5", path="/packed", bins=7, log=log).json()
+    values = grid.astype("i2")
+    values[3, 4] = -1
+    values = values[values != -1]
+    wanted = np.histogram(values[values > 0] if log else values, found["edges"])[0]
+    assert found["counts"] == wanted.tolist()
+    assert found["fills"] == 1
+    assert found["nans"] == 0
+    assert found["count"] == values.size
+    assert np.isclose(found["mean"], values.mean())
+    assert np.isclose(found["std"], values.std())
+
+
+def test_histograms_of_stored_values_count_fills_too(client, grid):
+    found = client.get("/histogram/", file="all.h5", path="/packed", decode=0).json()
+    assert (found["fills"], found["min"], found["count"]) == (0, -1, grid.size)
+
+
+def test_histograms_read_in_parts_what_is_large(client, monkeypatch, grid):
+    from coquina.server import values
+
+    whole = client.get("/histogram/", file="grid.b2nd").json()
+    monkeypatch.setattr(values, "_PART_BYTES", 400)
+    parts = client.get("/histogram/", file="grid.b2nd").json()
+    assert parts["counts"] == whole["counts"]
+    assert np.isclose(parts["std"], grid.std())
+
+
+@pytest.mark.parametrize(("file", "path"), PLACES[:3])
+def test_storage_lists_each_chunk_with_its_place(client, folder, file, path):
+    found = client.get("/storage/", file=file, path=path, selection="0:20,3").json()
+    assert len(found["chunks"]) == found["total"] == np.prod(found["grid"])
+    content = (folder / file).read_bytes()
+    for chunk in found["chunks"]:
+        stored = content[chunk["offset"] : chunk["offset"] + chunk["stored"]]
+        assert len(stored) == chunk["stored"]
+        # Chunks of HDF5 files are frames of their own.
+        assert file.endswith("h5") or cq.chunk_info(stored).nbytes == chunk["nbytes"]
+    assert found["touched"]["values"] == 20
+    assert 1 <= found["touched"]["chunks"] <= found["total"]
+
+
+def test_chunks_of_one_value_store_nothing(client, folder):
+    cq.asarray(
+        np.zeros((40, 40)), path=folder / "below" / "zeros.b2nd", chunks=(10, 10), overwrite=True
+    ).close()
+    found = client.get("/storage/", file="below/zeros.b2nd", offset=3, most=2).json()
+    assert [one["index"] for one in found["chunks"]] == [3, 4]
+    assert {one["special"] for one in found["chunks"]} == {"zeros"}
+
+
+def test_what_does_not_exist_is_not_found(client):
+    for answer in (
+        client.get("/info/", file="nothing.b2nd"),
+        client.get("/info/", file="notes.txt"),
+        client.get("/info/", file="all.h5", path="/nothing"),
+        client.get("/info/", file="grid.b2nd", path="/x"),
+        client.get("/raw/below"),
+    ):
+        assert answer.status == 404
+        assert answer.json()["error"] == "not_found"
+
+
+def test_answers_are_not_sent_twice(client):
+    first = client.get("/info/", file="grid.b2nd")
+    again = client.get("/info/", {"If-None-Match": first.headers["etag"]}, file="grid.b2nd")
+    assert again.status == 304
+    assert not again.content
+    other = client.get("/info/", {"If-None-Match": first.headers["etag"]}, file="all.h5")
+    assert other.status == 200

@@ -1,0 +1,114 @@
+"""Files stay open between requests, are opened again when they change, and are closed when nobody asks."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import coquina as cq
+from coquina.server import opened_files
+from coquina.server.opened_files import OpenedFiles
+from coquina.server.root import Root
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    # The clock of the file system need not tick between two commits of a test.
+    monkeypatch.setattr(opened_files, "_TICK_NS", -(10**9))
+    for number in range(5):
+        cq.asarray(np.arange(6.0) + number, path=tmp_path / f"{number}.b2nd").close()
+    root, files = Root(str(tmp_path)), OpenedFiles()
+    yield tmp_path, root, files
+    files.close_idle(forever=True)
+
+
+def test_a_file_is_opened_once_for_many_requests(world):
+    _, root, files = world
+
+    def read():
+        for _ in range(20):
+            with files.using(root.file("0.b2nd")) as found:
+                assert found.top[3] == 3
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert files.opened == 1
+
+
+def test_a_change_is_seen_and_who_reads_keeps_what_was_there(world):
+    path, root, files = world
+    with files.using(root.file("0.b2nd")) as old:
+        with cq.open(str(path / "0.b2nd"), "r+") as writer:
+            writer[3] = 77.0
+            with files.using(root.file("0.b2nd")) as new:
+                assert new.top[3] == 77
+            writer[3] = 78.0
+        assert old.top[3] == 3
+        assert old.is_stale
+        with files.using(root.file("0.b2nd")) as new:
+            assert new.top[3] == 78
+        assert not old.top.is_closed
+    assert old.top.is_closed
+
+
+def test_a_change_within_a_tick_of_the_clock_is_seen(world, monkeypatch):
+    path, root, files = world
+    monkeypatch.setattr(opened_files, "_TICK_NS", 10**18)
+    for number in range(3):
+        cq.asarray(np.full(6, float(number)), path=path / "0.b2nd", overwrite=True).close()
+        with files.using(root.file("0.b2nd")) as found:
+            assert found.top[0] == number
+            assert not found.is_settled
+
+
+def test_what_nobody_asks_for_is_closed(world, monkeypatch):
+    _, root, files = world
+    with files.using(root.file("0.b2nd")) as used:
+        with files.using(root.file("1.b2nd")) as idle:
+            pass
+        files.close_idle()
+        assert not idle.top.is_closed
+        monkeypatch.setattr(opened_files, "IDLE_SECONDS", -1.0)
+        files.close_idle()
+        assert idle.top.is_closed
+        assert not used.top.is_closed
+    assert files.opened == 2
+
+
+def test_no_more_than_so_many_files_are_open(world, monkeypatch):
+    _, root, files = world
+    monkeypatch.setattr(opened_files, "FILES_MAX", 2)
+    found = []
+    for number in range(5):
+        with files.using(root.file(f"{number}.b2nd")) as one:
+            found.append(one)
+    files.close_idle()
+    assert [one.top.is_closed for one in found] == [True, True, True, False, False]
+
+
+def test_a_file_that_was_written_here_is_opened_again(world):
+    _path, root, files = world
+    place = root.file("0.b2nd")
+    with files.using(place) as first:
+        files.forget(place.path)
+        assert first.is_stale
+    with files.using(place) as again:
+        assert again is not first
+
+
+def test_a_change_of_any_file_of_a_directory_is_another_state(world):
+    path, root, files = world
+    with cq.open(str(path / "s.b2d"), "w") as store:
+        for name in "abc":
+            store[name] = np.arange(5.0)
+    tags = set()
+    for number in range(3):
+        with files.using(root.file("s.b2d")) as found:
+            assert found.top["c"][0] == number
+            tags.add(found.tag)
+        with cq.open(str(path / "s.b2d"), "r+") as store:
+            store["c"][0] = number + 1.0
+    assert len(tags) == 3
