@@ -59,7 +59,8 @@ def _hdf5(folder, rng):
         file.create_dataset("images/raw", data=frames, chunks=(1, 100, 100), compression="gzip")
         file.create_dataset("detector/counts", data=frames[:8], chunks=(2, 100, 100))
         file.create_dataset("mask", data=frames[:4] > 3, chunks=(4, 50, 50))
-    (folder / "killed.h5").write_bytes((folder / "run.h5").read_bytes())
+    for name in ("killed.h5", "before.h5"):
+        (folder / name).write_bytes((folder / "run.h5").read_bytes())
 
 
 def _tables(folder, rng):

@@ -102,7 +102,7 @@ def test_nothing_is_overwritten_without_force(array):
         (["decompress", "x.npy"], 1, "name the output"),
         (["decompress", "x.npy", "out"], 1, "takes Bloscpack files"),
         (["frobnicate"], 2, "invalid choice"),
-        ([], 2, "required"),
+        (["info"], 2, "required"),
     ],
 )
 def test_mistakes_get_one_clear_line_and_leave_no_file(arguments, code, message, array):

@@ -28,7 +28,7 @@ def test_info_tells_of_arrays_and_frames_and_reads_no_data(array, tmp_path):
     facts = json.loads(coquina("info", array, "--json"))
     expected = {
         "format": "Blosc2 array", "shape": [20, 30, 4], "dtype": "float32", "chunks": [7, 30, 4],
-        "nchunks": 3, "codec": "zstd", "nbytes": GRID.nbytes, "checksums": "fresh", "attrs": ["unit"],
+        "nchunks": 3, "codec": "zstd", "nbytes": GRID.nbytes, "checksums": "fresh", "attrs": {"unit": "K"},
     }  # fmt: skip
     assert {name: facts[name] for name in expected} == expected
     assert "float32" in coquina("info", array)

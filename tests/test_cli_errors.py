@@ -64,7 +64,7 @@ def here(tmp_path, monkeypatch):
         ("recover climate.b2nd x.h5", 1, ["HDF5", "coquina repair"]),
         ("repair run.h5 x.b2nd", 1, ["no array of Blosc2"]),
         ("query climate.b2nd", 1, ["takes tables"]),
-        ("query run.h5 -o x.json --format json", 1, ["takes --format csv or arrow"]),
+        ("query run.h5 -o x.json --format json", 1, ["takes rows; --json and --explain print"]),
         ("bench climate.npy --plot x.txt", 1, ["--plot x.txt", ".png"]),
         ("bench climate.npy --access 3,4,5", 1, ["no box"]),
         ("bench climate.npy --level 3,x", 2, ["level x"]),

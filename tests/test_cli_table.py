@@ -165,7 +165,7 @@ VERBS = {
     "info": ([], BLOSC),
     "ls": ([], HDF5),
     "cat": ([], ("ours.b2nd", "items.blp", "folder")),
-    "query": (["k < 3"], ("table.h5", "pytables.h5", "folder")),
+    "query": (["k < 3"], ("table.h5", "pytables.h5", "folder", "rows.csv")),
     "index": (["--create", "k"], ("table.h5", "pytables.h5", "folder")),
     "quality": (["items.npy"], ARRAYS),
     "bench": (QUICK, MEASURED),
@@ -181,7 +181,7 @@ VERBS = {
 
 
 def test_every_verb_about_files_is_in_the_table():
-    others = {"convert", "codecs", "plugins", "plugin-path", "completion", "serve", "view"}
+    others = {"convert", "diff", "codecs", "plugins", "plugin-path", "completion", "serve", "view"}
     assert set(subparsers_of(parser())) == {*VERBS, *others}
 
 

@@ -7,10 +7,11 @@ In: the keywords of a call. Out: a value, and what the engine takes for it. A ke
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from inspect import Parameter, signature
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from coquina.foreign_words import as_keywords
+from coquina.keyword_hints import check_keywords
 from coquina.remote import new_path
 from coquina.tuning_options import ARRAYS, AUTO, DATASETS, Tuning, tuned
 
@@ -297,6 +298,8 @@ def _encoding(
     if base is not DATASETS and rest.get("codec", AUTO) is None:
         raise TypeError("codec None: takes a name, a pair of name and parameter, or a codec of your own")
     codec, level, filters = rest.pop("codec", None), rest.pop("level", None), rest.pop("filters", None)
+    if filters is not None and (meant := as_keywords(filters)):
+        raise TypeError(f"filters {type(filters).__name__}: takes names; did you mean {meant}?")
     return *tuned(codec, level, filters, tuning, base), rest
 
 
@@ -324,64 +327,6 @@ def parted(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         return dict(given), {}
     plain = {name: value for name, value in given.items() if name not in words}
     return plain, {name: value for name, value in given.items() if name in words}
-
-
-#: What other libraries call ours.
-_OTHER_NAMES = {
-    "blockshape": "blocks",
-    "chunkshape": "chunks",
-    "clevel": "level",
-    "cname": "codec",
-    "complevel": "level",
-    "complib": "codec",
-    "compression": "codec",
-    "compression_level": "level",
-    "compression_opts": "level",
-    "compressor": "codec",
-    "expectedrows": "expected_rows",
-    "fill_value": "fillvalue",
-    "max_error": "lossy={'max_error': ...}",
-    "nthreads": "threads",
-    "urlpath": "path",
-}
-#: What h5py calls a compression, and is a filter here.
-H5PY_FILTERS = ("gzip", "lzf", "szip")
-_FILTER_NAMES = ("bitshuffle", "shuffle")
-
-
-def check_keywords(writer: Callable[..., Any], given: Mapping[str, Any], kinds: Any) -> None:
-    """Raise TypeError for a keyword that `kinds`, the TypedDict of a writer, does not have."""
-    known: Mapping[str, Any] = kinds.__annotations__
-    if given.keys() <= known.keys():
-        return
-    for name, value in given.items():
-        if name not in known:
-            own = [one.name for one in signature(writer).parameters.values() if _is_keyword(one)]
-            hint = _hint(name, value, [*known, *own])
-            place = writer.__qualname__
-            raise TypeError(f"{place}() got an unexpected keyword argument {name!r}; {hint}")
-
-
-def _is_keyword(parameter: Parameter) -> bool:
-    return parameter.name != "self" and parameter.kind in (
-        Parameter.KEYWORD_ONLY,
-        Parameter.POSITIONAL_OR_KEYWORD,
-    )
-
-
-def _hint(name: str, value: object, known: list[str]) -> str:
-    """Say which keyword was meant, or all that there are."""
-    if name in _FILTER_NAMES:
-        return f"did you mean filters={name if value else 'nofilter'!r}?"
-    meant = _OTHER_NAMES.get(name)
-    if name == "compression" and "filter" in known and value in H5PY_FILTERS:
-        meant = "filter"
-    if meant is not None and meant.partition("=")[0] in known:
-        return f"did you mean {meant if '=' in meant else repr(meant)}?"
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 1)
-    return f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(sorted(known))}"
 
 
 def _refuse_hdf5_name(path: str) -> None:

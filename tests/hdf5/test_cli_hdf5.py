@@ -62,7 +62,7 @@ def test_info_tells_of_files_groups_and_datasets(original):
     whole = facts("info", original)
     assert (whole["format"], whole["groups"], whole["datasets"]) == ("HDF5 file", 3, 27)
     group = facts("info", f"{original}:/g")
-    assert (group["format"], group["datasets"], group["attrs"]) == ("HDF5 group", 4, ["of_kind"])
+    assert (group["format"], group["datasets"], group["attrs"]) == ("HDF5 group", 4, {"of_kind": [4, 0.5]})
     dataset = facts("info", f"{original}:/grid")
     expected = {
         "format": "HDF5 dataset", "shape": [60, 50], "dtype": "float32", "chunks": [16, 20], "gear": "direct",

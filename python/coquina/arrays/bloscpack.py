@@ -16,6 +16,7 @@ import numpy as np
 
 from coquina import _core
 from coquina.html import facts_html
+from coquina.keyword_hints import names_keywords
 from coquina.packed_arrays import PackedArray, packed_array, parse_metadata
 from coquina.remote import new_path
 from coquina.storage_options import encoding_of
@@ -117,6 +118,7 @@ def dumps(
     )
 
 
+@names_keywords
 def unpack(
     source: Path | BinaryIO,
     *,
@@ -131,6 +133,7 @@ def unpack(
     return open(source).read(threads=threads, progress=progress)
 
 
+@names_keywords
 def loads(packed: Buffer, *, threads: int | None = None) -> npt.NDArray[Any] | bytes:
     """Return what `dumps` packed, or what the bytes of any Bloscpack file hold."""
     return PackFile(_core.PackReader(packed)).read(threads=threads)
@@ -258,6 +261,7 @@ class PackFile:
         self._reader.read_into(0, data, threads=threads, progress=progress)
         return self.array.from_bytes(data, self.array.shape)
 
+    @names_keywords
     def save(
         self,
         path: Path,

@@ -12,7 +12,8 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.constants import Shape, empty, full, ones, zeros
-from coquina.storage_options import StorageOptions, check_keywords, is_cut
+from coquina.keyword_hints import check_keywords
+from coquina.storage_options import StorageOptions, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

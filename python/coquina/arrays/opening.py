@@ -20,6 +20,7 @@ from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.foreign import what_is, what_is_at
 from coquina.arrays.frames import Frame
 from coquina.dtypes import parse_dtype
+from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.remote import RangeReader, local_path, new_path, reader_for
 from coquina.storage_options import Storage
@@ -56,6 +57,7 @@ _EXPRESSIONS = frozenset({"b2o", "LazyArray"})
 _PACKED = "__pack_tensor__"
 
 
+@names_keywords
 def open(
     source: Path | BinaryIO,
     mode: Literal["r", "r+", "a", "w", "x"] = "r",
@@ -217,6 +219,7 @@ def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, dama
     return found
 
 
+@names_keywords
 def from_bytes(buffer: Buffer) -> Any:
     """Return what the bytes of a file hold, for reading; see `open`."""
     content = memoryview(cast("Any", buffer))

@@ -15,7 +15,8 @@ import numpy as np
 from coquina.arrays.creation import asarray, from_slabs, new_array
 from coquina.arrays.new_arrays import fill_boxes, written
 from coquina.arrays.regions import BOX_BYTES
-from coquina.storage_options import Storage, StorageOptions, check_keywords
+from coquina.keyword_hints import check_keywords
+from coquina.storage_options import Storage, StorageOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

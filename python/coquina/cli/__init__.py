@@ -1,7 +1,8 @@
 """The command `coquina`: one file per subcommand, listed in `COMMANDS`.
 
 Exit codes: 0 done, 1 it failed, 2 wrong arguments, 3 not all could be
-checked, 130 interrupted, 141 nobody reads the output any more.
+checked, 130 interrupted, 141 nobody reads the output any more. Of diff
+1 says that two files differ, and 2 that it failed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from coquina.cli import (
     compress,
     convert,
     decompress,
+    diff,
     failures,
     index,
     info,
@@ -54,6 +56,7 @@ COMMANDS = (
     query,
     index,
     convert,
+    diff,
     quality,
     bench,
     tune,
@@ -76,6 +79,7 @@ EPILOG = """\
 Examples:
   coquina convert climate.npy climate.b2nd          an array whose parts are read alone
   coquina convert climate.npy loose.b2nd --max-error 0.05
+  coquina diff climate.npy climate.b2nd             is the same in both?
   coquina quality climate.npy climate.b2nd          how far are they from each other?
   coquina cat climate.b2nd "[3:5, ::-1]"
   coquina bench climate.npy                         which codec, filters and chunks suit it
@@ -91,7 +95,15 @@ Examples:
 Files are told by their content, outputs by their extension. HDF5 datasets and tables are FILE.h5:/path.
 Nothing is overwritten without --force. --json prints one JSON document, and errors as JSON too.
 Exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 3 not all could be
-checked (of verify), 130 interrupted.
+checked (of verify), 130 interrupted. Of diff: 0 equal, 1 different, 2 it failed.
+"""
+
+FIRST_STEPS = """\
+coquina info FILE                        what is it? (ls: what is in it, cat: its items)
+coquina convert FILE OUTPUT              turn it into another kind of file, by the extensions
+coquina query TABLE "price > 10"         rows that meet a condition, also of .parquet and .csv
+coquina diff FILE OTHER                  is the same in both?
+coquina --help                           all commands; coquina COMMAND --help: its options, with examples
 """
 
 _BROKEN_PIPE = 141  # as shells say of a program that SIGPIPE ended
@@ -128,8 +140,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     options: argparse.Namespace | None = None
     try:
+        if not words:
+            print(FIRST_STEPS, end="", flush=True)
+            return 0
         options = parser().parsed(words)
-        _run(options)
+        return _run(options)
     except UsageError as error:
         message = f"{error}; `{error.command} --help` shows what it takes"
         failures.show(failures.Failure("arguments", message, None), as_json="--json" in words)
@@ -142,11 +157,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except failures.EXPECTED as error:
         failures.show(failures.of(error, options), as_json="--json" in words)
-        return 3 if isinstance(error, failures.UncheckedError) else 1
-    return 0
+        return 3 if isinstance(error, failures.UncheckedError) else getattr(options, "failed", 1)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> int:
+    """Run a subcommand and return its exit code: 0, but where it compares."""
     is_piped = options.command in ("compress", "decompress")
     for name in ("file", "new", "other"):
         given = getattr(options, name, None)
@@ -155,8 +170,9 @@ def _run(options: argparse.Namespace) -> None:
     if getattr(options, "output", None) is not None:
         inputs.check_output(options.output)
     with threads_of(options), _allowing(options):
-        options.run(options)
+        code = options.run(options)
     sys.stdout.flush()
+    return code or 0
 
 
 def _allowing(options: argparse.Namespace) -> contextlib.AbstractContextManager[None]:

@@ -20,6 +20,8 @@ Examples:
   coquina convert run.h5 run.b2z                        all that is in it
   coquina convert climate.npy loose.b2nd --max-error 0.05
   coquina convert run.h5:/images/raw raw.tif
+  coquina convert "climate.b2nd[3:5, ::-1]" part.npy    a part, as `coquina cat` takes it
+  coquina convert "trades.h5:/trades[100:200]" some.csv
   coquina convert scans scans.b2nd                      a folder of numbered images
   coquina convert trades.csv prices.h5:/trades
   coquina convert trades.h5:/trades trades.parquet
@@ -47,12 +49,16 @@ from coquina.cli import (
     convert_trees,
     hdf5_paths,
     images,
+    keys,
     lossy_options,
     outputs,
     sources,
+    store_paths,
+    tables,
     tuning_options,
 )
 from coquina.cli.outputs import new_file
+from coquina.cli.row_files import STORES
 from coquina.hdf5 import File
 from coquina.hdf5.scales import add_attributes, add_axes
 
@@ -63,7 +69,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina convert`."""
     parser.add_argument(
-        "file", help="what to convert; FILE.npz:NAME or FILE.h5:/path for one array of several"
+        "file",
+        help="what to convert; FILE.npz:NAME, FILE.h5:/path for one array of several; FILE[3:5] for a part",
     )
     parser.add_argument("output", help="what to write")
     arguments.add_plain(parser)
@@ -93,17 +100,21 @@ def run(options: argparse.Namespace) -> None:
     if target is None and os.path.exists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
     with ExitStack() as stack:
-        if (group := convert_trees.group_of(options, stack)) is not None:
+        options.file, key = _with_key(options.file)
+        if key is None and (group := convert_trees.group_of(options, stack)) is not None:
             lossy_options.refuse(options, "whole trees are converted as they are")
             said = convert_trees.convert(group, options, _encoding(options))
             counts = ", ".join(f"{said[one]} {one}" for one in ("groups", "arrays", "tables"))
             dropped = f"; left out: {', '.join(said['dropped'])}" if said["dropped"] else ""
             arguments.report(said, f"{said['output']}: {counts}{dropped}", options)
             return
-        if options.output.lower().endswith(outputs.STORES) and options.layout is None:
+        if options.output.lower().endswith(STORES) and options.layout is None:
             options.layout = "columns"
         rows = convert_tables.rows_of(options, stack)
         source = sources.load(options, stack) if rows is None else rows
+        if key is not None:
+            source = _part(source, key, options)
+            rows = None if rows is None or source.dtype.names is None else source
         if rows is not None or convert_tables.is_wanted(options):
             lossy_options.refuse(options, "rows take bounds by column, which `coquina.create_table` knows")
             said = convert_tables.convert(source, options)
@@ -113,6 +124,23 @@ def run(options: argparse.Namespace) -> None:
                 return
             source = convert_tables.array_of(source, options)
         _convert(source, target, options)
+
+
+def _with_key(text: str) -> tuple[str, Any]:
+    """Return a name without the key that may follow it, and that key or None."""
+    for paths in (hdf5_paths, store_paths):
+        if (place := paths.place(text)) is not None:
+            found, key = paths.with_key(place)
+            return (text, None) if key is None else (f"{found.file}:{found.path}", key)
+    return keys.split(text)
+
+
+def _part(source: Any, key: Any, options: argparse.Namespace) -> Any:
+    """Return a part of an array or a table. Raises ValueError for what has none."""
+    if not hasattr(source, "__getitem__"):
+        raise ValueError(f"{options.file}: rows are read one after the other; make a table of it first")
+    part = sources.part(source, key)
+    return part[:] if tables.is_table(source) and isinstance(key, str) else part
 
 
 def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:

@@ -17,7 +17,8 @@ import numpy as np
 
 import coquina
 from coquina.cli import hdf5_paths, store_paths, tables, tuning_options
-from coquina.cli.outputs import CSV, FEATHER, PARQUET, ROWS, STORES, new_file
+from coquina.cli.outputs import new_file
+from coquina.cli.row_files import CSV, FEATHER, PARQUET, ROWS, STORES, is_rows, rows_in
 from coquina.hdf5 import File
 
 if TYPE_CHECKING:
@@ -33,9 +34,8 @@ def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
 
     What must be closed goes to `stack`. With --layout an array of records is one too.
     """
-    path = options.file.lower()
-    if path.endswith(ROWS) and not os.path.isdir(options.file):
-        return _rows_in(options.file, path)
+    if is_rows(options.file):
+        return rows_in(options.file)
     if tables.is_directory(options.file):
         return stack.enter_context(coquina.open_table(options.file))
     place = hdf5_paths.place(options.file)
@@ -48,17 +48,6 @@ def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
         found = stack.enter_context(store_paths.opened(place))
         return found if tables.is_table(found) else None
     return None
-
-
-def _rows_in(file: str, path: str) -> Any:
-    """Return the rows of a file of others. path: its name in lower case."""
-    from coquina.tables.files import csv_rows, feather_rows, json_rows, parquet_rows
-
-    if path.endswith(CSV):
-        return csv_rows(file, delimiter="\t" if ".tsv" in path else ",")
-    if path.endswith(PARQUET):
-        return parquet_rows(file)
-    return feather_rows(file) if path.endswith(FEATHER) else json_rows(file)
 
 
 def is_wanted(options: argparse.Namespace) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import coquina
 from coquina.arrays.descriptions import MORE, description_of, stored
 from coquina.cli import hdf5_paths, sources, store_paths, tables
-from coquina.cli.outputs import STORES
+from coquina.cli.row_files import STORES
 from coquina.hdf5 import netcdf_groups
 from coquina.hdf5.scales import add_attributes, add_axes
 

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import east_asian_width
 
 from coquina import CoquinaError, CorruptError, LimitError, TruncatedError, UnsupportedError
 from coquina.cli import store_paths
@@ -42,11 +43,15 @@ class UncheckedError(UnsupportedError):
 
 
 class Failure(NamedTuple):
-    """Why a command failed. kind: a word for programs; place: the file, or None."""
+    """Why a command failed. kind: a word for programs; place: the file, or None.
+
+    excerpt: the text that is wrong, and below it a line of carets; for people.
+    """
 
     kind: str
     message: str
     place: str | None
+    excerpt: tuple[str, str] | None = None
 
 
 def of(error: BaseException, options: argparse.Namespace | None = None) -> Failure:
@@ -54,23 +59,48 @@ def of(error: BaseException, options: argparse.Namespace | None = None) -> Failu
     kind = next((name for family, name in _KINDS if isinstance(error, family)), "invalid")
     file: str | None = getattr(options, "file", None)
     place = str(error.filename) if isinstance(error, OSError) and error.filename else file
-    message = _sentence(error)
+    lines, excerpt = _cut(error)
+    message = _sentence(error, lines)
     if kind == "io" and file and os.path.basename(file.partition(":")[0]) not in message:
         message = f"{file}: {message}"
     if advice := _advice(kind, message, options):
         message = f"{message}; {advice}"
-    return Failure(kind, message, place)
+    return Failure(kind, message, place, excerpt)
 
 
 def show(failure: Failure, *, as_json: bool) -> None:
     """Print a failure to standard error."""
     if as_json:
-        print(json_text({"error": failure._asdict()}), file=sys.stderr)
-    else:
-        print(f"{painted('coquina:', 'red', sys.stderr)} {quoted(failure.message)}", file=sys.stderr)
+        facts = {"kind": failure.kind, "message": failure.message, "place": failure.place}
+        print(json_text({"error": facts}), file=sys.stderr)
+        return
+    print(f"{painted('coquina:', 'red', sys.stderr)} {quoted(failure.message)}", file=sys.stderr)
+    for line in () if failure.excerpt is None else _below(*failure.excerpt):
+        print(f"  {line}", file=sys.stderr)
 
 
-def _sentence(error: BaseException) -> str:
+def _cut(error: BaseException) -> tuple[list[str], tuple[str, str] | None]:
+    """Return the lines of an error, and the last two of them apart if the last one is carets."""
+    lines = str(error).splitlines()
+    if len(lines) > 2 and re.fullmatch(r" *\^+", lines[-1]):
+        return lines[:-2], (lines[-2], lines[-1])
+    return lines, None
+
+
+def _below(text: str, carets: str) -> tuple[str, str]:
+    """Return a text as it is printed, and carets below the same signs of it."""
+    start, stop = len(carets) - len(carets.lstrip()), len(carets)
+    before, wrong = quoted(text[:start]), quoted(text[start:stop])
+    width = max(_width(wrong), stop - start if stop > len(text) else 1)
+    return quoted(text), " " * _width(before) + "^" * width
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return sum(1 + (east_asian_width(sign) in "WF") for sign in text)
+
+
+def _sentence(error: BaseException, lines: list[str]) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     if isinstance(error, OSError) and error.strerror and "\n" not in error.strerror:
@@ -79,7 +109,7 @@ def _sentence(error: BaseException) -> str:
     elif isinstance(error, KeyError) and error.args:
         text = str(error.args[0])  # Its text would have quotes around the sentence.
     else:
-        text = str(error)
+        text = "\n".join(lines)
     if isinstance(error, FileNotFoundError) and " " not in text:
         text = f"{text or 'the file'}: there is no such file"  # some say no more than its name
     text = re.sub(r" \(os error \d+\)$", "", text)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coquina.expressions import saved as saved_expressions
 
 from coquina.arrays.info import human
-from coquina.cli import arguments, hdf5_paths, inputs, ls, store_paths, tables
+from coquina.cli import arguments, attribute_text, hdf5_paths, inputs, ls, store_paths, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5.dataset_info import dtype_name
 from coquina.providers import Provider
@@ -48,8 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print what the file holds."""
     facts = describe(options.file)
+    attrs = facts.pop("attrs", {})
     if options.json:
-        show_json(facts, asdict)
+        show_json({**facts, "attrs": attribute_text.document(attrs)}, asdict)
         return
     facts = {name: value for name, value in facts.items() if value is not None}
     width = max(map(len, facts))
@@ -58,6 +59,10 @@ def run(options: argparse.Namespace) -> None:
             show(f"columns\n{tables.columns_text(cast('Any', value))}")
             continue
         show(f"{name:{width}}  {cell(_text(name, value))}")
+    if attrs:
+        show("attrs")
+    for line in attribute_text.lines(attrs):
+        show(f"  {line}")
 
 
 def describe(path: str) -> dict[str, Any]:
@@ -98,11 +103,15 @@ def _describe_frame(path: str) -> dict[str, Any]:
         return {"file": path, "format": "Blosc2 expression", **said}
     opened = inputs.opened(path)
     if isinstance(opened, coquina.Array):
-        facts = {"format": "Blosc2 array", **opened.info.to_dict(), "attrs": list(opened.attrs)}
+        facts = {
+            "format": "Blosc2 array",
+            **opened.info.to_dict(),
+            "attrs": attribute_text.values(opened.attrs),
+        }
     elif isinstance(opened, coquina.PackFile):
         facts = {"format": "Bloscpack 3", **opened.info()}
     else:
-        facts = {"format": "Blosc2 frame", **opened.info(), "attrs": list(opened.attrs)}
+        facts = {"format": "Blosc2 frame", **opened.info(), "attrs": attribute_text.values(opened.attrs)}
     # Nothing has been read of the data, and the path is known.
     hidden = ("path", "blocks_decoded", "blocks_cached")
     return {"file": path, **{name: value for name, value in facts.items() if name not in hidden}}
@@ -116,8 +125,9 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
             place, found = hdf5_paths.Place(place.file, only), found[only]
             top = found.h5
         where = {"file": place.file, "path": place.path}
-        attrs = list(top.attrs)
+        attrs = attribute_text.values(top.attrs)
         if tables.is_table(found):
+            attrs = attribute_text.of_table(found)
             return {**where, "format": "HDF5 table", **tables.facts(found), "attrs": attrs}
         if isinstance(found, coquina.Array):
             facts: dict[str, Any] = found.info.to_dict()

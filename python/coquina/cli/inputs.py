@@ -35,6 +35,10 @@ def path_of(text: str) -> str:
         if os.path.exists(text[:end]):
             return text[:end]
         end = text.rfind(":", 0, end)
+    # A key may follow the name: `a.b2nd[3:5]`.
+    head = text.partition("[")[0]
+    if text.endswith("]") and head and os.path.exists(head):
+        return head
     # Nothing is there: the name up to the path inside of a file that was meant.
     head, colon, _ = text.partition(":")
     return head if colon and os.path.splitext(head)[1] else text

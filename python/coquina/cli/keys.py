@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 from typing import Any
 
 _LENGTH_MAX = 100_000
@@ -31,6 +32,17 @@ def key(text: str) -> Any:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a key: write '[3:5, ::-1]' or '[..., 0]'"
         ) from None
+
+
+def split(text: str) -> tuple[str, Any]:
+    """Return a name without the key in brackets that may follow it, and that key; None for none.
+
+    A file may have brackets in its name: what is there is no key.
+    """
+    name, bracket, rest = text.partition("[")
+    if not name or not bracket or not rest.endswith("]") or os.path.lexists(text):
+        return text, None
+    return name, key(f"[{rest}")
 
 
 def _is_one_pair(text: str) -> bool:

@@ -5,6 +5,9 @@ a table is made of, and what PyTables hides, is listed with --all.
 
 Examples:
   coquina ls run.h5
+  coquina ls run.h5 --depth 1
+  coquina ls run.h5 --sort size                         the largest first, with their paths
+  coquina ls run.h5 -v                                  attributes, too
   coquina ls run.h5:/detector --json
   coquina ls trades.h5 --all
 """
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina import CoquinaError
 from coquina.arrays.info import human
-from coquina.cli import arguments, hdf5_paths, store_paths, tables
+from coquina.cli import arguments, attribute_text, hdf5_paths, store_paths, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5 import tuning_attribute
 from coquina.hdf5.dataset_info import described, dtype_name
@@ -35,6 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina ls`."""
     parser.add_argument("file", help="an HDF5 file, a store (.b2z, .b2d, .b2e), or FILE:/path of a group")
     parser.add_argument("-a", "--all", action="store_true", help="also what tables are made of")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also attributes and their values")
+    parser.add_argument(
+        "--sort",
+        choices=("size", "name"),
+        help="size: the largest first, without groups; name: within groups",
+    )
+    parser.add_argument("--depth", type=arguments.count, metavar="N", help="only so many levels of groups")
     arguments.add_json(parser)
 
 
@@ -43,29 +53,51 @@ def run(options: argparse.Namespace) -> None:
     place = hdf5_paths.place(options.file)
     if place is not None:
         with hdf5_paths.opened(place) as top:
-            rows = shown(top, options.all)
+            rows = shown(top, options.all, verbose=options.verbose)
     elif (place := store_paths.place(options.file)) is not None:
         with store_paths.opened(place) as top:
-            rows = store_paths.listed(top)
+            rows = store_paths.listed(top, verbose=options.verbose)
     else:
         what = "no HDF5 file and no store of python-blosc2, and only those are listed"
         raise ValueError(f"{options.file} is {what}; `coquina info` tells of others")
+    rows = _sorted(rows, options.sort, options.depth)
     if options.json:
+        for row in rows:
+            if "attributes" in row:
+                row["attributes"] = attribute_text.document(row["attributes"])
         show_json({"file": place.file, "path": place.path, "objects": rows})
         return
     show(f"{cell(place.file)}:{cell(place.path)}")
-    lines = [[cell(text) for text in _cells(row)] for row in rows]
+    _show(rows, is_tree=options.sort != "size")
+
+
+def _sorted(rows: list[dict[str, Any]], by: str | None, depth: int | None) -> list[dict[str, Any]]:
+    """Return the rows that are wanted, in their order."""
+    if depth is not None:
+        rows = [row for row in rows if row["path"].count("/") <= depth]
+    if by == "size":
+        sized = [row for row in rows if "cbytes" in row]
+        return sorted(sized, key=lambda row: (-row["cbytes"], row["path"]))
+    return rows if by is None else sorted(rows, key=lambda row: row["path"].split("/"))
+
+
+def _show(rows: list[dict[str, Any]], *, is_tree: bool) -> None:
+    """Print the rows. is_tree: names below those of their groups, and not paths."""
+    lines = [[cell(text) for text in _cells(row, is_tree=is_tree)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
-    for cells in lines:
-        *aligned, last = cells
-        columns = [f"{cell:{width}}" for cell, width in zip(aligned, widths, strict=True)]
+    for cells, row in zip(lines, rows, strict=True):
+        *kept, last = cells
+        columns = [f"{cell:{width}}" for cell, width in zip(kept, widths, strict=True)]
         show("  ".join([*columns, last]).rstrip())
+        margin = "  " * (row["path"].count("/") if is_tree else 1)
+        for line in attribute_text.lines(row.get("attributes", {})):
+            show(f"{margin}  @{line}")
 
 
-def shown(top: Any, is_all: bool) -> list[dict[str, Any]]:
+def shown(top: Any, is_all: bool, *, verbose: bool = False) -> list[dict[str, Any]]:
     """Return a row of facts for each object, table and link below what was found at a place.
 
-    is_all: also what tables are made of, and what PyTables hides.
+    is_all: also what tables are made of, and what PyTables hides. verbose: with attributes.
     """
     rows: list[dict[str, Any]] = []
     inside: list[str] = []  # the columns tables that were met: what is below them
@@ -76,10 +108,13 @@ def shown(top: Any, is_all: bool) -> list[dict[str, Any]]:
         if not is_all and (entry.name.startswith(tuple(inside)) or tables.is_hidden(entry.name)):
             continue
         table = _table_of(top, entry)
+        row = _facts(entry) if table is None else _table_facts(table, entry.name, entry.object)
+        if verbose and "attrs" in row:
+            plain = entry.object.attrs if table is None else attribute_text.of_table(table)
+            row["attributes"] = attribute_text.values(plain)
+        rows.append(row)
         if table is None:
-            rows.append(_facts(entry))
             continue
-        rows.append(_table_facts(table, entry.name, entry.object))
         inside.append(f"{entry.name}/")
     return rows
 
@@ -148,10 +183,10 @@ def _tuning(dataset: Any, rows: list[tuple[int, str, bool, tuple[int, ...]]]) ->
     return None if terms is None else str(info_of(terms))
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], *, is_tree: bool = True) -> list[str]:
     """Return name, datatype, shape, storage and size, or what there is of it."""
     depth = row["path"].count("/") - 1
-    name = "  " * depth + row["path"].rpartition("/")[2]
+    name = "  " * depth + row["path"].rpartition("/")[2] if is_tree else row["path"]
     kind = row["kind"]
     if "to" in row:
         return [name, "", "", "", f"{'=' if kind == 'again' else '->'} {row['to']}"]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from coquina.cli import hdf5_paths
 from coquina.cli.image_files import EXTENSIONS as IMAGES
 from coquina.cli.inputs import PLAIN, is_url
+from coquina.cli.row_files import ROWS, STORES
 from coquina.hdf5_names import HDF5_SUFFIXES
 from coquina.remote import new_path
 
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".tsv.bz2")
-PARQUET = (".parquet", ".pq")
-FEATHER = (".feather", ".arrow")
-JSON_LINES = (".jsonl", ".ndjson")
-#: Files of rows that others read and write.
-ROWS = (*CSV, *PARQUET, *FEATHER, *JSON_LINES)
-#: Stores of python-blosc2.
-STORES = (".b2z", ".b2d")
 ARRAYS = (".b2nd", ".blp", ".npy", ".npz")
 
 
@@ -84,6 +77,3 @@ def check_items(dtype: np.dtype[Any], output: str) -> None:
             f"{output}: items of {dtype} have no fixed size, and files of arrays have no others; "
             ".h5, .csv, .parquet and .feather keep text"
         )
-
-
-__all__ = ["CSV", "FEATHER", "JSON_LINES", "PARQUET", "ROWS", "check", "check_items", "kinds", "new_file"]

@@ -9,25 +9,25 @@ Examples:
   coquina query trades.h5 --by sym --agg "count,sum(volume)" --json
   coquina query trades.h5 "price > 10 and volume < 5" --explain
   coquina query trades.h5 "price > 10" --head 3 --format json    one JSON object a line
-  coquina query trades.h5 "price > 10" --order-by price --descending --format csv -o dear.csv
+  coquina query trades.h5 "price > 10" --order-by price --descending -o dear.csv
+  coquina query trades.h5 "price > 10" --columns sym,price -o dear.h5    or .parquet, .arrow, .jsonl, a folder
+  coquina query trades.csv "price > 10" --agg "count,mean(price)"        files of rows, too
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from coquina.cli import arguments, tables
+from coquina.cli import arguments, convert_tables, hdf5_paths, row_files
 from coquina.cli.table_text import items_json, rows_text, values_json
 from coquina.cli.terminal import cell, json_text, show, show_json
-
-if TYPE_CHECKING:
-    import argparse
 
 _HEAD = 20
 _CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*")
@@ -35,7 +35,9 @@ _CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina query`."""
-    parser.add_argument("file", help="FILE.h5, FILE.h5:/table, or the folder of a table")
+    parser.add_argument(
+        "file", help="FILE.h5, FILE.h5:/table, the folder of a table, STORE:/table, .parquet, .csv"
+    )
     parser.add_argument("condition", nargs="?", help="which rows; all of them by default")
     parser.add_argument("--columns", type=_names, help="only these: a,b,c")
     parser.add_argument("--head", type=int, metavar="N", help=f"only the first N rows (printed: {_HEAD})")
@@ -49,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("table", "csv", "arrow", "json"), default="table", help="json: one row a line"
     )
-    parser.add_argument("-o", "--output", help="write to this file (arrow and csv)")
+    parser.add_argument(
+        "-o", "--output", help="write the rows to this file, of a kind by its extension, or by --format"
+    )
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_json(parser)
@@ -57,13 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the query."""
-    if options.output is not None and options.format not in ("csv", "arrow"):
-        raise ValueError(f"--output {options.output}: takes --format csv or arrow")
+    if options.output is not None:
+        _check_output(options)
     if options.json and options.format in ("csv", "arrow"):
         raise ValueError(f"--json: prints JSON, and --format {options.format} does not; take one of them")
-    if options.output is not None and os.path.exists(options.output) and not options.force:
-        raise FileExistsError(f"{options.output} exists; --force replaces it")
-    with tables.opened(options.file) as table:
+    with row_files.opened(options.file, *_wanted(options)) as table:
         rows = table if options.condition is None else table.where(options.condition)
         if options.explain:
             _explain(rows, options)
@@ -71,6 +73,31 @@ def run(options: argparse.Namespace) -> None:
             _aggregate(rows, options)
         else:
             _print(rows, options)
+
+
+def _check_output(options: argparse.Namespace) -> None:
+    """Raise ValueError for an output that takes no rows, FileExistsError for one that would be replaced."""
+    if options.format == "json" or options.json or options.explain:
+        raise ValueError(f"--output {options.output}: takes rows; --json and --explain print")
+    if options.agg and not options.by:
+        raise ValueError(f"--output {options.output}: takes rows; --agg without --by gives numbers alone")
+    if options.format == "table":
+        target = hdf5_paths.new_place(options.output, "/table")
+        if target is not None:
+            hdf5_paths.check_new(target, is_forced=options.force)
+            return
+        if not row_files.is_writable(options.output):
+            raise ValueError(f"{options.output}: rows are written to {row_files.KINDS}")
+    if os.path.exists(options.output) and not options.force:
+        raise FileExistsError(f"{options.output} exists; --force replaces it")
+
+
+def _wanted(options: argparse.Namespace) -> list[str | None]:
+    """Return all that names columns; nothing where all columns are wanted."""
+    if not options.columns and not options.agg and not options.by:
+        return []
+    lists = (options.columns, options.by, options.order_by)
+    return [options.condition, options.agg, *(",".join(one) for one in lists if one)]
 
 
 def _names(text: str) -> list[str]:
@@ -104,6 +131,9 @@ def _aggregate(rows: Any, options: argparse.Namespace) -> None:
         if options.order_by:
             groups = np.sort(groups, order=options.order_by)
             groups = groups[::-1] if options.descending else groups
+        if options.output is not None:
+            _store(groups[: options.head], options)
+            return
         _show(groups[: options.head], len(groups), options)
         return
     made = {
@@ -151,6 +181,9 @@ def _print(rows: Any, options: argparse.Namespace) -> None:
         rows = rows.select(options.columns)
     if options.order_by:
         rows = rows.order_by(options.order_by, options.descending)
+    if options.output is not None and options.format == "table":
+        _store(rows if options.head is None else rows.head(options.head), options)
+        return
     if options.format in ("csv", "arrow"):
         rows = rows if options.head is None else rows.head(options.head)
         _write(rows, options)
@@ -162,6 +195,12 @@ def _print(rows: Any, options: argparse.Namespace) -> None:
     count = rows.count()
     most = _HEAD if options.head is None else options.head
     _show(rows.head(most).to_numpy(), count, options)
+
+
+def _store(rows: Any, options: argparse.Namespace) -> None:
+    """Write rows to a file of the kind that its extension says, some at a time."""
+    names = ("codec", "level", "filters", "layout", "chunks", "goal", "for_", "bandwidth", "calibrate")
+    convert_tables.convert(rows, argparse.Namespace(**dict.fromkeys(names), **vars(options)))
 
 
 def _show(rows: Any, count: int, options: argparse.Namespace) -> None:

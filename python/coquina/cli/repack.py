@@ -13,6 +13,7 @@ Examples:
   coquina repack run.h5 loose.h5 --filter blosc2 --max-error 0.1
   coquina repack run.h5 tuned.h5 --auto --goal size     for each chunk the codec and filters that suit it
   coquina repack climate.b2nd tuned.b2nd --auto         also an array, a table, or a Bloscpack file
+  coquina repack trades.h5:/trades sorted.h5 --sort-by sym,price    a table, its rows in another order
   coquina repack run.h5 --in-place --json
 """
 
@@ -72,6 +73,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="/PATH",
         help="a group or dataset that the options are for (default: all); may be given several times",
     )
+    parser.add_argument(
+        "--sort-by", type=_columns, metavar="COLUMNS", help="of a table: sort its rows by these, a,b,c"
+    )
     parser.add_argument("--no-compare", action="store_true", help="do not compare the copy with the file")
     lossy_options.add_lossy(parser)
     arguments.add_threads(parser)
@@ -79,10 +83,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_report(parser)
 
 
+def _columns(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def run(options: argparse.Namespace) -> None:
     """Repack the file."""
     _take_auto(options)
     words = tuning_options.words_of(options)
+    if options.sort_by:
+        said = repack_others.sort_table(options, words)
+        arguments.report(said, repack_others.sentence(said), options)
+        return
     place = hdf5_paths.place(options.file)
     if place is None:
         said = repack_others.repack(options, words)

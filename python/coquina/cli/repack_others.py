@@ -15,7 +15,16 @@ import numpy as np
 import coquina
 from coquina.arrays.info import human
 from coquina.arrays.regions import boxes
-from coquina.cli import arguments, convert_trees, inputs, lossy_options, store_paths, tables
+from coquina.cli import (
+    arguments,
+    convert_trees,
+    hdf5_paths,
+    inputs,
+    lossy_options,
+    row_files,
+    store_paths,
+    tables,
+)
 from coquina.tuning_options import AUTO, DATASETS
 
 if TYPE_CHECKING:
@@ -128,6 +137,39 @@ def _table(options: argparse.Namespace, encoding: dict[str, Any]) -> None:
         raise ValueError(f"--filters: {options.file} is a table, whose columns are shuffled; or take --auto")
     with coquina.open_table(options.file) as table:
         table.copy(options.output, overwrite=options.force, **encoding).close()
+
+
+def sort_table(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a table with its rows sorted, and return what is said of it. words: as for `repack`.
+
+    Raises ValueError for what is no table, and for options that are not about the encoding of tables.
+    """
+    if options.output is None:
+        raise ValueError(f"{options.file}: name the new file")
+    for name in (*_OF_HDF5, "no_compare"):
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')}: is not for --sort-by, which copies a table")
+    _refuse_checksums(options, "--sort-by copies a table, which has those of its layout")
+    lossy_options.refuse(options, "tables take bounds by column, which `coquina.create_table` knows")
+    encoding = {} if options.codec is None else {"codec": options.codec, **words}
+    if options.level is not None:
+        encoding["level"] = options.level
+    with row_files.opened(options.file) as table:
+        place = hdf5_paths.new_place(options.output, table.name or "/table")
+        target, name = (options.output, None) if place is None else place
+        source = inputs.path_of(options.file)
+        if os.path.realpath(target) == os.path.realpath(source):
+            raise ValueError(f"{target} is the file itself; name another")
+        if place is not None:
+            hdf5_paths.check_new(place, is_forced=options.force)
+        elif os.path.lexists(target) and not options.force:
+            raise FileExistsError(f"{target} exists; --force replaces it")
+        table.copy(target, name, sort_by=options.sort_by, overwrite=options.force, **encoding).close()
+    before, after = _size(source), _size(target)
+    return {
+        "file": options.file, "output": options.output, "before": before, "after": after,
+        "is_compared": False, "sorted_by": options.sort_by,
+    }  # fmt: skip
 
 
 def _packed(found: coquina.PackFile, options: argparse.Namespace, encoding: dict[str, Any]) -> None:

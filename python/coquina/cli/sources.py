@@ -74,6 +74,12 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
     return _items(np.memmap(path, np.uint8, "r") if os.path.getsize(path) else b"", options)
 
 
+def part(source: Any, key: Any) -> Any:
+    """Return a part of an array; of arrays of ours a view, of which items are read when they are wanted."""
+    is_lazy = isinstance(source, coquina.Array) and not isinstance(key, str)
+    return source.view(key) if is_lazy else source[key]
+
+
 def _member(path: str, member: str) -> Any:
     """Return an array of an archive: the one of this name, or the only one."""
     with np.load(path, allow_pickle=False) as archive:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import coquina
-from coquina.cli import tables
+from coquina.cli import attribute_text, tables
 from coquina.cli.keys import key
 from coquina.hdf5_names import Place
 
@@ -76,15 +76,26 @@ def describe(found: Place) -> dict[str, Any]:
     """Return the facts of what is at a place, by name."""
     with opened(found) as node:
         where = {"file": found.file, "path": found.path}
+        attrs = _attributes(node)
         if tables.is_table(node):
-            return {**where, "format": "CTable", **tables.facts(node), "attrs": list(node.attrs)}
+            return {
+                **where,
+                "format": "CTable",
+                **tables.facts(node),
+                "attrs": attrs,
+            }
         if isinstance(node, coquina.Array):
-            facts = {**node.info.to_dict(), "attrs": list(node.attrs)}
+            facts = {**node.info.to_dict(), "attrs": attrs}
             hidden = ("path", "blocks_decoded", "blocks_cached")
             shown = {name: value for name, value in facts.items() if name not in hidden}
             return {**where, "format": "Blosc2 array", **shown}
         if not is_group(node):
-            return {**where, "format": type(node).__name__, **_sizes(node), "attrs": list(node.attrs)}
+            return {
+                **where,
+                "format": type(node).__name__,
+                **_sizes(node),
+                "attrs": attrs,
+            }
         rows = listed(node)
         kind = getattr(node, "kind", "group")
         counts = {
@@ -94,20 +105,26 @@ def describe(found: Place) -> dict[str, Any]:
         nbytes, cbytes = (sum(row.get(name, 0) for row in rows) for name in ("nbytes", "cbytes"))
         cratio = nbytes / cbytes if cbytes else None
         sizes = {"nbytes": nbytes, "cbytes": cbytes, "cratio": cratio}
-        return {**where, "format": kind, **counts, **sizes, "attrs": list(node.attrs)}
+        return {**where, "format": kind, **counts, **sizes, "attrs": attrs}
 
 
-def listed(top: Any) -> list[dict[str, Any]]:
-    """Return a row of facts for each node below what was found at a place."""
+def _attributes(node: Any) -> dict[str, Any]:
+    return attribute_text.of_table(node) if tables.is_table(node) else attribute_text.values(node.attrs)
+
+
+def listed(top: Any, *, verbose: bool = False) -> list[dict[str, Any]]:
+    """Return a row of facts for each node below what was found at a place. verbose: with attributes."""
     rows: list[dict[str, Any]] = []
+
+    def note(name: str, node: Any) -> None:
+        more = {"attributes": _attributes(node)} if verbose else {}
+        rows.append({"path": f"/{name}", **_facts(node), **more})
+
     if is_group(top):
-
-        def note(name: str, node: Any) -> None:
-            rows.append({"path": f"/{name}", **_facts(node)})
-
         top.visititems(note)
-        return rows
-    return [{"path": "/", **_facts(top)}]
+    else:
+        note("", top)
+    return rows
 
 
 def _facts(node: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from coquina.expressions.gathering import read_key, read_selection, rows
 from coquina.expressions.nodes import Boxes, Leaf, Node
 from coquina.expressions.pickling import node_of, steps_of
 from coquina.expressions.reference import postorder
+from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import Storage, is_cut
@@ -133,6 +134,7 @@ class Expr(Operators):
                 return source.chunks, source.blocks if source.itemsize == self.itemsize else None
         return None, None
 
+    @names_keywords
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Write what is computed, and of which files, to a small file that `open` gives an expression of.
 

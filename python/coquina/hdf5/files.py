@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager, nullcontext
+from inspect import signature
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize, ref
 
@@ -24,6 +25,7 @@ from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.open_files import ClosedFile, OpenFile
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
+from coquina.keyword_hints import check_names, names_keywords
 from coquina.remote import HDF5_AHEAD, RangeReader, local_path, new_path, reader_for
 
 if TYPE_CHECKING:
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
 #: All structures of HDF5 1.10 (2016) have checksums; those before have none, or none in lists of chunks.
 LIBVER = ("v110", "latest")
 Mode = Literal["r", "r+", "a", "w", "x", "w-"]
+#: Options of h5py's files that are none of a driver, and are passed on.
+_H5PY_OPTIONS = {
+    name: one for name, one in signature(h5py.File).parameters.items() if one.default is not one.empty
+}
 
 
 class File(Group):
@@ -61,6 +67,7 @@ class File(Group):
     _new: NewFile | None
     _open: OpenFile | None
 
+    @names_keywords
     def __init__(
         self,
         path: Path | BinaryIO | RangeReader,
@@ -86,6 +93,8 @@ class File(Group):
             mode = "x"
         if mode not in ("r", "r+", "a", "w", "x"):
             raise ValueError(f"mode {mode!r}: takes 'r', 'r+', 'a', 'w' or 'x'")
+        if driver_options and driver is None:
+            check_names(File.__init__, driver_options, _H5PY_OPTIONS)
         options = given(
             libver=LIBVER if libver is None and mode != "r" else libver,
             driver=driver,

@@ -23,8 +23,9 @@ from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
 from coquina.hdf5.untyped import h5g, h5py
+from coquina.keyword_hints import check_keywords
 from coquina.providers import Provider
-from coquina.storage_options import ChunkOptions, DatasetOptions, Storage, check_keywords
+from coquina.storage_options import ChunkOptions, DatasetOptions, Storage
 from coquina.tuning_options import DATASETS
 
 if TYPE_CHECKING:

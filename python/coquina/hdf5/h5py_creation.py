@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.arrays.writes import wrote
+from coquina.foreign_words import H5PY_FILTERS
 from coquina.hdf5.creation import content, datatype, missing
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
-from coquina.storage_options import H5PY_FILTERS, H5pyOptions
+from coquina.storage_options import H5pyOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -28,6 +28,7 @@ from coquina.hdf5.superblock import Superblock
 from coquina.hdf5.tree_copies import has_far_fill
 from coquina.hdf5.trees import group_plist
 from coquina.hdf5.untyped import h5f, h5o, h5p, h5py
+from coquina.keyword_hints import names_keywords
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Recovery:
         return "\n".join(map(quoted, lines))
 
 
+@names_keywords
 def recover(
     path: str | os.PathLike[str], out: str | os.PathLike[str], *, overwrite: bool = False
 ) -> Recovery:

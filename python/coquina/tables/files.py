@@ -8,14 +8,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, cast
 
+from coquina.keyword_hints import check_keywords
+from coquina.storage_options import TableOptions
 from coquina.tables.arrow_in import pyarrow, with_nulls
 from coquina.tables.making import create_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from coquina._core import Path
-    from coquina.tables.making import Kind, Mode
+    from coquina.tables.making import Mode
     from coquina.tables.table import Table
 
 #: The types of a CSV file's columns are found out from so many of its bytes.
@@ -27,20 +30,21 @@ def read_csv(
     path: Path,
     *,
     name: str = "/table",
-    layout: Kind = "columns",
     delimiter: str = ",",
     columns: Sequence[str] | None = None,
     mode: Mode = "a",
     overwrite: bool = False,
+    **storage: Unpack[TableOptions],
 ) -> Table:
     """Return a new table with the rows of a CSV file, open for writing.
 
     source: a path, or a binary file; see `csv_rows`, which gives the same rows to `append`. path, name,
-    layout, mode, overwrite: of the table; see `coquina.create_table`. delimiter: between values. columns:
-    only these.
+    mode, overwrite, and the options of storage: of the table; see `coquina.create_table`.
+    delimiter: between values. columns: only these.
     """
+    check_keywords(read_csv, storage, TableOptions)
     rows = csv_rows(source, delimiter=delimiter, columns=columns)
-    return create_table(path, rows, name=name, layout=layout, mode=mode, overwrite=overwrite)
+    return create_table(path, rows, name=name, mode=mode, overwrite=overwrite, **storage)
 
 
 def read_parquet(
@@ -48,19 +52,20 @@ def read_parquet(
     path: Path,
     *,
     name: str = "/table",
-    layout: Kind = "columns",
     columns: Sequence[str] | None = None,
     mode: Mode = "a",
     overwrite: bool = False,
+    **storage: Unpack[TableOptions],
 ) -> Table:
     """Return a new table with the rows of a Parquet file, open for writing.
 
-    source: a path, or a binary file. path, name, layout, mode, overwrite: of the table; see
-    `coquina.create_table`.
+    source: a path, or a binary file. path, name, mode, overwrite, and the options of storage: of the
+    table; see `coquina.create_table`.
     columns: only these.
     """
+    check_keywords(read_parquet, storage, TableOptions)
     rows = parquet_rows(source, columns=columns)
-    return create_table(path, rows, name=name, layout=layout, mode=mode, overwrite=overwrite)
+    return create_table(path, rows, name=name, mode=mode, overwrite=overwrite, **storage)
 
 
 def csv_rows(source: Any, *, delimiter: str = ",", columns: Sequence[str] | None = None) -> Any:
@@ -108,6 +113,11 @@ def parquet_rows(source: Any, *, columns: Sequence[str] | None = None) -> Any:
     if names is not None:
         schema = pa.schema([schema.field(name) for name in names], metadata=schema.metadata)
     return with_nulls(schema, file.iter_batches(columns=names), _nulls_of(file.metadata))
+
+
+def parquet_columns(source: Any) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    return list(pyarrow("parquet").read_schema(_source(source)).names)
 
 
 def _nulls_of(metadata: Any) -> set[str]:

@@ -18,9 +18,10 @@ import numpy as np
 from coquina._core import check_is_replaceable, put_in_place
 from coquina.arrays.opening import open as open_content
 from coquina.hdf5.files import File
+from coquina.keyword_hints import check_keywords
 from coquina.providers import Provider
 from coquina.remote import new_path
-from coquina.storage_options import Storage, TableOptions, check_keywords
+from coquina.storage_options import Storage, TableOptions
 from coquina.tables.column_bounds import bounds_of
 from coquina.tables.column_storage import column_storage
 from coquina.tables.columns_layout import ColumnsLayout, create_columns

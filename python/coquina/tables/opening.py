@@ -16,6 +16,7 @@ from coquina.hdf5.files import File
 from coquina.hdf5.groups import Group
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
+from coquina.keyword_hints import names_keywords
 from coquina.remote import RangeReader
 from coquina.tables.columns_names import is_columns
 from coquina.tables.table import Table
@@ -35,6 +36,7 @@ _MARKS = {"CLASS": ("TABLE", b"TABLE"), "encoding-type": ("dataframe", b"datafra
 _HIDDEN = (b"_i_", b"_p_")
 
 
+@names_keywords
 def open_table(
     path: Path | RangeReader,
     name: str | None = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.tables import aggregates, arrow, files_out, gathering
@@ -197,6 +198,7 @@ class Queries:
         """
         return polars_scan.scan(Selection(self._query()))
 
+    @names_keywords
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
         """Write the rows as a CSV file, names in its first line; return how many they were.
 
@@ -204,6 +206,7 @@ class Queries:
         """
         return files_out.to_csv(self, path, columns, delimiter=delimiter)
 
+    @names_keywords
     def to_parquet(self, path: Any, columns: Names = None, *, compression: str = "zstd") -> int:
         """Write the rows as a Parquet file; return how many they were."""
         return files_out.to_parquet(self, path, columns, compression=compression)

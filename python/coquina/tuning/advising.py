@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from coquina.keyword_hints import names_keywords
 from coquina.lossy import lossy_of
 from coquina.tuning.arrays import Request, of_array
 from coquina.tuning.sources import as_source, is_group, is_table, opened
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 Lengths = tuple[int, ...] | int | Literal["auto"] | None
 
 
+@names_keywords
 def tune(
     x: Any,
     goal: Goal = "balanced",

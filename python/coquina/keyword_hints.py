@@ -1,0 +1,80 @@
+"""Wrong keywords name the right ones: those of other libraries, and those that are spelled almost as ours.
+
+In: a function and a keyword that it does not have. Out: TypeError, which says what to write.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import wraps
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from coquina.foreign_words import FOREIGN, PLACES, THREADS, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+#: What Python says of a keyword that a function does not have.
+_UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
+
+
+def check_keywords(writer: Callable[..., Any], given: Mapping[str, Any], kinds: Any) -> None:
+    """Raise TypeError for a keyword that `kinds`, the TypedDict of a writer, does not have."""
+    check_names(writer, given, kinds.__annotations__)
+
+
+def check_names(function: Callable[..., Any], given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Raise TypeError for a keyword that is none of `known`, beside those that the function has itself."""
+    if given.keys() <= known.keys():
+        return
+    for name, value in given.items():
+        if name not in known:
+            raise _wrong(function, name, value, [*known, *_own_keywords(function)])
+
+
+def names_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Have a function without `**storage` name the right keyword where it gets a wrong one."""
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            wrong = _UNEXPECTED.search(str(error))
+            # What fails inside of the function has its frame; a call that does not fit has none.
+            is_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+            if wrong is None or not is_call:
+                raise
+            name = wrong[1]
+            raise _wrong(function, name, kwargs.get(name), _own_keywords(function)) from None
+
+    return call
+
+
+def _wrong(function: Callable[..., Any], name: str, value: object, known: list[str]) -> TypeError:
+    place = function.__qualname__.removesuffix(".__init__")
+    return TypeError(f"{place}() got an unexpected keyword argument {name!r}; {advice(name, value, known)}")
+
+
+def _own_keywords(function: Callable[..., Any]) -> list[str]:
+    kinds = (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = signature(function).parameters.values()
+    return [one.name for one in parameters if one.name != "self" and one.kind in kinds]
+
+
+def advice(name: str, value: object, known: list[str]) -> str:
+    """Say which keyword was meant, or what there is."""
+    if meant := translated(name, value, known):
+        return f"did you mean {meant}?"
+    if name in THREADS:
+        return "set_num_threads(n), or COQUINA_NUM_THREADS in the environment, says how many threads work"
+    from difflib import get_close_matches
+
+    if name not in FOREIGN and (near := get_close_matches(name, known, 1)):
+        return f"did you mean {near[0]!r}?"
+    takes = f"it takes {', '.join(sorted(known))}" if known else "it takes no keywords"
+    is_storage = name in FOREIGN and name not in PLACES and "codec" not in known
+    return f"how data are stored is not said here; {takes}" if is_storage else takes
