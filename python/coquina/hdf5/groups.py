@@ -248,7 +248,7 @@ class Group(Placed, MutableMapping[str, Any]):
             Dask array, whose chunks are encoded by the tasks that compute them.
         chunks: items along each axis of a chunk; by the default rule if None, "auto" or True. False stores
             the items in one piece, without filters.
-        maxshape: how far each axis may grow, None for without end; True for all axes without end.
+        maxshape: how far each axis may grow, None for unlimited; True for all axes unlimited.
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
             (images of 8-bit and 16-bit integers; needs coquina-images) or "none". libhdf5 writes "lzf",
             "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to
