@@ -28,6 +28,7 @@ from coquina.cli import (
     index,
     info,
     inputs,
+    licenses,
     ls,
     plugin_path,
     plugins,
@@ -73,6 +74,7 @@ COMMANDS = (
     plugins,
     plugin_path,
     completion,
+    licenses,
 )
 
 EPILOG = """\
