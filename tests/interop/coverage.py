@@ -27,6 +27,7 @@ _IMAGES = "tests/interop/test_image_codecs.py"
 _PACKS = "tests/interop/test_bloscpack.py"
 _FRAMES = "tests/interop/test_frames.py"
 _SAVED = "tests/test_saved_expressions.py"
+_PLUGINS = "tests/interop/test_blosc2_plugins.py"
 _STORES = "tests/stores"
 
 _THERE = f"{_ARRAYS}::test_coquina_reads_what_python_blosc2_writes"
@@ -56,7 +57,17 @@ ROWS = (
     ),
     Row(_BLOSC2, "codec", "GROK", f"{_IMAGES}::test_golden_images_are_read_as_their_packages_read_them", "J2K writes such images"),
     Row(_BLOSC2, "codec", "OPENHTJ2K", f"{_IMAGES}::test_golden_images_are_read_as_their_packages_read_them", "HTJ2K is written in its place"),
-    Row(_BLOSC2, "codec", "OPENZL", _NO_PEER, _NO_PEER),
+    Row(_BLOSC2, "codec", "OPENZL", *(f"{_PLUGINS}::test_the_codec_openzl_goes_both_ways",) * 2),
+    *(
+        Row(
+            _BLOSC2,
+            kind,
+            "of a plugin package",
+            f"{_PLUGINS}::test_plugin_packages_read_what_python_blosc2_writes",
+            f"{_PLUGINS}::test_plugin_packages_write_what_python_blosc2_reads",
+        )
+        for kind in ("codec", "filter")
+    ),
     *(
         Row(_BLOSC2, "filter", name, _THERE, _HERE)
         for name in ("NOFILTER", "SHUFFLE", "BITSHUFFLE", "DELTA", "TRUNC_PREC", "BYTEDELTA", "INT_TRUNC")
