@@ -61,8 +61,8 @@ ROWS = (
     *(
         Row(
             _BLOSC2,
-            kind,
-            "of a plugin package",
+            "plugin package",
+            f"{kind}s",
             f"{_PLUGINS}::test_plugin_packages_read_what_python_blosc2_writes",
             f"{_PLUGINS}::test_plugin_packages_write_what_python_blosc2_reads",
         )
