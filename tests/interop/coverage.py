@@ -112,7 +112,7 @@ ROWS = (
     Row(_PACK, "container", "metadata", *(f"{_PACKS}::test_metadata_goes_both_ways",) * 2),
     Row(_PACK, "container", "appended chunks", f"{_PACKS}::test_what_is_appended_there_is_read_here", f"{_PACKS}::test_what_is_appended_here_is_read_there"),
     Row(_PACK, "container", "pipes", *("tests/test_cli_pipes.py::test_pipes_of_compress_and_decompress_give_the_bytes_back",) * 2),
-    Row(_PACK, "container", "versions 1 and 2 of the header", "the package reads and documents version 3 alone", "version 3 is written"),
+    Row(_PACK, "container", "versions 1 and 2 of the header", f"{_PACKS}::test_files_of_older_versions_are_read", "version 3 is written"),
     *(
         Row(_TABLES, "compression", name, "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them")
         for name in ("zlib", "blosc", "blosc2")
