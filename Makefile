@@ -106,7 +106,7 @@ $(VENV)/.dependencies: pyproject.toml | tools
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip 'maturin>=1.9,<2'
 	$(BIN)/python -c 'import subprocess, sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["arrow"] + extras["serve"] + extras["bench"] + extras["docs"] + extras["dev"]; \
+	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["arrow"] + extras["browse"] + extras["serve"] + extras["bench"] + extras["docs"] + extras["dev"]; \
 	    subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", *(w for w in wanted if not w.startswith("coquina"))])'
 	touch $@
 
