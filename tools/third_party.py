@@ -3,7 +3,7 @@
     python tools/third_party.py
 
 The crates are those that `coquina-py` and the HDF5 plugin use on any system, by `cargo metadata`, without
-what runs only at build time. Texts come from the sources of the crates, with those of the C libraries inside them.
+what runs only at build time. Texts come from the sources of the crates, and of the C libraries inside them.
 """
 
 from __future__ import annotations
