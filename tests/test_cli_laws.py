@@ -15,7 +15,7 @@ from tests.cli_world import said
 COMMANDS = subparsers_of(parser())
 EXAMPLES = cli_world.all_examples()
 #: Subcommands that are about no file, or that print no report but content.
-WITHOUT_FILE = {"codecs", "plugins", "plugin-path", "completion"}
+WITHOUT_FILE = {"codecs", "plugins", "plugin-path", "completion", "licenses"}
 #: Subcommands that answer until they are ended; other programs say with how many threads.
 SERVERS = {"browse", "serve", "view"}
 PARALLEL = set(COMMANDS) - WITHOUT_FILE - SERVERS - {"info", "ls", "recover"}

@@ -181,7 +181,17 @@ VERBS = {
 
 
 def test_every_verb_about_files_is_in_the_table():
-    others = {"convert", "diff", "codecs", "plugins", "plugin-path", "completion", "serve", "view"}
+    others = {
+        "convert",
+        "diff",
+        "codecs",
+        "plugins",
+        "plugin-path",
+        "completion",
+        "licenses",
+        "serve",
+        "view",
+    }
     assert set(subparsers_of(parser())) == {*VERBS, *others}
 
 

@@ -57,7 +57,9 @@ def main(arguments: list[str]) -> None:
     is_verbose = "-v" in arguments
     replace_h5py()
     results = Results()
-    quiet = ["-q", "-c", "/dev/null", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:warnings", "--pyargs"]
+    # Our settings of pytest are not those of h5py's tests, which have marks of their own.
+    quiet = ["-q", "-c", "/dev/null", "--no-header", "--tb=no", "--pyargs"]
+    quiet += ["-p", "no:cacheprovider", "-p", "no:warnings"]
     wanted = [one for one in arguments if one != "-v"] or ["h5py.tests"]
     pytest.main([*quiet, *wanted], plugins=[results])
     passed = results.passed - results.failed.keys()

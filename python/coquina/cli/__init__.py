@@ -29,6 +29,7 @@ from coquina.cli import (
     index,
     info,
     inputs,
+    licenses,
     ls,
     plugin_path,
     plugins,
@@ -75,6 +76,7 @@ COMMANDS = (
     plugins,
     plugin_path,
     completion,
+    licenses,
 )
 
 EPILOG = """\
