@@ -236,6 +236,7 @@ def create_frame(
     checksums: bool = True,
     metalayers: Iterable[tuple[str, bytes]] | None = None,
     tuning: _Goal | None = None,
+    variable_blocks: bool = False,
 ) -> FrameHandle: ...
 def open_content(
     source: Buffer | Path | BinaryIO,

@@ -157,3 +157,50 @@ def test_an_archive_that_is_written_is_not_replaced(tmp_path):
     cq.create_table(path, COLUMNS, overwrite=True).close()
     assert cq.open(path).nrows == N
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".b2d", ".b2z"])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_categories_are_read_back_by_both(suffix, ordered, tmp_path):
+    pd = pytest.importorskip("pandas")
+    names = [f"é{i}" for i in range(300)]
+    given = [None if i % 7 == 1 else names[i * i % 300] for i in range(2000)]
+    column = pd.Categorical(given, categories=names, ordered=ordered)
+    data = pd.DataFrame({"kind": column, "n": np.arange(2000)})
+    path = tmp_path / f"x{suffix}"
+    table = cq.create_table(path, data, chunk_rows=256)
+    assert list(table["kind"][...]) == given
+    spec = table.schema[0]
+    assert list(spec.categories) == names
+    assert spec.ordered is ordered
+    assert table.where("kind == 'é4'").count() == given.count("é4")
+    assert table.to_pandas()["kind"].tolist() == data["kind"].tolist()
+    table.append({"kind": ["é5", None], "n": [-1, -2]})
+    with pytest.raises(ValueError, match="none of its categories"):
+        table.append({"kind": ["other"], "n": [0]})
+    table.close()
+    peer = blosc2.open(str(path), mode="r")
+    assert list(peer["kind"][:]) == [*given, "é5", None]
+    assert peer["n"][-2:].tolist() == [-1, -2]
+    assert cq.open(path)["kind"][-2:].tolist() == ["é5", None]
+
+
+def test_categories_of_python_blosc2_take_new_ones_after_ours(tmp_path):
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "x.b2d"
+    cq.create_table(path, pd.DataFrame({"kind": pd.Categorical(["a", "b", "a"])})).close()
+    peer = blosc2.open(str(path), mode="a")
+    peer.append(("new",))
+    peer.close()
+    table = cq.open(path)
+    assert list(table["kind"][...]) == ["a", "b", "a", "new"]
+
+
+@pytest.mark.parametrize("given", [[], [None, None]])
+def test_columns_without_a_category_are_read_back_by_both(given, tmp_path):
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "x.b2z"
+    data = pd.DataFrame({"kind": pd.Categorical(given, categories=pd.Index([], dtype="str"))})
+    cq.create_table(path, data).close()
+    assert list(cq.open(path)["kind"][...]) == given
+    assert list(blosc2.open(str(path), mode="r")["kind"][:]) == given

@@ -24,9 +24,9 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Makes a frame without chunks. It gets its name by `publish`.
 #[pyfunction]
 #[pyo3(signature = (path, /, *, typesize=1, chunk_size=0, codec=CodecOption::from("zstd"), level=1, filters=None,
-    contiguous=true, overwrite=false, checksums=true, metalayers=None, tuning=None),
+    contiguous=true, overwrite=false, checksums=true, metalayers=None, tuning=None, variable_blocks=false),
     text_signature = "(path, /, *, typesize=1, chunk_size=0, codec=\"zstd\", level=1, filters=None, \
-    contiguous=True, overwrite=False, checksums=True, metalayers=None, tuning=None)")]
+    contiguous=True, overwrite=False, checksums=True, metalayers=None, tuning=None, variable_blocks=False)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn create_frame(
     py: Python<'_>,
@@ -41,6 +41,7 @@ fn create_frame(
     checksums: bool,
     metalayers: Option<Vec<(String, Vec<u8>)>>,
     tuning: Option<GoalTerms>,
+    variable_blocks: bool,
 ) -> Result<FrameHandle, Raised> {
     let typesize = options::number("typesize", typesize, 1)?;
     let mut params = options::params(&codec, level, typesize)?;
@@ -57,6 +58,7 @@ fn create_frame(
         pipeline: params.pipeline,
         metalayers: metalayers.unwrap_or_default(),
         with_sums: checksums,
+        has_variable_blocks: variable_blocks,
         ..Spec::default()
     };
     let goal = goal_of(tuning)?;

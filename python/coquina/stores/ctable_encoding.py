@@ -14,6 +14,7 @@ import numpy as np
 
 from coquina._core import UnsupportedError
 from coquina.casting import cast_values, is_array, is_masked, without_missing
+from coquina.stores.ctable_categories import Categories
 from coquina.tables.values import Utf8
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _LIMITS = {"ge": ge, "gt": gt, "le": le, "lt": lt}
 #: What stands for a value that is missing, of kinds of items that have such a value themselves.
 _FILLS: dict[str, Any] = {"f": np.nan, "c": np.nan, "M": np.datetime64("NaT")}
 #: Kinds of columns that are written, besides those of numbers.
-_KINDS = frozenset({"bool", "string", "bytes", "utf8", "timestamp", "ndarray"})
+_KINDS = frozenset({"bool", "string", "bytes", "utf8", "timestamp", "ndarray", "dictionary"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ def encoded(column: Described, spec: ColumnSpec, values: Any) -> Encoded:
     kind = column.kind
     if kind not in _KINDS and spec.dtype.name != kind:
         raise UnsupportedError(f"column {spec.name!r}: columns of kind {kind!r} are only read")
+    if kind == "dictionary":
+        return _codes(column, spec, values)
     if kind == "utf8":
         text = Utf8.of(values).packed()
         made = Encoded(np.asarray(text.offsets[1:], np.int64), text.data, _mask(text.mask))
@@ -74,6 +77,15 @@ def encoded(column: Described, spec: ColumnSpec, values: Any) -> Encoded:
         made = _items(spec, values)
     _check(column, spec, made)
     return _with_null_value(column, made)
+
+
+def _codes(column: Described, spec: ColumnSpec, values: Any) -> Encoded:
+    """Return the codes of values. Raises ValueError for values that are no categories of the column."""
+    known = Categories(spec.name, spec.categories or (), grows=False, ordered=spec.ordered)
+    codes = known.codes(values)
+    if (codes < 0).any() and column.fields.get("nullable") is False:
+        raise ValueError(f"column {spec.name!r}: a value is missing, and the column takes none")
+    return Encoded(codes)
 
 
 def _items(spec: ColumnSpec, values: Any) -> Encoded:

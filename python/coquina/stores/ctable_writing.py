@@ -21,6 +21,7 @@ from coquina.arrays.creation import filled, new_array
 from coquina.arrays.opening import open as open_content
 from coquina.msgpack_values import pack
 from coquina.stores.contents import META, TABLE_ATTRS
+from coquina.stores.ctable_categories import DESCRIBED, Categories
 from coquina.stores.ctable_encoding import encoded
 from coquina.stores.ctable_schema import KIND, Described
 from coquina.stores.directory import leaves_of_directory
@@ -110,7 +111,8 @@ def _write(folder: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -
     filled((rows,), np.dtype(bool), options, b"\1").close()
     described = [column.described for column in columns.values()]
     has_masks = any("null_storage" in one for one in described)
-    text = json.dumps({"version": 3 if has_masks else 1, "columns": described, "n_rows": rows})
+    version = 3 if has_masks else 2 if any(one["kind"] == "dictionary" for one in described) else 1
+    text = json.dumps({"version": version, "columns": described, "n_rows": rows})
     epochs: dict[str, Any] = {"value_epoch": 0, "visibility_epoch": 0, "index_catalog": {}}
     _put_frame(f"{folder}/{META}.b2f", {"kind": KIND, "version": 1, "schema": text, **epochs})
     if new.attrs:
@@ -142,12 +144,17 @@ class _Column:
         self._column = Described(spec.name, kind["kind"], self.described)
         self._key = self._column.key
         self._end = 0
+        self._categories: Categories | None = None
         self._arrays: dict[str, Array] = {}
         if kind["kind"] == "utf8":
             self._make("", np.dtype("<i8")).append(np.zeros(1, np.int64))
             self._make(".utf8", np.dtype("u1"))
         elif kind["kind"] == "timestamp":
             self._make("", np.dtype("<i8"))
+        elif kind["kind"] == "dictionary":
+            self._make("", np.dtype("<i4"))
+            names = spec.categories or ()
+            self._categories = Categories(spec.name, names, grows=True, ordered=spec.ordered)
         else:
             self._make("", spec.dtype.newbyteorder("="), spec.shape)
         if "null_storage" in kind:
@@ -165,6 +172,9 @@ class _Column:
 
     def append(self, values: Any) -> None:
         """Put values behind the last ones."""
+        if self._categories is not None:
+            self._arrays[""].append(self._categories.codes(values))
+            return
         made = encoded(self._column, self._spec, values)
         if made.text is None:
             self._arrays[""].append(made.items)
@@ -180,12 +190,16 @@ class _Column:
         for array in self._arrays.values():
             array.handle.publish()
             array.close()
+        if self._categories is not None:
+            self._categories.write(f"{self._folder}/{self._key}_dict.b2b")
 
 
 def _kind(spec: ColumnSpec) -> dict[str, Any]:
     """Return how a schema describes a column. Raises UnsupportedError if it cannot."""
     dtype, kind = spec.dtype, spec.dtype.kind
     mask = {"nullable": True, "null_storage": "mask"} if spec.nullable else {}
+    if spec.categories is not None and dtype == TEXT and not spec.shape and "." not in spec.name:
+        return {**DESCRIBED, "ordered": spec.ordered}
     has_more = spec.categories is not None or spec.enum is not None or spec.time is not None or spec.children
     if has_more or "." in spec.name or "\\" in spec.name or (spec.shape and spec.nullable):
         raise _unsupported(spec)

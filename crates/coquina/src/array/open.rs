@@ -154,6 +154,7 @@ pub(super) fn frame_spec(grid: &Grid, params: &Params, meta: &Meta) -> Spec {
         split: params.split,
         dictionary: params.dictionary,
         metalayers: vec![(METALAYER.into(), meta.write())],
+        has_variable_blocks: false,
         with_sums: true,
         with_statistics: true,
     }

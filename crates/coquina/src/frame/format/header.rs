@@ -244,7 +244,7 @@ impl Header {
     /// Says that chunks are of blocks that each have their own size.
     pub(crate) fn set_variable_blocks(&mut self) {
         let flags = self.raw.get(AT_FLAGS).copied().unwrap_or(0);
-        put(&mut self.raw, AT_FLAGS, &[flags & 0xf0 | FLAG_VARIABLE_BLOCKS | VERSION_VARIABLE]);
+        put(&mut self.raw, AT_FLAGS, &[variable_blocks(flags)]);
     }
 
     /// Names and contents, in order.
@@ -298,6 +298,7 @@ impl Header {
                 .metalayers()
                 .map(|(name, content)| (name.to_owned(), content.to_vec()))
                 .collect(),
+            has_variable_blocks: self.has_variable_blocks(),
             with_sums,
             with_statistics,
         }
@@ -331,6 +332,11 @@ pub(crate) fn nchunks(nbytes: u64, chunk_bytes: usize) -> Option<u64> {
         0 => None,
         each => Some(nbytes.div_ceil(each as u64)),
     }
+}
+
+/// The flags of a frame that has these flags otherwise, and whose blocks have sizes of their own.
+pub(super) fn variable_blocks(flags: u8) -> u8 {
+    flags & 0xf0 | FLAG_VARIABLE_BLOCKS | VERSION_VARIABLE
 }
 
 /// The general flags of a frame with chunks of this size.

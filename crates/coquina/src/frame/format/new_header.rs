@@ -3,7 +3,7 @@
 //! Source: `docs/formats/frame.md`, "Header".
 
 use super::header::{
-    AT_FLAGS, AT_FRAME_LEN, CODEC_SEE_BELOW, FLAG_VARIABLE_CHUNKS, Header, MAGIC, flags, put,
+    AT_FLAGS, AT_FRAME_LEN, CODEC_SEE_BELOW, FLAG_VARIABLE_CHUNKS, Header, MAGIC, flags, put, variable_blocks,
 };
 use super::metalayers;
 use super::spec::{Kind, Spec};
@@ -46,6 +46,11 @@ impl Header {
         raw.extend([u8::from(spec.dictionary), 0]);
         let layers = spec.metalayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()));
         metalayers::write(&mut raw, layers, 0)?;
+        if spec.has_variable_blocks
+            && let Some(flags) = raw.get_mut(AT_FLAGS)
+        {
+            *flags = variable_blocks(*flags);
+        }
         let header_len = size(raw.len());
         put(&mut raw, AT_HEADER_LEN, &header_len);
         let frame_len = (raw.len() as u64).to_be_bytes();

@@ -39,6 +39,8 @@ pub struct Spec {
     pub dictionary: bool,
     /// Names and contents; the names and lengths stay as they are as long as the frame lives.
     pub metalayers: Vec<(String, Vec<u8>)>,
+    /// Whether blocks of chunks have sizes of their own, as in batches of values.
+    pub has_variable_blocks: bool,
     /// Whether chunks get checksums.
     pub with_sums: bool,
     /// Whether what is known of the items of chunks is kept.
@@ -59,6 +61,7 @@ impl Default for Spec {
             split: Split::Auto,
             dictionary: false,
             metalayers: Vec::new(),
+            has_variable_blocks: false,
             with_sums: true,
             with_statistics: true,
         }

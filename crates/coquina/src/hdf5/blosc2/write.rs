@@ -60,6 +60,7 @@ fn wrap_with(spec: &Blosc2Spec, chunk: &[u8], zones: Option<Zones>) -> Result<Ve
         split: params.split,
         dictionary: params.dictionary,
         metalayers,
+        has_variable_blocks: false,
         with_sums: false,
         with_statistics: false,
     };

@@ -1,0 +1,88 @@
+"""Columns of categories in tables of python-blosc2: the codes of values, and the list of the categories.
+
+In: values as tables take them. Out: codes, -1 for none; a frame of one batch that holds the categories.
+Source: docs/formats/blosc2-stores.md, "Tables" and "Objects"; docs/formats/chunk.md, "Variable blocks".
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina import _core
+from coquina.casting import is_missing
+from coquina.msgpack_values import pack
+from coquina.tables.values import Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+#: How a schema describes such a column.
+DESCRIBED: dict[str, Any] = {
+    "kind": "dictionary",
+    "index_type": {"kind": "int32"},
+    "value_type": {"kind": "vlstring", "nullable": False, "serializer": "msgpack", "batch_rows": 2048},
+    "nullable": True,
+    "null_code": -1,
+}
+#: A chunk of one block of variable size, stored: version, flags, typesize; numbers; codec; flags2.
+_CHUNK = struct.Struct("<BBBBiii6xBB6xBB")
+_ZSTD = 5
+
+
+class Categories:
+    """The categories of a column, by code."""
+
+    def __init__(self, name: str, names: Iterable[str] = (), *, grows: bool, ordered: bool) -> None:
+        """The column's name, and its categories. grows: whether values that are none yet become some."""
+        self._name, self._grows, self._ordered = name, grows, ordered
+        self._codes = {one: code for code, one in enumerate(names)}
+
+    def codes(self, values: Any) -> npt.NDArray[np.int32]:
+        """Return the codes of values. Raises ValueError for one that is no category and cannot become one."""
+        if isinstance(values, Coded):
+            known = np.array([*map(self._code, values.categories.tolist()), -1], np.int32)
+            if self._ordered and np.any(np.diff(known[:-1]) < 0):
+                raise ValueError(f"column {self._name!r}: its ordered categories come in another order")
+            return known[np.asarray(values.codes)]
+        found = values.tolist() if hasattr(values, "tolist") else list(values)
+        return np.array([-1 if is_missing(one) else self._code(one) for one in found], np.int32)
+
+    def _code(self, value: Any) -> int:
+        if not isinstance(value, str):
+            raise ValueError(f"column {self._name!r}: {value!r} is no text, as its categories are")
+        if value not in self._codes and not self._grows:
+            raise ValueError(f"column {self._name!r}: {value!r} is none of its categories")
+        return self._codes.setdefault(value, len(self._codes))
+
+    def write(self, path: str) -> None:
+        """Make the frame of the categories."""
+        names = list(self._codes)
+        items = pack(names)
+        one = {"version": 1, "py_type": "str", "nullable": False, "batch_rows": 2048}
+        batches = {
+            "version": 1,
+            "serializer": "msgpack",
+            "items_per_block": max(len(names), 1),
+            "arrow_schema": None,
+        }
+        layers = [("ctable_varlen_scalar", pack(one)), ("batcharray", pack(batches))]
+        frame = _core.create_frame(path, filters=[], checksums=False, metalayers=layers, variable_blocks=True)
+        if names:
+            frame.put_chunk(0, _chunk(items), insert=True)
+            frame.set_layer("_batch_array_metadata", pack({"batch_lengths": [len(names)]}))
+        frame.publish()
+        frame.close()
+
+
+def _chunk(items: bytes) -> bytes:
+    """Return a chunk of one block of variable size."""
+    start = _CHUNK.size + 4
+    block = struct.pack("<ii", start, len(items)) + items
+    # Flags: a header of 32 bytes, not split, the streams of Zstd. A stream as long as its block is stored.
+    header = _CHUNK.pack(6, 1, 0x95, 1, len(items), 1, _CHUNK.size + len(block), _ZSTD, 0, 1, 0)
+    return header + block
