@@ -92,7 +92,11 @@ def _complex(values: Any, exact: bool) -> Any:
 
 
 def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return values.astype("f8") if values.dtype.itemsize > 8 else values
+    if values.dtype.itemsize <= 8:
+        return values
+    # Numbers beyond those of float64 become infinities.
+    with np.errstate(over="ignore"):
+        return values.astype("f8")
 
 
 def _finite(values: npt.NDArray[Any]) -> bool:
