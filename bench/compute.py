@@ -11,7 +11,10 @@ chunks. NumPy reads plain memory. python-blosc2 has chunks of its own choice ("a
 Expressions: `x*y+z`, `(x > 0.5) & (y < 0.3)` and `sin(x)**2 + cos(y)**2`, to plain memory and to a compressed
 array. numexpr and NumPy read and write plain memory in both cases.
 
-All have two threads. Every result is compared with NumPy's before it is timed. Contenders take turns.
+Fields: eight real ones that nothing was tuned by (`UNSEEN` in bench/data.py), repeated to 64 MB, of LZ4: read
+whole, summed, `x*2+1` to memory and a count that needs sines of fill values; with one thread and with two.
+
+All else has two threads. Every result is compared with NumPy's before it is timed. Contenders take turns.
 Speed-up (x) is a library's time over coquina's: above 1, coquina is faster. Results: compute.json and .md,
 compute-reductions.png and compute-expressions.png in bench/results.
 """
@@ -22,7 +25,9 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
+import data
 import harness
 import numpy as np
 import studies
@@ -43,6 +48,10 @@ EXPRESSIONS = {
     "(x>0.5)&(y<0.3)": lambda m, x, y, z: (x > 0.5) & (y < 0.3),
     "sin(x)**2+cos(y)**2": lambda m, x, y, z: m.sin(x) ** 2 + m.cos(y) ** 2,
 }
+
+
+# Kinds of cells, and what the column `chunks` tells of each.
+KINDS = {"reduction": "chunks", "expression": "result", "field": "threads"}
 
 
 @dataclass(frozen=True)
@@ -193,9 +202,68 @@ def expressed(
     return Cell("expression", name, codec, target, text, x.nbytes / 1e6, ratio, seconds, speedups)
 
 
+def fields(threads: int) -> Iterator[Cell]:
+    """Real fields that nothing was tuned by, repeated to 64 MB, LZ4, cut as coquina cuts them."""
+    for name, field in data.unseen().items():
+        x = np.concatenate([field] * max(1, round(64e6 / field.nbytes)))
+        a = ours(x, "lz4", "auto")
+        cparams = {"codec": blosc2.Codec.LZ4, "clevel": 5, "nthreads": threads}
+        grid = {"chunks": a.chunks, "blocks": a.blocks}
+        b = blosc2.asarray(x, **grid, cparams=cparams, dparams={"nthreads": threads})
+        for case, calls in field_cases(a, b, x).items():
+            expected = np.asarray(calls["NumPy"](), np.float64)
+            scale = np.abs(expected).max()
+
+            def check(found: object, expected: np.ndarray = expected, scale: float = float(scale)) -> None:
+                # Sums of single precision differ by their order, and more where there are fill values.
+                np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-2, atol=1e-3 * scale)
+
+            seconds, speedups = measured(calls, check)
+            grid_name = f"{threads} threads"
+            yield Cell("field", name, "lz4", grid_name, case, x.nbytes / 1e6, a.cratio, seconds, speedups)
+
+
+def field_cases(a: cq.Array, b: Any, x: np.ndarray) -> dict[str, dict[str, Call]]:
+    """What is done with a real field, by each library."""
+    last = x.ndim - 1
+    cases: dict[str, dict[str, Call]] = {
+        "read": {"coquina": lambda: a[...], "NumPy": x.copy, "python-blosc2": lambda: b[...]},
+        "sum all": {"coquina": a.sum, "NumPy": x.sum, "python-blosc2": b.sum},
+        "sum last": {
+            "coquina": lambda: a.sum(axis=last),
+            "NumPy": lambda: x.sum(axis=last),
+            "python-blosc2": lambda: b.sum(axis=last),
+        },
+        "x*2+1": {
+            "coquina": lambda: (a * 2 + 1)[...],
+            "NumPy": lambda: x * 2 + 1,
+            "python-blosc2": lambda: (b * 2 + 1)[...],
+        },
+        "sum(sin(x)*x>0.5)": {
+            "coquina": lambda: (cq.sin(a) * a > 0.5).sum(),
+            "NumPy": lambda: (np.sin(x) * x > 0.5).sum(),
+            "python-blosc2": lambda: (blosc2.sin(b) * b > 0.5).sum(),
+        },
+    }
+    if numexpr:
+        local = {"x": x}
+        cases["x*2+1"]["numexpr"] = lambda: numexpr.evaluate("x*2+1", local_dict=local)
+        sines = "sin(x)*x > 0.5"
+        cases["sum(sin(x)*x>0.5)"]["numexpr"] = lambda: numexpr.evaluate(sines, local_dict=local).sum()
+    return cases
+
+
+def set_threads(threads: int) -> None:
+    """Has all libraries compute with so many threads."""
+    cq.set_num_threads(threads)
+    blosc2.set_nthreads(threads)
+    if numexpr:
+        numexpr.set_num_threads(threads)
+
+
 def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:
     """Tables: means by kind, and every case."""
-    for kind in ("reduction", "expression"):
+    for kind in KINDS:
         some = [cell for cell in cells if cell.kind == kind]
         groups = sorted({(cell.data, cell.codec, cell.chunks) for cell in some})
         peers = sorted({peer for cell in some for peer in cell.speedups})
@@ -206,7 +274,7 @@ def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:
             worst = [min(c.speedups[peer] for c in inside) for peer in peers]
             mixed = [f"{harness.short(m)} ({harness.short(w)})" for m, w in zip(means, worst, strict=True)]
             rows.append([*group, f"{inside[0].ratio:.1f}", *mixed])
-        header = ["data", "codec", "chunks" if kind == "reduction" else "result", "ratio", *peers]
+        header = ["data", "codec", KINDS[kind], "ratio", *peers]
         yield f"## {kind.capitalize()}s: time of the other over ours, geometric mean (worst)"
         yield harness.markdown(header, rows)
         yield "Milliseconds:"
@@ -238,15 +306,16 @@ def draw(cells: Sequence[Cell], canvas: Canvas) -> None:
 
 def measure(run: Run) -> Iterator[Cell]:
     """All of it."""
-    cq.set_num_threads(THREADS)
-    blosc2.set_nthreads(THREADS)
-    if numexpr:
-        numexpr.set_num_threads(THREADS)
+    set_threads(THREADS)
     side = run.choose(200, 320, 320)
     codecs = run.choose(("lz4",), ("lz4", "zstd"), ("lz4", "zstd"))
     left_out = run.choose(LEFT_OUT, LEFT_OUT, set[tuple[str, str]]())
     yield from reductions(side, codecs, left_out)
     yield from expressions(side, codecs, left_out)
+    for threads in (1, THREADS):
+        set_threads(threads)
+        yield from fields(threads)
+    set_threads(THREADS)
 
 
 def line(cell: Cell) -> str:

@@ -226,12 +226,15 @@ def computing(rows: Sequence[Row]) -> Iterator[Line]:
         "reductions": having(rows, kind="reduction"),
         "expressions, result in memory": having(rows, kind="expression", chunks="memory"),
         "expressions, result compressed": having(rows, kind="expression", chunks="compressed"),
+        "unseen real fields, one thread": having(rows, kind="field", chunks="1 threads"),
+        "unseen real fields, two threads": having(rows, kind="field", chunks="2 threads"),
     }
     for work, some in groups.items():
         for peer in (BLOSC2, "NumPy", "numexpr"):
             found = [row["speedups"][peer] for row in some if peer in row["speedups"]]
             if found:
-                data = "cubes: a ramp, random numbers, ERA5-like wind"
+                cubes = "cubes: a ramp, random numbers, ERA5-like wind"
+                data = "eight sets" if work.startswith("unseen") else cubes
                 held = work if peer == BLOSC2 else f"{work}, beside plain memory"
                 yield Line(
                     held, peer, data, found, work == "reductions" or (peer == BLOSC2 and "memory" in work)

@@ -35,6 +35,9 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
+    /// Tells the system that these bytes are read soon, so that it fetches them while others are worked on. A hint.
+    fn will_read(&self, _range: Range<u64>) {}
+
     /// Whether each read takes long, however few bytes it is for: then what will be read is better held before.
     fn is_far(&self) -> bool {
         false
@@ -61,6 +64,10 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn as_slice(&self) -> Option<&[u8]> {
         (**self).as_slice()
+    }
+
+    fn will_read(&self, range: Range<u64>) {
+        (**self).will_read(range);
     }
 
     fn is_far(&self) -> bool {
@@ -147,6 +154,15 @@ impl ReadAt for File {
         match std::os::unix::fs::FileExt::read_exact_at(self, buffer, offset) {
             Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Err(ends_early(buffer, offset)),
             done => Ok(done?),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn will_read(&self, range: Range<u64>) {
+        use rustix::fs::{Advice, fadvise};
+        let bytes = std::num::NonZeroU64::new(range.end.saturating_sub(range.start));
+        if bytes.is_some() {
+            let _ignored = fadvise(self, range.start, bytes, Advice::WillNeed);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Source: `docs/formats/frame.md`, "Sparse frames".
 
 use std::fs::{self, File, OpenOptions};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -157,6 +158,11 @@ impl GrowingFile {
 impl ReadAt for GrowingFile {
     fn len(&self) -> Result<u64> {
         Ok(self.end())
+    }
+
+    fn will_read(&self, range: Range<u64>) {
+        let written = self.written.load(Ordering::Acquire);
+        self.file.will_read(range.start..range.end.min(written));
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {

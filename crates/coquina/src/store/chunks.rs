@@ -223,6 +223,9 @@ pub trait Chunks: Send + Sync {
         number.saturating_add(1).min(end)
     }
 
+    /// Tells the system that all of chunk `number` is read soon, where that is a part of a file.
+    fn will_read(&self, _number: u64) {}
+
     /// The item that stands where nothing was written; zeros if `None`.
     fn fill(&self) -> Option<&[u8]> {
         None

@@ -130,6 +130,14 @@ impl Chunks for View {
         })
     }
 
+    fn will_read(&self, number: u64) {
+        if let Some(source) = self.snapshot.source()
+            && let Ok(Some(extent)) = self.extent(number)
+        {
+            source.will_read(extent.bytes);
+        }
+    }
+
     fn alike_until(&self, number: u64, end: u64) -> u64 {
         if self.presence.is_some() {
             return number.saturating_add(1).min(end);

@@ -15,6 +15,11 @@ use crate::base::pool::{INLINE_COPY_BYTES, Job};
 use crate::base::scratch::with_scratch;
 use crate::store::{Access, Stored};
 
+/// Decoded bytes of the chunks that the system is told of before they are read.
+const AHEAD_BYTES: usize = 16 << 20;
+/// Smaller chunks are read soon enough as they come, and to tell of each takes a call.
+const AHEAD_CHUNK_BYTES_MIN: usize = 256 << 10;
+
 impl Source<'_> {
     /// Fills `out` with the selected items; the selection and the window have been checked.
     pub(crate) fn read(
@@ -65,7 +70,7 @@ impl Source<'_> {
                 Some(remote) => read.run_remote(remote, job),
                 // To wake a thread takes longer than to copy out of a few blocks that are decoded.
                 None if is_quick && read.run_cached(|chunk| self.chunks.chunk(chunk).ok()) => Ok(()),
-                None => read.run_all(plan.chunks(), total, job),
+                None => read.run_all(self.announced(&plan), total, job),
             };
         };
         if read.run_cached(|chunk| self.chunks.prefetch()?.unchanged(chunk)) {
@@ -80,6 +85,20 @@ impl Source<'_> {
             BlockReader { source: &source, ..read }.run_all(touched.into_iter(), total, job)?;
         }
         Ok(())
+    }
+
+    /// The touched chunks. Where they are large and read whole, the system is told of some of them before, so that it
+    /// fetches them in large pieces while others are decoded: threads that read block by block look like chance to it.
+    fn announced<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = Touched> + Send + 'p {
+        let (grid, chunk_bytes) = (self.grid, self.grid.chunk_bytes());
+        let is_whole = plan.nblocks() > plan.nchunks().saturating_mul(grid.blocks_per_chunk() as u64) / 2;
+        let is_worth_it = is_whole && plan.nchunks() > 1 && chunk_bytes >= AHEAD_CHUNK_BYTES_MIN;
+        let mut ahead = is_worth_it.then(|| plan.chunks()).into_iter().flatten();
+        let mut count = 1 + AHEAD_BYTES / chunk_bytes.max(1);
+        plan.chunks().inspect(move |_| {
+            let chunks = ahead.by_ref().take(std::mem::replace(&mut count, 1));
+            chunks.for_each(|touched| self.chunks.will_read(touched.chunk));
+        })
     }
 
     /// One element, without a plan: `None` if the selection is not one, or its block is not at hand.

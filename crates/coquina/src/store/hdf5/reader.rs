@@ -184,6 +184,15 @@ impl Chunks for Reader {
         Some(self)
     }
 
+    fn will_read(&self, number: u64) {
+        if self.gear() == Gear::Direct
+            && let Some(source) = &self.view.shared.source
+            && let Ok(Some(extent)) = self.extent(number)
+        {
+            source.will_read(extent.bytes);
+        }
+    }
+
     fn metadata(&self) -> Option<&dyn Metadata> {
         self.view.shared.library.attributes().map(|_| self as _)
     }
