@@ -147,6 +147,46 @@ fn planes_behind_the_one_that_decides_are_not_decoded() {
     }
 }
 
+#[test]
+fn whether_a_text_is_one_of_few_is_decided_on_planes() {
+    for width in [4, 16] {
+        let texts = texts(3 * BLOCK + 5, width);
+        let too_long = vec![b'a'; width + 1];
+        let few = [&texts[9], &texts[usize::try_from(BLOCK).unwrap()], &b"".to_vec(), &too_long]
+            .map(Clone::clone)
+            .to_vec();
+        let many: Vec<Vec<u8>> = texts[..40].to_vec();
+        let all = Rows { start: 0, stop: texts.len() as u64, step: 1 };
+        for (way, constants) in ways().into_iter().flat_map(|way| [(way, &few), (way, &many)]) {
+            let array = array(&texts, width, way);
+            let among = TextTest::Among(constants.iter().collect());
+            let test = FixedText::bytes(Arc::<Array>::clone(&array), among).unwrap();
+            let cut = |text: &[u8]| {
+                text[..text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)].to_vec()
+            };
+            let constants: Vec<Vec<u8>> = constants.iter().map(|constant| cut(constant)).collect();
+            let wanted: Vec<i64> = (0_i64..)
+                .zip(&texts)
+                .filter(|(_, text)| constants.contains(&cut(text)))
+                .map(|(row, _)| row)
+                .collect();
+            for threads in [1, 2] {
+                assert_eq!(found(&test, &array, all, threads).0, wanted, "{way:?} of {width}");
+            }
+        }
+        if width < 16 {
+            continue;
+        }
+        // Nothing begins with these letters: of each block the first planes are enough.
+        let array = array(&texts, width, ("lz4", 5));
+        let among = TextTest::Among([b"xyz", b"yzx"].into_iter().collect());
+        let test = FixedText::bytes(Arc::<Array>::clone(&array), among).unwrap();
+        assert_eq!(found(&test, &array, all, 1).0, Vec::<i64>::new());
+        let decoded = array.stats().planes_decoded;
+        assert!((1..4 * 16).contains(&decoded), "{decoded} planes of {width}");
+    }
+}
+
 /// A small random generator (xorshift64*): numbers below the one that it gets.
 fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed ^ 0x9E37_79B9_7F4A_7C15;

@@ -1,7 +1,8 @@
 //! The matching items of a column folded to one cell: a sum, an extreme and its place, a variance.
 //!
 //! In: a condition or none, a column of numbers, what they are folded to. Out: the cell, and how many items it is of.
-//! No array of the matches is made: those of a box are folded while they are in the cache.
+//! No array of the matches is made: those of a box are folded while they are in the cache. The extremes of boxes in which
+//! all rows match are taken from their bounds, where these are exact.
 //! Invariant: boxes and their order depend on shapes alone, so the result has the same bits for any number of threads.
 
 use std::ops::Range;
@@ -79,6 +80,28 @@ impl Folding<'_> {
         self.merge(beside, cell);
     }
 
+    /// The least or greatest item of a range of rows, if that is what is asked for and known.
+    fn extreme(&self, range: &Range<u64>) -> Option<Vec<u8>> {
+        let is_min = match self.fold.operation {
+            Operation::Min => true,
+            Operation::Max => false,
+            _ => return None,
+        };
+        let bounds = self.column.bounds(&[range.start], &[range.end - range.start])?;
+        let item = if is_min { bounds.min } else { bounds.max };
+        // Which zero of floats is folded, and what NaN does, is decided where they are read.
+        let is_whole = bounds.is_exact && !bounds.has_nan && item.len() == self.column.item_bytes();
+        (is_whole && item.iter().any(|&byte| byte & 0x7f != 0)).then_some(item)
+    }
+
+    /// Folds in so many matches, all rows of a range, if what they give is known without decoding any.
+    fn fold_known(&self, range: &Range<u64>, count: u64, cell: &mut Cell) -> bool {
+        let rows = range.end - range.start;
+        let item = self.column.uniform(&[range.start], &[rows]);
+        let item = item.or_else(|| (count == rows).then(|| self.extreme(range)).flatten());
+        item.map(|item| self.repeat(&item, count, cell)).is_some()
+    }
+
     /// Folds the matches that follow into a cell.
     fn merge(&self, mut next: Cell, cell: &mut Cell) {
         if next.matched == 0 {
@@ -101,8 +124,7 @@ impl Visit for Folding<'_> {
 
     fn visit(&self, picked: &Picked<'_>, cell: &mut Cell) -> Result<bool> {
         let count = picked.count as u64;
-        if let Some(item) = self.column.uniform(&[picked.start], &[picked.len as u64]) {
-            self.repeat(&item, count, cell);
+        if self.fold_known(&(picked.start..picked.start + picked.len as u64), count, cell) {
             return Ok(false);
         }
         with_aligned_scratch(|room| {
@@ -117,8 +139,7 @@ impl Visit for Folding<'_> {
     }
 
     fn settle(&self, range: &Range<u64>, count: u64, cell: &mut Cell) -> Result<bool> {
-        let item = self.column.uniform(&[range.start], &[range.end - range.start]);
-        Ok(item.map(|item| self.repeat(&item, count, cell)).is_some())
+        Ok(self.fold_known(range, count, cell))
     }
 }
 

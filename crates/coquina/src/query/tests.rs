@@ -330,6 +330,30 @@ fn folds_are_those_of_the_gathered_items() {
     }
 }
 
+#[test]
+fn extremes_of_all_rows_are_taken_from_bounds() {
+    let numbers: Vec<f64> = (0..900).map(|n| f64::from((n * 7919) % 1009) - 300.5).collect();
+    let signed: Vec<f64> = (0..90).map(|n| if n % 2 == 0 { 0.0 } else { -0.0 }).collect();
+    let mut holes = numbers.clone();
+    holes[50] = f64::NAN;
+    for (numbers, is_known) in [(&numbers, true), (&signed, false), (&holes, false)] {
+        let stop = numbers.len() as u64;
+        for (rows, name) in [(0..stop, "min"), (0..stop, "max"), (3..stop - 2, "min"), (3..stop - 2, "max")] {
+            let rows = Rows { start: rows.start, stop: rows.end, step: 1 };
+            let fold = Fold::by_name(name).unwrap();
+            let run = |ty| {
+                let column = super::testing::Memory::of(numbers, 10, ty);
+                let found = scan_fold(None, &*column, Type::F64, fold, rows, &job(2)).unwrap();
+                (found.bytes, found.report.decoded)
+            };
+            let ((known, decoded), (read, all)) = (run(Some(Type::F64)), run(None));
+            assert_eq!(known, read, "{name} of {stop} rows");
+            assert!(if is_known { decoded == 0 } else { decoded > 0 }, "{decoded} boxes");
+            assert!(all > 0);
+        }
+    }
+}
+
 /// Whether two cells are the same, but for how floating-point sums are rounded.
 fn same(name: &str, found: &[u8], wanted: &[u8]) -> bool {
     if name != "moments" {

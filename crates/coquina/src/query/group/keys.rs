@@ -283,11 +283,14 @@ fn code_at(key: &[u8], first: usize) -> u32 {
 
 /// Copies items of `bytes` bytes to places that are apart.
 fn copy<'k>(items: &[u8], bytes: usize, to: impl Iterator<Item = &'k mut [u8]>) {
-    let each = to.zip(items.chunks_exact(bytes));
-    match bytes {
-        1 => each.for_each(|(to, item)| to[0] = item[0]),
-        4 => each.for_each(|(to, item)| to[..4].copy_from_slice(&item[..4])),
-        8 => each.for_each(|(to, item)| to[..8].copy_from_slice(&item[..8])),
-        _ => each.for_each(|(to, item)| to.copy_from_slice(item)),
+    macro_rules! copy_each {
+        ($($width:literal),*) => {
+            match bytes {
+                // Copies of a known length are a move or two.
+                $($width => to.zip(items.as_chunks::<$width>().0).for_each(|(to, item)| to.copy_from_slice(item)),)*
+                _ => to.zip(items.chunks_exact(bytes)).for_each(|(to, item)| to.copy_from_slice(item)),
+            }
+        };
     }
+    copy_each!(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
 }

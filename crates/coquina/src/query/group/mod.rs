@@ -11,6 +11,7 @@ mod cells;
 mod columns;
 mod heads;
 mod keys;
+mod places;
 mod slots;
 mod table;
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::super::hashing::slot_of;
 use crate::base::error::{Error, Result};
 
-/// Slots at first, where not everything has one of its own.
+/// Slots at first.
 const SLOTS: usize = 1 << 10;
 /// No more numbers than this are expected.
 const EXPECTED_MAX: usize = 1 << 20;
@@ -17,8 +17,6 @@ pub(super) struct Slots {
     hashes: Vec<u64>,
     /// The upper half of a hash, and its number and 1; 0 for none.
     slots: Vec<[u32; 2]>,
-    /// Whether hashes are the numbers of slots.
-    is_direct: bool,
 }
 
 /// How many slots so many numbers take: no more than half of them are taken.
@@ -41,12 +39,7 @@ impl Slots {
     pub(super) fn new(expected: usize) -> Self {
         let expected = expected.min(EXPECTED_MAX);
         let (hashes, slots) = (Vec::with_capacity(expected), vec![[0; 2]; slots_of(expected)]);
-        Self { hashes, slots, is_direct: false }
-    }
-
-    /// A slot for each hash below `count`, a power of 2; there are no others.
-    pub(super) fn direct(count: usize) -> Self {
-        Self { hashes: Vec::new(), slots: vec![[0; 2]; count], is_direct: true }
+        Self { hashes, slots }
     }
 
     /// How many numbers there are.
@@ -61,8 +54,7 @@ impl Slots {
 
     /// Bytes of memory that so many numbers take, whatever was expected.
     pub(super) fn bytes(&self) -> usize {
-        let slots = if self.is_direct { self.slots.len() } else { slots_of(self.len()) };
-        size_of_val(&self.hashes[..]) + slots * size_of::<[u32; 2]>()
+        size_of_val(&self.hashes[..]) + slots_of(self.len()) * size_of::<[u32; 2]>()
     }
 
     /// The number of what has a hash, and whether it is new; `is_same` compares it with what has a number.
@@ -89,7 +81,7 @@ impl Slots {
         let number = number.ok_or_else(|| Error::limit(format!("{} groups", self.len())))?;
         self.slots[at] = [upper(hash), number + 1];
         self.hashes.push(hash);
-        if !self.is_direct && slots_of(self.len()) > self.slots.len() {
+        if slots_of(self.len()) > self.slots.len() {
             self.grow();
         }
         Ok(number)

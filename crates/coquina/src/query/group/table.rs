@@ -1,10 +1,12 @@
 //! Numbers for keys, in the order in which they are first met.
 //!
-//! In: keys of some bytes each. Out: a number for each, the same for equal keys, which lie one behind another. Keys of
-//! one or two bytes have a slot each; codes that were given in the order in which they were first met are their numbers.
+//! In: keys of some bytes each. Out: a number for each, the same for equal keys, which lie one behind another. Keys that are
+//! integers close to each other have a place each; codes that were given in the order in which they were first met are
+//! their numbers; all others are hashed.
 //! Invariant: the numbers depend on the order of the keys alone.
 
 use super::super::hashing::Hashing;
+use super::places::Places;
 use super::slots::{Slots, index};
 use super::texts::CODE_BYTES;
 use crate::base::error::Result;
@@ -20,6 +22,8 @@ pub(super) struct Table {
 /// Where the numbers of keys come from.
 enum Numbered {
     Slots(Slots),
+    /// The keys are integers, all of them close to each other so far; where they are not, about so many are expected.
+    Places(Places, usize),
     /// The keys are numbers: codes of 4 bytes, the next new one always the least that there was not.
     Codes,
 }
@@ -32,8 +36,11 @@ pub(super) fn padded(bytes: usize) -> usize {
 impl Table {
     /// For keys of `width` bytes, which is a padded one; about `expected` different ones.
     pub(super) fn new(width: usize, hashing: Hashing, expected: usize) -> Self {
-        let slots = if width <= 2 { Slots::direct(1 << (8 * width)) } else { Slots::new(expected) };
-        Self { width, hashing, keys: Vec::new(), numbered: Numbered::Slots(slots) }
+        let numbered = match width {
+            1 | 2 | 4 | 8 => Numbered::Places(Places::new(), expected),
+            _ => Numbered::Slots(Slots::new(expected)),
+        };
+        Self { width, hashing, keys: Vec::new(), numbered }
     }
 
     /// For keys that are codes, the next new one always the least that there was not.
@@ -43,10 +50,7 @@ impl Table {
 
     /// How many keys there are.
     pub(super) fn len(&self) -> usize {
-        match &self.numbered {
-            Numbered::Slots(slots) => slots.len(),
-            Numbered::Codes => self.keys.len() / CODE_BYTES,
-        }
+        self.keys.len() / self.width
     }
 
     /// The keys, in the order of their numbers.
@@ -58,6 +62,7 @@ impl Table {
     pub(super) fn bytes(&self) -> usize {
         let slots = match &self.numbered {
             Numbered::Slots(slots) => slots.bytes(),
+            Numbered::Places(places, _) => places.bytes(),
             Numbered::Codes => 0,
         };
         self.keys.len() + slots
@@ -65,26 +70,42 @@ impl Table {
 
     /// Appends the numbers of keys to `numbers`.
     pub(super) fn number(&mut self, keys: &[u8], numbers: &mut Vec<u32>) -> Result<()> {
-        let Self { width, hashing, keys: known, numbered } = self;
-        let Numbered::Slots(slots) = numbered else {
-            codes(keys, known, numbers);
-            return Ok(());
-        };
-        let mut numbering = Numbering { width: *width, hashing: *hashing, keys: known, slots };
-        match numbering.width {
-            1 => numbering.fixed::<1>(keys, numbers),
-            2 => numbering.fixed::<2>(keys, numbers),
-            4 => numbering.fixed::<4>(keys, numbers),
-            8 => numbering.fixed::<8>(keys, numbers),
-            16 => numbering.fixed::<16>(keys, numbers),
-            width => {
-                for key in keys.chunks_exact(width) {
-                    let number = numbering.of_any_width(hashing.bytes(key), key)?;
-                    numbers.push(number);
-                }
+        match &mut self.numbered {
+            Numbered::Codes => {
+                codes(keys, &mut self.keys, numbers);
                 Ok(())
             }
+            Numbered::Slots(slots) => {
+                let Self { width, hashing, keys: known, .. } = self;
+                Numbering { width: *width, hashing: *hashing, keys: known, slots }.number(keys, numbers)
+            }
+            Numbered::Places(places, expected) => {
+                let known = &mut self.keys;
+                let done = match self.width {
+                    1 => places.number::<1>(keys, known, numbers),
+                    2 => places.number::<2>(keys, known, numbers),
+                    4 => places.number::<4>(keys, known, numbers),
+                    _ => places.number::<8>(keys, known, numbers),
+                };
+                let Some(rest) = keys.get(done * self.width..).filter(|rest| !rest.is_empty()) else {
+                    return Ok(());
+                };
+                let expected = *expected;
+                self.hash_all(expected)?;
+                self.number(rest, numbers)
+            }
         }
+    }
+
+    /// Numbers the keys by their hashes from here on; those that there are keep their numbers.
+    fn hash_all(&mut self, expected: usize) -> Result<()> {
+        let mut slots = Slots::new(expected.max(self.len()));
+        let known = std::mem::take(&mut self.keys);
+        let Self { width, hashing, keys, .. } = self;
+        Numbering { width: *width, hashing: *hashing, keys, slots: &mut slots }
+            .number(&known, &mut Vec::new())?;
+        self.numbered = Numbered::Slots(slots);
+        Ok(())
     }
 
     /// The numbers here of the keys of another table, in its order.
@@ -132,6 +153,21 @@ struct Numbering<'t> {
 }
 
 impl Numbering<'_> {
+    /// Appends the numbers of keys.
+    fn number(&mut self, keys: &[u8], numbers: &mut Vec<u32>) -> Result<()> {
+        match self.width {
+            4 => self.fixed::<4>(keys, numbers),
+            8 => self.fixed::<8>(keys, numbers),
+            16 => self.fixed::<16>(keys, numbers),
+            width => {
+                for key in keys.chunks_exact(width) {
+                    numbers.push(self.of_any_width(self.hashing.bytes(key), key)?);
+                }
+                Ok(())
+            }
+        }
+    }
+
     fn of_any_width(&mut self, hash: u64, key: &[u8]) -> Result<u32> {
         let width = self.width;
         self.find(hash, key, |keys, at| keys[at * width..(at + 1) * width] == *key)
@@ -163,8 +199,7 @@ impl Numbering<'_> {
             } else {
                 let mut wide = [0; 8];
                 wide[..N].copy_from_slice(key);
-                let wide = u64::from_le_bytes(wide);
-                if N <= 2 { wide } else { self.hashing.number(wide) }
+                self.hashing.number(u64::from_le_bytes(wide))
             };
             let number = self.find(hash, key, |keys, at| keys.as_chunks::<N>().0[at] == *key)?;
             numbers.push(number);

@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use coquina_kernels::items::items;
@@ -14,7 +15,7 @@ use coquina_kernels::items::items;
 use super::super::numbers::numbers;
 use super::len_of;
 use super::text::{Comparison, Test, TextTest, Unit};
-use super::text_planes::PlaneTest;
+use super::text_planes::{AmongPlanes, PlaneTest};
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
 use crate::base::scratch::with_scratch;
@@ -26,7 +27,21 @@ pub struct FixedText {
     asked: TextTest,
     test: Kind,
     /// The same on byte planes, where that is possible.
-    by_planes: Option<PlaneTest>,
+    by_planes: Option<ByPlanes>,
+}
+
+enum ByPlanes {
+    One(PlaneTest),
+    Among(AmongPlanes),
+}
+
+impl ByPlanes {
+    fn fill(&self, source: &dyn BoxSource, rows: Range<u64>, out: &mut [u8]) -> Result<bool> {
+        match self {
+            Self::One(test) => test.fill(source, rows, out),
+            Self::Among(tests) => tests.fill(source, rows, out),
+        }
+    }
 }
 
 enum Kind {
@@ -165,13 +180,19 @@ impl<T: Unit> Fixed<T> {
     }
 
     /// The same test on byte planes, if planes can decide it.
-    fn by_planes(&self) -> Option<PlaneTest> {
+    fn by_planes(&self) -> Option<ByPlanes> {
         match &self.test {
             // It has room for all of the constant.
             Test::Compare(comparison, _) if self.at_end.is_eq() => {
-                Some(PlaneTest::compare(*comparison, &self.padded))
+                Some(ByPlanes::One(PlaneTest::compare(*comparison, &self.padded)))
             }
-            Test::Starts(constant) if constant.len() <= self.width => Some(PlaneTest::starts(constant)),
+            Test::Starts(constant) if constant.len() <= self.width => {
+                Some(ByPlanes::One(PlaneTest::starts(constant)))
+            }
+            Test::Among(set) => {
+                let texts: Vec<Vec<T>> = set.texts().map(|text| numbers(text)).collect();
+                AmongPlanes::new(&texts, self.width).map(ByPlanes::Among)
+            }
             _ => None,
         }
     }

@@ -20,6 +20,12 @@ pub(super) struct PlaneTest {
     wanted: Wanted,
 }
 
+/// Texts of which an item may be one, each with its planes and bytes: so few are tested one by one.
+pub(super) struct AmongPlanes(Vec<PlaneTest>);
+
+/// A set of more texts is looked up.
+const AMONG_MAX: usize = 8;
+
 /// What passes.
 #[derive(Clone, Copy)]
 enum Wanted {
@@ -72,6 +78,34 @@ impl PlaneTest {
                 Ok(done)
             }),
         }
+    }
+}
+
+impl AmongPlanes {
+    /// Whether items of `width` units are one of these texts, which have no zeros at their ends; nothing for many texts.
+    pub(super) fn new<T: Unit>(texts: &[Vec<T>], width: usize) -> Option<Self> {
+        // What has no room is no item.
+        let padded = texts.iter().filter(|text| text.len() <= width).map(|text| {
+            let mut text = text.clone();
+            text.resize(width, T::default());
+            PlaneTest::compare(Comparison::Equal, &text)
+        });
+        (texts.len() <= AMONG_MAX).then(|| Self(padded.collect()))
+    }
+
+    /// Fills `out` with the truths of these rows, if the source has planes of them; whether it has.
+    pub(super) fn fill(&self, source: &dyn BoxSource, rows: Range<u64>, out: &mut [u8]) -> Result<bool> {
+        out.fill(0);
+        with_scratch(out.len(), |same| {
+            for test in &self.0 {
+                // The planes that one test had decoded are there for the next one.
+                if !test.fill(source, rows.clone(), same)? {
+                    return Ok(false);
+                }
+                out.iter_mut().zip(&*same).for_each(|(out, same)| *out |= same);
+            }
+            Ok(true)
+        })
     }
 }
 

@@ -70,6 +70,11 @@ impl TextSet {
         Ok(set)
     }
 
+    /// The texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter()
+    }
+
     pub(super) fn has(&self, text: &[u8]) -> bool {
         self.lens.contains(&text.len()) && self.find(text).is_ok()
     }
