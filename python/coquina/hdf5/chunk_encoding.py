@@ -30,8 +30,8 @@ ATTRIBUTE = b"coquina_encoding"
 #: What the parameters of the filter can say.
 CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
 FILTERS = {"nofilter": 0, "shuffle": 1, "bitshuffle": 2, "delta": 3}
-#: What C-Blosc2 has besides, in hdf5plugin and in PyTables.
-_MORE_CODECS = ("ndlz", "zfp_accuracy", "zfp_precision", "zfp_rate")
+#: What C-Blosc2 has besides, in hdf5plugin and in PyTables, and one of ours.
+_MORE_CODECS = ("ndlz", "zfp_accuracy", "zfp_precision", "zfp_rate", "predict")
 _MORE_FILTERS = ("trunc_prec", "ndcell", "ndmean", "bytedelta", "int_trunc")
 _LOSSY_CODECS = _MORE_CODECS[1:]
 _LOSSY_FILTERS = ("trunc_prec", "ndmean", "int_trunc")

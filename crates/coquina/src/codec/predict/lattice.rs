@@ -18,13 +18,15 @@ const ORIGIN_MAX: f64 = (1_u64 << 50) as f64;
 const SLACK: f64 = 1.0 - 1e-12;
 /// Items that are looked at to find the middle.
 const SAMPLES: usize = 512;
+/// Bits of the mantissa of float64.
+const F64_MANTISSA: u32 = 52;
 
 /// Items of a block.
 pub(super) trait Item: Copy + 'static {
     /// Its bytes, little-endian.
     type Bytes: Copy;
-    /// Bits of the mantissa.
-    const MANTISSA: i32;
+    /// Half a unit of the last place of 1.
+    const HALF_UNIT: f64;
 
     fn items(bytes: &[u8]) -> &[Self::Bytes];
     fn items_mut(bytes: &mut [u8]) -> &mut [Self::Bytes];
@@ -34,10 +36,10 @@ pub(super) trait Item: Copy + 'static {
 }
 
 macro_rules! item {
-    ($float:ty, $bits:ty, $bytes:literal, $mantissa:literal) => {
+    ($float:ty, $bits:ty, $bytes:literal) => {
         impl Item for $float {
             type Bytes = [u8; $bytes];
-            const MANTISSA: i32 = $mantissa;
+            const HALF_UNIT: f64 = (<$float>::EPSILON / 2.0) as f64;
 
             fn items(bytes: &[u8]) -> &[Self::Bytes] {
                 bytes.as_chunks().0
@@ -65,8 +67,8 @@ macro_rules! item {
     };
 }
 
-item!(f32, u32, 4, 23);
-item!(f64, u64, 8, 52);
+item!(f32, u32, 4);
+item!(f64, u64, 8);
 
 /// Steps, and where the numbers of a block are counted from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,7 +95,9 @@ impl Lattice {
         let near = |value: f64| if (value - middle).abs() <= REACH * bound { value.abs() } else { 0.0 };
         let greatest = items.iter().fold(0.0_f64, |most, &item| most.max(near(T::value(item))));
         // A step's value is rounded to an item, by half a unit of its last place at most.
-        let rounding = if greatest > 0.0 { greatest * 2.0_f64.powi(-T::MANTISSA - 1) } else { 0.0 };
+        // From the power of two at or below the greatest item: so a block that is changed a little keeps its step.
+        let power = f64::from_bits(greatest.to_bits() >> F64_MANTISSA << F64_MANTISSA);
+        let rounding = power * T::HALF_UNIT;
         let step = 2.0 * (bound - rounding) * SLACK;
         let origin = (middle / step).round_ties_even();
         let is_sound = step > bound * 0.5 && step.is_normal() && origin.abs() < ORIGIN_MAX;

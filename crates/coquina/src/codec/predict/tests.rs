@@ -100,6 +100,17 @@ fn fill_values_stay_bit_for_bit() {
 }
 
 #[test]
+fn a_block_that_was_coded_before_loses_nothing_more() {
+    for shape in SHAPES {
+        let given = bytes_of(&field(shape, true), 4);
+        let Some(stream) = encoded(&given, shape, 4, &options(0.01, None)) else { continue };
+        let once = decoded(&stream, given.len(), 0).unwrap();
+        let twice = encoded(&once, shape, 4, &options(0.01, None)).unwrap();
+        assert!(decoded(&twice, given.len(), 0).unwrap() == once, "{shape:?}");
+    }
+}
+
+#[test]
 fn smooth_fields_get_much_smaller_and_equal_ones_take_next_to_nothing() {
     let smooth = bytes_of(&field(&[128, 128], false), 4);
     assert!(encoded(&smooth, &[128, 128], 4, &options(0.1, None)).unwrap().len() * 12 < smooth.len());
