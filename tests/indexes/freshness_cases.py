@@ -54,4 +54,4 @@ def known(path, name="/table"):
 def is_fresh(index):
     """Whether an index need not look at values, as it is opened."""
     index._loaded()
-    return index._state.freshness.check() is True
+    return index._freshness.check() is True

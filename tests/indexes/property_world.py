@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 import coquina as cq
-from coquina.indexes import access, metadata, ordered_runs, state, store, units
+from coquina.indexes import access, ordered_runs, store, units
 from coquina.tables import index_choice, index_order
 from tests.indexes import property_cases as cases
 from tests.indexes.property_cases import Held, Model
@@ -24,20 +24,13 @@ KINDS = ("full", "full", "partial", "light", "zones")
 SMALL_SPAN = 1024
 
 
-@dataclass
-class _SmallMetadata(metadata.Metadata):
-    """Blocks of few entries."""
-
-    block_entries: int = 64
-
-
 @contextmanager
 def small_parts() -> Iterator[None]:
     """Spans, zones, buckets, runs and blocks of few rows, in the `with` block."""
     with (
         mock.patch.multiple(units, SPAN_ROWS=SMALL_SPAN, ZONE_ROWS=256, BUCKET_ROWS=64),
-        mock.patch.multiple(state, _PARTIAL_SPANS=2, TIER_RUNS=4),
-        mock.patch.multiple(store, Metadata=_SmallMetadata, FLUSH_ROWS=1 << 13, CLOSE_ROWS=1 << 11),
+        mock.patch.multiple(units, BLOCK_ENTRIES=64, PARTIAL_SPANS=2, TIER_RUNS=4),
+        mock.patch.multiple(store, FLUSH_ROWS=1 << 13, CLOSE_ROWS=1 << 11),
         mock.patch.multiple(ordered_runs, _WINDOW=100, _ASKED=4),
         mock.patch.multiple(index_choice, _SURVEYED_BYTES=16, _SURVEY_BYTES=1 << 9, _LOOKED_UP_ROWS=1 << 10),
         mock.patch.object(index_order, "_FEW_OF", 4),

@@ -7,7 +7,7 @@ import pytest
 
 import coquina as cq
 from coquina.indexes import store
-from coquina.indexes.state import IndexState
+from coquina.indexes.index import Index
 from coquina.indexes.units import SPAN_ROWS
 from tests.indexes.freshness_cases import LAYOUTS, check, data, is_fresh, make, place
 
@@ -21,7 +21,7 @@ def test_who_appends_does_not_read_what_was_there(layout, rows, tmp_path):
     path = place(tmp_path, layout)
     make(path, layout)
     with (
-        mock.patch.object(IndexState, "verify", side_effect=AssertionError("fingerprints were compared")),
+        mock.patch.object(Index, "_compare", side_effect=AssertionError("fingerprints were compared")),
         cq.open_table(path, mode="r+") as table,
     ):
         table.append(data(rows, seed=1))

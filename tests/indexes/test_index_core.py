@@ -13,15 +13,28 @@ from hypothesis import strategies as st
 
 import coquina as cq
 from coquina import _core
-from coquina.indexes import state, store
+from coquina.indexes import store, units
 from coquina.indexes.memory_home import MemoryHome
-from coquina.indexes.metadata import Metadata
 from coquina.indexes.source import IndexSource
 from coquina.indexes.store import IndexStore
 from coquina.indexes.units import SPAN_ROWS
 from tests.indexes.index_cases import KINDS, PLACES, case_of, check, check_range, columns_of, make
 
 ROWS = SPAN_ROWS + 5000
+METADATA = (
+    *(
+        "version",
+        "name",
+        "column",
+        "is_expression",
+        "kind",
+        "key_kind",
+        "dtype",
+        "bucket_rows",
+        "block_entries",
+    ),
+    *("rows", "spans", "zones", "next", "runs", "stamp"),
+)
 places = pytest.mark.parametrize("place", PLACES)
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -124,8 +137,8 @@ def test_runs_of_one_length_are_sorted_anew(tmp_path):
             table.append({"x": rng.integers(0, 99, SPAN_ROWS)})
             table.refresh_index("x")
             counts.append(len(index.runs))
-        assert max(counts) < 2 * state.TIER_RUNS
-        assert min(counts[6:]) < state.TIER_RUNS - 1
+        assert max(counts) < 2 * units.TIER_RUNS
+        assert min(counts[6:]) < units.TIER_RUNS - 1
         check(table, index)
         orders = index.in_order()
         assert sorted(np.concatenate([part for one in orders for part in one])) == list(range(table.nrows))
@@ -211,7 +224,7 @@ def test_damage_is_told_and_never_a_wrong_answer(tmp_path, place, at):
         check(table, index)
 
 
-@pytest.mark.parametrize("key", [*Metadata.__dataclass_fields__, "version"])
+@pytest.mark.parametrize("key", METADATA)
 @pytest.mark.parametrize("value", [None, -1, "x", [], [[1, 2]], [[1, -2, 0, 0]], 1 << 70, {"token": "x"}])
 def test_metadata_of_any_kind_are_survived(tmp_path, key, value):
     with make(tmp_path, "columns", {"x": np.arange(1000)}) as table:
@@ -354,24 +367,3 @@ def test_an_array_in_memory_has_indexes():
     for index in again.indexes.values():
         assert index.open_rows == SPAN_ROWS
         check(SimpleNamespace(), index)
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=6), st.integers(0, 10 * SPAN_ROWS))
-def test_open_ranges_are_what_nobody_owns(changes, nrows):
-    spans = _core.Spans()
-    count = -(-nrows // SPAN_ROWS)
-    if count:
-        values = _core.lazy_memory(np.zeros(nrows, np.uint8))
-        spans.own(np.arange(count, dtype=np.uint64), 1, nrows, [values])
-    is_open = np.zeros(count, bool)
-    for start, stop in changes:
-        spans.changed(start * SPAN_ROWS + 1, stop * SPAN_ROWS)
-        is_open[start:stop] = True
-    ranges = spans.open_ranges(nrows)
-    found = np.zeros(count, bool)
-    for start, stop in ranges.tolist():
-        assert start % SPAN_ROWS == 0
-        found[start // SPAN_ROWS : -(-stop // SPAN_ROWS)] = True
-    np.testing.assert_array_equal(found, is_open)
-    assert (ranges[1:, 0] > ranges[:-1, 1]).all()
-    assert set(spans.wanted(set(), nrows).tolist()) == set(np.flatnonzero(is_open).tolist())

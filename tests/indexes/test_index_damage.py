@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import coquina as cq
+from coquina._core import IndexMetadata
+from coquina.indexes import units
 from coquina.indexes.access import disabled, forced
-from coquina.indexes.metadata import Metadata
 from tests.indexes.index_kill_worker import LAYOUTS, rows_of
 from tests.indexes.test_index_kills import check
 
@@ -178,8 +179,8 @@ def test_arrays_of_an_index_that_are_cut_or_of_another_type_change_no_answer(lay
 
 
 SLIPS = {
-    "opening runs": ("coquina.indexes.state.open_run", "x == 777"),
-    "spans": ("coquina.indexes.index.IndexState.now", "x == 777"),
+    "opening runs": ("coquina.indexes.places.IndexPlace.array", "x == 777"),
+    "spans": ("coquina.indexes.index.Index._made", "x == 777"),
     "freshness": ("coquina.indexes.freshness.FilesFreshness.check", "x == 777"),
     "an order": ("coquina.indexes.index.Index.rows_at", None),
 }
@@ -249,16 +250,17 @@ def test_what_a_killed_program_left_is_in_nobodys_way(layout, tmp_path):
 
 
 def test_what_describes_an_index_has_a_checksum():
-    text = Metadata("n", "n", False, "full", "int64", "int64", rows=300, next=3).text()
-    assert Metadata.read(text).rows == 300
+    params = units.params()
+    text = IndexMetadata(("n", "n", False, "full", "int64", "int64"), params).text()
+    assert IndexMetadata.read(text, params).kind == "full"
     for bit in range(8 * len(text)):
         bad = bytearray(text.encode())
         bad[bit // 8] ^= 1 << bit % 8
         try:
-            found = Metadata.read(bytes(bad))
+            found = IndexMetadata.read(bytes(bad), params)
         except (cq.CoquinaError, UnicodeDecodeError):
             continue
         # White space between words, and the letters of numbers in exponents, say the same.
         assert found.text() == text
     old = {key: value for key, value in json.loads(text).items() if key != "checksum"}
-    assert Metadata.read(json.dumps(old)).rows == 300
+    assert IndexMetadata.read(json.dumps(old), params).name == "n"

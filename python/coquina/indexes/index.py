@@ -8,16 +8,15 @@ Invariant: a row is in the answer if its value is in a range; damage, or changes
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from coquina._core import KeyRanges, RowSet
-from coquina.indexes.places import DAMAGE
-from coquina.indexes.runs import Sorting, in_order
-from coquina.indexes.state import IndexState, Now, folder_of, sweep
+from coquina._core import CorruptError, CurrentIndex, IndexState, KeyRanges, RowSet
+from coquina.indexes import units
+from coquina.indexes.places import DAMAGE, IndexPlace
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
@@ -25,15 +24,35 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.indexes.metadata import Metadata
+    from coquina._core import IndexMetadata
     from coquina.indexes.places import Place
-    from coquina.indexes.runs import Progress, Run
     from coquina.indexes.source import Freshness, IndexSource
 
     Rows = npt.NDArray[np.int64]
     Check = Callable[[Rows], npt.NDArray[np.bool_]]
+    Progress = Callable[[int, int], None]
 
 _NO_ROWS, _NO_RANGES = np.empty(0, np.int64), np.empty((0, 2), np.int64)
+
+
+class Run(NamedTuple):
+    """A run of an index.
+
+    number: its name among the runs of its index, and in the spans that it owns. entries: rows with a key.
+    missing: rows (buckets) without one. rows: how many rows it was made of.
+    """
+
+    number: int
+    entries: int
+    missing: int
+    rows: int
+
+
+class Now(NamedTuple):
+    """What can be asked as long as nothing changes, and what it is of."""
+
+    state: IndexState
+    core: CurrentIndex
 
 
 class Index:
@@ -45,7 +64,9 @@ class Index:
         for "light".
     """
 
-    def __init__(self, place: Callable[[], Place], key: str, meta: Metadata, source: IndexSource) -> None:
+    def __init__(
+        self, place: Callable[[], Place], key: str, meta: IndexMetadata, source: IndexSource
+    ) -> None:
         """Made by `IndexStore`. key: what it is called in the place."""
         self.key = key
         self.name = meta.name
@@ -59,7 +80,7 @@ class Index:
         self._meta = meta
         self._lock = RLock()
         self._state: IndexState | None = None
-        self._looked: Freshness | None = None
+        self._freshness: Freshness | None = None
         self._now: Now | None = None
         self._damage = ""
         self._is_changed = False
@@ -80,7 +101,7 @@ class Index:
         """Why it is not used; empty if it is."""
         if self._current() is not None:
             return ""
-        return self._damage or ("" if self._state is None else self._state.freshness.reason)
+        return self._damage or ("" if self._freshness is None else self._freshness.reason)
 
     @property
     def rows(self) -> int:
@@ -98,7 +119,10 @@ class Index:
     def nbytes(self) -> int:
         """What it takes, compressed."""
         now = self._current()
-        return 0 if now is None else now.state.nbytes()
+        if now is None:
+            return 0
+        runs = [run[0] for run in now.state.runs]
+        return IndexPlace(self._place()).nbytes(self.key, runs) + now.state.list_bytes
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -107,7 +131,7 @@ class Index:
         if now is None:
             return ()
         owning = {number for number, _ in now.core.runs}
-        return tuple([run for run in now.state.runs if run.number in owning])
+        return tuple([Run(*run) for run in now.state.runs if run[0] in owning])
 
     @property
     def info(self) -> dict[str, Any]:
@@ -230,7 +254,7 @@ class Index:
             return None
         ends = None if keys is None else list(keys)
         core, count = now.core, len(now.core.runs)
-        return [in_order(core, run, window, descending=descending, keys=ends) for run in range(count)]
+        return [_in_order(core, run, window, descending=descending, keys=ends) for run in range(count)]
 
     def rows_at(self, start: int, stop: int) -> Rows | None:
         """Return rows by their places in the order of values; None where one run does not have them all."""
@@ -251,17 +275,22 @@ class Index:
     def look(self) -> None:
         """Values are about to be written by its owner: see before that whether it is right so far."""
         with self._lock:
-            if self._state is None and self._looked is None and not self._damage:
+            if self._freshness is None and not self._damage:
                 try:
-                    self._looked = self.source.freshness(self._meta.stamp)
-                    self._looked.check()
+                    self._freshness = self.source.freshness(self._meta.stamp)
+                    self._freshness.check()
                 except DAMAGE as error:
                     self._spoil(error)
 
     def build(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
         """Index all rows anew."""
         with self._lock:
-            self._extend(self._fresh_state(), memory_limit, progress, whole=True)
+            before = self._freshness
+            try:
+                self._extend(self._fresh_state(), memory_limit, progress, whole=True)
+            except BaseException:
+                self._freshness = before
+                raise
 
     def refresh(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
         """Index what is open: changed rows, and those that came behind the last."""
@@ -272,7 +301,7 @@ class Index:
             elif self._state is not None and (now is None or now.core.open_rows):
                 if now is None:
                     # Whether anything was written cannot be known, so what is taken over is compared.
-                    self._state.verify()
+                    self._compare(self._state)
                 self._extend(self._state, memory_limit, progress, whole=False)
 
     def compact(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
@@ -288,7 +317,7 @@ class Index:
         """Rows are about to change, or did: what was known of them is forgotten."""
         with self._lock:
             state = self._loaded()
-            if state is not None and state.spans.changed(start, stop):
+            if state is not None and state.changed(start, stop):
                 self._is_changed = True
                 self._now = None
 
@@ -297,18 +326,19 @@ class Index:
         with self._lock:
             state = self._loaded() if nrows < self._meta.rows else self._state
             self._now = None
-            if state is not None and state.spans.resized(nrows):
+            if state is not None and state.resized(nrows):
                 self._is_changed = True
 
     def rename(self, name: str, source: IndexSource) -> None:
         """Give it another name, and what it is of."""
         with self._lock:
             self.name, self.column, self.source = name, source.name, source
-            self._meta = replace(self._meta, name=name, column=source.name)
+            self._meta = self._meta.renamed(name, source.name)
             self._now = None
             state = self._loaded()
             if state is not None:
-                state.rename(name, source)
+                state.rename(IndexPlace(self._place()), name, source.name)
+                self._freshness = source.freshness(self._meta.stamp)
 
     @property
     def is_idle(self) -> bool:
@@ -318,50 +348,58 @@ class Index:
     def save(self) -> None:
         """Write what has become of it, if it is worth while: for who closes the table."""
         with self._lock:
-            state = self._state
-            if state is None or not state.place.is_writable:
+            state, freshness = self._state, self._freshness
+            if state is None or freshness is None or not self._place().is_writable:
                 return
             now = self._now if self._is_changed else self._current()
-            if self._is_changed or (now is not None and not state.freshness.is_stamped):
-                state.save(self.source.count())
-                self._meta, self._is_changed = state.metadata(), False
+            if self._is_changed or (now is not None and not freshness.is_stamped):
+                state.save(IndexPlace(self._place()), self.source.count(), _stamp_of(freshness))
+                self._meta, self._is_changed = state.metadata, False
 
     def _extend(
         self, state: IndexState, memory_limit: int, progress: Progress | None, *, whole: bool
     ) -> None:
-        nrows = self.source.count()
-        sorting = Sorting(
-            self.bucket_rows, state.meta.block_entries, memory_limit, folder_of(state.place), progress
-        )
+        nrows, source, freshness = self.source.count(), self.source, self._freshness
+        assert freshness is not None
+        place = IndexPlace(self._place())
         # What a killed program left has numbers that will be given again.
-        sweep(state.place, self.key, self._meta)
-        state.freshness.check()
-        spans, meta = state.spans.copy(), state.metadata()
-        try:
-            state.extend(nrows, sorting, whole=whole)
-            state.freshness.verified()
-            state.save(nrows)
-        except BaseException:
-            state.spans, state.meta = spans, meta
-            raise
-        self._meta, self._is_changed, self._damage = state.metadata(), False, ""
+        state.sweep(place, self._meta)
+        freshness.check()
+
+        def stamp() -> str:
+            # All values have been read and compared by now.
+            freshness.verified()
+            return json.dumps(freshness.stamp())
+
+        state.extend(
+            place,
+            (source.lazies(), source.missing(), source.fingerprinted()),
+            nrows,
+            stamp,
+            whole=whole,
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+        self._meta, self._is_changed, self._damage = state.metadata, False, ""
         # Its runs are opened when somebody asks.
-        self._state, self._looked, self._now = None, state.freshness, None
+        self._state = self._now = None
 
     def _fresh_state(self) -> IndexState:
         """Return a state of nothing, with numbers that are not in use."""
-        dtype, kind = str(self.source.dtype), self.source.kind
-        empty = replace(self._meta, runs=[], spans=0, zones=0, rows=0, dtype=dtype, key_kind=kind, stamp={})
-        self.key_kind = kind
-        return IndexState(self._place(), self.key, empty, self.source)
+        self.key_kind = self.source.kind
+        self._freshness = self.source.freshness({})
+        empty = self._meta.emptied(self.source.kind, str(self.source.dtype))
+        return IndexState(self.key, empty, units.params())
 
     # What is so now
 
     def _current(self) -> Now | None:
         """Return what can be asked now; None if nothing can. Cheap, as long as nothing changes."""
         now = self._now
-        if now is not None and now.core.nrows == self.source.count() and now.state.freshness.check() is True:
-            return now
+        if now is not None and now.core.nrows == self.source.count():
+            freshness = self._freshness
+            if freshness is not None and freshness.check() is True:
+                return now
         with self._lock:
             state = self._loaded()
             try:
@@ -373,28 +411,62 @@ class Index:
     def _loaded(self) -> IndexState | None:
         if self._state is None and not self._damage:
             try:
-                state = IndexState.load(self._place(), self.key, self._meta, self.source)
-                state.freshness = self._looked or state.freshness
-                self._state = state
+                self._state = self._opened()
             except DAMAGE as error:
                 self._spoil(error)
         return self._state
 
+    def _opened(self) -> IndexState:
+        """Open what is stored. Raises CorruptError for what is damaged, and of values of another kind."""
+        meta, source = self._meta, self.source
+        if meta.key_kind != source.kind:
+            raise CorruptError(f"made of {meta.key_kind}, and {source.name!r} is {source.kind} now")
+        if self._freshness is None:
+            self._freshness = source.freshness(meta.stamp)
+        return IndexState.load(IndexPlace(self._place()), self.key, meta, units.params())
+
     def _made(self, state: IndexState) -> Now | None:
-        fresh = state.freshness.check()
-        if fresh is None:
+        freshness = self._freshness
+        fresh = None if freshness is None else freshness.check()
+        if freshness is None or fresh is None:
             return None
         nrows = self.source.count()
-        is_changed = state.spans.resized(nrows)
+        is_changed = state.resized(nrows)
         if not fresh:
-            is_changed |= state.verify()
-            state.freshness.verified()
+            is_changed |= self._compare(state)
+            freshness.verified()
         self._is_changed |= is_changed
-        return state.now(nrows)
+        return Now(state, state.current(nrows))
+
+    def _compare(self, state: IndexState) -> bool:
+        """Forget the spans whose values have other fingerprints now; return whether there are some."""
+        return state.verify(self.source.fingerprinted())
 
     def _spoil(self, error: Exception) -> None:
         self._damage = f"damaged: {error}" if str(error) else f"damaged: {type(error).__name__}"
         self._state = self._now = None
 
 
-__all__ = ["Index"]
+def _stamp_of(freshness: Freshness) -> Callable[[], str]:
+    """Return what gives the stamp of an index as JSON."""
+    return lambda: json.dumps(freshness.stamp())
+
+
+def _in_order(
+    core: CurrentIndex, run: int, window: int, *, descending: bool, keys: list[int] | None
+) -> Iterator[Rows]:
+    """Yield the rows that a run owns in the order of their keys, some at a time.
+
+    keys: the least and the greatest; a few more rows beside them may be there.
+    """
+    start, stop = core.places(run, keys)
+    for at in range(0, stop - start, window):
+        if descending:
+            rows = core.rows_at(run, max(start, stop - at - window), stop - at)[::-1]
+        else:
+            rows = core.rows_at(run, start + at, min(start + at + window, stop))
+        if len(rows):
+            yield rows
+
+
+__all__ = ["Index", "Run"]

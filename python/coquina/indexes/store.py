@@ -13,13 +13,11 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from coquina._core import CoquinaError
+from coquina._core import CoquinaError, IndexMetadata
 from coquina.changes import new_author
 from coquina.indexes import units
 from coquina.indexes.index import Index
-from coquina.indexes.metadata import KINDS, PREFIX, Metadata
-from coquina.indexes.places import DAMAGE, reading
-from coquina.indexes.state import flush
+from coquina.indexes.places import DAMAGE, PREFIX, IndexPlace, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from coquina.indexes.places import Place
     from coquina.indexes.source import IndexSource
 
+KINDS = ("full", "partial", "light", "zones")
 #: Rows that are open are indexed when they are so many, at a flush, and at the end; there more may stay open.
 FLUSH_ROWS, CLOSE_ROWS = 1 << 20, 1 << 16
 #: That is one row of so many that are known, of no more bytes than these: a query looks at them in some
@@ -88,8 +87,8 @@ class IndexStore:
                 raise ValueError(f"create_index: there is an index {wanted!r}; drop_index removes it")
             place = self._made_place()
             key = self._key(place, wanted)
-            meta = Metadata(wanted, source.name, source.is_expression, kind, source.kind, str(source.dtype))
-            meta.bucket_rows = units.BUCKET_ROWS if kind == "light" else 1
+            described = (wanted, source.name, source.is_expression, kind, source.kind, str(source.dtype))
+            meta = IndexMetadata(described, units.params())
             made = Index(self._made_place, key, meta, source)
             try:
                 made.build(memory_limit=memory_limit, progress=progress)
@@ -199,7 +198,7 @@ class IndexStore:
                 continue
             key = attribute[len(PREFIX) :]
             try:
-                meta = Metadata.read(text)
+                meta = IndexMetadata.read(text, units.params())
             except CoquinaError:
                 self._lost.add(key)
                 continue
@@ -238,10 +237,10 @@ class IndexStore:
         """Remove an index: what names it first."""
         if PREFIX + key in place.attrs:
             del place.attrs[PREFIX + key]
-            flush(place)
+            IndexPlace(place).flush()
         if key in place.names(""):
             place.remove(key)
-            flush(place)
+            IndexPlace(place).flush()
 
 
 def _is_of(column: str, index: Index) -> bool:

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 use crate::errors::Raised;
 
 /// A `str`, which may have surrogates alone.
-pub(super) struct Text(pub(super) JsonText);
+pub(crate) struct Text(pub(crate) JsonText);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Text {
     type Error = PyErr;
@@ -26,7 +26,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text {
 }
 
 /// The `str` of a text.
-pub(super) fn text<'py>(py: Python<'py>, text: &JsonText) -> PyResult<Bound<'py, PyString>> {
+pub(crate) fn text<'py>(py: Python<'py>, text: &JsonText) -> PyResult<Bound<'py, PyString>> {
     match text.as_str() {
         Some(text) => Ok(PyString::new(py, text)),
         None => {
@@ -55,7 +55,7 @@ pub(super) fn value<'py>(py: Python<'py>, of: &Json) -> PyResult<Bound<'py, PyAn
 }
 
 /// The `dict` of values by name.
-pub(super) fn object<'py>(py: Python<'py>, of: &JsonObject) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn object<'py>(py: Python<'py>, of: &JsonObject) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, one) in of.iter() {
         dict.set_item(text(py, name)?, value(py, one)?)?;

@@ -1,6 +1,6 @@
 //! Directories of frames that are committed together, and tables that take the place of others.
 
-mod attributes;
+pub(crate) mod attributes;
 mod directory;
 mod lock;
 

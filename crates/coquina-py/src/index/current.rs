@@ -1,56 +1,24 @@
 //! What an index can be asked as long as nothing changes.
 
-use std::sync::Arc;
-
-use coquina::index::{Asked, Current, Known, Looked, NumberedRun};
+use coquina::index::{Asked, Current, Looked};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use super::key_ranges::PyKeyRanges;
 use super::row_set::{PyRowSet, pairs};
-use super::run::IndexRun;
-use super::spans::PySpans;
-use super::zones::IndexZones;
 use crate::errors::Raised;
-use crate::tuples::tuple_struct;
 use crate::watch;
 
 type Rows<'py> = Bound<'py, PyArray1<i64>>;
 
-tuple_struct! {
-    /// A run: its number, how many rows it was made of, and the run.
-    struct Numbered<'py> { number: u64, rows: u64, run: PyRef<'py, IndexRun> }
-}
-
 /// The runs of an index, or its zones, and what they know.
 #[pyclass(frozen, module = "coquina._core")]
 pub(super) struct CurrentIndex {
-    current: Current,
+    pub(super) current: Current,
 }
 
 #[pymethods]
 impl CurrentIndex {
-    /// Of runs, or of zones if there are some, for `nrows` rows, of which `spans` say who owns them.
-    #[new]
-    fn new(
-        runs: Vec<Numbered<'_>>,
-        bucket_rows: u64,
-        zones: Option<&IndexZones>,
-        spans: &PySpans,
-        nrows: u64,
-    ) -> Result<Self, Raised> {
-        let numbered = |one: &Numbered<'_>| NumberedRun {
-            number: one.number,
-            rows: one.rows,
-            run: Arc::clone(&one.run.run),
-        };
-        let known = match zones {
-            Some(zones) => Known::Zones(zones.zones()),
-            None => Known::Runs { runs: runs.iter().map(numbered).collect(), bucket_rows },
-        };
-        Ok(Self { current: Current::new(known, &spans.spans(), nrows)? })
-    }
-
     /// How many rows there are.
     #[getter]
     fn nrows(&self) -> u64 {

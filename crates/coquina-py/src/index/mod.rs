@@ -3,15 +3,16 @@
 mod choice;
 mod current;
 mod key_ranges;
+mod metadata;
+mod place;
 mod progress;
 mod pytables_search;
 mod pytables_sort;
 mod row_set;
 mod run;
 mod sort;
-mod spans;
+mod state;
 mod terms;
-mod zones;
 
 use pyo3::prelude::*;
 
@@ -26,8 +27,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<terms::ConditionTerms>()?;
     module.add_class::<choice::IndexChoice>()?;
     module.add_function(wrap_pyfunction!(choice::index_choice, module)?)?;
-    module.add_class::<spans::PySpans>()?;
-    module.add_class::<zones::IndexZones>()?;
+    module.add_class::<metadata::IndexMetadata>()?;
+    module.add_class::<state::IndexState>()?;
     module.add_class::<current::CurrentIndex>()?;
     module.add_class::<pytables_search::PyTablesSearch>()?;
     module.add_class::<pytables_sort::PyTablesSort>()?;

@@ -24,6 +24,7 @@ mod sorted;
 mod spans;
 mod spill;
 mod splitters;
+pub mod store;
 mod stored;
 pub mod terms;
 #[cfg(test)]
