@@ -1,9 +1,11 @@
-"""The part of `_core` that is about directories of frames that are committed together."""
+"""The part of `_core` about tables: directories of frames that are committed together, and columns."""
 
-from collections.abc import Callable
-from typing import Any, Literal, final
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, final
 
-from ._core import ArrayHandle, Path
+import numpy as np
+
+from ._core import ArrayBase, ArrayHandle, Path
 
 @final
 class TableDirectory:
@@ -79,3 +81,23 @@ class FolderLock:
 def check_is_replaceable(place: Path, /) -> None: ...
 def put_in_place(new: Path, place: Path, /) -> None: ...
 def write_manifest(path: Path, text: bytes, /) -> None: ...
+
+@final
+class ColumnArrays:
+    """The arrays of a column, for their rows to be changed."""
+
+    def __new__(
+        cls,
+        arrays: Sequence[ArrayBase],
+        new_items: Sequence[bytes | None],
+        text_bytes: int | None = None,
+        /,
+    ) -> Self: ...
+    def rows(self) -> int: ...
+    def truncate(self, rows: int, /) -> None: ...
+    def grow(self, rows: int, /) -> None: ...
+    def write(self, start: int, count: int, items: Sequence[np.ndarray[Any, np.dtype[Any]]], /) -> None: ...
+    def write_at(
+        self, rows: np.ndarray[Any, np.dtype[np.int64]], items: Sequence[np.ndarray[Any, np.dtype[Any]]], /
+    ) -> None: ...
+    def remove(self, gone: np.ndarray[Any, np.dtype[np.int64]], rows: int, /) -> None: ...
