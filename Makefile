@@ -17,7 +17,7 @@ run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
 
 SPHINX = $(BIN)/python -m sphinx -q -W --keep-going
 
-.PHONY: view view-test demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools map clean
+.PHONY: view view-test view-packages demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools map clean
 
 demo: $(VENV)/.built
 	$(BIN)/python demo/pack_demo.py
@@ -66,12 +66,18 @@ map:
 
 # The page of `coquina view`, for which this needs npm (Node 20): the bundle, and its package in the environment. Nothing
 # else here needs npm; tests that look at the page are skipped without it, or without Chromium.
-view: $(VENV)/.dependencies
-	cd view && npm install --no-save --no-audit --no-fund && npm run -s build
+view: $(VENV)/.dependencies view-packages
+	cd view && npm run -s build
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation ./view
 
-view-test:
-	cd view && npm install --no-save --no-audit --no-fund && npm run -s check && npm run -s test
+view-test: view-packages
+	cd view && npm run -s check && npm run -s test
+
+view-packages: view/node_modules/.fetched
+
+view/node_modules/.fetched: view/package.json view/package-lock.json
+	cd view && npm install --no-save --no-audit --no-fund
+	touch $@
 
 lint: $(VENV)/.built
 	cargo fmt --all --check
@@ -100,7 +106,7 @@ $(VENV)/.dependencies: pyproject.toml | tools
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip 'maturin>=1.9,<2'
 	$(BIN)/python -c 'import subprocess, sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["arrow"] + extras["serve"] + extras["bench"] + extras["docs"] + extras["dev"]; \
+	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["arrow"] + extras["browse"] + extras["serve"] + extras["bench"] + extras["docs"] + extras["dev"]; \
 	    subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", *(w for w in wanted if not w.startswith("coquina"))])'
 	touch $@
 

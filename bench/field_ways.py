@@ -16,8 +16,8 @@ from quality_contest import Way
 from quality_ways import BLOSC2, blosc2_way, coquina_way, h5py_way
 
 PACKAGES = ("blosc2", "h5py", "hdf5plugin")
-MEANS = ("round", "trunc", "zfp")
-FILTERS = ("shuffle", "bytedelta")  # of what is rounded or truncated; ZFP has none
+MEANS = ("round", "trunc", "zfp", "predict")
+FILTERS = ("shuffle", "bytedelta")  # of what is rounded or truncated; the others have none
 MANTISSA = 23  # bits of a float32
 
 

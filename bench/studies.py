@@ -219,7 +219,7 @@ TABLES = Study(
     summaries.table_queries,
     3,
     "longer rounds: 8 minutes",
-    ("queries", "texts", "aggregates", "reads", "memory", "cold"),
+    ("queries", "texts", "names", "aggregates", "reads", "memory", "cold"),
 )
 INDEXES = Study(
     "indexes",

@@ -1,15 +1,18 @@
 """How fast are tables queried, read and written, beside PyTables, pandas, DuckDB and Polars?
 
-    python bench/table.py              all parts; 3 minutes
+    python bench/table.py              all parts; 6 minutes
     python bench/table.py --quick      one hour of weather instead of fifteen; two minutes, nothing is kept
-    python bench/table.py --only queries cold       some parts of: queries texts aggregates reads memory cold
-    python bench/table.py --full       longer rounds; 8 minutes
+    python bench/table.py --only queries cold       some parts of: queries texts names aggregates reads memory
+                                                    cold
+    python bench/table.py --full       longer rounds; 15 minutes
 
 queries     the table of the post "Blosc2 meets PyTables", of synthetic weather: six queries that return one
             column. The rows layout beside PyTables (a file opened again, and one still open since it was
             written); the columns layout beside DuckDB and Polars on Parquet, and pandas in memory
 texts       words of a fixed width and of any length: equal to one, beginning so, before one; and ranges
             of numbers, beside DuckDB, Polars and pandas
+names       real names, as often as people have them: conditions, groups by few keys, by all names and by
+            100,000 numbers, the least of all rows; as items of 16 bytes, as text and as categories
 aggregates  sums and means under a condition, groups by one and two keys, the first ten in order; on the
             weather, and on real flights, whose keys are strings
 reads       all rows, one column, single random rows, slices of a hundred; appending a million rows at a time
@@ -36,6 +39,7 @@ from table_aggregates import aggregates
 from table_cold import cold_queries
 from table_facts import Found
 from table_memory import memory
+from table_names import names
 from table_queries import queries
 from table_reads import reads
 from table_texts import texts
@@ -43,6 +47,7 @@ from table_texts import texts
 PARTS: dict[str, Callable[[Plan], Iterator[Found]]] = {
     "queries": queries,
     "texts": texts,
+    "names": names,
     "aggregates": aggregates,
     "reads": reads,
     "memory": memory,

@@ -17,6 +17,7 @@ from table_facts import Fact, Found
 TITLES = {
     "queries": "Six queries that return one column",
     "texts": "Conditions on text, and ranges of numbers",
+    "names": "Real names: conditions, groups, extremes",
     "aggregates": "Sums, means, groups, the first in order",
     "reads": "All rows, one column",
     "small": "Single rows and small slices",

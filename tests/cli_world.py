@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 import coquina as cq
-from coquina.cli import bench_codecs, main, parser
+from coquina.cli import bench_codecs, browse, main, parser
 from coquina.cli.parsing import subparsers_of
 from coquina.server import commanding, viewer
 from coquina.server.presence import Presence
@@ -127,11 +127,12 @@ def said(capfd, command):
 
 
 def be_quick(monkeypatch):
-    """Let bench measure few ways, each once, and let servers end."""
+    """Let bench measure few ways, each once, and let servers and browsers end."""
     monkeypatch.setattr(bench_codecs, "SECONDS", 0)
     monkeypatch.setattr(bench_codecs, "CODECS", ("lz4", "blosclz"))
     monkeypatch.setattr(commanding, "serve", _served)
     monkeypatch.setattr(viewer, "site_of", _Site)
+    monkeypatch.setattr(browse, "start", lambda library: print(*library.children(library.top)))
 
 
 def _served(settings, on_start):

@@ -17,7 +17,7 @@ EXAMPLES = cli_world.all_examples()
 #: Subcommands that are about no file, or that print no report but content.
 WITHOUT_FILE = {"codecs", "plugins", "plugin-path", "completion"}
 #: Subcommands that answer until they are ended; other programs say with how many threads.
-SERVERS = {"serve", "view"}
+SERVERS = {"browse", "serve", "view"}
 PARALLEL = set(COMMANDS) - WITHOUT_FILE - SERVERS - {"info", "ls", "recover"}
 WRITERS = {"convert", "repair", "repack", "recover", "compress", "decompress"}
 

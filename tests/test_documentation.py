@@ -35,15 +35,21 @@ def in_own_process(program, *arguments):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def files_of_the_root():
+    """Return the files that stand beside the README."""
+    return {path.name for path in ROOT.iterdir() if path.is_file()}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_python_blocks_run_and_print_what_is_shown(path, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "extensions"))
     monkeypatch.chdir(tmp_path)
-    text = path.read_text()
+    text, before = path.read_text(), files_of_the_root()
     if REGISTERS.search(text):
         in_own_process(PAGE, str(ROOT / "docs" / "extensions"), str(path))
-        return
-    assert importlib.import_module("outputs").filled(text, str(path)) == text
+    else:
+        assert importlib.import_module("outputs").filled(text, str(path)) == text
+    assert files_of_the_root() <= before, "the examples write into the repository"
 
 
 def test_other_outputs_are_noticed(tmp_path, monkeypatch):

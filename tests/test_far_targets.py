@@ -1,4 +1,4 @@
-"""Nothing is written under the name of a URL: what is far away can only be read."""
+"""Nothing is written under the name of a URL: remote files can only be read."""
 
 import os
 
@@ -51,7 +51,7 @@ WRITERS = {
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("writer", WRITERS)
 def test_writers_refuse_urls(writer, url):
-    with pytest.raises(ValueError, match="far away can only be read"):
+    with pytest.raises(ValueError, match="remote files can only be read"):
         WRITERS[writer](url)
     assert set(os.listdir()) == {"here.h5"}
 

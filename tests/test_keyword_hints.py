@@ -118,11 +118,14 @@ def _writers(folder):
         "full": lambda **o: cq.full(3, 1, **o),
         "full_like": lambda **o: cq.full_like(array, 1, **o),
         "linspace": lambda **o: cq.linspace(0, 1, 3, **o),
+        "reshape": lambda **o: cq.reshape(array, (3, 1), **o),
     }
     for name in ("zeros", "ones", "empty", "nans"):
         made[name] = partial(getattr(cq, name), 3)
     for name in ("zeros_like", "ones_like", "empty_like"):
         made[name] = partial(getattr(cq, name), array)
+    for name in ("concat", "concatenate", "stack"):
+        made[name] = partial(getattr(cq, name), [array])
     for place in ("File", "Group"):
         made |= {
             f"hdf5.{place}.create_array": lambda **o: file.create_array("x", [1], **o),

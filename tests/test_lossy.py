@@ -27,6 +27,8 @@ def means_for(bound, dtype):
         known.append("trunc")
     if name not in ("relative_error", "keep_bits") and dtype in ("<f4", "<f8"):
         known.append("zfp")
+        if name == "max_error":
+            known.append("predict")
     return [None, *known]
 
 
@@ -314,7 +316,7 @@ def test_what_cannot_be_asked_for_says_why(tmp_path):
         ({"relative_error": 1.0}, "below 1"),
         ({"ratio": 0.5}, "from 1 on"),
         ({"keep_bits": 1.5}, "whole number"),
-        ({"max_error": 1.0, "means": "jpeg"}, "round, trunc, zfp, j2k, htj2k"),
+        ({"max_error": 1.0, "means": "jpeg"}, "round, trunc, zfp, predict, j2k, htj2k"),
     ]:
         with pytest.raises(ValueError, match=reason):
             cq.Lossy(**options)
@@ -360,3 +362,47 @@ def test_arrays_of_few_items_have_bounds_too(shape):
         if bound != {"ratio": 10}:
             check(bound, x, np.asarray(a))
         assert a.shape == shape
+
+
+def test_predicted_fields_are_smaller_than_rounded_ones_and_hold_the_bound():
+    x = smooth("<f4", (64, 96, 80))
+    given = {"chunks": (32, 96, 80), "blocks": (32, 96, 80)}
+    for bound in (0.1, 0.003):
+        a = cq.asarray(x, lossy={"max_error": bound, "means": "predict"}, **given)
+        check({"max_error": bound}, x, a[...], zeros_stay=True)
+        assert a.lossy.chunks["predict"] == 2
+        assert a.info.cbytes < cq.asarray(x, lossy={"max_error": bound}, **given).info.cbytes
+
+
+def test_predicted_chunks_keep_nan_infinities_and_what_is_not_written():
+    x = smooth("<f8", (60, 70))
+    x[::7, ::3], x[3, :20], x[5, 5:9], x[6, 4:50] = np.nan, np.inf, -0.0, -1e34
+    a = cq.asarray(x, chunks=(30, 70), lossy={"max_error": 0.01, "means": "predict"})
+    check({"max_error": 0.01}, x, a[...], zeros_stay=True)
+    before = a[...]
+    a[10:20, 5:] = x[10:20, 5:] + 1
+    same(a[:10], before[:10])
+    same(a[10:20, :5], before[10:20, :5])
+    same(a[20:], before[20:])
+    check({"max_error": 0.01}, x[10:20, 5:] + 1, a[10:20, 5:], zeros_stay=True)
+
+
+def test_predicted_streams_are_the_same_for_every_number_of_threads(tmp_path):
+    x = smooth("<f4", (90, 80, 70))
+    files = []
+    for threads in (1, 2):
+        path = tmp_path / f"{threads}.b2nd"
+        cq.asarray(x, path=path, lossy={"max_error": 0.01, "means": "predict"}, threads=threads)
+        files.append(path.read_bytes())
+    assert files[0] == files[1]
+
+
+def test_prediction_takes_its_bound_from_its_parameter_too():
+    x = smooth("<f4", (50, 60))
+    a = cq.asarray(x, codec=("predict", -2), filters=[])
+    assert np.abs(a[...] - x).max() <= 0.01
+    for options, reason in [({"psnr": 60}, "cannot hold psnr"), ({"keep_bits": 5}, "cannot hold keep_bits")]:
+        with pytest.raises(ValueError, match=reason):
+            cq.asarray(x, lossy={**options, "means": "predict"})
+    with pytest.raises(ValueError, match="float32 and float64"):
+        cq.asarray(x.astype("i4"), lossy={"max_error": 1.0, "means": "predict"})

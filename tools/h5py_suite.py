@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> None:
     is_verbose = "-v" in arguments
     replace_h5py()
     results = Results()
-    quiet = ["-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:warnings", "--pyargs"]
+    quiet = ["-q", "-c", "/dev/null", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:warnings", "--pyargs"]
     wanted = [one for one in arguments if one != "-v"] or ["h5py.tests"]
     pytest.main([*quiet, *wanted], plugins=[results])
     passed = results.passed - results.failed.keys()

@@ -186,11 +186,30 @@ def shuffle() -> str:
     return svg(720, 250, "The bytes of four items before and after a shuffle", parts)
 
 
+def remote() -> str:
+    """Return a server and a client, and what moves between them for three questions."""
+    parts = [heading("What moves from the server, for three questions about the same file")]
+    rows = [
+        ("a[3:5]", "decodes its blocks", 70, WANTED, "the values"),
+        ('compute("mean(a)")', "reads and computes", 8, GREEN, "the result"),
+        ("open(url)[3:5]", "sends bytes by ranges", 30, STORED, "compressed blocks"),
+    ]
+    parts += [text(140, 62, "server, with the files", 13), text(600, 62, "your program", 13)]
+    for at, (asked, done, size, fill, words) in enumerate(rows):
+        y = 78 + at * 88
+        parts += [box(30, y, 220, 66, "#ffffff", "#b9ad98"), box(45, y + 16, 70, 34, STORED)]
+        parts += [text(180, y + 38, done, 12), box(490, y, 210, 66, PALE, "#b9ad98")]
+        parts += [text(595, y + 38, asked, 13), arrow(256, y + 33, 484, y + 33)]
+        parts += [box(370 - size / 2, y + 18, size, 30, fill), text(370, y + 64, words, 12)]
+    return svg(720, 350, "A server and a program: what moves for a slice, an expression, and a file", parts)
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     "partition": partition,
     "starving": starving,
     "walk": walk,
     "shuffle": shuffle,
+    "remote": remote,
 }
 
 

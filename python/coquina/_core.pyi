@@ -1,6 +1,6 @@
 """The compiled engine. Users import these names from `coquina`."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, BinaryIO, Literal, Self, TypeAlias, final
 
@@ -360,6 +360,23 @@ class ArrayBase:
     def resize_axes(self, shape: Iterable[int], threads: int | None = None) -> None: ...
 
 @final
+class ColumnArrays:
+    def __new__(
+        cls,
+        arrays: Sequence[ArrayBase],
+        new_items: Sequence[bytes | None],
+        text_bytes: int | None = None,
+        /,
+    ) -> Self: ...
+    def rows(self) -> int: ...
+    def truncate(self, rows: int, /) -> None: ...
+    def grow(self, rows: int, /) -> None: ...
+    def write(self, start: int, count: int, items: Sequence[np.ndarray[Any, np.dtype[Any]]], /) -> None: ...
+    def write_at(
+        self, rows: np.ndarray[Any, np.dtype[np.int64]], items: Sequence[np.ndarray[Any, np.dtype[Any]]], /
+    ) -> None: ...
+    def remove(self, gone: np.ndarray[Any, np.dtype[np.int64]], rows: int, /) -> None: ...
+
 class FrameHandle:
     """An open frame of plain chunks."""
 

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from coquina import _core
+from coquina import _core, blosc2_packages
 from coquina._core import BlockInfo, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from importlib.metadata import EntryPoint
 
     from coquina._core import Buffer
 
-__all__ = ["BlockInfo", "Plugin", "list_plugins", "register_codec", "register_filter"]
+__all__ = ["BlockInfo", "Plugin", "allow_blosc2_plugins", "list_plugins", "register_codec", "register_filter"]
 
 #: The group of the entry points. Their names are `codec-39` or `filter-160`.
 GROUP = "coquina.plugins"
@@ -122,6 +122,33 @@ def register_filter(
     _SOURCES["filter", id] = "register_filter"
 
 
+def allow_blosc2_plugins(
+    *, codecs: Mapping[int, str] | None = None, filters: Mapping[int, str] | None = None
+) -> None:
+    """Allow plugin packages of python-blosc2 (`blosc2_openzl`, `blosc2_j2k` and the like) to be loaded.
+
+    codecs, filters: names by id (32 to 255) of what is registered for no package, as in
+        `blosc2.register_codec("name", id, None, None)`: the package is `blosc2_name`. The codecs that
+        Blosc2 has registered are known: openhtj2k, grok, openzl, j2k and htj2k.
+
+    A package is looked for when a chunk or a writer first needs its id or name. Nothing of it is imported;
+    its library is loaded into this process and runs there, as any installed code does. Codecs and filters of
+    coquina, and plugins of the entry points `coquina.plugins`, come first. The libraries take structs of
+    C-Blosc2, whose layout is that of C-Blosc2 3.3 here: one that was built for another version may crash.
+    What they write counts as lossy, since nothing says that it is not.
+
+    The environment variable `COQUINA_BLOSC2_PLUGINS=1` does the same without ids;
+    `COQUINA_BLOSC2_PLUGINS=codec-200=name,filter-201=other` gives some.
+
+    Raises ValueError for an id or a name that no plugin can have.
+
+    >>> import coquina as cq
+    >>> cq.allow_blosc2_plugins(codecs={242: "example"})
+    """
+    names: dict[Kind, Mapping[int, str]] = {"codec": codecs or {}, "filter": filters or {}}
+    blosc2_packages.allow(names)
+
+
 def list_plugins() -> list[Plugin]:
     """Return the codecs and filters from outside: those that serve, and those that installed packages offer.
 
@@ -137,6 +164,9 @@ def list_plugins() -> list[Plugin]:
             found.setdefault(
                 (kind, int(number)), Plugin(kind, int(number), None, _title(point), is_loaded=False)
             )
+    for package in blosc2_packages.installed():
+        key = (package.kind, package.id)
+        found.setdefault(key, Plugin(*key, package.name, package.title, is_loaded=False))
     return [found[key] for key in sorted(found)]
 
 
@@ -147,6 +177,7 @@ def find(kind: Kind, id: int) -> None:
     """
     point = next((point for point in _offered() if point.name == f"{kind}-{id}"), None)
     if point is None:
+        _find_blosc2(kind, id)
         return
     try:
         library: Callable[[], str | os.PathLike[str]] = point.load()
@@ -161,6 +192,19 @@ def find(kind: Kind, id: int) -> None:
         _SOURCES.setdefault(key, _title(point))
 
 
+def _find_blosc2(kind: Kind, id: int) -> None:
+    """Load the package of Blosc2 that has an id, if there is one and it is allowed."""
+    package = next((p for p in blosc2_packages.installed() if (p.kind, p.id) == (kind, id)), None)
+    if package is None:
+        return
+    try:
+        _core.load_blosc2_plugin(kind, id, package.name, package.library)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UnsupportedError(f"{kind} {id}: {package.title} cannot be loaded: {why}") from error
+    _SOURCES[kind, id] = package.title
+
+
 def find_named(kind: Kind, name: str) -> None:
     """Load all plugins of a kind that packages offer, since entry points tell no names; the engine calls it.
 
@@ -168,7 +212,7 @@ def find_named(kind: Kind, name: str) -> None:
     """
     failures: list[str] = []
     for plugin in list_plugins():
-        if plugin.kind == kind and not plugin.is_loaded:
+        if plugin.kind == kind and not plugin.is_loaded and plugin.name in (None, name):
             try:
                 find(kind, plugin.id)
             except UnsupportedError as error:

@@ -38,5 +38,5 @@ def is_hdf5_name(path: object) -> bool:
 
 
 def _is_file(text: str) -> bool:
-    """Whether this is an HDF5 file: by its content, and by its name if it is far away."""
+    """Whether this is an HDF5 file: by its content, and by its name if it is remote."""
     return text.lower().endswith(HDF5_SUFFIXES) if "://" in text else is_hdf5(text)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from coquina import _core
 
-Means = Literal["round", "trunc", "zfp", "j2k", "htj2k"]
+Means = Literal["round", "trunc", "zfp", "predict", "j2k", "htj2k"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,9 @@ class Lossy:
     means: None to choose for each chunk; "round" to numbers with many zeros in their bits, which any codec
         makes small; "trunc" by Blosc2's filters that set low bits to zero (not for psnr and ratio); "zfp", by
         its codecs (float32 and float64 of 1 to 4 axes with blocks of 4 items and more along each; not for
-        relative_error and keep_bits); "j2k" and "htj2k" by the codecs of images (integers of 8 and 16 bits;
-        for the same bounds as "zfp"; needs `pip install coquina[images]`), never chosen by None.
+        relative_error and keep_bits); "predict", by a codec that only coquina reads (max_error of float32 and
+        float64); "j2k" and "htj2k" by the codecs of images (integers of 8 and 16 bits; for the same bounds as
+        "zfp"; needs `pip install coquina[images]`). The last three are never chosen by None.
 
     Items are float16, float32, float64, complex of two of the latter, or integers. NaN, infinities and the
     sign of zeros are always kept. Raises ValueError for none or several bounds, and values out of range,
@@ -67,7 +68,8 @@ class Lossy:
             found = " and ".join(bounds) or "none"
             raise ValueError(f"lossy: takes exactly one of {', '.join(given)}; {found} given")
         if means is not None and not isinstance(means, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"means {means!r}: takes one of round, trunc, zfp, j2k, htj2k, or None to choose")
+            known = ", ".join(get_args(Means))
+            raise TypeError(f"means {means!r}: takes one of {known}, or None to choose")
         name = bounds[0]
         terms = {**given, name: _number(name, given[name]), "means": means}
         for name, value in terms.items():
@@ -139,8 +141,8 @@ class LossyInfo:
     max_error, relative_error: the greatest distance of an item from what was given, and the greatest of these
         as a part of the item that was given (infinite where a 0 became another number).
     psnr: the least peak signal-to-noise ratio of a chunk, in decibels; infinite if nothing was lost.
-    chunks: how many chunks have been written by which means: "round", "trunc", "zfp", "image", or "exact" for
-        those that were stored as they were given.
+    chunks: how many chunks have been written by which means: "round", "trunc", "zfp" ("predict" if that is
+        the means of the bound), "image", or "exact" for those that were stored as they were given.
     """
 
     promised: Lossy
@@ -161,6 +163,11 @@ class LossyInfo:
 _WAYS = ("round", "trunc", "zfp", "image", "exact")
 
 
+def _ways(promised: Lossy) -> tuple[str, ...]:
+    """Return how chunks may have been written; a bound has either ZFP or prediction."""
+    return tuple("predict" if way == "zfp" and promised.means == "predict" else way for way in _WAYS)
+
+
 def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
     """Return what the array of a handle says of its loss. Raises CorruptError if that is damaged."""
     found = handle.lossy()
@@ -174,12 +181,14 @@ def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
 def info_of(promised: Lossy, reached: tuple[float, float, float, list[int]]) -> LossyInfo:
     """Return what is said of a bound and of what was lost, as the engine gives it."""
     max_error, relative_error, psnr, counts = reached
-    return LossyInfo(promised, max_error, relative_error, psnr, dict(zip(_WAYS, counts, strict=True)))
+    chunks = dict(zip(_ways(promised), counts, strict=True))
+    return LossyInfo(promised, max_error, relative_error, psnr, chunks)
 
 
 def reached_of(info: LossyInfo) -> tuple[float, float, float, list[int]]:
     """Return what was lost, as the engine takes it over."""
-    return info.max_error, info.relative_error, info.psnr, [info.chunks.get(way, 0) for way in _WAYS]
+    counts = [info.chunks.get(way, 0) for way in _ways(info.promised)]
+    return info.max_error, info.relative_error, info.psnr, counts
 
 
 __all__ = ["Lossy", "LossyInfo"]

@@ -11,7 +11,7 @@ from coquina.function_table import ELEMENTWISE_NAMES, REDUCTIONS
 _NAMES = {
     "adapters.dask_storing": "from_dask",
     "client.connecting": "connect",
-    "codec_plugins": "BlockInfo Plugin list_plugins register_codec register_filter",
+    "codec_plugins": "BlockInfo Plugin allow_blosc2_plugins list_plugins register_codec register_filter",
     "arrays.comparison": "Quality quality",
     "expressions.expression": "Expr",
     "expressions.text": "ExpressionError expr",

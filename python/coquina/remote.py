@@ -29,7 +29,7 @@ _PAGED_BYTES_MAX = 1 << 20
 
 
 class Source(Protocol):
-    """What is far away: one file."""
+    """A remote file."""
 
     @property
     def url(self) -> str:
@@ -56,7 +56,7 @@ class Source(Protocol):
 
 
 class RangeReader:
-    """The bytes of one file that is far away. Threads may share it.
+    """The bytes of a remote file. Threads may share it.
 
     url: what it is called. size, version: its bytes, and what tells it from what stood there before, as of
         when it was opened.
@@ -269,9 +269,9 @@ def local_path(source: object) -> str | None:
 
 
 def new_path(path: Any) -> str:
-    """Return the absolute path of a file that is to be written. Raises ValueError if it is far away."""
+    """Return the absolute path of a file that is to be written. Raises ValueError for a URL."""
     if _is_url(path):
-        raise ValueError(f"{path}: what is far away can only be read; write a local file, and copy it there")
+        raise ValueError(f"{path}: remote files can only be read; write a local file, and copy it there")
     return os.path.abspath(local_path(path) or os.fsdecode(path))
 
 

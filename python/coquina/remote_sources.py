@@ -15,6 +15,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from coquina.http_source import HttpSource, is_plain
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -163,6 +165,8 @@ def source_of(source: Any, store: Any, options: dict[str, Any]) -> Source | None
 
 
 def _of_url(url: str, options: dict[str, Any]) -> Source:
+    if not options and is_plain(url):
+        return HttpSource(url)
     is_web = urlsplit(url).scheme in ("http", "https") and "::" not in url
     if is_web and find_spec("aiohttp") is None and find_spec("obstore") is not None and not options:
         return _of_web(url)

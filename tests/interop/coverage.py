@@ -27,6 +27,7 @@ _IMAGES = "tests/interop/test_image_codecs.py"
 _PACKS = "tests/interop/test_bloscpack.py"
 _FRAMES = "tests/interop/test_frames.py"
 _SAVED = "tests/test_saved_expressions.py"
+_PLUGINS = "tests/interop/test_blosc2_plugins.py"
 _STORES = "tests/stores"
 
 _THERE = f"{_ARRAYS}::test_coquina_reads_what_python_blosc2_writes"
@@ -56,7 +57,17 @@ ROWS = (
     ),
     Row(_BLOSC2, "codec", "GROK", f"{_IMAGES}::test_golden_images_are_read_as_their_packages_read_them", "J2K writes such images"),
     Row(_BLOSC2, "codec", "OPENHTJ2K", f"{_IMAGES}::test_golden_images_are_read_as_their_packages_read_them", "HTJ2K is written in its place"),
-    Row(_BLOSC2, "codec", "OPENZL", _NO_PEER, _NO_PEER),
+    Row(_BLOSC2, "codec", "OPENZL", *(f"{_PLUGINS}::test_the_codec_openzl_goes_both_ways",) * 2),
+    *(
+        Row(
+            _BLOSC2,
+            "plugin package",
+            f"{kind}s",
+            f"{_PLUGINS}::test_plugin_packages_read_what_python_blosc2_writes",
+            f"{_PLUGINS}::test_plugin_packages_write_what_python_blosc2_reads",
+        )
+        for kind in ("codec", "filter")
+    ),
     *(
         Row(_BLOSC2, "filter", name, _THERE, _HERE)
         for name in ("NOFILTER", "SHUFFLE", "BITSHUFFLE", "DELTA", "TRUNC_PREC", "BYTEDELTA", "INT_TRUNC")
@@ -101,7 +112,7 @@ ROWS = (
     Row(_PACK, "container", "metadata", *(f"{_PACKS}::test_metadata_goes_both_ways",) * 2),
     Row(_PACK, "container", "appended chunks", f"{_PACKS}::test_what_is_appended_there_is_read_here", f"{_PACKS}::test_what_is_appended_here_is_read_there"),
     Row(_PACK, "container", "pipes", *("tests/test_cli_pipes.py::test_pipes_of_compress_and_decompress_give_the_bytes_back",) * 2),
-    Row(_PACK, "container", "versions 1 and 2 of the header", "the package reads and documents version 3 alone", "version 3 is written"),
+    Row(_PACK, "container", "versions 1 and 2 of the header", f"{_PACKS}::test_files_of_older_versions_are_read", "version 3 is written"),
     *(
         Row(_TABLES, "compression", name, "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them")
         for name in ("zlib", "blosc", "blosc2")

@@ -1,7 +1,10 @@
 """Bloscpack files go both ways between coquina and the bloscpack package."""
 
 import json
+import struct
+import zlib
 
+import blosc
 import numpy as np
 import pytest
 
@@ -108,3 +111,42 @@ def test_what_is_appended_there_is_read_here(tmp_path):
 def test_empty_data_go_both_ways():
     assert cq.loads(bloscpack.pack_bytes_to_bytes(b"")) == b""
     assert bloscpack.unpack_bytes_from_bytes(cq.dumps(b""))[0] == b""
+
+
+def older(version, parts, offsets=False):
+    """A file of version 1 or 2, as docs/formats/bloscpack.md has it: no program is left that writes one."""
+    chunks = [blosc.compress(part, typesize=4, cname="lz4") for part in parts]
+    if version == 1:
+        return struct.pack("<4sB3xq", b"blpk", 1, len(chunks)) + b"".join(chunks)
+    sizes = len(parts[0]), len(parts[-1])
+    header = struct.pack("<4sBBBBiiqq", b"blpk", 2, offsets, 2, 4, *sizes, len(chunks), 0x7777)
+    chunks = [chunk + struct.pack("<I", zlib.crc32(chunk)) for chunk in chunks]
+    ends = np.cumsum([len(chunk) for chunk in chunks]).tolist()
+    starts = [32 + 8 * len(chunks) + end - len(chunk) for end, chunk in zip(ends, chunks, strict=True)]
+    return header + b"".join(struct.pack("<q", at) for at in starts if offsets) + b"".join(chunks)
+
+
+@pytest.mark.parametrize(("version", "offsets"), [(1, False), (2, False), (2, True)])
+@pytest.mark.parametrize("sizes", [(4000, 4000, 1000), (4000, 4000, 4003), (4000,), (0,)])
+def test_files_of_older_versions_are_read(version, offsets, sizes, tmp_path):
+    """The chunks are made by C-Blosc; in version 1 the last one may be the largest."""
+    if version == 2 and sizes[-1] > sizes[0]:
+        sizes = sizes[:2]
+    data = np.arange(sum(sizes) // 4 + 1, dtype="<i4").tobytes()[: sum(sizes)]
+    ends = np.cumsum(sizes).tolist()
+    parts = [data[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    path = tmp_path / "old.blp"
+    stored = older(version, parts, offsets)
+    path.write_bytes(stored)
+    assert cq.unpack(path) == data
+    packed = cq.open(path)
+    for start in range(0, len(data), 997):
+        assert packed[start : start + 5000] == data[start : start + 5000]
+    for end in range(1, len(stored), 97):
+        path.write_bytes(stored[:end])
+        with pytest.raises((cq.TruncatedError, cq.CorruptError)):
+            cq.unpack(path)
+    path.write_bytes(stored)
+    cq.append(path, b"more")
+    assert cq.unpack(path) == data + b"more"
+    assert bloscpack.unpack_bytes_from_file(str(path))[0] == data + b"more"

@@ -82,6 +82,24 @@ def test_the_first_rows_of_an_iteration_do_not_wait_for_many(table, rows, monkey
     assert lens == [min(rows * 2**step, 700) for step in range(len(lens))]
 
 
+def test_an_iteration_gives_the_first_row_as_soon_as_it_is_found(tmp_path, monkeypatch):
+    # It waited for 16,384 rows that match, however many rows had to be looked at for these.
+    scanned = []
+
+    def watched(node, columns, span, **options):
+        scanned.append(span)
+        return scanning.scan(node, columns, span, **options)
+
+    numbers = np.arange(100_000, dtype="i4")
+    with cq.create_table(tmp_path / "t.h5", {"n": numbers, "d": numbers % 100}, mode="w") as table:
+        monkeypatch.setattr("coquina.tables.gathering.scan", watched)
+        rows = iter(table.where("d == 7"))
+        assert next(rows)["n"] == 7
+        assert len(scanned) == 1
+        assert [row["n"] for row in rows] == numbers[107::100].tolist()
+        assert [row["n"] for row in table] == numbers.tolist()
+
+
 @quick
 @given(condition=conditions, span=spans, limit=st.none() | st.integers(0, 400))
 def test_what_matches(table, condition, span, limit):

@@ -49,6 +49,7 @@
 
 #![deny(unsafe_code)]
 
+mod blosc2;
 mod codec;
 mod filter;
 mod foreign;
@@ -57,6 +58,7 @@ mod library;
 
 use coquina::{Error, Result};
 
+pub use blosc2::{add_blosc2_codec, add_blosc2_filter};
 pub use library::Library;
 
 /// The lowest id of those that everybody may use; the lower ones are given out by Blosc2.

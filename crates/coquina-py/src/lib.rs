@@ -5,6 +5,7 @@
 mod arrays;
 mod bloscpack;
 mod buffers;
+mod column_arrays;
 mod compression;
 mod conditions;
 mod directories;
@@ -57,5 +58,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     reduce::add_to(module)?;
     rows::add_to(module)?;
     watch::add_to(module)?;
+    module.add_class::<column_arrays::PyColumnArrays>()?;
     module.add_class::<progress::ProgressBar>()
 }

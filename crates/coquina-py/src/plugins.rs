@@ -10,7 +10,7 @@ use std::sync::Arc;
 use coquina::codec::{Codec, Decode, DecodeOptions, Encode, EncodeOptions, Streams};
 use coquina::filter::{Filter, Stage};
 use coquina::{BlockLayout, Error, Finder, Result, Wanted, codec, filter};
-use coquina_plugin_host::{Library, check_user_part};
+use coquina_plugin_host::{Library, add_blosc2_codec, add_blosc2_filter, check_user_part};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -27,6 +27,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(register_codec, module)?)?;
     module.add_function(wrap_pyfunction!(register_filter, module)?)?;
     module.add_function(wrap_pyfunction!(load_plugin, module)?)?;
+    module.add_function(wrap_pyfunction!(load_blosc2_plugin, module)?)?;
     module.add_function(wrap_pyfunction!(loaded_plugins, module)?)?;
     module.add_class::<BlockInfo>()
 }
@@ -367,6 +368,20 @@ fn load_plugin(py: Python<'_>, path: std::path::PathBuf) -> Result<Vec<Listed>, 
         Ok(codecs.chain(library.filters().map(|filter| ("filter", filter.id(), filter.name()))).collect())
     });
     Ok(listed?)
+}
+
+/// Loads the library of a Blosc2 plugin, a "codec" or a "filter", and adds it under an id and a name.
+#[pyfunction]
+#[pyo3(signature = (what, id, name, path, /))]
+fn load_blosc2_plugin(
+    py: Python<'_>,
+    what: &str,
+    id: u8,
+    name: &str,
+    path: std::path::PathBuf,
+) -> Result<(), Raised> {
+    let add = if what == "codec" { add_blosc2_codec } else { add_blosc2_filter };
+    Ok(py.detach(|| add(&path, id, name))?)
 }
 
 /// Lists the codecs and filters from outside that serve now.

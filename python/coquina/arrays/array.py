@@ -88,7 +88,7 @@ class Array(Operators, _core.ArrayBase):
 
     @property
     def remote(self) -> RangeReader | None:
-        """What reads an array that is far away, with counts of `requests` and `bytes_read`; else None."""
+        """The reader of an array behind a URL, with counts of `requests` and `bytes_read`; else None."""
         return self.handle.remote
 
     @property
@@ -342,7 +342,7 @@ class Array(Operators, _core.ArrayBase):
     ) -> Array:
         """Return a copy, in memory or in a file, cut and encoded as the options say; else as this one is.
 
-        chunks: "auto" cuts anew by the default rule. codec: "auto" with the options of `Tuning`; copies of
+        chunks: "auto" chooses the default shape again. codec: "auto" with the options of `Tuning`; copies of
             what is tuned are tuned too, if codec, level and filters are left out. lossy: what may be lost of
             the copy; one without it holds the items as they are now, and keeps what is written to it exactly,
             unless its codec or filters lose something themselves. Chunks of a codec with a parameter, which

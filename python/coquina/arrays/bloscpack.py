@@ -198,7 +198,7 @@ class PackFile:
     def __init__(self, reader: _core.PackReader) -> None:
         """Wrap an open reader; users call `coquina.open`."""
         self._reader = reader
-        #: What reads a file that is far away, with counts of `requests` and `bytes_read`; else None.
+        #: The reader of a file behind a URL, with counts of `requests` and `bytes_read`; else None.
         self.remote: RangeReader | None = None
         self.metadata: Any = None if reader.metadata is None else parse_metadata(reader.metadata)
         self.array: PackedArray | None = packed_array(self.metadata, reader.nbytes)

@@ -115,7 +115,7 @@ def is_sliced(x: Any) -> bool:
 def _from_boxes(
     x: Any, dtype: np.dtype[Any], options: Options, threads: int | None, layers: Mapping[str, bytes]
 ) -> Array:
-    """Copy `x` box by box. layers: what is said of it."""
+    """Copy `x` box by box. layers: its metadata."""
     array = new_array(tuple(int(size) for size in x.shape), dtype, options)
     with written(array):
         fill_boxes(array, lambda region: x[region], threads)

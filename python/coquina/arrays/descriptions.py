@@ -1,4 +1,4 @@
-"""What is said of the items of an array, whatever it is an array of: attributes, names of axes, coordinates.
+"""Metadata of an array, for all kinds of arrays: attributes, names of axes, coordinates.
 
 In: arrays of ours, datasets of HDF5, variables of NetCDF, DataArrays of xarray, arrays of Zarr. Out: names
 and values, as `Array.attrs` of a frame has them and the engine "coquina" of xarray reads them.
@@ -37,7 +37,7 @@ _PLAIN = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
 
 
 def layers_of(source: Any) -> dict[str, bytes]:
-    """Return what is said of a source, as a frame stores it. Raises ValueError for what it cannot store."""
+    """Return the metadata of a source, as a frame stores it. Raises ValueError for what it cannot store."""
     if isinstance(source, Array) and not hasattr(source, "h5"):
         layers = {name: source.handle.layer(name) for name in source.handle.layer_names()}
         return {name: content for name, content in layers.items() if content is not None}

@@ -36,7 +36,7 @@ class Frame:
     def __init__(self, handle: _core.FrameHandle) -> None:
         """Wrap an open handle; users call `coquina.open` or `Frame.create`."""
         self._handle = handle
-        #: What reads a frame that is far away, with counts of `requests` and `bytes_read`; else None.
+        #: The reader of a frame behind a URL, with counts of `requests` and `bytes_read`; else None.
         self.remote: RangeReader | None = None
 
     @classmethod

@@ -36,8 +36,8 @@ class ArrayInfo:
         not known, as what the file says of it is damaged.
     tuning: what chunks are tuned for; None where all are encoded as codec, level and filters say, a text
         where what the file says of it is damaged.
-    encodings: how many chunks of a tuned array are encoded how; None for others, and for what is far away.
-    url, requests, bytes_read: of an array that is far away: where, how many ranges of its file were asked for
+    encodings: how many chunks of a tuned array are encoded how; None for others, and for remote arrays.
+    url, requests, bytes_read: of a remote array: where it is, how many ranges of its file were asked for
         by all who read it, and how many bytes came; else None.
     """
 
@@ -148,7 +148,7 @@ def _lossy(array: Array) -> LossyInfo | str | None:
 
 
 def asked(array: Array) -> dict[str, Any]:
-    """Return where an array is that is far away, and what was asked for of it."""
+    """Return the URL of a remote array, and the ranges that were requested."""
     reader = array.remote
     if reader is None:
         return {}

@@ -168,10 +168,10 @@ class Methods:
         """
         return namespace().asarray(self, path=path, **options)
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None, **storage: Any) -> Any:
         """Return the items in another shape, in C order or Fortran's; see `coquina.reshape`."""
         wanted = shape[0] if len(shape) == 1 else shape
-        return namespace().reshape(self, wanted, order=order, **given(copy=copy))
+        return namespace().reshape(self, wanted, order=order, **given(copy=copy), **storage)
 
     def ravel(self, order: str = "C") -> Any:
         """Return the items along one axis, in C order or Fortran's."""
@@ -225,6 +225,18 @@ class Methods:
     def cumprod(self, axis: int | None = None, dtype: npt.DTypeLike | None = None) -> Any:
         """Return the products of the items up to each, along an axis or in C order."""
         return namespace().cumprod(self, axis=axis, **given(dtype=dtype))
+
+    def cumulative_sum(
+        self, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    ) -> Any:
+        """Return the cumulative sums along an axis; see `coquina.cumulative_sum`."""
+        return namespace().cumulative_sum(self, axis=axis, dtype=dtype, include_initial=include_initial)
+
+    def cumulative_prod(
+        self, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    ) -> Any:
+        """Return the cumulative products along an axis; see `coquina.cumulative_prod`."""
+        return namespace().cumulative_prod(self, axis=axis, dtype=dtype, include_initial=include_initial)
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """Return the array with two axes exchanged."""

@@ -79,7 +79,7 @@ def open(
     `.b2z`, `.b2e`).
 
     source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
-        `store`, or a file object opened for reading in binary mode that can seek. What is far away is read by
+        `store`, or a file object opened for reading in binary mode that can seek. Remote files are read by
         ranges of bytes, of which `remote` of what is returned keeps count.
     mode: "r" to read; "r+" or "a" to change too, which one process at a time can. "w" and "x" make a new
         HDF5 file, or a new store (`.b2d`, `.b2z`), as does "a" where there is none of such a name; see
@@ -196,7 +196,7 @@ def _refused(name: str, found: Foreign) -> UnsupportedError:
 
 def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, damaged: bool) -> Any:
     if mode != "r":
-        raise ValueError(f"{reader.url}: mode {mode!r}: what is far away can only be read")
+        raise ValueError(f"{reader.url}: mode {mode!r}: remote files can only be read")
     reader.warm()
     try:
         file, source = cast("BinaryIO", reader.file()), cast("Any", reader)

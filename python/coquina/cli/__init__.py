@@ -17,6 +17,7 @@ from coquina import __version__
 from coquina.cli import (
     append,
     bench,
+    browse,
     cat,
     codecs,
     completion,
@@ -67,6 +68,7 @@ COMMANDS = (
     compress,
     decompress,
     append,
+    browse,
     view,
     serve,
     codecs,
@@ -90,6 +92,7 @@ Examples:
   coquina query trades.h5 "price > 10 and sym == 'ABC'" --agg "count,mean(price)"
   coquina info climate.npy.blp
   coquina verify climate.b2nd
+  coquina browse run.h5                             in a terminal; view: in a browser
   coquina serve .                                   over HTTP
 
 Files are told by their content, outputs by their extension. HDF5 datasets and tables are FILE.h5:/path.

@@ -198,7 +198,7 @@ def _encoding(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _dropped(source: Any, output: str) -> list[str]:
-    """Return what is said of an array that a file without attributes does not keep.
+    """Return the notes on an array that a file without attributes does not keep.
 
     Raises ValueError where the items are other ones without it: those of packed variables.
     """

@@ -56,7 +56,7 @@ def is_wanted(options: argparse.Namespace) -> bool:
 
 
 def convert(rows: Any, options: argparse.Namespace) -> dict[str, Any] | None:
-    """Write rows, and return what is said of them; None where the output is for arrays."""
+    """Write rows, and return a summary; None where the output is for arrays."""
     output = options.output.lower()
     if isinstance(rows, coquina.Array):
         rows = np.asarray(rows)

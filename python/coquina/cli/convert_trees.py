@@ -47,7 +47,7 @@ def _is_one(group: Any) -> bool:
 
 
 def convert(source: Any, options: argparse.Namespace, encoding: dict[str, Any]) -> dict[str, Any]:
-    """Write a new file with all that is in a group, and return what is said of it."""
+    """Write a new file with all that is in a group, and return a summary."""
     if os.path.lexists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
     said: dict[str, Any] = {"output": options.output, "groups": 0, "arrays": 0, "tables": 0, "dropped": []}

@@ -55,7 +55,7 @@ class Failure(NamedTuple):
 
 
 def of(error: BaseException, options: argparse.Namespace | None = None) -> Failure:
-    """Return what is said of an exception."""
+    """Return the message of an exception."""
     kind = next((name for family, name in _KINDS if isinstance(error, family)), "invalid")
     file: str | None = getattr(options, "file", None)
     place = str(error.filename) if isinstance(error, OSError) and error.filename else file

@@ -1,9 +1,8 @@
-"""write a copy of an HDF5 file without gaps, and with other filters or chunks if they are wished
+"""write a copy of an HDF5 file without gaps, optionally with other filters or chunks
 
-The copy has the same groups, links, attributes and items, and gets its name once it has been compared with
-the file. Chunks that are to be stored as they are, are not encoded anew. Without options all are. A bound
-such as --max-error is for floating-point datasets that are no dimensions of others; the copy is compared
-within it.
+The copy has the same groups, links, attributes and values, and gets its name once it has been compared with
+the file. Without options all chunks are copied verbatim. A bound such as --max-error applies to
+floating-point datasets that are not dimensions of others; the copy is compared within it.
 
 Examples:
   coquina repack run.h5 small.h5
@@ -157,7 +156,7 @@ def sentence(result: Repacked) -> str:
     encoded = sum(one.how != "copied" for one in result.datasets)
     before, after = human(result.before), human(result.after)
     compared = "compared with the file" if result.is_compared else "not compared"
-    counts = f"{encoded} of {len(result.datasets)} datasets encoded anew"
+    counts = f"{encoded} of {len(result.datasets)} datasets encoded again"
     head = f"{result.out}: {before} -> {after}, {counts}, {compared}"
     # That small ones stay as they are goes without saying.
     kept = [f"  {one.name}: {one.reason}" for one in result.datasets if one.reason and one.nbytes >= _LARGE]

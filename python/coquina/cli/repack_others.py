@@ -35,7 +35,7 @@ _OF_HDF5 = ("filter", "fletcher32", "path", "in_place")
 
 
 def repack(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the copy, and return what is said of it. Raises ValueError for options of HDF5 files.
+    """Write the copy, and return a summary. Raises ValueError for options of HDF5 files.
 
     words: the options of `--codec auto`.
     """
@@ -140,7 +140,7 @@ def _table(options: argparse.Namespace, encoding: dict[str, Any]) -> None:
 
 
 def sort_table(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a table with its rows sorted, and return what is said of it. words: as for `repack`.
+    """Write a table with its rows sorted, and return a summary. words: as for `repack`.
 
     Raises ValueError for what is no table, and for options that are not about the encoding of tables.
     """

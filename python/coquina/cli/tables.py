@@ -1,4 +1,4 @@
-"""Tables as the command sees them: where they are, what is said of them, and their rows.
+"""Tables as the command sees them: where they are, their metadata, and their rows.
 
 In: what stands on the command line, or nodes of HDF5 files. Out: tables, facts for people and programs.
 """

@@ -5,32 +5,43 @@ In: a URL. Out: folders, and what is in their files.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, cast
 from urllib.parse import quote
 
 from coquina.arrays.opening import open as open_file
+from coquina.client.disk_cache import DiskCache
 from coquina.client.groups import opened
 from coquina.client.raw_files import RawFile
 from coquina.client.requests import Requests
 from coquina.remote import RangeReader
 
 
-def connect(url: str, *, token: str | None = None, timeout: float = 60.0) -> Any:
+def connect(
+    url: str,
+    *,
+    token: str | None = None,
+    timeout: float = 60.0,
+    cache: str | os.PathLike[str] | None = None,
+    cache_bytes: int = 1 << 30,
+) -> Any:
     """Return what a server of `coquina serve` serves: a folder, or what is in its only file.
 
     A folder is a mapping from names to folders, and to what is in files: groups, arrays, tables. These have
     the words of local ones: `a[3:5]`, `a.shape`, `t.where("x > 5").to_arrow()`, `t["x"][5:9]`; and
-    `f.compute("a + b * 2", a="x", b="y")` computes on the server. Only what is asked for is fetched, and
-    nothing is kept.
+    `f.compute("a + b * 2", a="x", b="y")` computes on the server. Only what is asked for is fetched.
+    `read_async`, `compute_async`, `to_arrow_async` and the like do the same for `await`; eight are on their
+    way at once.
 
     url: of the server, `http://host:port/`. token: of a user; without one, what everybody may read. timeout:
-    seconds to wait for each answer.
+    seconds to wait for each answer. cache: a folder on disk where answers are kept, at most `cache_bytes` of
+    them; before one is used again the server is asked whether it still holds.
 
     Raises OSError where no server answers, PermissionError without a right, ValueError for what is no URL.
     """
-    requests = Requests(url, token, timeout)
+    requests = Requests(url, token, timeout, None if cache is None else DiskCache(cache, cache_bytes))
     single = requests.get("version").json()["single"]
     return RemoteFolder(requests, "") if single is None else opened(requests, single, "/")
 
@@ -70,6 +81,10 @@ class RemoteFolder(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return how many names there are."""
         return len(self._entries)
+
+    async def get_async(self, name: str) -> Any:
+        """Return what has this name, as `folder[name]`, without holding up other tasks. Raises KeyError."""
+        return await self.requests.in_thread(self.__getitem__, name)
 
     def open(self, name: str) -> Any:
         """Return a file as `coquina.open` does, of whose bytes only those are fetched that are asked for.

@@ -58,6 +58,14 @@ class RemoteGroup(RemoteObject, Mapping[str, Any]):
         """Return all values of an expression; see `expr`. Raises ExpressionError, LimitError."""
         return self.expr(text, **operands).compute()
 
+    async def get_async(self, name: str) -> Any:
+        """Return what has this name, as `group[name]`, without holding up other tasks. Raises KeyError."""
+        return await self.requests.in_thread(self.__getitem__, name)
+
+    async def compute_async(self, text: str, /, **operands: Any) -> Any:
+        """Return all values of an expression, as `compute`, without holding up other tasks."""
+        return await self.requests.in_thread(self.expr(text, **operands).compute)
+
 
 def _place(group: RemoteGroup, operand: Any) -> str:
     path = getattr(operand, "path", operand)

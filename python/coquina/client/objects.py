@@ -106,6 +106,10 @@ class _Values(RemoteObject):
         values = found[0] if len(found) == 1 else np.concatenate(found)
         return values if values.ndim else values[()]
 
+    async def read_async(self, key: Any = ...) -> Any:
+        """Return the values of a key, as `a[key]`, without holding up other tasks."""
+        return await self.requests.in_thread(self.__getitem__, key)
+
 
 class RemoteArray(_Values):
     """An array of a server: `a[3:5, ::2]` fetches these values."""
@@ -157,6 +161,10 @@ class RemoteExpression(_Values):
     def compute(self) -> Any:
         """Return all values."""
         return self[...]
+
+    async def compute_async(self) -> Any:
+        """Return all values, without holding up other tasks."""
+        return await self.read_async()
 
     def __repr__(self) -> str:
         """Say what is computed, and where."""

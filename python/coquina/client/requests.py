@@ -5,11 +5,15 @@ In: a route and parameters. Out: the body of the answer and its headers; errors 
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -19,8 +23,12 @@ from coquina.expressions.grammar import ExpressionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from coquina.client.disk_cache import DiskCache
+
 #: How often parts of a file that changes meanwhile are read again.
 _TRIES = 5
+#: Asynchronous reads that are on their way at once.
+_AT_ONCE = 8
 _KINDS: dict[int, type[Exception]] = {
     401: PermissionError,
     403: PermissionError,
@@ -61,8 +69,8 @@ class Requests:
     count, bytes_read: how many requests were answered so far, and how many bytes came.
     """
 
-    def __init__(self, url: str, token: str | None, timeout: float) -> None:
-        """url: of the server. token: of a user. timeout: seconds to wait for an answer."""
+    def __init__(self, url: str, token: str | None, timeout: float, cache: DiskCache | None = None) -> None:
+        """url: of the server. token: of a user. timeout: seconds to wait for an answer. cache: of answers."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r}: takes the address of a server, http:// or https://")
@@ -71,6 +79,7 @@ class Requests:
         self._path = parts.path.rstrip("/")
         self._token = token
         self._timeout = timeout
+        self._cache = cache
         self._kept = threading.local()
         self._lock = threading.Lock()
         self.count = self.bytes_read = 0
@@ -98,6 +107,42 @@ class Requests:
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
         target = f"{self._path}{path}"
+        key = self._key(method, target, headers)
+        kept = None if key is None or self._cache is None else self._cache.find(key)
+        if kept is not None and "If-Range" in headers:
+            # A range of a state that the server named when the file was opened.
+            return self._used(kept)
+        if kept is not None:
+            headers["If-None-Match"] = kept[0]["etag"]
+        answer, content = self._answered(method, target, body, headers)
+        if kept is not None and answer.status == 304:
+            return self._used(kept)
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        if answer.status >= 400:
+            raise _error(self.url, answer.status, content)
+        if key is not None and self._cache is not None and "etag" in found and answer.status in (200, 206):
+            self._cache.keep(key, found, content)
+        return Answer(answer.status, content, found)
+
+    def _key(self, method: str, target: str, headers: Mapping[str, str]) -> str | None:
+        """Return what an answer is kept under; None for what is not kept."""
+        if self._cache is None or method != "GET":
+            return None
+        if "Range" in headers and not headers.get("If-Range", "").startswith('"'):
+            return None
+        who = sha256((self._token or "").encode()).hexdigest()
+        asked = "".join([f"{name}: {headers.get(name)}\n" for name in ("Range", "If-Range")])
+        return f"{who}\n{self._parts.scheme}://{self._parts.netloc}{target}\n{asked}"
+
+    def _used(self, kept: tuple[dict[str, str], bytes]) -> Answer:
+        assert self._cache is not None
+        self._cache.hits += 1
+        headers, content = kept
+        return Answer(206 if "content-range" in headers else 200, content, headers)
+
+    def _answered(
+        self, method: str, target: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
         try:
             answer, content = self._asked(method, target, body, headers)
         except (http.client.HTTPException, ConnectionError) as error:
@@ -107,10 +152,15 @@ class Requests:
         with self._lock:
             self.count += 1
             self.bytes_read += len(content)
-        found = {name.lower(): value for name, value in answer.getheaders()}
-        if answer.status >= 400:
-            raise _error(self.url, answer.status, content)
-        return Answer(answer.status, content, found)
+        return answer, content
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_AT_ONCE, "coquina-client")
+
+    async def in_thread(self, call: Callable[..., Any], *given: Any) -> Any:
+        """Return what a call gives, made in a thread of this connection; a few are made at once."""
+        return await asyncio.wrap_future(self._pool.submit(call, *given))
 
     def _asked(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]

@@ -138,6 +138,26 @@ class Queries(RemoteObject):
         """Return the rows as a `pandas.DataFrame`; see `to_arrow`."""
         return self.to_arrow().to_pandas()
 
+    async def count_async(self) -> int:
+        """Return how many rows there are, as `count`, without holding up other tasks."""
+        return await self.requests.in_thread(self.count)
+
+    async def to_dict_async(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the values of columns, as `to_dict`, without holding up other tasks."""
+        return await self.requests.in_thread(self.to_dict)
+
+    async def to_numpy_async(self, column: str | None = None) -> npt.NDArray[Any]:
+        """Return the rows, as `to_numpy`, without holding up other tasks."""
+        return await self.requests.in_thread(self.to_numpy, column)
+
+    async def to_arrow_async(self) -> Any:
+        """Return the rows, as `to_arrow`, without holding up other tasks."""
+        return await self.requests.in_thread(self.to_arrow)
+
+    async def to_pandas_async(self) -> Any:
+        """Return the rows, as `to_pandas`, without holding up other tasks."""
+        return await self.requests.in_thread(self.to_pandas)
+
     def window(self, columns: tuple[str, ...], start: int, stop: int) -> Answer:
         """Return a window of all rows as the server sends it; for columns."""
         return self._ask(_Rows(columns=columns), start, stop, "json")
@@ -280,6 +300,10 @@ class RemoteColumn:
         if isinstance(part, int):
             return values[0]
         return values[:: numbers.step] if numbers.step > 0 else values[::-1][:: -numbers.step]
+
+    async def read_async(self, key: Any = slice(None)) -> Any:
+        """Return the values of a key, as `t["x"][key]`, without holding up other tasks."""
+        return await self.table.requests.in_thread(self.__getitem__, key)
 
 
 def _column(values: list[Any], kind: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from coquina.arrays.array import Array
 from coquina.arrays.methods import namespace
 from coquina.arrays.views import View, view_of
+from coquina.expressions.constructors import CONSTRUCTORS, construct
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, Function, as_node, call, power_function
 from coquina.expressions.grammar import (
@@ -45,7 +46,8 @@ def expr(text: str, /, **operands: Any) -> Expr:
     text: names, numbers, strings, Python's operators of items (`and`, `or`, `not` are logical functions, and
         comparisons chain), functions by NumPy's names (`sqrt(x)`, `where(m, x, y)`, `startswith(s, "a")`),
         constants (pi, e, inf, nan), parts by constant keys (`x[2:5, ::-1]`), `.real`, `.imag`, `.T`, and
-        reductions (`mean(x, axis=0)`), which are computed at once.
+        reductions (`mean(x, axis=0)` or `x.mean(axis=0)`), which are computed at once, and new arrays
+        (`arange(10)`, `linspace`, `zeros`, `ones`, `full`) of at most 128 MiB.
     operands: arrays, expressions, views, datasets, NumPy arrays, Python and NumPy scalars.
 
     Raises ExpressionError, a ValueError, for anything else; no part of the text is run. What NumPy raises for
@@ -259,6 +261,8 @@ class Reader:
         if not isinstance(node.func, ast.Name):
             raise self.error(node.func, "only functions are called, by their names")
         name = node.func.id
+        if name in CONSTRUCTORS:
+            return self.constructor(node, name)
         if name not in FUNCTIONS and name not in OPTIONS:
             raise self.error(node.func, f"{name!r} is not a function of expressions")
         for arg in node.args:
@@ -274,6 +278,20 @@ class Reader:
         values = tuple([self.value(arg, depth + 1) for arg in node.args])
         try:
             return self.call_node(function, values)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise self.noted(node, error) from None
+
+    def constructor(self, node: ast.Call, name: str) -> Any:
+        """Read a function that makes an array of constants."""
+        options: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg not in CONSTRUCTORS[name]:
+                known = ", ".join(CONSTRUCTORS[name])
+                raise self.error(keyword, f"{name} has no option {keyword.arg!r} here; it has {known}")
+            options[keyword.arg] = self.literal(keyword.value, 0)
+        values = [self.literal(arg, 0) for arg in node.args]
+        try:
+            return as_node(construct(name, values, options))
         except (ArithmeticError, TypeError, ValueError) as error:
             raise self.noted(node, error) from None
 

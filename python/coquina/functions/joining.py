@@ -27,29 +27,52 @@ from coquina.functions.layouts import (
     read_from,
     rearranged,
     repeated,
+    stored_as,
 )
 from coquina.functions.manipulation import atleast_1d, atleast_2d, atleast_3d, broadcast_to, expand_dims
 from coquina.functions.reshaping import ravel, reshape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     import numpy.typing as npt
 
+    from coquina._core import Path
     from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region, Shape
     from coquina.functions.layouts import Indices, Places
+    from coquina.storage_options import StorageOptions
 
 Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array | Expr:
-    """Return the arrays one after the other along `axis`; their flat items for None.
+def concat(
+    arrays: Sequence[Any],
+    /,
+    *,
+    axis: int | None = 0,
+    path: Path | None = None,
+    **storage: Unpack[StorageOptions],
+) -> Array | Expr:
+    """Join arrays along an existing axis.
 
-    The dtype is the one that NumPy promotes theirs to. Raises ValueError where the other lengths differ.
+    arrays: arrays of any kind, whose lengths differ along `axis` alone. The dtype of the result is the one
+        that NumPy promotes theirs to.
+    axis: the axis to join along; None joins the flattened arrays.
+    path, storage: with a path or an option of `asarray`, the result is an `Array` stored so, computed
+        chunk by chunk. Without them it is a small `Array` or, above 64 KiB, a lazy expression.
+
+    Raises ValueError if other lengths differ.
+
+    >>> import coquina as cq
+    >>> cq.concat([cq.arange(3), cq.zeros(2)])[:]
+    array([0., 1., 2., 0., 0.])
+    >>> cq.concat([cq.arange(3), cq.arange(3)], codec="lz4").shape
+    (6,)
     """
-    return concatenate(arrays, axis)
+    return stored_as(concat, _concatenated(arrays, axis), path, storage)
 
 
 def concatenate(
@@ -59,8 +82,22 @@ def concatenate(
     *,
     dtype: npt.DTypeLike | None = None,
     casting: Casting = "same_kind",
+    path: Path | None = None,
+    **storage: Unpack[StorageOptions],
 ) -> Array | Expr:
-    """Return the arrays one after the other: `concat` with NumPy's options. casting: to `dtype`."""
+    """Join arrays along an existing axis: `concat` with the options of `numpy.concatenate`.
+
+    dtype: of the result. casting: how far a conversion to `dtype` may go, as in NumPy.
+    """
+    return stored_as(concatenate, _concatenated(arrays, axis, dtype, casting), path, storage)
+
+
+def _concatenated(
+    arrays: Sequence[Any],
+    axis: int | None,
+    dtype: npt.DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> Array | Expr:
     sources = [source_of(x) for x in arrays]
     if axis is None:
         sources, axis = [ravel(source) for source in sources], 0
@@ -108,15 +145,33 @@ def _read_joined(
     return out
 
 
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Array | Expr:
-    """Return the arrays, of one shape, along a new axis."""
+def stack(
+    arrays: Sequence[Any],
+    /,
+    *,
+    axis: int = 0,
+    path: Path | None = None,
+    **storage: Unpack[StorageOptions],
+) -> Array | Expr:
+    """Join arrays of one shape along a new axis.
+
+    axis: the place of the new axis in the result. path, storage: as in `concat`.
+    Raises ValueError if there is no array, or if shapes differ.
+
+    >>> import coquina as cq
+    >>> cq.stack([cq.arange(3), cq.zeros(3)], axis=1)[:]
+    array([[0., 0.],
+           [1., 0.],
+           [2., 0.]])
+    """
     sources = [source_of(x) for x in arrays]
     if not sources:
         raise ValueError("need at least one array to stack")
     if len({source.shape for source in sources}) != 1:
         raise ValueError("all input arrays must have the same shape")
     axis = normalize_axis_index(axis, len(sources[0].shape) + 1)
-    return concat([expand_dims(source, axis) for source in sources], axis=axis)
+    joined = _concatenated([expand_dims(source, axis) for source in sources], axis)
+    return stored_as(stack, joined, path, storage)
 
 
 def vstack(arrays: Sequence[Any], /) -> Array | Expr:

@@ -15,17 +15,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from coquina.arrays.creation import asarray
 from coquina.arrays.operands import as_numpy, source_of
 from coquina.arrays.results import is_tiny, stored
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
 from coquina.expressions.nodes import Boxes
+from coquina.keyword_hints import check_keywords
+from coquina.storage_options import StorageOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
+    from coquina._core import Path
     from coquina.arrays.array import Array
     from coquina.expressions.nodes import Region, Shape
 
@@ -35,6 +39,19 @@ if TYPE_CHECKING:
     Places = Callable[[int, int], Indices]
     #: Places in the result, places in the source, and which of these are taken if it is not all, in order.
     Piece = tuple[slice, slice, Indices | None]
+
+
+def stored_as(
+    function: Callable[..., Any], result: Array | Expr, path: Path | None, storage: StorageOptions
+) -> Array | Expr:
+    """Return the result of a function as it is, or stored if there are options to store it by.
+
+    function: whose keywords the options are. Raises TypeError for a keyword that it does not have.
+    """
+    check_keywords(function, storage, StorageOptions)
+    if path is None and not storage:
+        return result
+    return asarray(result, path=path, **storage)
 
 
 class _Bytes(NamedTuple):

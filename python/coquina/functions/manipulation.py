@@ -168,7 +168,7 @@ def pad(x: Any, pad_width: Any, mode: PadMode = "constant", *, constant_values: 
 
     pad_width: how many before and after each axis: a number, a pair for all axes, or a pair for each.
     mode: what they are: "constant_values" (as `pad_width`, one, two or two for each axis), the "edge", or
-        `x` again: "reflect" mirrors it at its outermost items, "symmetric" behind them, "wrap" starts anew.
+        `x` again: "reflect" mirrors it at its outermost items, "symmetric" behind them, "wrap" starts again.
     """
     source = source_of(x)
     ndim = len(source.shape)

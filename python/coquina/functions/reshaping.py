@@ -19,16 +19,28 @@ import numpy as np
 
 from coquina.arrays.operands import as_numpy, source_of
 from coquina.arrays.results import stored
-from coquina.functions.layouts import chunks_of, is_few, lazy, lengths, nbytes_of, read_from, rearranged
+from coquina.functions.layouts import (
+    chunks_of,
+    is_few,
+    lazy,
+    lengths,
+    nbytes_of,
+    read_from,
+    rearranged,
+    stored_as,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
     import numpy.typing as npt
 
+    from coquina._core import Path
     from coquina.arrays.array import Array
     from coquina.expressions.expression import Expr
     from coquina.expressions.nodes import Region, Shape
+    from coquina.storage_options import StorageOptions
 
 #: Read at once, though not all of it is asked for.
 _WINDOW_BYTES = 8 << 20
@@ -41,14 +53,34 @@ Order = Literal["C", "F", "A"]
 
 
 def reshape(
-    x: Any, /, shape: int | tuple[int, ...], *, order: Order = "C", copy: bool | None = None
+    x: Any,
+    /,
+    shape: int | tuple[int, ...],
+    *,
+    order: Order = "C",
+    copy: bool | None = None,
+    path: Path | None = None,
+    **storage: Unpack[StorageOptions],
 ) -> Array | Expr:
-    """Return the items of `x`, in C order, in another shape; one length may be -1, for what is left.
+    """Give an array a new shape with the same number of elements.
 
-    order: "F" takes and lays items in Fortran's order; "A" is "C" here. copy: False returns an expression,
-    which reads `x` when it is read itself, also where `x` is small; True and None decide by size.
-    Raises ValueError for a shape of another number of items.
+    shape: lengths of the axes; one may be -1 and follows from the others.
+    order: "C" reads and places elements with the last axis changing fastest, "F" with the first; "A" is "C".
+    copy: False returns an expression that reads `x` when it is read itself, also if `x` is small; True and
+        None decide by size.
+    path, storage: with a path or an option of `asarray`, the result is an `Array` stored accordingly.
+
+    Raises ValueError if the number of elements differs.
+
+    >>> import coquina as cq
+    >>> cq.reshape(cq.arange(6), (2, -1))[:]
+    array([[0, 1, 2],
+           [3, 4, 5]])
     """
+    return stored_as(reshape, _in_shape(x, shape, order, copy), path, storage)
+
+
+def _in_shape(x: Any, shape: int | tuple[int, ...], order: Order, copy: bool | None) -> Array | Expr:
     source = source_of(x)
     if order == "F":
         turned = reshape(

@@ -1,4 +1,4 @@
-"""What a dataset says of itself: how it is stored, and by which way its chunks are got at."""
+"""Facts about a dataset: how it is stored, and how its chunks are accessed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DatasetInfo(ArrayInfo):
 
     Besides the facts of every array, of which `codec`, `level` and `filters` are those of a copy:
     name: in the file. layout: "chunked", "contiguous", "compact" or "virtual".
-    maxshape: None along an axis that may grow without end.
+    maxshape: None along an unlimited axis.
     pipeline: id, name and parameters of each HDF5 filter, in the order of writing.
     encoding: how chunks of Blosc2 are encoded that are written, where its parameters cannot say it.
     gear, reason: the way to the chunks, and why it is not "direct".

@@ -67,8 +67,8 @@ class Dataset(Placed, Array):
     Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
     threads may share it. HDF5 knows no commits: a write that fails half-way leaves half of it.
 
-    gear: how chunks are got at, by the file alone: "direct" (read past libhdf5, without its lock), "fetched"
-    (libhdf5 hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
+    gear: the access path to chunks: "direct" (read past libhdf5, without its lock), "fetched" (libhdf5
+    hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
     """
 
     __slots__ = (
@@ -129,7 +129,7 @@ class Dataset(Placed, Array):
 
     @property
     def remote(self) -> RangeReader | None:
-        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        """The reader of a file behind a URL, with counts of `requests` and `bytes_read`; else None."""
         return self._facts.remote
 
     @property
@@ -155,7 +155,7 @@ class Dataset(Placed, Array):
 
     @property
     def maxshape(self) -> tuple[int | None, ...]:
-        """How far each axis may grow; None for without end."""
+        """Maximum length of each axis; None for unlimited."""
         return (*self._facts.maxshape, *self.shape[self._facts.rank :])
 
     @property
@@ -183,7 +183,7 @@ class Dataset(Placed, Array):
 
     @property
     def gear(self) -> str:
-        """How chunks are got at: "direct", "fetched" or "whole"."""
+        """How chunks are accessed: "direct", "fetched" or "whole"."""
         return self.handle.stats().get("gear") or self._facts.gear
 
     @property
@@ -344,7 +344,7 @@ class Dataset(Placed, Array):
         return Dataset(self._h5, replace(self._facts, shape=lengths, is_writable=False), self._nodes)
 
     def truncate(self, size: int) -> None:
-        """Give the first axis that can grow without end, or axis 0, another length; a longer one too."""
+        """Change the length of the first unlimited axis, or of axis 0; it may also grow."""
         axis = self.maxshape.index(None) if None in self.maxshape else 0
         self.resize(size, axis)
 
@@ -456,11 +456,11 @@ class Dataset(Placed, Array):
         raise UnsupportedError("HDF5 gives no space back in place; `coquina repack` writes a compact copy")
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the items to a new array file (not HDF5), encoded anew."""
+        """Encode the items again into a new array file (not HDF5)."""
         self.copy(path=path, overwrite=overwrite).close()
 
     def to_bytes(self) -> bytes:
-        """Return the items as the bytes of an array file (not HDF5), encoded anew."""
+        """Encode the items again, and return the bytes of an array file (not HDF5)."""
         return self.copy().to_bytes()
 
     def copy(

@@ -1,7 +1,7 @@
 """What an HDF5 dataset is, and how its items may be fetched.
 
 In: a dataset of h5py. Out: `Facts`: all that the engine is told about it, with the gear: "direct" (chunks are
-read from a descriptor of ours, or by ranges of a file that is far away), "fetched" (chunks come from
+read from a descriptor of ours, or by ranges of a remote file), "fetched" (chunks come from
 libhdf5, in batches) or "whole" (libhdf5 runs its own filter pipeline), and the reason why it is not a faster
 one.
 Source: tests/hdf5/test_gears.py has a case for every rule, each of which was seen to go wrong without it.
@@ -52,14 +52,14 @@ class Facts:
 
     shape, chunks: of the file's axes, then of those that an array datatype adds; `rank` counts the file's.
         No chunks for other layouts.
-    maxshape: None along an axis that may grow without end; of the file's axes.
+    maxshape: None along an unlimited axis; of the file's axes.
     dtype: of an item. is_exact: whether it has the bytes that are stored; else libhdf5 converts them.
     fill: the bytes of an item that was never written.
     filters: id, name, whether it may be skipped, and parameters of each, in the order of writing.
     layout: "chunked", "contiguous", "compact" or "virtual".
     gear, reason: see the module; no reason for "direct".
     place: file and name, for errors. path, device, inode: of the file, if it is simply one.
-    remote: what reads a file that is far away.
+    remote: the reader of a remote file.
     checksums: whether chunks that are written get checksums, if Blosc2 is their only filter.
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
     terminated: offset, size and number of strings in an item that end at their first NUL.

@@ -27,7 +27,7 @@ class FileFacts:
     """What the datasets of an open file share.
 
     number: libhdf5's, of files that are open. intent: what it was opened for, in libhdf5's flags.
-    path, device, inode: of the file, if it is simply one. remote: what reads a file that is far away.
+    path, device, inode: of the file, if it is simply one. remote: the reader of a remote file.
     journaled: whether changed pages of it are kept aside.
     """
 

@@ -200,7 +200,7 @@ class File(Group):
 
     def _remote(self, reader: RangeReader, mode: str, options: dict[str, Any]) -> tuple[Any, Nodes]:
         if mode != "r":
-            raise ValueError(f"{reader.url}: mode {mode!r}: what is far away can only be read")
+            raise ValueError(f"{reader.url}: mode {mode!r}: remote files can only be read")
         reader.ahead = HDF5_AHEAD
         h5 = h5py.File(reader.file(), "r", **options)
         reader.serves(place_of(h5.id)[0])
@@ -223,7 +223,7 @@ class File(Group):
 
     @property
     def remote(self) -> RangeReader | None:
-        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        """The reader of a file behind a URL, with counts of `requests` and `bytes_read`; else None."""
         return RangeReader.of_file(place_of(self._h5.id)[0]) if self else None
 
     @property
@@ -319,7 +319,7 @@ class File(Group):
             self.rollback()
 
     def rollback(self) -> None:
-        """Go back to the last commit. Tables and groups show that; datasets are closed, to be taken anew.
+        """Go back to the last commit. Tables and groups show that; datasets are closed: open them again.
 
         Raises UnsupportedError for a file without commits, ValueError for one that is only read.
         """
@@ -331,8 +331,8 @@ class File(Group):
     def refresh(self) -> bool:
         """Show the last commit of a file that is only read; return whether it is another one.
 
-        Tables and groups show it; datasets that were taken before are closed then, to be taken anew. What is
-        read between two calls is of one commit, however the file is written meanwhile.
+        Tables and groups show it; open datasets are closed then: open them again. All reads between two calls
+        see one commit, also while another process writes to the file.
         """
         found = self._open
         if found is None or found.is_writable or not found.is_stale:

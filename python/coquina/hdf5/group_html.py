@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina.arrays.info import human
 from coquina.hdf5.dataset_info import dtype_name
+from coquina.hdf5.group_tree import is_hidden_path
 from coquina.hdf5.places import inside
 from coquina.hdf5.trees import Walk
 from coquina.html import caption_html, rows_html
@@ -27,7 +28,7 @@ def group_html(group: Group) -> str:
     """Return what a notebook shows of a group or a file."""
     if not group:
         return caption_html(group)
-    walk = iter(Walk(inside(group)))
+    walk = (entry for entry in Walk(inside(group)) if not is_hidden_path(entry.name))
     shown = [_row(entry) for entry in islice(walk, _ENTRIES_MAX)]
     more = ", the first ones of more" if next(walk, None) is not None else ""
     return rows_html(_HEAD, shown) + caption_html(f"{group!r}{more}")

@@ -15,6 +15,7 @@ from coquina.arrays.new_arrays import fill_boxes
 from coquina.arrays.writes import wrote
 from coquina.hdf5.creation import check, content, create, datatype, link, missing
 from coquina.hdf5.group_html import group_html
+from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
 from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
 from coquina.hdf5.h5py_creation import create_as_h5py, create_like, is_as_h5py, required
 from coquina.hdf5.h5py_members import Member
@@ -51,6 +52,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
     A dataset is a `Dataset`, an array; what says that it is a table is a `Table`. Where no array can have
     the items (of variable length, references, opaque bytes) it is h5py's own, as are named datatypes.
+    Indexes of tables (`_i_...`, `_p_...`) are found by name but not listed; `group.h5` lists them.
     """
 
     __slots__ = ("__weakref__", "_h5", "_nodes")
@@ -90,11 +92,14 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
-        return iter(self._h5)
+        # Most names begin otherwise, and a group may have a hundred thousand.
+        return (name for name in self._h5 if name[:1] != "_" or not is_hidden(name))
 
     def __len__(self) -> int:
         """Return how many names there are."""
-        return len(self._h5)
+        names: list[bytes] = []
+        self._h5.id.links.iterate(names.append)
+        return len(names) - sum([name.startswith((b"_i_", b"_p_")) for name in names])
 
     def __bool__(self) -> bool:
         """Return whether the file is open."""
@@ -143,7 +148,22 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __reversed__(self) -> Iterator[str]:
         """Iterate over the names, from the last to the first."""
-        return reversed(self._h5)
+        return (name for name in reversed(self._h5) if not is_hidden(name))
+
+    def tree(self, depth: int | None = None, *, show_hidden: bool = False) -> Tree:
+        """Return the objects below as a tree of text: names, shapes, dtypes, chunks, and bytes in the file.
+
+        depth: the number of levels of groups; None for all. show_hidden: also columns and indexes of tables.
+
+        >>> import coquina as cq
+        >>> with cq.File.in_memory() as f:
+        ...     x = f.create_dataset("raw/x", data=[1, 2, 3], chunks=False)
+        ...     print(f.tree())
+        /
+        └── raw/
+            └── x  (3,) int64, 24 B
+        """
+        return group_tree(self, depth, show_hidden=show_hidden)
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return the names, for interpreters that complete `group["`."""
@@ -159,11 +179,18 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def visit(self, func: Callable[[str], Any]) -> Any:
         """Call `func(name)` for every node below, once each; a result that is not None ends it."""
-        return self._h5.visit(func)
+
+        def shown(name: str) -> Any:
+            return None if is_hidden_path(name) else func(name)
+
+        return self._h5.visit(shown)
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
         """Call `func(name, node)` for every node below, once each; a result that is not None ends it."""
-        shown: Callable[[str, Any], Any] = lambda name, h5: func(name, self._shown(self._nodes.node(h5)))  # noqa: E731
+
+        def shown(name: str, h5: Any) -> Any:
+            return None if is_hidden_path(name) else func(name, self._shown(self._nodes.node(h5)))
+
         return self._h5.visititems(shown)
 
     def create_group(self, name: str, *, track_order: bool | None = None) -> Group:
@@ -221,7 +248,7 @@ class Group(Placed, MutableMapping[str, Any]):
             Dask array, whose chunks are encoded by the tasks that compute them.
         chunks: items along each axis of a chunk; by the default rule if None, "auto" or True. False stores
             the items in one piece, without filters.
-        maxshape: how far each axis may grow, None for without end; True for all axes without end.
+        maxshape: how far each axis may grow, None for unlimited; True for all axes unlimited.
         filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
             (images of 8-bit and 16-bit integers; needs coquina-images) or "none". libhdf5 writes "lzf",
             "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to

@@ -1,7 +1,7 @@
 """How a dataset is to be stored in a copy of its file.
 
 In: a dataset of h5py and what was asked for. Out: a `Plan`, which says what is done and why. Nothing is read.
-Invariant: nothing is encoded anew that is to be stored as it is.
+Invariant: chunks that keep their encoding are copied verbatim.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _POLICY = (
 def folder() -> str | None:
     """Return the folder of the page; None where its package is not installed."""
     try:
-        import coquina_view  # pyright: ignore[reportMissingImports]
+        import coquina_view  # pyright: ignore[reportMissingImports, reportMissingTypeStubs]
     except ImportError:
         return None
     found = coquina_view.folder()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]

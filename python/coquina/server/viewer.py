@@ -24,6 +24,7 @@ from coquina.arrays.creation import asarray
 from coquina.expressions.expression import Expr
 from coquina.hdf5.groups import Group
 from coquina.server.held_objects import HeldObjects
+from coquina.server.page import folder
 from coquina.server.presence import Presence
 from coquina.server.root import Root
 from coquina.server.service import Service
@@ -71,7 +72,6 @@ def site_of(data: Any, *, port: int = 0, name: str | None = None) -> Site:
     try:
         from coquina.server import running
         from coquina.server.application import Application
-        from coquina.server.page import folder
     except ImportError as error:
         raise ImportError(f"the viewer {_INSTALL} ({error})") from None
     if folder() is None:

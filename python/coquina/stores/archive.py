@@ -48,7 +48,7 @@ class Archive:
         self._state = _state(path)
         self.members = self._members()
         if path is not None:
-            # Of what is far away the headers are read as leaves are.
+            # Headers of remote archives are read as leaves are.
             for member in self.members.values():
                 member.place()
 

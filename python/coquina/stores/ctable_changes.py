@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina import _core
-from coquina._core import CorruptError, UnsupportedError
+from coquina._core import ColumnArrays, CorruptError, UnsupportedError
 from coquina.arrays.array import Array
 from coquina.arrays.creation import filled
 from coquina.arrays.opening import open as open_content
@@ -26,7 +26,6 @@ from coquina.msgpack_values import pack
 from coquina.storage_options import Storage
 from coquina.stores.contents import META
 from coquina.stores.metadata import variable
-from coquina.tables.text_rows import last_of_each, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 VALID = "_valid_rows"
+#: Text that is taken into memory at once where some of it is changed.
+_TEXT_BYTES_MAX = 32 << 20
 _SUFFIX = ".b2nd"
 #: Counts that readers compare with those of an index: what changes values raises the first, and what changes
 #: which rows there are the second.
@@ -145,15 +146,9 @@ class TableChanges:
     def _write_text(self, key: str, rows: Integers, part: Encoded, end: int) -> None:
         """Write text of any length anew, with that of some rows in place of what was there."""
         ends, data = self._copy(key), self._copy(f"{key}.utf8")
-        offsets = np.asarray(ends[: end + 1])
-        old = [offsets, np.asarray(data[: int(offsets[-1])])]
-        new = [np.concatenate([np.zeros(1, np.int64), part.items]), cast("Any", part.text)]
-        places, at = last_of_each(rows)
-        offsets, text = replaced(old, places, new, at)
-        data.resize((len(text),))
-        data[...] = text
-        ends.resize((end + 1,))
-        ends[...] = offsets
+        column = ColumnArrays([ends, data], [], _TEXT_BYTES_MAX)
+        column.truncate(end)
+        column.write_at(rows, [np.concatenate([np.zeros(1, np.int64), part.items]), cast("Any", part.text)])
 
     def _mask_of(self, column: Described, part: Encoded, rows: int) -> str | None:
         """Return the key of the mask of a column, which is made if need be; None if all values are there."""

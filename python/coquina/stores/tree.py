@@ -294,7 +294,7 @@ class Store(Group):
     """An open store: its top group. `with cq.open("x.b2z") as store:` closes it.
 
     kind: "TreeStore", "DictStore" or "EmbedStore", as python-blosc2 calls them.
-    remote: what reads a store that is far away, with counts of `requests` and `bytes_read`; else None.
+    remote: the reader of a store behind a URL, with counts of `requests` and `bytes_read`; else None.
     """
 
     __slots__ = ("remote",)
@@ -312,7 +312,7 @@ class Store(Group):
 
     @property
     def path(self) -> str | None:
-        """The absolute path of the file or directory; None for bytes and for what is far away."""
+        """The absolute path of the file or directory; None for bytes and for remote stores."""
         return self._contents.path
 
     @property

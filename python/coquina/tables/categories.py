@@ -14,7 +14,7 @@ import numpy as np
 from coquina.casting import is_missing
 from coquina.tables.column_encodings import codes_dtype, make_codes, put_categories
 from coquina.tables.columns import CategoricalColumn, Column, Stored
-from coquina.tables.stored_columns import FixedColumn, StoredColumn
+from coquina.tables.stored_columns import StoredColumn
 from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
@@ -106,4 +106,4 @@ def _of(column: StoredColumn, old: CategoricalColumn, categories: list[Any], cod
     values: Any = np.array(categories, shown)
     made = CategoricalColumn(old.name, Stored(codes, codes.dtype), values, old.ordered)
     listed = tuple(values) if values.dtype.kind in "mM" else tuple(values.tolist())
-    return FixedColumn(column.path, replace(column.spec, categories=listed), made, [codes])
+    return StoredColumn(column.path, replace(column.spec, categories=listed), made, [codes])

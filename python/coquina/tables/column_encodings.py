@@ -28,7 +28,7 @@ from coquina.tables.columns import (
 )
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.loaded_text import LoadedStringColumn
-from coquina.tables.stored_columns import FixedColumn, LoadedColumn, StoredColumn, TextColumn
+from coquina.tables.stored_columns import LoadedColumn, StoredColumn, TextColumn
 from coquina.tables.time_columns import known_zone
 from coquina.tables.values import TEXT
 
@@ -235,7 +235,7 @@ def _open_array(home: Home, path: str) -> StoredColumn:
     default = None if times is not None else _default(array)
     zone = column.zone if isinstance(column, DatetimeColumn) else None
     spec = ColumnSpec(path, column.dtype, enum=members, zone=zone, default=default)
-    return FixedColumn(path, spec, column, [array])
+    return StoredColumn(path, spec, column, [array])
 
 
 def times_dtype(home: Home, path: str, stored: np.dtype[Any]) -> np.dtype[Any] | None:
@@ -260,7 +260,7 @@ def _open_categorical(home: Home, path: str) -> StoredColumn:
     values = tuple(known) if known.dtype.kind in "mM" else tuple(known.tolist())
     dtype = TEXT if known.dtype.kind == "T" else known.dtype
     spec = ColumnSpec(path, dtype, nullable=True, categories=values, ordered=ordered)
-    return FixedColumn(path, spec, column, [codes])
+    return StoredColumn(path, spec, column, [codes])
 
 
 def _categories(home: Home, path: str) -> npt.NDArray[Any]:
@@ -282,7 +282,7 @@ def _open_nullable(home: Home, path: str) -> StoredColumn:
 def _nullable(path: str, values: Array, mask: Array) -> StoredColumn:
     column = NullableColumn(path, Stored(values, values.dtype), Stored(mask, mask.dtype))
     spec = ColumnSpec(path, column.dtype, nullable=True)
-    return FixedColumn(path, spec, column, [values, mask])
+    return StoredColumn(path, spec, column, [values, mask])
 
 
 def _open_awkward(home: Home, path: str) -> StoredColumn:
@@ -298,7 +298,7 @@ def _open_awkward(home: Home, path: str) -> StoredColumn:
     values = _array(home, f"{path}/{parts.data}", "biufc")
     if mask is None:
         column = NumberColumn(path, Stored(values, values.dtype))
-        return FixedColumn(path, ColumnSpec(path, column.dtype), column, [values])
+        return StoredColumn(path, ColumnSpec(path, column.dtype), column, [values])
     return _nullable(path, values, mask)
 
 

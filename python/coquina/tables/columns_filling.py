@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from coquina.tables.homes import Home
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.stored_columns import StoredColumn
-    from coquina.tables.text_rows import Items
 
 _ROWS = 1 << 18
 
@@ -66,19 +65,17 @@ def missing_values(spec: ColumnSpec) -> Any:
     return np.array(np.nan if spec.dtype.kind in "fc" else 0, spec.dtype)[()]
 
 
-def written_anew(home: Home, column: StoredColumn, parts: Iterator[Items], storage: Storage) -> StoredColumn:
-    """Return a column whose arrays are made anew of what goes behind one another."""
+def written_anew(home: Home, column: StoredColumn, storage: Storage) -> StoredColumn:
+    """Return a column whose arrays are copied to new ones, stored in another way."""
     path, temporary = column.path, f"{column.path}~"
     while home.kind(temporary) is not None:
         temporary += "~"
     made = make_column(home, temporary, column.spec, storage)
     try:
-        appender = home.appender(made.arrays)
-        try:
-            for items in parts:
-                appender.append(items)
-        finally:
-            appender.close()
+        for new, old in zip(made.arrays, column.arrays, strict=True):
+            # Of text there is a first offset.
+            for start in range(len(new), len(old), _ROWS):
+                new.append(old[start : start + _ROWS])
         if home.file is None:
             # In a directory each array has attributes of its own.
             for new, old in zip(made.arrays, column.arrays, strict=True):

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from coquina.tables.homes import Appender, Home
     from coquina.tables.layout import Batch
-    from coquina.tables.stored_columns import StoredColumn
-    from coquina.tables.text_rows import Items
+    from coquina.tables.stored_columns import Items, StoredColumn
 
 #: What was appended is flushed when there are more bytes of it, or of a chunk of all columns if that is more.
 BUFFER_BYTES = 1 << 20
@@ -318,7 +317,8 @@ class GrowingColumns(Layout):
         """End appending, and cut off what a killed writer left."""
         self._end_appending()
         if self.home.rows_max is not None:
-            self._cut_off(self._rows)
+            with self.home.transaction():
+                self._cut_off(self._rows)
 
     def undone(self) -> None:
         """Show the last commit again after a change of the home was undone by others."""

@@ -22,15 +22,13 @@ from coquina.tables.columns_growing import GrowingColumns
 from coquina.tables.homes import Hdf5Home, Home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import numpy.typing as npt
 
     from coquina.hdf5.groups import Group
     from coquina.lossy import Lossy
     from coquina.tables.layout import Batch, ColumnSpec, Schema
-    from coquina.tables.stored_columns import StoredColumn
-    from coquina.tables.text_rows import Items
 
 
 _DEFAULT = Storage()
@@ -136,12 +134,12 @@ class ColumnsLayout(GrowingColumns):
         encoded = {name: self._all[name].encoded(values) for name, values in batch.items()}
         with self.changing():
             for name, items in encoded.items():
-                self._all[name].write(start, items, self._write_anew)
+                self._all[name].write(start, rows, items)
 
     def write_at(self, rows: npt.NDArray[Any], batch: Batch) -> None:
         """Overwrite these rows, in the columns that `batch` has; see `write`."""
         count = self._prepare_write(batch)
-        places = np.asarray(rows, np.intp)
+        places = np.asarray(rows, np.int64)
         places = np.where(places < 0, places + self._rows, places)
         if batch and len(places) != count:
             raise ValueError(f"write: {count} values for {len(places)} rows")
@@ -150,7 +148,7 @@ class ColumnsLayout(GrowingColumns):
         encoded = {name: self._all[name].encoded(values) for name, values in batch.items()}
         with self.changing():
             for name, items in encoded.items():
-                self._all[name].write_at(places, items, self._write_anew)
+                self._all[name].write_at(places, items)
 
     def resize(self, nrows: int) -> None:
         """Keep the first `nrows` rows; new ones, if it is more, are defaults, or null where that can be."""
@@ -190,7 +188,7 @@ class ColumnsLayout(GrowingColumns):
         storage = replace(self.storage, chunks=wanted.chunks)
         with self.changing():
             for name, one in list(self._all.items()):
-                self._all[name] = written_anew(self.home, one, one.parts(self._rows), storage)
+                self._all[name] = written_anew(self.home, one, storage)
                 set_length(self.home, self._all[name], self._rows)
             names.put_table(self.home, storage, self.title)
         self.storage = storage
@@ -201,20 +199,14 @@ class ColumnsLayout(GrowingColumns):
         self._check_writable()
         self._check_sizable()
         self._settle()
-        gone = np.unique(np.asarray(rows, np.intp))
+        gone = np.unique(np.asarray(rows, np.int64))
         if len(gone) and not 0 <= int(gone[0]) <= int(gone[-1]) < self._rows:
             raise IndexError(f"delete: rows {gone[0]} to {gone[-1]} of {self._rows}")
-
-        def kept(start: int, stop: int) -> npt.NDArray[np.bool_]:
-            stays = np.ones(stop - start, np.bool_)
-            first, last = np.searchsorted(gone, [start, stop])
-            stays[gone[first:last] - start] = False
-            return stays
 
         with self.changing():
             if len(gone):
                 for one in self._all.values():
-                    one.keep(kept, self._rows)
+                    one.remove(gone, self._rows)
                 self._cut_off(self._rows - len(gone))
 
     def add_column(self, spec: ColumnSpec, values: Any = None) -> None:
@@ -292,10 +284,6 @@ class ColumnsLayout(GrowingColumns):
         self._settle()
         self._extend_categories(batch)
         return rows
-
-    def _write_anew(self, column: StoredColumn, items: Iterator[Items]) -> None:
-        self._all[column.path] = written_anew(self.home, column, items, self.storage)
-        self._changed()
 
     def _clear(self, name: str) -> None:
         """Remove what a killed writer left where a column is to be."""

@@ -133,6 +133,14 @@ def cut(plan: Plan, columns: dict[str, Column], rows: int | None) -> Iterator[tu
         )
 
 
+def sliced(plan: Plan, columns: dict[str, Column], rows: int) -> Iterator[tuple[int, Batch]]:
+    """Yield the rows of a plan as soon as some are found, `rows` at a time at most."""
+    for found in pieces(plan, columns, first=rows):
+        for at in range(0, found.matched, rows):
+            count = min(rows, found.matched - at)
+            yield count, {path: values[at : at + count] for path, values in found.values.items()}
+
+
 def row_numbers(plan: Plan) -> npt.NDArray[np.int64]:
     """Return the numbers of a plan's rows."""
     if plan.order:

@@ -173,7 +173,16 @@ class Queries:
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows, records of NumPy; many are read at a time."""
         refuse_constructor()
-        return (row for batch in self.batches(1 << 14) for row in batch)
+        return (row for batch in self._batches_soon() for row in batch)
+
+    def _batches_soon(self) -> Iterator[Values]:
+        """Iterate over the rows as structured arrays of up to 16,384 rows, as soon as there are any."""
+        plan = self._query()
+        if (whole := plan.records) is not None:
+            return (values[""] for _, values in gathering.sliced(plan, {"": whole}, 1 << 14))
+        shape = plan.row_shape(None)
+        found = gathering.sliced(plan, shape.columns, 1 << 14)
+        return (records(shape, values, count) for count, values in found)
 
     def to_arrow(self, columns: Names = None) -> Any:
         """Return the rows as a `pyarrow.Table`."""

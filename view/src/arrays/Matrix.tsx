@@ -85,7 +85,7 @@ export function Matrix({ place, roles, x, y, isDecoded, isComplex, isNumber, onR
         label="Values"
         rows={rows}
         widths={Array.from({ length: Math.min(columns, 100_000) }, () => (isComplex ? 170 : isNumber ? 104 : columns > 1 ? 160 : 420))}
-        headWidth={84}
+        headWidth={Math.max(84, format.whole(rows).length * 8 + 24)}
         head={(column) => <span className={isNumber ? "name number" : "name"}>{across ? format.whole(across.start + column) : "value"}</span>}
         rowLabel={(row) => (down ? format.whole(down.start + row) : "")}
         cell={cell}

@@ -91,6 +91,8 @@ fn kept_chunks(old: &Reader, typesize: usize) -> (usize, usize) {
         let chunk_bytes = chunk_bytes.max(default);
         return (usize::from(old.nbytes() == chunk_bytes as u64), chunk_bytes);
     }
-    let full = old.nbytes() / chunk_bytes as u64;
-    (usize::try_from(full).unwrap_or(usize::MAX), chunk_bytes)
+    let full = usize::try_from(old.nbytes() / chunk_bytes as u64).unwrap_or(usize::MAX);
+    // A last chunk that is larger than the others, as version 1 has it, does not stay.
+    let is_larger = old.nbytes() > old.nchunks() as u64 * chunk_bytes as u64;
+    (full.min(old.nchunks() - usize::from(is_larger)), chunk_bytes)
 }

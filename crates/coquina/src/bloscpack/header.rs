@@ -1,4 +1,4 @@
-//! The 32 bytes at the front of a Bloscpack file, and the places that follow from them.
+//! The header of a Bloscpack file, and the places that follow from it.
 //!
 //! Source: `docs/formats/bloscpack.md`, "Header".
 
@@ -8,6 +8,8 @@ use crate::base::error::{Error, Result};
 
 /// Bytes of the header.
 pub(super) const HEADER_BYTES: usize = 32;
+/// Bytes of the header of version 1. A chunk has as many at least, so no file is shorter than [`HEADER_BYTES`].
+const HEADER_BYTES_1: usize = 16;
 /// Bytes of an entry of the offsets.
 pub(super) const OFFSET_BYTES: usize = 8;
 /// Uncompressed bytes of a chunk unless told otherwise.
@@ -39,6 +41,8 @@ pub struct Header {
     pub nchunks: Option<u64>,
     /// Spare entries of the offsets.
     pub spare_chunks: u64,
+    /// Bytes of the header itself.
+    pub(super) bytes: usize,
 }
 
 impl Header {
@@ -52,11 +56,15 @@ impl Header {
             return Err(Error::corrupt("magic: not a Bloscpack file"));
         }
         let version = r.u8("version")?;
-        if version != VERSION {
-            return Err(Error::unsupported(format!("version {version} of Bloscpack: takes {VERSION}")));
+        if version == 1 {
+            return Self::parse_1(r);
+        }
+        if version != 2 && version != VERSION {
+            return Err(Error::unsupported(format!("version {version} of Bloscpack: takes 1 to {VERSION}")));
         }
         let options = r.u8("options")?;
-        if options & !(OPTION_OFFSETS | OPTION_METADATA) != 0 {
+        let known_options = if version == 2 { OPTION_OFFSETS } else { OPTION_OFFSETS | OPTION_METADATA };
+        if options & !known_options != 0 {
             return Err(Error::corrupt(format!("options: {options:#04x} has unknown bits")));
         }
         Ok(Self {
@@ -67,7 +75,28 @@ impl Header {
             chunk_bytes: known("chunk_size", r.i32_le("chunk_size")?.into())?,
             last_chunk_bytes: known("last_chunk", r.i32_le("last_chunk")?.into())?,
             nchunks: known("nchunks", r.i64_le("nchunks")?)?,
-            spare_chunks: known("max_app_chunks", r.i64_le("max_app_chunks")?)?.unwrap_or(0),
+            spare_chunks: match version {
+                // These bytes were reserved, and mean nothing.
+                2 => 0,
+                _ => known("max_app_chunks", r.i64_le("max_app_chunks")?)?.unwrap_or(0),
+            },
+            bytes: HEADER_BYTES,
+        })
+    }
+
+    /// Version 1 says how many chunks there are, and nothing else.
+    fn parse_1(mut r: ByteReader<'_>) -> Result<Self> {
+        let _reserved: [u8; 3] = r.array("reserved")?;
+        Ok(Self {
+            has_offsets: false,
+            has_metadata: false,
+            checksum: checksum::by_id(0)?,
+            typesize: 0,
+            chunk_bytes: None,
+            last_chunk_bytes: None,
+            nchunks: known("nchunks", r.i64_le("nchunks")?)?,
+            spare_chunks: 0,
+            bytes: HEADER_BYTES_1,
         })
     }
 

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::header::{HEADER_BYTES, Header, OFFSET_BYTES};
+use super::header::{Header, OFFSET_BYTES};
 use super::metadata;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
@@ -41,7 +41,7 @@ impl Reader {
     pub fn open(source: Box<dyn ReadAt>, limits: Limits) -> Result<Self> {
         let file_bytes = source.len()?;
         let header = Header::read(&read_array(&*source, 0)?)?;
-        let mut at = HEADER_BYTES as u64;
+        let mut at = header.bytes as u64;
         let mut metadata = None;
         if header.has_metadata {
             let meta = metadata::Header::read(&read_array(&*source, at)?)?;
@@ -253,11 +253,15 @@ impl Reader {
     /// Which bytes of which chunk go to which part of `out`.
     fn cut<'o>(&self, start: u64, out: &'o mut [u8]) -> Vec<(usize, usize, &'o mut [u8])> {
         let (mut at, mut left, mut parts) = (start, out, Vec::new());
+        let last = self.places.len() as u64 - 1;
         while !left.is_empty() {
-            let skip = at % self.chunk_bytes;
-            let room = usize::try_from(self.chunk_bytes - skip).unwrap_or(usize::MAX).min(left.len());
-            let (part, rest) = left.split_at_mut(room);
-            let number = usize::try_from(at / self.chunk_bytes).unwrap_or(usize::MAX);
+            // In files of version 1 the last chunk may be the largest one.
+            let number = (at / self.chunk_bytes).min(last);
+            let skip = at - number * self.chunk_bytes;
+            let room = if number == last { u64::MAX } else { self.chunk_bytes - skip };
+            let (part, rest) = left.split_at_mut(usize::try_from(room).unwrap_or(usize::MAX).min(left.len()));
+            let room = part.len();
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
             parts.push((number, usize::try_from(skip).unwrap_or(usize::MAX), part));
             (at, left) = (at + room as u64, rest);
         }

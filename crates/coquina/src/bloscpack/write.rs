@@ -9,7 +9,7 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::checksum::{CHECKSUMS, Checksum};
-use super::header::{CHUNK_BYTES_DEFAULT, CHUNK_BYTES_MAX, Header};
+use super::header::{CHUNK_BYTES_DEFAULT, CHUNK_BYTES_MAX, HEADER_BYTES, Header};
 use super::metadata;
 use crate::base::error::{Error, Result};
 use crate::base::io::{Existing, NewFile, ReadAt};
@@ -115,6 +115,7 @@ impl Options {
             last_chunk_bytes: Some(last),
             nchunks: Some(nchunks),
             spare_chunks: if self.offsets { SPARE_FACTOR * nchunks } else { 0 },
+            bytes: HEADER_BYTES,
         }
     }
 }

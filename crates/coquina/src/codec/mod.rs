@@ -13,6 +13,7 @@ mod frequencies;
 mod lz4;
 mod ndlz;
 mod noise;
+pub(crate) mod predict;
 mod snappy;
 mod zfp;
 mod zlib;
@@ -38,6 +39,7 @@ pub static CODECS: &[&dyn Codec] = &[
     &zfp::ACCURACY,
     &zfp::PRECISION,
     &zfp::RATE,
+    &predict::Predict,
 ];
 
 /// The highest level of every codec; 0 stores without compressing.

@@ -42,6 +42,7 @@ fn ids_and_names_are_those_of_the_format_for_ever() {
         (33, 6, "zfp_accuracy"),
         (34, 6, "zfp_precision"),
         (35, 6, "zfp_rate"),
+        (224, 6, "predict"),
     ];
     assert_eq!(rows, known);
     for codec in CODECS {

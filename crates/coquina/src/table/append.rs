@@ -8,6 +8,7 @@ use super::part::PartRows;
 use super::schema::ColumnType;
 use super::values::Values;
 use crate::base::error::{Error, Result};
+use crate::base::pool::Job;
 
 /// Encoded rows of a column, by its place in the table.
 pub(super) struct Encoded {
@@ -65,7 +66,7 @@ impl Table {
         let written = self.change(|table| {
             table.settle()?;
             for (one, rows) in table.columns.stored.iter().zip(waiting.columns()) {
-                one.each(rows, |part, rows| part.append(rows))?;
+                one.each(rows, |part, rows| part.append(rows, &Job::default()))?;
             }
             table.rows += waiting.rows() as u64;
             Ok(())

@@ -14,6 +14,7 @@ use super::part::{count_of, pieces};
 use super::schema::{ColumnSpec, ColumnType};
 use super::values::Values;
 use crate::base::error::{Error, Result};
+use crate::base::pool::Job;
 
 impl Table {
     /// Puts a column behind the last. The rows that there are get its default; without one they are missing where values
@@ -26,12 +27,12 @@ impl Table {
         self.add(spec, |table, made| {
             let rows = table.rows;
             let Some(value) = usual_value(spec)? else {
-                return made.all(|part| part.grow(rows)).map(|()| None);
+                return made.all(|part| part.grow(rows, &Job::default())).map(|()| None);
             };
             let made = table.with_categories(made, &value)?;
             for piece in pieces(0, rows) {
                 let values = taken(&value, &vec![0; count_of(piece.end - piece.start)?])?;
-                made.each(&made.encode(&values)?, |part, rows| part.append(rows))?;
+                made.each(&made.encode(&values)?, |part, rows| part.append(rows, &Job::default()))?;
             }
             Ok(Some(made))
         })
@@ -51,7 +52,7 @@ impl Table {
         }
         self.add(spec, |table, made| {
             let made = table.with_categories(made, &values)?;
-            made.each(&made.encode(&values)?, |part, rows| part.append(rows))?;
+            made.each(&made.encode(&values)?, |part, rows| part.append(rows, &Job::default()))?;
             Ok(Some(made))
         })
     }

@@ -4,6 +4,7 @@ use super::append::Encoded;
 use super::batch::Batch;
 use super::handle::Table;
 use crate::base::error::{Error, Result};
+use crate::base::pool::Job;
 
 impl Table {
     /// Overwrites rows from `start` on, in the columns that the batch has.
@@ -20,7 +21,8 @@ impl Table {
             return Err(self.placed(error));
         }
         self.write_encoded(batch, |one, table| {
-            table.columns.stored[one.column].each(&one.rows, |part, rows| part.write(start, rows))
+            table.columns.stored[one.column]
+                .each(&one.rows, |part, rows| part.write(start, rows, &Job::default()))
         })
     }
 
@@ -39,7 +41,8 @@ impl Table {
             return Ok(());
         }
         self.write_encoded(batch, |one, table| {
-            table.columns.stored[one.column].each(&one.rows, |part, given| part.write_at(rows, given))
+            table.columns.stored[one.column]
+                .each(&one.rows, |part, given| part.write_at(rows, given, &Job::default()))
         })
     }
 
@@ -59,7 +62,11 @@ impl Table {
         self.change(|table| {
             table.settle()?;
             let rows = table.rows;
-            table.columns.stored.iter().try_for_each(|one| one.all(|part| part.remove(&gone, rows)))?;
+            table
+                .columns
+                .stored
+                .iter()
+                .try_for_each(|one| one.all(|part| part.remove(&gone, rows, &Job::default())))?;
             table.rows -= gone.len() as u64;
             Ok(())
         })
@@ -74,9 +81,9 @@ impl Table {
         self.prepare_resize()?;
         self.change(|table| {
             table.settle()?;
-            let before = table.rows;
+            let (before, job) = (table.rows, Job::default());
             table.columns.stored.iter().try_for_each(|one| {
-                one.all(|part| if rows < before { part.truncate(rows) } else { part.grow(rows) })
+                one.all(|part| if rows < before { part.truncate(rows, &job) } else { part.grow(rows, &job) })
             })?;
             table.rows = rows;
             Ok(())

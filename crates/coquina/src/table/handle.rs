@@ -16,6 +16,7 @@ use super::schema::{ColumnSpec, Schema};
 use super::storage::TableStorage;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::json::JsonObject;
+use crate::base::pool::Job;
 
 /// Appended rows are flushed when they are more bytes than this, or than a chunk of all columns if that is more.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -295,7 +296,10 @@ impl Table {
     pub(super) fn settle(&mut self) -> Result<()> {
         if !self.is_settled {
             let rows = self.rows;
-            self.columns.stored.iter().try_for_each(|one| one.all(|part| part.truncate(rows)))?;
+            self.columns
+                .stored
+                .iter()
+                .try_for_each(|one| one.all(|part| part.truncate(rows, &Job::default())))?;
             self.is_settled = true;
         }
         Ok(())

@@ -29,8 +29,16 @@ impl ItemPart {
         Window { offset: 0, bytes: self.array.typesize() }
     }
 
-    fn put(&self, selection: &Selection, values: Values<'_>) -> Result<()> {
-        self.array.write(selection, self.window(), values, &Job::default())
+    fn put(&self, selection: &Selection, values: Values<'_>, job: &Job<'_>) -> Result<()> {
+        self.array.write(selection, self.window(), values, job)
+    }
+
+    /// Overwrites the items of these rows, all of which are there.
+    pub(super) fn write_items(&self, rows: RowChoice<'_>, items: &[u8], job: &Job<'_>) -> Result<()> {
+        if rows.count()?.checked_mul(self.array.typesize()) != Some(items.len()) {
+            return Err(other_kind());
+        }
+        if items.is_empty() { Ok(()) } else { self.put(&rows.selection(), Values::Bytes(items), job) }
     }
 
     fn bytes<'r>(&self, rows: &'r PartRows) -> Result<&'r [u8]> {
@@ -40,10 +48,18 @@ impl ItemPart {
         }
     }
 
+    /// Fills `out` with the items of some rows.
+    pub(super) fn fill_by(&self, rows: RowChoice<'_>, out: &mut [u8], job: &Job<'_>) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        self.array.read(&rows.selection(), self.window(), out, job)
+    }
+
     /// The items of a range.
-    fn read(&self, start: u64, end: u64) -> Result<Vec<u8>> {
+    fn read(&self, start: u64, end: u64, job: &Job<'_>) -> Result<Vec<u8>> {
         let mut out = vec![0; count_of(end - start)?.saturating_mul(self.array.typesize())];
-        self.fill(RowChoice::Range { start, end }, &mut out)?;
+        self.fill_by(RowChoice::Range { start, end }, &mut out, job)?;
         Ok(out)
     }
 }
@@ -53,60 +69,59 @@ impl Part for ItemPart {
         vec![&self.array]
     }
 
-    fn rows(&self) -> Result<u64> {
+    fn rows(&self, _job: &Job<'_>) -> Result<u64> {
         Ok(self.len())
     }
 
-    fn append(&self, rows: &PartRows) -> Result<()> {
+    fn append(&self, rows: &PartRows, job: &Job<'_>) -> Result<()> {
         let bytes = self.bytes(rows)?;
-        self.array.append(0, rows.len() as u64, Values::Bytes(bytes), &Job::default())
+        self.array.append(0, rows.len() as u64, Values::Bytes(bytes), job)
     }
 
-    fn write(&self, start: u64, rows: &PartRows) -> Result<()> {
+    fn write(&self, start: u64, rows: &PartRows, job: &Job<'_>) -> Result<()> {
         let end = start.saturating_add(rows.len() as u64);
-        self.put(&RowChoice::Range { start, end }.selection(), Values::Bytes(self.bytes(rows)?))
+        self.write_items(RowChoice::Range { start, end }, self.bytes(rows)?, job)
     }
 
-    fn write_at(&self, places: &[u64], rows: &PartRows) -> Result<()> {
-        self.put(&RowChoice::List(places).selection(), Values::Bytes(self.bytes(rows)?))
+    fn write_at(&self, places: &[u64], rows: &PartRows, job: &Job<'_>) -> Result<()> {
+        self.write_items(RowChoice::List(places), self.bytes(rows)?, job)
     }
 
-    fn remove(&self, gone: &[u64], rows: u64) -> Result<()> {
+    fn remove(&self, gone: &[u64], rows: u64, job: &Job<'_>) -> Result<()> {
         let size = self.array.typesize();
-        let Some(&first) = gone.first() else { return self.truncate(rows) };
+        let Some(&first) = gone.first() else { return self.truncate(rows, job) };
         let mut to = first;
         for piece in pieces(first, rows) {
-            let items = self.read(piece.start, piece.end)?;
-            let stays = staying(&piece, gone);
-            let kept: Vec<u8> =
-                stays.iter().flat_map(|&row| &items[row * size..(row + 1) * size]).copied().collect();
-            if !kept.is_empty() {
-                self.write(to, &PartRows::items(size, kept))?;
+            let mut items = self.read(piece.start, piece.end, job)?;
+            let mut kept = 0;
+            for run in staying(&piece, gone) {
+                let (start, count) = (run.start * size, run.len() * size);
+                items.copy_within(start..start + count, kept);
+                kept += count;
             }
-            to += stays.len() as u64;
+            let end = to + (kept / size) as u64;
+            self.write_items(RowChoice::Range { start: to, end }, &items[..kept], job)?;
+            to = end;
         }
-        self.truncate(to)
+        self.truncate(to, job)
     }
 
-    fn truncate(&self, rows: u64) -> Result<()> {
-        if self.len() > rows { self.array.resize(&[rows], &Job::default()) } else { Ok(()) }
+    fn truncate(&self, rows: u64, job: &Job<'_>) -> Result<()> {
+        if self.len() > rows { self.array.resize(&[rows], job) } else { Ok(()) }
     }
 
-    fn grow(&self, rows: u64) -> Result<()> {
+    fn grow(&self, rows: u64, job: &Job<'_>) -> Result<()> {
         let before = self.len();
         if rows <= before {
             return Ok(());
         }
-        self.array.resize(&[rows], &Job::default())?;
+        self.array.resize(&[rows], job)?;
         let Some(item) = &self.new_item else { return Ok(()) };
-        self.put(&RowChoice::range(before..rows).selection(), Values::Uniform(item))
+        self.put(&RowChoice::range(before..rows).selection(), Values::Uniform(item), job)
     }
 
     fn fill(&self, rows: RowChoice<'_>, out: &mut [u8]) -> Result<()> {
-        if out.is_empty() {
-            return Ok(());
-        }
-        self.array.read(&rows.selection(), self.window(), out, &Job::default())
+        self.fill_by(rows, out, &Job::default())
     }
 
     fn texts(&self, _rows: RowChoice<'_>) -> Result<Texts> {

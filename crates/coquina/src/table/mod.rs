@@ -45,6 +45,7 @@ mod change_rows;
 mod change_selected;
 mod changes;
 mod column;
+mod column_arrays;
 mod columns;
 mod data;
 mod directory;
@@ -71,6 +72,7 @@ mod values;
 pub use batch::Batch;
 pub use changes::Changes;
 pub use column::Column;
+pub use column_arrays::{ColumnArrays, ItemArray, RowItems, TextArrays};
 pub use columns::Skipped;
 pub use data::Data;
 pub use directory::{

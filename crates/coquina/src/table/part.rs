@@ -122,25 +122,25 @@ pub(crate) trait Part: Send + Sync {
     fn arrays(&self) -> Vec<&Arc<Array>>;
 
     /// How many rows all of its arrays have.
-    fn rows(&self) -> Result<u64>;
+    fn rows(&self, job: &Job<'_>) -> Result<u64>;
 
     /// Puts rows behind the last.
-    fn append(&self, rows: &PartRows) -> Result<()>;
+    fn append(&self, rows: &PartRows, job: &Job<'_>) -> Result<()>;
 
     /// Overwrites rows from `start` on, all of which are there.
-    fn write(&self, start: u64, rows: &PartRows) -> Result<()>;
+    fn write(&self, start: u64, rows: &PartRows, job: &Job<'_>) -> Result<()>;
 
     /// Overwrites these rows, all of which are there; of several values for one the last stays.
-    fn write_at(&self, places: &[u64], rows: &PartRows) -> Result<()>;
+    fn write_at(&self, places: &[u64], rows: &PartRows, job: &Job<'_>) -> Result<()>;
 
     /// Closes the gaps of rows that go, which ascend; of the first `rows` rows, behind which nothing is left.
-    fn remove(&self, gone: &[u64], rows: u64) -> Result<()>;
+    fn remove(&self, gone: &[u64], rows: u64, job: &Job<'_>) -> Result<()>;
 
     /// Keeps the first `rows` rows.
-    fn truncate(&self, rows: u64) -> Result<()>;
+    fn truncate(&self, rows: u64, job: &Job<'_>) -> Result<()>;
 
     /// Adds rows, up to so many: zeros, empty texts, or what the part has for none.
-    fn grow(&self, rows: u64) -> Result<()>;
+    fn grow(&self, rows: u64, job: &Job<'_>) -> Result<()>;
 
     /// Fills `out` with the items of some rows.
     fn fill(&self, rows: RowChoice<'_>, out: &mut [u8]) -> Result<()>;
@@ -163,22 +163,30 @@ pub(super) fn damage_of(array: &Array) -> Result<Vec<String>> {
     Ok(found.into_iter().map(|damage| format!("chunk {}: {}", damage.chunk, damage.error)).collect())
 }
 
-/// The pieces that rows are cut into.
+/// The pieces that rows are cut into. They end where blocks mostly do, so that few are decoded twice.
 pub(super) fn pieces(start: u64, stop: u64) -> impl Iterator<Item = Range<u64>> {
     let mut low = start;
     std::iter::from_fn(move || {
-        let piece = low..stop.min(low.saturating_add(PIECE_ROWS));
+        let piece = low..stop.min((low - low % PIECE_ROWS).saturating_add(PIECE_ROWS));
         low = piece.end;
         (!piece.is_empty()).then_some(piece)
     })
 }
 
-/// Which rows of a range stay, as places in it: all but those of an ascending list.
-pub(super) fn staying(range: &Range<u64>, gone: &[u64]) -> Vec<usize> {
-    let from = gone.partition_point(|&row| row < range.start);
-    let to = gone.partition_point(|&row| row < range.end);
-    let mut gone = gone[from..to].iter().peekable();
-    let stays = |&row: &u64| gone.next_if(|&&gone| gone == row).is_none();
-    let first = range.start;
-    range.clone().filter(stays).filter_map(|row| usize::try_from(row - first).ok()).collect()
+/// The runs of rows of a range that stay, as places in it: between those of an ascending list, each of which is there
+/// once.
+pub(super) fn staying<'g>(
+    range: &Range<u64>,
+    gone: &'g [u64],
+) -> impl Iterator<Item = Range<usize>> + use<'g> {
+    let Range { start, end } = *range;
+    let gone = &gone[gone.partition_point(|&row| row < start)..gone.partition_point(|&row| row < end)];
+    let place = move |row: u64| usize::try_from(row - start).unwrap_or(usize::MAX);
+    let mut low = 0;
+    let ends = gone.iter().copied().map(place).chain([place(end)]);
+    ends.filter_map(move |end| {
+        let run = low..end;
+        low = end + 1;
+        (!run.is_empty()).then_some(run)
+    })
 }

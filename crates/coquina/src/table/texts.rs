@@ -38,8 +38,11 @@ impl Texts {
         Ok(made)
     }
 
-    /// As [`Texts::new`], of bytes that may be no UTF-8.
-    pub(crate) fn placed(offsets: Vec<i64>, bytes: Vec<u8>) -> Result<Self> {
+    /// As [`Texts::new`], of bytes that may be no UTF-8: [`Texts::get`] has nothing for such a text.
+    ///
+    /// # Errors
+    /// `Corrupt` for offsets that do not rise or are no places in the bytes.
+    pub fn placed(offsets: Vec<i64>, bytes: Vec<u8>) -> Result<Self> {
         let end = i64::try_from(bytes.len())
             .map_err(|_| Error::limit("texts of more bytes than can be counted"))?;
         let rises = offsets.windows(2).all(|pair| pair[0] <= pair[1]);

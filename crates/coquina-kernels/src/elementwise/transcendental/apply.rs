@@ -11,6 +11,8 @@ use crate::types::Type;
 
 /// Items that are looked at for hard arguments at a time.
 const GROUP: usize = 1024;
+/// Of a group that has some, items whose hard arguments are dealt with at a time.
+const PART: usize = 64;
 
 /// A function of one number. A NaN is dealt with before.
 pub(super) trait Unary {
@@ -23,7 +25,8 @@ pub(super) trait Unary {
         false
     }
 
-    /// The function for hard arguments.
+    /// The function for hard arguments, without branches.
+    #[inline(always)]
     fn hard(x: f64) -> f64 {
         Self::value(x)
     }
@@ -150,12 +153,50 @@ fn unary_body<T: Float, F: Unary>(x: &[T], out: &mut [T]) {
     }
 }
 
-#[cold]
-#[inline(never)]
+/// Puts the function's values at the places of hard arguments.
+///
+/// Most are fill values: then those of a part are equal, mostly to those of the part before, and one value serves all.
+#[inline(always)]
 fn replace_hard<T: Float, F: Unary>(x: &[T], out: &mut [T]) {
+    let (mut known, mut value) = (0, T::rounded(0.0));
+    for (out, x) in out.chunks_mut(PART).zip(x.chunks(PART)) {
+        let (mut least, mut most) = (u64::MAX, 0);
+        for x in x {
+            let (bits, is_hard) = (x.wide().to_bits(), F::is_hard(x.wide()));
+            least = least.min(if is_hard { bits } else { u64::MAX });
+            most = most.max(if is_hard { bits } else { 0 });
+        }
+        if least < most {
+            replace_each::<T, F>(x, out);
+        } else if least == most {
+            if known != most {
+                (known, value) = (most, T::rounded(F::hard(f64::from_bits(most))));
+            }
+            for (out, x) in out.iter_mut().zip(x) {
+                *out = if F::is_hard(x.wide()) { value } else { *out };
+            }
+        }
+    }
+}
+
+/// The same for arguments that differ: they stand together while their values are computed.
+#[inline(always)]
+fn replace_each<T: Float, F: Unary>(x: &[T], out: &mut [T]) {
+    let mut hard = [0.0_f64; PART + 1];
+    let mut count = 0;
+    for x in x {
+        hard[count] = x.wide();
+        count += usize::from(F::is_hard(x.wide()));
+    }
+    for value in &mut hard[..count] {
+        *value = F::hard(*value);
+    }
+    let mut values = hard.iter();
     for (out, x) in out.iter_mut().zip(x) {
-        if F::is_hard(x.wide()) {
-            *out = T::rounded(F::hard(x.wide()));
+        if F::is_hard(x.wide())
+            && let Some(value) = values.next()
+        {
+            *out = T::rounded(*value);
         }
     }
 }

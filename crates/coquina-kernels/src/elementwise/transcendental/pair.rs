@@ -35,12 +35,6 @@ impl Pair {
         Self { high, low: (a - (high - of_b)) + (b - of_b) }
     }
 
-    /// `a * b`, to some 75 bits, not tidy; `high` has 52 bits at most.
-    #[inline(always)]
-    pub(super) fn product(a: f64, b: f64) -> Self {
-        Self::new(a, 0.0).times(Self::new(b, 0.0))
-    }
-
     /// `a * a`, to some 75 bits, not tidy; `high` has 52 bits at most.
     #[inline(always)]
     pub(super) fn square(a: f64) -> Self {

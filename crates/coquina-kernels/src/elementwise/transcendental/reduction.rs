@@ -3,12 +3,12 @@
 //! In: an angle. Out: a whole number `k`, of which the last two bits count, and the angle less `k pi / 2`, from about
 //! `-pi / 4` to `pi / 4`, to some 100 bits.
 //! Method: up to [`LIMIT`], subtraction of pi / 2 in four parts (Cody and Waite); beyond, a product with the bits of
-//! 2 / pi that matter, in whole numbers (Payne and Hanek).
+//! 2 / pi that matter (Payne and Hanek).
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-use super::pair::Pair;
-use super::steps::ROUND;
+use super::pair::{Pair, top};
+use super::steps::{MAGNITUDE, ROUND};
 
 /// Angles from here on are for [`reduce_large`].
 pub(super) const LIMIT: f64 = 262_144.0;
@@ -50,8 +50,20 @@ pub(super) fn reduce_short(x: f64) -> (u64, f64) {
     (shifted.to_bits(), (x - quarters * PARTS[0]) - quarters * (PARTS[1] + PARTS[2]))
 }
 
+/// 64 zero bits, the bits of 2 / pi after the point, and zeros: at every 32nd bit the next 64.
+const TWO_OVER_PI: [u64; 64] = {
+    let mut windows = [0; 64];
+    let mut at = 0;
+    while at < 2 * BITS.len() {
+        let (word, next) = (BITS[at / 2], if at / 2 + 1 < BITS.len() { BITS[at / 2 + 1] } else { 0 });
+        windows[at] = if at % 2 == 0 { word } else { word << 32 | next >> 32 };
+        at += 1;
+    }
+    windows
+};
+
 /// 64 zero bits, and the bits of 2 / pi after the point.
-const TWO_OVER_PI: [u64; 21] = [
+const BITS: [u64; 21] = [
     0,
     0xA2F9_836E_4E44_1529,
     0xFC27_57D1_F534_DDC0,
@@ -75,43 +87,55 @@ const TWO_OVER_PI: [u64; 21] = [
     0xF0CF_BC20_9AF4_361D,
 ];
 
-/// Reduces a finite angle of [`LIMIT`] or more.
-#[expect(clippy::cast_possible_truncation, reason = "cuts words out of longer numbers")]
+/// Bits of 2 / pi that are multiplied at a time: their products with half of a mantissa are exact.
+const PART_BITS: usize = 26;
+
+/// Reduces an angle of [`LIMIT`] or more, without branches; of an infinite one it makes something.
+///
+/// `|x| = mantissa * 2^exponent`. The bits of 2 / pi before a place make multiples of four quarters, and 182 more
+/// are enough: seven parts, times the upper and the lower half of the mantissa.
+#[inline(always)]
 pub(super) fn reduce_large(x: f64) -> Reduced {
     const FRACTION: u64 = (1 << 52) - 1;
-    let bits = x.abs().to_bits();
-    let mantissa = u128::from((bits & FRACTION) | (FRACTION + 1));
-    // `|x| = mantissa * 2^exponent`, with an exponent of -34 or more. The bits of 2 / pi before `place` make
-    // multiples of four quarters, and 192 more are enough.
-    let exponent = (bits >> 52) as usize + 62 - 1075;
-    let place = exponent;
-    let window = |word: usize| {
-        let pair = u128::from(TWO_OVER_PI[place / 64 + word]) << 64
-            | u128::from(*TWO_OVER_PI.get(place / 64 + word + 1).unwrap_or(&0));
-        u128::from((pair << (place % 64) >> 64) as u64)
+    let bits = x.to_bits() & MAGNITUDE;
+    let mantissa = f64::from_bits((bits & FRACTION) | 1_f64.to_bits());
+    let upper = top(mantissa);
+    let lower = mantissa - upper;
+    let place = (bits >> 52).wrapping_sub(1075 - 62);
+    // Part `n` of 2 / pi, times such a power of two that its product with the mantissa counts quarters.
+    let part = |n: usize| {
+        let place = place.wrapping_add((n * PART_BITS) as u64);
+        let window = TWO_OVER_PI[(place >> 5) as usize & 63] << (place & 31);
+        // Of this float the lowest bit is that of the part.
+        let base = f64::from_bits((1023 + 80 - (n * PART_BITS) as u64) << 52);
+        f64::from_bits(base.to_bits() | window >> (64 - PART_BITS)) - base
     };
-    let low = mantissa * window(2);
-    let middle = mantissa * window(1) + (low >> 64);
-    let high = (mantissa * window(0) + (middle >> 64)) as u64;
-    // Two bits of quarters, then the fraction of one; as a signed number it is the nearest one's.
-    let fraction = u128::from(high) << 66 | u128::from(middle as u64) << 2 | u128::from(low as u64 >> 62);
-    let quarters = (high >> 62) + (fraction >> 127) as u64;
-    let is_negative = (fraction >> 127 == 1) != (x < 0.0);
-    let size = if fraction >> 127 == 1 { fraction.wrapping_neg() } else { fraction };
-    let rest = quarter_times(size);
-    Reduced {
-        quarters: if x < 0.0 { quarters.wrapping_neg() } else { quarters },
-        rest: if is_negative { -rest } else { rest },
+    let parts = [part(0), part(1), part(2), part(3), part(4), part(5), part(6)];
+    // The first product of the upper half is a multiple of eight. Those that may reach a quarter are split into
+    // quarters and a rest, and sums of the rests are exact.
+    let (mut quarters, mut high) = (0_u64, 0.0);
+    for product in [upper * parts[1], lower * parts[0], upper * parts[2], lower * parts[1]] {
+        let shifted = product + ROUND;
+        quarters = quarters.wrapping_add(shifted.to_bits());
+        high += product - (shifted - ROUND);
     }
-}
-
-/// `pi / 2 * fraction / 2^128`, for a fraction that is not 0.
-fn quarter_times(fraction: u128) -> Pair {
-    let zeros = fraction.leading_zeros();
-    let fraction = fraction << zeros;
-    let unit = 0.5_f64.powi(53 + zeros.cast_signed());
-    let high = (fraction >> 75) as f64 * unit;
-    let low = (fraction << 53 >> 75) as f64 * unit * 0.5_f64.powi(53);
-    let product = Pair::product(high, FRAC_PI_2);
-    product.plus_low(high * HALF_PI_REST + low * FRAC_PI_2).tidy()
+    let shifted = high + ROUND;
+    quarters = quarters.wrapping_add(shifted.to_bits());
+    high -= shifted - ROUND;
+    // Any of these may cancel those before it.
+    let third = Pair::sum(upper * parts[3], lower * parts[2]);
+    let fourth = Pair::sum(upper * parts[4], lower * parts[3]);
+    let tail = (upper * parts[5] + lower * parts[4]) + (upper * parts[6] + lower * parts[5]);
+    let first = Pair::sum(high, third.high);
+    let second = Pair::sum(third.low, fourth.high);
+    let middle = Pair::sum(first.low, second.high);
+    let sum = Pair::sum(first.high, middle.high);
+    let fraction = Pair::sum(sum.high, sum.low + (middle.low + (second.low + (fourth.low + tail))));
+    let product = fraction.times(Pair::new(FRAC_PI_2, HALF_PI_REST)).tidy();
+    // A negative angle has the opposite rest, and the opposite number of quarters.
+    let is_negative = x < 0.0;
+    Reduced {
+        quarters: if is_negative { quarters.wrapping_neg() } else { quarters },
+        rest: Pair::either(is_negative, -product, product),
+    }
 }

@@ -85,8 +85,10 @@ fn short_sine(x: f64, more: u64) -> f64 {
 }
 
 /// Reduces a large angle and applies a function; an infinite one has none.
+#[inline(always)]
 fn at_large(x: f64, function: impl Fn(Reduced) -> f64) -> f64 {
-    if x.is_infinite() { f64::NAN } else { function(reduce_large(x)) }
+    let value = function(reduce_large(x));
+    if x.is_infinite() { f64::NAN } else { value }
 }
 
 pub(super) struct Sin;
@@ -104,6 +106,7 @@ impl Unary for Sin {
         x.abs() >= LIMIT
     }
 
+    #[inline(always)]
     fn hard(x: f64) -> f64 {
         at_large(x, |angle| angle.turned_sine(0))
     }
@@ -128,6 +131,7 @@ impl Unary for Cos {
         x.abs() >= LIMIT
     }
 
+    #[inline(always)]
     fn hard(x: f64) -> f64 {
         at_large(x, |angle| angle.turned_sine(1))
     }
@@ -153,6 +157,7 @@ impl Unary for Tan {
         x.abs() >= LIMIT
     }
 
+    #[inline(always)]
     fn hard(x: f64) -> f64 {
         at_large(x, Reduced::tangent)
     }

@@ -64,10 +64,10 @@ impl BlockReader<'_> {
         })
     }
 
-    /// Reads all touched blocks if each is in the cache, of chunks that did not change since they were fetched, without
-    /// fetching any; whether they were.
-    pub(super) fn run_cached(&self) -> bool {
-        let Some(found) = self.at_hand() else { return false };
+    /// Reads all touched blocks if each is in the cache, on the calling thread; whether they were. `stored` says what
+    /// stands for a chunk, if that is known without fetching it.
+    pub(super) fn run_cached(&self, stored: impl Fn(u64) -> Option<Stored>) -> bool {
+        let Some(found) = self.at_hand(stored) else { return false };
         let mut groups = [0; AXES_MAX];
         let groups = &mut groups[..self.plan.axes.len()];
         let mut found = found.iter();
@@ -84,8 +84,7 @@ impl BlockReader<'_> {
     }
 
     /// What all touched blocks hold, in the order of the walk; `None` if one is not at hand.
-    fn at_hand(&self) -> Option<Vec<AtHand>> {
-        let prefetch = self.source.chunks.prefetch()?;
+    fn at_hand(&self, stored: impl Fn(u64) -> Option<Stored>) -> Option<Vec<AtHand>> {
         if self.plan.nblocks() > CACHED_BLOCKS_MAX {
             return None;
         }
@@ -93,7 +92,7 @@ impl BlockReader<'_> {
         let groups = &mut groups[..self.plan.axes.len()];
         let mut found = Vec::new();
         for touched in self.plan.chunks() {
-            let stored = prefetch.unchanged(touched.chunk)?;
+            let stored = stored(touched.chunk)?;
             for number in 0..touched.nblocks() {
                 let block = touched.block(self.plan, number, groups);
                 found.push(match &stored {

@@ -11,7 +11,7 @@ use super::decoded_boxes::{boxes_before, is_open};
 use super::snapshot::{Content, Source};
 use crate::array::geometry::{AxisSelection, Plan, Selection, Touched, Window, batches};
 use crate::base::error::Result;
-use crate::base::pool::Job;
+use crate::base::pool::{INLINE_COPY_BYTES, Job};
 use crate::base::scratch::with_scratch;
 use crate::store::{Access, Stored};
 
@@ -49,6 +49,7 @@ impl Source<'_> {
         // Nor is a whole block that is kept as long as it is needed.
         let keeps_whole = keeps_blocks && !is_open();
         let whole_items = window.bytes == self.grid.typesize();
+        let is_quick = keeps_blocks && out.len() < INLINE_COPY_BYTES;
         let output = SharedOutput::new(out, window.bytes, plan.cuts());
         let read = BlockReader {
             source: self,
@@ -62,10 +63,12 @@ impl Source<'_> {
         let Access::Fetched(count) = access else {
             return match self.chunks.remote() {
                 Some(remote) => read.run_remote(remote, job),
+                // To wake a thread takes longer than to copy out of a few blocks that are decoded.
+                None if is_quick && read.run_cached(|chunk| self.chunks.chunk(chunk).ok()) => Ok(()),
                 None => read.run_all(plan.chunks(), total, job),
             };
         };
-        if read.run_cached() {
+        if read.run_cached(|chunk| self.chunks.prefetch()?.unchanged(chunk)) {
             return Ok(());
         }
         for touched in batches(plan.chunks(), count) {

@@ -64,20 +64,23 @@ pub(crate) fn pack_notes(notes: &Notes, slots: &Slots, typesize: usize) -> Resul
         | flag(has_some, FLAG_STATISTICS)
         | flag(!notes.has_statistics, FLAG_NO_STATISTICS);
     let version = if has_some { VERSION_STATISTICS } else { VERSION };
-    let mut content = vec![version, flags, 0, 0, 0, 0, 0, 0];
-    content.extend(notes.live_bytes.to_le_bytes());
+    let sum_bytes = if notes.has_sums { 8 } else { 0 };
+    let entry_bytes = statistics::entry_bytes(typesize).filter(|_| has_some).unwrap_or(0);
+    let mut nstored = 0;
+    slots.visit_stored(|_| nstored += 1);
+    let bytes = HEAD_BYTES + nstored * (sum_bytes + entry_bytes);
+    let length = u32::try_from(bytes).map_err(|_| Error::limit(format!("{bytes} bytes of sums")))?;
+    let mut value = Vec::with_capacity(MARKER_BYTES + bytes);
+    value.push(MARKER);
+    value.extend(length.to_be_bytes());
+    value.extend([version, flags, 0, 0, 0, 0, 0, 0]);
+    value.extend(notes.live_bytes.to_le_bytes());
     if notes.has_sums {
-        slots.stored().for_each(|(_, slot)| content.extend(slot.sum.to_le_bytes()));
+        slots.visit_stored(|slot| value.extend_from_slice(&slot.sum.to_le_bytes()));
     }
     if has_some {
-        let entry = |(_, slot): (u64, Slot)| {
-            statistics::write(slot.statistics.as_ref(), typesize, &mut content);
-        };
-        slots.stored().for_each(entry);
+        slots.visit_stored(|slot| statistics::write(slot.statistics.as_ref(), typesize, &mut value));
     }
-    let length = u32::try_from(content.len());
-    let length = length.map_err(|_| Error::limit(format!("{} bytes of sums", content.len())))?;
-    let value = [&[MARKER][..], &length.to_be_bytes(), &content].concat();
     // Sums do not compress, and the length must be known before the sums are.
     encode(&value, &Params { level: 0, ..Params::default() }, &Job::inline())
 }

@@ -201,6 +201,17 @@ impl Slots {
         }
     }
 
+    /// Shows the slots of stored chunks, in order: what every commit does with all of them, so page by page.
+    pub(crate) fn visit_stored(&self, mut see: impl FnMut(&Slot)) {
+        for (number, page) in self.pages.iter().enumerate() {
+            match self.run(number, page) {
+                Run::Same(slot, len) if slot.raw >= 0 => (0..len).for_each(|_| see(&slot)),
+                Run::Same(..) => {}
+                Run::Listed(slots) => slots.iter().filter(|slot| slot.raw >= 0).for_each(&mut see),
+            }
+        }
+    }
+
     /// The slots of stored chunks, with their numbers.
     pub(crate) fn stored(&self) -> impl Iterator<Item = (u64, Slot)> {
         self.stored_from(0)
@@ -350,6 +361,9 @@ mod tests {
             let stored: Vec<_> = slots.stored().map(|(n, slot)| (n, slot.raw)).collect();
             let expected: Vec<_> = (0..).zip(model.iter().copied()).filter(|(_, raw)| *raw >= 0).collect();
             assert_eq!(stored, expected);
+            let mut seen = Vec::new();
+            slots.visit_stored(|slot| seen.push(slot.raw));
+            assert!(seen.iter().eq(expected.iter().map(|(_, raw)| raw)));
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn write(statistics: Option<&Statistics>, typesize: usize, out: &mut 
     let flag = |is_set: &bool, flag| if *is_set { flag } else { 0 };
     out.push(KNOWN | flag(is_exact, EXACT) | flag(has_nan, HAS_NAN));
     for item in [min, max] {
-        out.extend(item.iter().take(typesize));
+        out.extend_from_slice(item.get(..typesize).unwrap_or(item));
     }
 }
 

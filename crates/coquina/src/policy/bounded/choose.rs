@@ -14,7 +14,7 @@ use super::measure::Counted;
 use super::record::Reached;
 use super::sample::Sample;
 use super::trial::{Given, Hint, How, Trial, Work};
-use super::{images, ratio, search};
+use super::{images, predicted, ratio, search};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
 use crate::chunk::Params;
@@ -113,6 +113,7 @@ impl Work<'_> {
             Means::Round => self.rounded(hint),
             Means::Trunc => self.truncated(),
             Means::Zfp => self.transformed(hint),
+            Means::Predict => predicted::coded(self),
             Means::J2k | Means::Htj2k => images::coded(self, hint.means),
         }
     }
@@ -122,6 +123,8 @@ impl Work<'_> {
         let is_free = self.coder.params().is_some() && self.given.before.is_none();
         match self.contract.means() {
             Some(Means::Round) => vec![Means::Round],
+            // It loses nothing more of what stood there, which is checked.
+            Some(Means::Predict) => vec![Means::Predict, Means::Round],
             // What they cannot hold is rounded.
             Some(means) if is_free => vec![means, Means::Round],
             Some(_) => vec![Means::Round],

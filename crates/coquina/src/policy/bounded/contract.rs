@@ -33,6 +33,8 @@ pub enum Means {
     Trunc,
     /// The ZFP codecs.
     Zfp,
+    /// The codec `predict`.
+    Predict,
     /// The codec of images `j2k`, a plugin.
     J2k,
     /// The codec of images `htj2k`, a plugin.
@@ -106,7 +108,7 @@ impl Bound {
 
 impl Means {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Round, Self::Trunc, Self::Zfp, Self::J2k, Self::Htj2k];
+    pub const ALL: [Self; 6] = [Self::Round, Self::Trunc, Self::Zfp, Self::Predict, Self::J2k, Self::Htj2k];
 
     /// The name that users write; of codecs of images, theirs.
     pub fn name(self) -> &'static str {
@@ -114,6 +116,7 @@ impl Means {
             Self::Round => "round",
             Self::Trunc => "trunc",
             Self::Zfp => "zfp",
+            Self::Predict => "predict",
             Self::J2k => "j2k",
             Self::Htj2k => "htj2k",
         }
@@ -135,6 +138,7 @@ impl Means {
         match self {
             Self::Round => true,
             Self::Trunc => !matches!(bound, Bound::Psnr(_) | Bound::Ratio(_)),
+            Self::Predict => matches!(bound, Bound::MaxError(_)),
             Self::Zfp | Self::J2k | Self::Htj2k => {
                 !matches!(bound, Bound::RelativeError(_) | Bound::KeepBits(_))
             }
@@ -172,12 +176,12 @@ impl Contract {
             let knows = match means {
                 Means::Round => true,
                 Means::Trunc => items.are_truncated(),
-                Means::Zfp => items.are_transformed(),
+                Means::Zfp | Means::Predict => items.are_transformed(),
                 Means::J2k | Means::Htj2k => items.are_samples(),
             };
             if !knows {
                 let what = match means {
-                    Means::Zfp => "little-endian float32 and float64",
+                    Means::Zfp | Means::Predict => "little-endian float32 and float64",
                     Means::J2k | Means::Htj2k => "little-endian integers of 8 and 16 bits",
                     _ => "little-endian integers, float32 and float64",
                 };

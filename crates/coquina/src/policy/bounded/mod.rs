@@ -17,6 +17,7 @@ mod lattice;
 mod measure;
 mod number;
 mod policy;
+mod predicted;
 mod ratio;
 mod record;
 mod round;

@@ -32,7 +32,7 @@ pub struct Reached {
     /// The greatest mean of the squares of distances of a write to a chunk, as parts of its peak: the distance of the least
     /// and the greatest number.
     pub mean_square: f64,
-    /// How many chunks have been written rounded, truncated, by ZFP and as images, and how many as they were given.
+    /// How many chunks have been written rounded, truncated, by ZFP or prediction and as images, and how many as they were given.
     pub chunks: [u64; WAYS],
 }
 
@@ -47,7 +47,8 @@ impl Reached {
         chunks[match means {
             Some(Means::Round) => 0,
             Some(Means::Trunc) => 1,
-            Some(Means::Zfp) => 2,
+            // A contract has one of the two: prediction is on demand, and then ZFP is not tried.
+            Some(Means::Zfp | Means::Predict) => 2,
             Some(Means::J2k | Means::Htj2k) => 3,
             None => 4,
         }] = 1;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::array::{Array, BoxSource};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::json::{Json, JsonObject};
+use crate::base::pool::Job;
 use crate::query::{ColumnValues, QueryColumn};
 use crate::table::data::Data;
 use crate::table::item::Item;
@@ -55,8 +56,12 @@ impl StoredColumn {
 
     /// How many rows all parts have.
     pub(crate) fn rows(&self) -> Result<u64> {
-        let rows: Vec<u64> =
-            self.parts.iter().map(|part| part.rows()).collect::<Result<_>>().map_err(|e| self.placed(e))?;
+        let rows: Vec<u64> = self
+            .parts
+            .iter()
+            .map(|part| part.rows(&Job::default()))
+            .collect::<Result<_>>()
+            .map_err(|e| self.placed(e))?;
         Ok(rows.into_iter().min().unwrap_or(0))
     }
 

@@ -177,6 +177,20 @@ fn all_levels_and_lengths_have_the_same_bits() {
     }
 }
 
+#[test]
+fn fill_values_between_others_give_what_they_give_alone() {
+    let small = arguments(7, 4_000);
+    for fills in [&[-1e34][..], &[-1e34, 1e20], &[INF, -1e34], &[3e5, 4e5, NAN]] {
+        let fill = |place: usize| (place / 100).is_multiple_of(2).then(|| fills[place / 700 % fills.len()]);
+        let mixed = |(place, x): (usize, &f64)| fill(place).unwrap_or(x % 1e5);
+        let x: Vec<f64> = small.iter().enumerate().map(mixed).collect();
+        for name in ["sin", "cos", "tan"] {
+            same_bits(name, Type::F64, &x, &x);
+            same_bits(name, Type::F32, &x, &x);
+        }
+    }
+}
+
 /// Compares every level with item after item, by bits.
 fn same_bits(name: &str, ty: Type, x: &[f64], y: &[f64]) {
     if ty == Type::F64 {

@@ -1,0 +1,102 @@
+"""Words: docs/terms.md has one meaning for each, and words that were given up are not said to users again."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import coquina as cq
+from coquina.cli import COMMANDS
+
+ROOT = Path(__file__).parents[1]
+#: Words and turns of phrase that were given up, and what is said in their place.
+GIVEN_UP = {
+    r"\bfar away\b": "remote",
+    r"\bsalvag\w*": "recover",
+    r"\bdistrust\w*": "disable the direct access path",
+    r"\bopen rows\b": "unindexed rows",
+    r"\bwhereabouts\b": "location",
+    r"\b(?:is|are) said of\b": "metadata",
+    r"\bgot at\b": "access path",
+    r"\bknows? what will be read\b": "prefetch",
+    r"\bwithout end\b": "unlimited",
+    r"\bpeople have\b": "the formats you already use",
+    r"\bnot earned\b": "memory is allocated once the data justify it",
+    r"\bcut anew\b|\bencoded anew\b": "encoded again",
+    r"\bhomes\b": "storage",
+    r"\btally\b": "error statistics",
+}
+OLD = re.compile("|".join(GIVEN_UP), re.IGNORECASE)
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs/guide").glob("*.md")),
+]
+#: Parts of the package whose docstrings are still to be read: rows go, none come.
+UNREAD = ("coquina.client", "coquina.indexes", "coquina.server", "coquina.tables")
+
+
+def prose(path: Path) -> str:
+    """Return a page without its code."""
+    return re.sub(r"^```.*?^```|`[^`\n]+`", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def docstrings() -> dict[str, str]:
+    """Return the docstrings of public names, less those of parts that are still to be read."""
+    found: dict[str, str] = {}
+    for name in (ROOT / "tests/public_names.txt").read_text().split():
+        top, *parts = name.split(".")
+        try:
+            value = getattr(cq, top, None) or importlib.import_module(f"coquina.{top}")
+            for part in parts:
+                value = getattr(value, part)
+        except (AttributeError, ImportError):  # of an instance
+            continue
+        module = getattr(getattr(value, "fget", value), "__module__", "") or ""
+        if not module.startswith(UNREAD) and inspect.getdoc(value):
+            found[name] = inspect.getdoc(value) or ""
+    return found
+
+
+def errors_of(path: Path) -> str:
+    """Return the text of the errors that a module raises."""
+    raised = [node.exc for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Raise)]
+    texts = [part for one in raised if one is not None for part in ast.walk(one)]
+    return "\n".join(
+        one.value for one in texts if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_use_no_word_that_was_given_up(path):
+    assert OLD.findall(prose(path)) == []
+
+
+def test_docstrings_of_public_names_use_no_word_that_was_given_up():
+    texts = docstrings()
+    assert len(texts) > 700
+    assert {name: found for name, text in texts.items() if (found := OLD.findall(text))} == {}
+
+
+def test_help_texts_use_no_word_that_was_given_up():
+    for command in COMMANDS:
+        assert OLD.findall(command.__doc__ or "") == [], command.__name__
+        helps = re.findall(r'help=f?"([^"]*)"', inspect.getsource(command))
+        assert OLD.findall(" ".join(helps)) == [], command.__name__
+
+
+def test_errors_use_no_word_that_was_given_up():
+    for path in sorted((ROOT / "python/coquina").rglob("*.py")):
+        assert OLD.findall(errors_of(path)) == [], path
+
+
+def test_each_term_has_one_row():
+    rows = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs/terms.md").read_text(), re.MULTILINE)
+    terms = [term for row in rows for term in row.split(", ")]
+    assert 40 <= len(terms) <= 60
+    assert len(terms) == len({*terms})
