@@ -159,7 +159,7 @@ fn check(state: &IndexState, values: &[i64], low: i64, high: i64) {
     let found = current.lookup(&asked, &Job::default()).unwrap();
     let is_open = |row: i64| found.sure.open().iter().any(|range| range.contains(&row));
     for (row, value) in values.iter().enumerate() {
-        let row = row.cast_signed() as i64;
+        let row = i64::try_from(row).unwrap();
         let is_there = found.sure.rows().contains(&row) || found.unsure.contains(&row) || is_open(row);
         assert!(is_there || !(low..=high).contains(value), "row {row}: {value}");
     }
@@ -183,11 +183,11 @@ proptest! {
             state = opened(&place);
             prop_assert_eq!(state.rows(), values.len() as u64);
             check(&state, &values, low, low + 3);
-            let tiers = 2 * PARAMS.tier_runs as usize;
-            prop_assert!(kind == IndexKind::Partial || state.runs().len() < tiers);
+            let runs = state.runs().len() as u64;
+            prop_assert!(kind == IndexKind::Partial || runs < 2 * PARAMS.tier_runs);
         }
         extended(&mut state, &mut place, &values, true).unwrap();
-        let runs = if kind == IndexKind::Zones { 0 } else { 1 };
+        let runs = usize::from(kind != IndexKind::Zones);
         prop_assert!(kind == IndexKind::Partial || opened(&place).runs().len() == runs);
         state = opened(&place);
         let first = values[0];
