@@ -3,6 +3,7 @@
 //! A column is a [`crate::array::BoxSource`] of one axis; a condition is one whose items are truth values. All walk
 //! over rows by `walk`, box by box on all threads, and decode what a box without matches holds of no column.
 
+mod access;
 mod columns;
 pub mod condition;
 mod fingerprints;
@@ -38,6 +39,7 @@ mod tests_fingerprints;
 mod tests_sparse;
 mod walk;
 
+pub use access::{AccessPath, AccessPaths};
 pub use columns::{Categories, ColumnPlace, ColumnValues, QueryColumn, TimeType, TimeUnit};
 pub use fingerprints::fingerprints;
 pub(crate) use first_rows::FirstRows;

@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::access::{AccessPath, AccessPaths};
 use super::columns::{ColumnValues, QueryColumn};
 use super::condition::{self, Computed, ItemType, Parameter, all_of};
 use super::group::{Aggregate, Aggregation, Grouping, Values, group_by};
@@ -31,6 +32,8 @@ pub struct Select {
     count: u64,
     order: Vec<(QueryColumn, Direction)>,
     limit: Option<u64>,
+    /// What finds rows otherwise than by a scan.
+    paths: Option<Arc<dyn AccessPaths>>,
 }
 
 /// The values of a column in some rows.
@@ -59,12 +62,48 @@ impl Select {
         let count = columns.iter().map(QueryColumn::rows).min().unwrap_or(0);
         let rows = Rows { start: 0, stop: count, step: 1 };
         let columns: Vec<QueryColumn> = columns.into_iter().map(|column| column.cut_to(count)).collect();
-        Self { columns: columns.into(), condition: None, rows, count, order: Vec::new(), limit: None }
+        let (order, columns) = (Vec::new(), columns.into());
+        Self { columns, condition: None, rows, count, order, limit: None, paths: None }
     }
 
     /// As [`Self::new`], of no more rows than so many: those of a table whose columns have some that were never committed.
     pub fn of_rows(columns: Vec<QueryColumn>, rows: u64) -> Self {
         Self::new(columns.into_iter().map(|column| column.cut_to(rows)).collect())
+    }
+
+    /// Has the rows of conditions found by what these choose.
+    #[must_use]
+    pub fn with_access(mut self, paths: Option<Arc<dyn AccessPaths>>) -> Self {
+        self.paths = paths;
+        self
+    }
+
+    /// How the rows of the condition are found: by which indexes, or by a scan, and why.
+    ///
+    /// # Errors
+    /// What goes wrong with reading.
+    pub fn access(&self, job: &Job<'_>) -> Result<AccessPath> {
+        match (&self.condition, &self.paths) {
+            (None, _) => Ok(AccessPath::scan("there is no condition")),
+            (Some(_), None) => Ok(AccessPath::scan("there is no index")),
+            (Some(condition), Some(paths)) => paths.access(condition, job),
+        }
+    }
+
+    /// As [`Self::access`], in words.
+    ///
+    /// # Errors
+    /// As [`Self::access`].
+    pub fn explain(&self, job: &Job<'_>) -> Result<String> {
+        Ok(self.access(job)?.to_string())
+    }
+
+    /// The condition as it is best computed.
+    fn found(&self, job: &Job<'_>) -> Result<Option<Arc<dyn BoxSource>>> {
+        if self.paths.is_none() {
+            return Ok(self.condition.clone());
+        }
+        Ok(self.access(job)?.condition.or_else(|| self.condition.clone()))
     }
 
     /// Those of the rows that meet a condition.
@@ -142,8 +181,9 @@ impl Select {
     /// # Errors
     /// What goes wrong with reading.
     pub fn count(&self, job: &Job<'_>) -> Result<u64> {
+        let condition = self.found(job)?;
         let query = Query {
-            condition: self.condition.as_deref(),
+            condition: condition.as_deref(),
             columns: &[],
             rows: self.rows,
             numbers: false,
@@ -181,8 +221,9 @@ impl Select {
             columns.extend(column.mask.as_deref().map(Column::Items));
         }
         let limit = if self.order.is_empty() { self.limit } else { None };
+        let condition = self.found(job)?;
         let query = Query {
-            condition: self.condition.as_deref(),
+            condition: condition.as_deref(),
             columns: &columns,
             rows: self.rows,
             numbers: true,
@@ -266,7 +307,7 @@ impl Select {
     /// The condition of the rows, with a limit as a part of it.
     pub(super) fn limited(&self, job: &Job<'_>) -> Result<Option<Arc<dyn BoxSource>>> {
         match self.limit {
-            None => Ok(self.condition.clone()),
+            None => self.found(job),
             Some(_) => Ok(Some(self.as_row_set(job)?)),
         }
     }

@@ -62,6 +62,9 @@ impl Table {
         if self.buffer.rows() == 0 {
             return self.check();
         }
+        self.check_writable()?;
+        self.look_at_indexes().map_err(|e| self.placed(e))?;
+        let trusted = self.indexes.trusted();
         let waiting = std::mem::take(&mut self.buffer);
         let written = self.change(|table| {
             table.settle()?;
@@ -73,6 +76,10 @@ impl Table {
         });
         if written.is_err() && !self.is_changing() {
             self.buffer = waiting;
+        }
+        if written.is_ok() {
+            // Indexes know nothing of rows behind the last.
+            self.indexes.trust(&trusted);
         }
         written
     }

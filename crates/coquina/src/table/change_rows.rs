@@ -1,5 +1,7 @@
 //! Rows that are overwritten, removed, or added without values.
 
+use std::ops::Range;
+
 use super::append::Encoded;
 use super::batch::Batch;
 use super::handle::Table;
@@ -20,7 +22,7 @@ impl Table {
             let error = Error::out_of_bounds(format!("write: {count} rows from {start} on, of {rows}"));
             return Err(self.placed(error));
         }
-        self.write_encoded(batch, |one, table| {
+        self.write_encoded(batch, std::slice::from_ref(&(start..start + count)), |one, table| {
             table.columns.stored[one.column]
                 .each(&one.rows, |part, rows| part.write(start, rows, &Job::default()))
         })
@@ -40,7 +42,8 @@ impl Table {
         if rows.is_empty() {
             return Ok(());
         }
-        self.write_encoded(batch, |one, table| {
+        let changed: Vec<Range<u64>> = rows.iter().map(|&row| row..row + 1).collect();
+        self.write_encoded(batch, &changed, |one, table| {
             table.columns.stored[one.column]
                 .each(&one.rows, |part, given| part.write_at(rows, given, &Job::default()))
         })
@@ -103,17 +106,23 @@ impl Table {
         self.flush()
     }
 
-    /// Writes the columns of a batch as one commit.
+    /// Writes the columns of a batch, some of these rows, as one commit.
     fn write_encoded(
         &mut self,
         batch: &Batch<'_>,
+        rows: &[Range<u64>],
         write: impl Fn(&Encoded, &Self) -> Result<()>,
     ) -> Result<()> {
         let encoded = self.encode(batch)?;
+        let names: Vec<&str> = batch.names().collect();
+        self.tell_indexes(&names, rows).map_err(|e| self.placed(e))?;
+        let trusted = self.indexes.trusted();
         self.change(|table| {
             table.settle()?;
             encoded.iter().try_for_each(|one| write(one, table))
-        })
+        })?;
+        self.indexes.trust(&trusted);
+        Ok(())
     }
 
     fn check_rows(&self, rows: &[u64]) -> Result<()> {

@@ -9,6 +9,7 @@ use super::append_buffer::AppendBuffer;
 use super::column::Column;
 use super::columns::{Columns, Skipped};
 use super::encodings::{StoredColumn, make_column, text_of};
+use super::index_list::TableIndexes;
 use super::memory::MemoryStorage;
 use super::names::{Names, check_name, put_table};
 use super::options::{ArrayOptions, TableOptions};
@@ -50,6 +51,7 @@ pub struct Table {
     buffer_bytes: Option<usize>,
     /// Whether nothing is left behind the last row of any column.
     pub(super) is_settled: bool,
+    pub(super) indexes: TableIndexes,
     change: Change,
     /// Why the table cannot be used any more.
     broken: Option<String>,
@@ -129,6 +131,7 @@ impl Table {
             buffer: AppendBuffer::default(),
             buffer_bytes: None,
             is_settled: false,
+            indexes: TableIndexes::default(),
             change: Change::None,
             broken: None,
         };
@@ -235,6 +238,8 @@ impl Table {
             }
             return made;
         }
+        self.look_at_indexes().map_err(|e| self.placed(e))?;
+        self.indexes.distrust();
         self.storage.begin().map_err(|e| self.placed(e))?;
         self.change = Change::Open;
         let made = catch_unwind(AssertUnwindSafe(|| make(self)));
@@ -283,6 +288,7 @@ impl Table {
 
     /// Shows the last commit, after a change was undone.
     fn see_again(&mut self, undone: Result<()>) {
+        self.indexes.distrust();
         let seen = undone.and_then(|()| self.storage.check()).and_then(|()| self.see());
         if let Err(error) = seen {
             self.columns = Columns::default();
@@ -338,6 +344,7 @@ impl Table {
         self.check()?;
         let is_newer = self.storage.refresh().map_err(|e| self.placed(e))?;
         if is_newer {
+            self.indexes.forget();
             self.see_newest().map_err(|e| self.placed(e))?;
         }
         Ok(is_newer)
@@ -368,7 +375,7 @@ impl Table {
         if self.broken.is_some() {
             return Ok(());
         }
-        let flushed = self.flush();
+        let flushed = self.flush().and_then(|()| self.close_indexes());
         let closed = self.storage.close();
         self.broken = Some("it has been closed".into());
         flushed.and(closed.map_err(|e| self.placed(e)))

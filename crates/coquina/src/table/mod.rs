@@ -51,6 +51,10 @@ mod data;
 mod directory;
 mod encodings;
 mod handle;
+mod index_access;
+mod index_list;
+mod index_place;
+mod indexes;
 mod info;
 mod item;
 mod item_part;
@@ -65,6 +69,8 @@ mod schema;
 mod storage;
 #[cfg(test)]
 mod tests_hostile;
+#[cfg(test)]
+mod tests_indexes;
 mod text_part;
 mod texts;
 mod values;
@@ -79,6 +85,7 @@ pub use directory::{
     DirectoryOptions, DirectoryStorage, NewArray, Node, TableDirectory, check_is_replaceable, put_in_place,
 };
 pub use handle::Table;
+pub use indexes::IndexInfo;
 pub use info::{ColumnInfo, TableDamage, TableInfo};
 pub use item::Item;
 pub use memory::MemoryStorage;

@@ -57,6 +57,7 @@ impl Table {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Select::of_rows(columns, self.nrows()))
+        let paths = self.index_access().map_err(|e| self.placed(e))?;
+        Ok(Select::of_rows(columns, self.nrows()).with_access(paths))
     }
 }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::array::{Array, ArraySpec};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::json::JsonObject;
 
 /// What stands at a path.
@@ -146,6 +146,24 @@ pub trait TableStorage: Send + Sync {
     /// `Io`.
     fn compact(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    /// The storage of the indexes of the table, which commits by itself; one that is made now, if `is_made` and there is
+    /// none. `None` for a storage that has no place for them.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt`.
+    fn index_storage(&self, is_made: bool) -> Result<Option<Box<dyn TableStorage>>> {
+        let _ = is_made;
+        Ok(None)
+    }
+
+    /// Removes an attribute of what stands at a path, if it has one of this name.
+    ///
+    /// # Errors
+    /// As [`TableStorage::set_attributes`]; `Unsupported` for a storage that never has indexes.
+    fn remove_attribute(&mut self, path: &str, name: &str) -> Result<()> {
+        Err(Error::unsupported(format!("{path:?}: attribute {name:?} is not removed here")))
     }
 
     /// Lets go of everything that is open. Nothing can be read or written from then on.

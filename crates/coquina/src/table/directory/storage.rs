@@ -6,11 +6,14 @@
 use std::sync::Arc;
 
 use super::super::storage::{Members, NodeKind, TableStorage};
-use super::handle::TableDirectory;
+use super::handle::{DirectoryOptions, TableDirectory};
 use super::nodes::wrong_path;
 use crate::array::{Array, ArraySpec};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::json::{Json, JsonNumber, JsonObject, JsonText};
+
+/// The name of the directory of indexes within that of their table.
+const INDEX_FOLDER: &str = "index";
 
 /// A directory that holds a table.
 pub struct DirectoryStorage(pub Arc<TableDirectory>);
@@ -131,6 +134,29 @@ impl TableStorage for DirectoryStorage {
 
     fn compact(&mut self) -> Result<()> {
         self.0.compact()
+    }
+
+    fn index_storage(&self, is_made: bool) -> Result<Option<Box<dyn TableStorage>>> {
+        let path = self.0.path().join(INDEX_FOLDER);
+        let options = DirectoryOptions {
+            writable: self.0.is_writable(),
+            durable: self.0.is_durable(),
+            ..DirectoryOptions::default()
+        };
+        let opened = match TableDirectory::open(&path, options) {
+            Err(error) if !is_made && matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Io) => None,
+            Err(_) if is_made => {
+                // It is damaged, or a program was killed before it wrote what is in it.
+                let _ = std::fs::remove_dir_all(&path);
+                Some(TableDirectory::make(&path, options.durable)?)
+            }
+            opened => Some(opened?),
+        };
+        Ok(opened.map(|directory| Box::new(Self(directory)) as Box<dyn TableStorage>))
+    }
+
+    fn remove_attribute(&mut self, path: &str, name: &str) -> Result<()> {
+        self.0.change_attributes(path.as_bytes(), |known| drop(known.remove(name.as_bytes())))
     }
 
     fn close(&mut self) -> Result<()> {
