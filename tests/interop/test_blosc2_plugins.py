@@ -267,18 +267,3 @@ assert np.array_equal(a[:], x)
         common + theirs + "assert np.array_equal(blosc2.open(sys.argv[1])[:], x)",
         tmp_path / "b.b2nd",
     )
-
-
-def test_the_codec_openzl_goes_both_ways(tmp_path):
-    pytest.importorskip("blosc2_openzl")
-    place = 'mode="w", chunks=(60, 200), blocks=(20, 200)'
-    cparams = "cparams=blosc2.CParams(codec=blosc2.Codec.OPENZL, filters=[], nthreads=1)"
-    write = f"import blosc2\nblosc2.asarray(x, urlpath=sys.argv[1], {place}, {cparams})"
-    ours = "import coquina as cq\ncq.allow_blosc2_plugins()"
-    works(tmp_path, write, tmp_path / "a.b2nd")
-    works(tmp_path, ours + WE_READ + "assert set(a.encodings()) == {'openzl'}", tmp_path / "a.b2nd")
-    again = (
-        "\ncq.asarray(x, path=sys.argv[1], chunks=(60, 200), blocks=(20, 200), codec='openzl', filters=[])"
-    )
-    works(tmp_path, ours + again, tmp_path / "b.b2nd")
-    works(tmp_path, "import blosc2" + THEY_READ, tmp_path / "b.b2nd")
