@@ -32,7 +32,7 @@ def is_hidden(name: str) -> bool:
 
 def is_hidden_path(path: str) -> bool:
     """Whether something of this path is hidden, or is in what is hidden."""
-    return "_i_" in path or ("_p_" in path and any(is_hidden(part) for part in path.split("/")))
+    return "_" in path and any(is_hidden(part) for part in path.split("/"))
 
 
 @dataclass(frozen=True, slots=True)
