@@ -156,7 +156,7 @@ class Group(Placed, MutableMapping[str, Any]):
         depth: the number of levels of groups; None for all. show_hidden: also columns and indexes of tables.
 
         >>> import coquina as cq
-        >>> with cq.File.in_memory() as f:
+        >>> with cq.hdf5.File.in_memory() as f:
         ...     x = f.create_dataset("raw/x", data=[1, 2, 3], chunks=False)
         ...     print(f.tree())
         /
