@@ -33,6 +33,10 @@ const LONG_FILES: &[(&str, &str)] = &[
     ("python/coquina/hdf5/datasets.py", "one class, all that users call of a dataset, half of it docstrings"),
     ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),
     (
+        "python/coquina/indexes/index.py",
+        "one class, all that is asked of an index; its state is the engine's",
+    ),
+    (
         "python/coquina/tables/homes.py",
         "what a table asks of its home, and the home of HDF5 files, method by method",
     ),
