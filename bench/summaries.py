@@ -251,7 +251,8 @@ def table_queries(rows: Sequence[Row]) -> Iterator[Line]:
         some = having(inside, ours=f"coquina {layout}")
         yield from lines_of(some, f"six queries, {layout}", peers, weather, [TABLES, "DuckDB", "Polars"])
     folds = having(rows, part="aggregates")
-    data = "ERA5-like weather, real flights and names"
+    names = " and names" if any("names" in row["data"] for row in folds) else ""
+    data = f"ERA5-like weather, real flights{names}"
     yield from lines_of(folds, "sums, groups, first in order", peers, data, ["DuckDB"])
     for part, work in {
         "reads": "all rows, one column",

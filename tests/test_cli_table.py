@@ -182,6 +182,7 @@ VERBS = {
 
 def test_every_verb_about_files_is_in_the_table():
     others = {
+        "browse",
         "convert",
         "diff",
         "codecs",

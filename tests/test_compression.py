@@ -257,6 +257,7 @@ def test_the_tables_hold_the_ids_of_the_format():
         "zfp_accuracy": 33,
         "zfp_precision": 34,
         "zfp_rate": 35,
+        "predict": 224,
     }
     assert cq.filters() == {
         "nofilter": 0,

@@ -469,4 +469,4 @@ def _in_order(
             yield rows
 
 
-__all__ = ["Index", "Run"]
+__all__ = ["Index"]
