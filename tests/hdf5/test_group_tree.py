@@ -60,7 +60,7 @@ def test_no_list_and_no_walk_shows_an_index(path):
 
 def test_only_names_that_begin_as_hidden_ones_are_hidden(tmp_path):
     """A dataset `max_i_mum` was left out of visits and of the view in notebooks: its name contains `_i_`."""
-    names = ["a_p_b", "group", "group/in_i_side", "max_i_mum"]
+    names = ["_p_mine", "a_p_b", "group", "group/in_i_side", "max_i_mum"]
     with cq.open(tmp_path / "a.h5", "w") as f:
         for name in names:
             f.create_group(name) if name == "group" else f.create_dataset(name, data=np.arange(3))
@@ -68,8 +68,8 @@ def test_only_names_that_begin_as_hidden_ones_are_hidden(tmp_path):
         seen: list[str] = []
         f.visit(seen.append)
         assert sorted(seen) == names
-        assert sorted(f) == ["a_p_b", "group", "max_i_mum"]
-        assert len(f) == 3
+        assert sorted(f) == ["_p_mine", "a_p_b", "group", "max_i_mum"]
+        assert len(f) == 4
         assert "in_i_side" in str(f.tree())
         assert "max_i_mum" in f._repr_html_()
         assert "_i_index" not in f._repr_html_()

@@ -2,7 +2,7 @@
 
 In: a group. Out: `Tree`, a line for each object and link, with shape, dtype, chunks and size of datasets. The
 columns of a table stand in its line.
-Source of hidden names: PyTables, "Natural naming": `_i_` and `_p_` begin what it hides, as indexes of tables.
+Source of hidden names: PyTables calls indexes `_i_TABLE`; ours begin with `_p_coquina`. Users have others.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from coquina.hdf5.groups import Group
     from coquina.hdf5.trees import Entry
 
-_HIDDEN = ("_i_", "_p_")
+_HIDDEN = ("_i_", "_p_coquina")
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a name is that of an index, or of what else PyTables hides."""
+    """Whether a name is that of an index."""
     return name.startswith(_HIDDEN)
 
 

@@ -52,7 +52,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
     A dataset is a `Dataset`, an array; what says that it is a table is a `Table`. Where no array can have
     the items (of variable length, references, opaque bytes) it is h5py's own, as are named datatypes.
-    Indexes of tables (`_i_...`, `_p_...`) are found by name but not listed; `group.h5` lists them.
+    Indexes of tables (`_i_...`, `_p_coquina...`) are found by name but not listed; `group.h5` lists them.
     """
 
     __slots__ = ("__weakref__", "_h5", "_nodes")
@@ -99,7 +99,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """Return how many names there are."""
         names: list[bytes] = []
         self._h5.id.links.iterate(names.append)
-        return len(names) - sum([name.startswith((b"_i_", b"_p_")) for name in names])
+        return len(names) - sum([is_hidden(name.decode(errors="surrogateescape")) for name in names])
 
     def __bool__(self) -> bool:
         """Return whether the file is open."""
