@@ -1,21 +1,29 @@
 """Arrays of the codec `predict`, read by python-blosc2 with a decoder in Python that asks coquina."""
 
-import struct
+import subprocess
+import sys
 
-import blosc2
 import numpy as np
 import pytest
 
 import coquina as cq
 from tests.lossy_cases import smooth
 
+SHAPES = [(5000,), (60, 80), (10, 30, 40), (4, 5, 20, 30)]
+
+#: A program of its own with one thread from the beginning: python-blosc2 calls functions in Python from one.
+READ = """
+import struct, sys
+import blosc2
+import numpy as np
+import coquina as cq
+
 CODEC = 224
-#: Of a chunk with 32 bytes of header whose one stream is not split: its format is that of its codec byte.
+# Of a chunk with 32 bytes of header whose one stream is not split: its format is that of its codec byte.
 FLAGS = 0xD5
 
-
 def decode(stream, output, meta, schunk):
-    """Fill `output` with the items of a stream, as a chunk of one block: a stream says its own shape."""
+    # A stream says its own shape: its items are those of a chunk of one block.
     stream = stream.tobytes()
     nbytes, offset = output.nbytes, 36
     sizes = struct.pack("<iii", nbytes, nbytes, offset + 4 + len(stream))
@@ -24,28 +32,24 @@ def decode(stream, output, meta, schunk):
     output.view(np.uint8)[:] = np.frombuffer(cq.decompress(chunk), np.uint8)
     return nbytes
 
-
 def encode(items, output, meta, schunk):
-    """Refuse: coquina writes such arrays."""
     raise NotImplementedError
 
-
-@pytest.fixture(scope="module")
-def known():
-    """Let python-blosc2 decode the codec, on one thread, as it calls functions in Python from one only."""
-    blosc2.register_codec("predict", CODEC, encode, decode)
-    threads, default = blosc2.set_nthreads(1), blosc2.dparams_dflts["nthreads"]
-    blosc2.dparams_dflts["nthreads"] = 1
-    yield
-    blosc2.set_nthreads(threads)
-    blosc2.dparams_dflts["nthreads"] = default
+blosc2.set_nthreads(1)
+blosc2.register_codec("predict", CODEC, encode, decode)
+for path in sys.argv[1:]:
+    np.save(path + ".npy", blosc2.open(path, dparams=blosc2.DParams(nthreads=1))[...])
+"""
 
 
 @pytest.mark.parametrize("dtype", ["<f4", "<f8"])
-@pytest.mark.parametrize("shape", [(5000,), (60, 80), (10, 30, 40), (4, 5, 20, 30)], ids=len)
-def test_blosc2_reads_predicted_items_with_a_decoder_in_python(known, dtype, shape, tmp_path):
-    x = smooth(dtype, shape)
-    path = tmp_path / "a.b2nd"
-    a = cq.asarray(x, path=path, codec=("predict", -2), filters=[])
-    np.testing.assert_array_equal(blosc2.open(str(path))[...], a[...])
-    assert np.abs(a[...] - x).max() <= 0.01
+def test_blosc2_reads_predicted_items_with_a_decoder_in_python(dtype, tmp_path):
+    paths = [str(tmp_path / f"{len(shape)}.b2nd") for shape in SHAPES]
+    for path, shape in zip(paths, SHAPES, strict=True):
+        cq.asarray(smooth(dtype, shape), path=path, codec=("predict", -2), filters=[]).close()
+    done = subprocess.run([sys.executable, "-c", READ, *paths], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for path, shape in zip(paths, SHAPES, strict=True):
+        with cq.open(path) as a:
+            np.testing.assert_array_equal(np.load(path + ".npy"), a[...])
+            assert np.abs(a[...] - smooth(dtype, shape)).max() <= 0.01

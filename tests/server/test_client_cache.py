@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import coquina as cq
 from coquina.client.disk_cache import DiskCache
+from coquina.server import opened_files
 from coquina.server.users import Users
 
 from .conftest import served, table_columns
@@ -19,6 +21,10 @@ def place(tmp_path, grid):
     (tmp_path / "served").mkdir()
     cq.asarray(grid, path=tmp_path / "served" / "x.b2nd", chunks=(20, 25)).close()
     cq.create_table(tmp_path / "served" / "t.h5", table_columns(), name="/t").close()
+    # The server confirms no answer about a file that is younger than a tick of the clock of files.
+    until = max(path.stat().st_ctime_ns for path in (tmp_path / "served").iterdir()) + opened_files._TICK_NS
+    while time.time_ns() <= until:
+        time.sleep(0.001)
     return tmp_path
 
 
