@@ -43,6 +43,18 @@ def is_plain(url: str) -> bool:
     return parts.scheme not in getproxies() or bool(proxy_bypass(parts.hostname))
 
 
+def fetch_ranges(
+    ranges: Sequence[tuple[int, int]],
+    fetch: Callable[[tuple[int, int]], bytes],
+    pool: Callable[[], ThreadPoolExecutor],
+) -> list[bytes]:
+    """Return the bytes of each range, of an empty one without asking; the pool fetches several at once."""
+    wanted = [one for one in ranges if one[0] < one[1]]
+    found = map(fetch, wanted) if len(wanted) < 2 else pool().map(fetch, wanted)
+    pieces = dict(zip(wanted, found, strict=True))
+    return [pieces.get(one, b"") for one in ranges]
+
+
 class HttpSource:
     """A file behind a URL. version: its ETag, or when it was modified; empty if the server names neither."""
 
@@ -74,10 +86,7 @@ class HttpSource:
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes of each range; some are asked for at once. Raises OSError for a changed file."""
-        wanted = [one for one in ranges if one[0] < one[1]]
-        found = map(self._range, wanted) if len(wanted) < 2 else self._pool.map(self._range, wanted)
-        pieces = dict(zip(wanted, found, strict=True))
-        return [pieces.get(one, b"") for one in ranges]
+        return fetch_ranges(ranges, self._range, lambda: self._pool)
 
     def _range(self, one: tuple[int, int]) -> bytes:
         start, stop = one

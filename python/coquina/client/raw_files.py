@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from coquina.http_source import fetch_ranges
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
@@ -45,10 +47,7 @@ class RawFile:
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes of each range, asked for at once. Raises OSError for a changed file."""
-        wanted = [one for one in ranges if one[0] < one[1]]
-        found = map(self._range, wanted) if len(wanted) < 2 else self._pool.map(self._range, wanted)
-        pieces = dict(zip(wanted, found, strict=True))
-        return [pieces.get(one, b"") for one in ranges]
+        return fetch_ranges(ranges, self._range, lambda: self._pool)
 
     def _range(self, one: tuple[int, int]) -> bytes:
         start, stop = one
