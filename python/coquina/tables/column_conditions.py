@@ -59,7 +59,7 @@ def among(column: Column, values: Iterable[Any]) -> Node:
     """Return where the value is one of these."""
     values = values if is_array(values) else list(values)
     try:
-        return _bound("column in value", column, values)
+        return _bound("column in value", column, values if is_array(values) else _uniform(values))
     except UnsupportedError:
         return _by_numpy("isin", column, _among, lambda rows: values)
 
@@ -123,6 +123,12 @@ def _reader_of(value: Any) -> Read:
 
 def _read_rows(node: Node, rows: slice) -> npt.NDArray[Any]:
     return engine.read(node, (rows,), 1)
+
+
+def _uniform(values: list[Any]) -> Any:
+    """Return times of NumPy's of one unit as an array: one by one each takes some microseconds."""
+    is_times = {type(one) for one in values} in ({np.datetime64}, {np.timedelta64})
+    return np.array(values) if is_times and len({one.dtype for one in values}) == 1 else values
 
 
 def _compared(op: str, left: Any, right: Any) -> Any:
