@@ -73,12 +73,8 @@ class EnumColumn(OnePart):
         """Return the numbers as an operand."""
         return self._scalars().leaf()
 
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        name = f"{self.name}[{', '.join(map(str, index))}]"
-        return EnumColumn(name, self._part.element(index), self.members)
+    def _of_part(self, name: str, part: Stored) -> Column:
+        return EnumColumn(name, part, self.members)
 
 
 class CategoricalColumn(Column):

@@ -86,10 +86,6 @@ class NullableColumn(Column):
         """Return where there is no value."""
         return self._mask.node()
 
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Raise TypeError: rows have one value."""
-        return super().element(index)
-
 
 def _fits(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
     limits = np.iinfo(dtype)

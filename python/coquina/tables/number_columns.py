@@ -68,6 +68,17 @@ class OnePart(Column):
         """Return values as they are stored."""
         return [cast_values(values, self._part.dtype_out.base, self.shape, self.described())]
 
+    def element(self, index: tuple[int, ...]) -> Column:
+        """Return one of the values of each row."""
+        if not self.shape:
+            return super().element(index)
+        return self._of_part(f"{self.name}[{', '.join(map(str, index))}]", self._part.element(index))
+
+    def _of_part(self, name: str, part: Stored) -> Column:
+        """Return a column like this one, over another part."""
+        made: Any = type(self)
+        return made(name, part)
+
     def _queried(self, kind: str, type_name: str, detail: Any = None) -> QueryColumn:
         return self.name, kind, type_name, [self._part.query_source()], None, detail
 
@@ -107,12 +118,6 @@ class NumberColumn(OnePart):
         """Return the values as an operand."""
         return self._scalars().leaf()
 
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        return NumberColumn(f"{self.name}[{', '.join(map(str, index))}]", self._part.element(index))
-
 
 class BitsColumn(OnePart):
     """Truth values that are stored as bytes: all but 0 are true."""
@@ -139,9 +144,3 @@ class BitsColumn(OnePart):
     def node(self) -> Node:
         """Return the truth values as an operand."""
         return call(FUNCTIONS["not_equal"], self._scalars().leaf(), 0)
-
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        return BitsColumn(f"{self.name}[{', '.join(map(str, index))}]", self._part.element(index))

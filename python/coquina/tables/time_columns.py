@@ -2,14 +2,14 @@
 
 In: stored int64. Out: columns of dates, of spans, or of float64 seconds.
 Source: NumPy's datetime64; PyTables' "time64", two int32 of which the higher one is the seconds.
-Invariant: comparisons with constants are exact, whatever the units: integers are compared.
+Invariant: a time that the unit cannot hold exactly is refused.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,12 +69,6 @@ class TimeColumn(OnePart):
         micros = cast_node(cast_node(raw, np.dtype(np.int32)), f8)
         return call(FUNCTIONS["add"], seconds, call(FUNCTIONS["multiply"], 1e-6, micros))
 
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        return TimeColumn(f"{self.name}[{', '.join(map(str, index))}]", self._part.element(index))
-
 
 class DatetimeColumn(OnePart):
     """Dates and times, or spans of time, stored as int64."""
@@ -87,7 +81,6 @@ class DatetimeColumn(OnePart):
         if dtype.kind not in "mM" or np.datetime_data(dtype)[0] == "generic":
             raise ValueError(f"column {name!r}: {dtype} is no datetime64 or timedelta64 with a unit")
         shape = stored.dtype.shape
-        self._ints = stored.viewed((np.int64, shape))
         super().__init__(name, stored.viewed((dtype, shape)), dtype, shape)
         #: Where dates are shown with a zone. NumPy's have none: they are UTC.
         self.zone = zone
@@ -105,9 +98,7 @@ class DatetimeColumn(OnePart):
         if not is_array(values) or values.dtype.kind == "O":
             listed = values.tolist() if is_array(values) else values
             if is_listed(listed):
-                values = [
-                    constant_of(one, self) if isinstance(one, str | datetime) else one for one in listed
-                ]
+                values = [_instant(one, self) if isinstance(one, str | datetime) else one for one in listed]
         times = cast_values(values, self.dtype, self.shape, self.described())
         given: Any = values.data if is_masked(values) else np.asarray(values)
         if given.dtype.kind == self.dtype.kind and given.shape == times.shape:
@@ -116,65 +107,34 @@ class DatetimeColumn(OnePart):
                 raise ValueError(f"{self.described()}: {given[wrong].flat[0]} does not fit its unit")
         return [times.view(_INT64)]
 
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        name = f"{self.name}[{', '.join(map(str, index))}]"
-        return DatetimeColumn(name, self._part.element(index), self.dtype, self.zone)
-
-    def nulls(self) -> Node | None:
-        """Return nothing: NaT compares as in NumPy."""
-        return None
+    def _of_part(self, name: str, part: Stored) -> Column:
+        return DatetimeColumn(name, part, self.dtype, self.zone)
 
 
-def constant_of(value: Any, column: Column) -> Any:
-    """Return a constant as NumPy's time. Raises TypeError or ValueError. Times with a zone become UTC."""
-    kind = column.dtype.kind
-    if is_array(value) and value.ndim == 0:
-        value = value[()]
-    if isinstance(value, bytes):
-        value = value.decode()
-    if is_of_pandas(value):
-        value = value.to_numpy()
-    if _is_time(value):
-        if (value.dtype.kind == kind and np.datetime_data(value.dtype)[0] != "generic") or np.isnat(value):
-            return value if value.dtype.kind == kind else np.array("NaT", column.dtype)[()]
-    elif kind == "M" and isinstance(value, str):
+def _instant(value: str | datetime, column: Column) -> Any:
+    """Return a date as NumPy's. Raises TypeError or ValueError. Times with a zone become UTC."""
+    if column.dtype.kind != "M":
+        raise TypeError(f"{column.described()} takes spans of time, not {value!r}")
+    if isinstance(value, str):
         return _parsed(value, column)
-    elif kind == "M" and isinstance(value, datetime):
-        return np.datetime64(_utc(value), "us")
-    elif kind == "M" and isinstance(value, date):
-        return np.datetime64(value, "D")
-    elif kind == "m" and isinstance(value, timedelta):
-        return np.timedelta64(value, "us")
-    wanted = "a date (text as in 2024-05-31T12:00)" if kind == "M" else "a timedelta"
-    raise TypeError(f"{column.described()} is compared with {wanted}, not with {value!r}")
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, np.datetime64 | np.timedelta64)
+    return value.to_numpy() if is_of_pandas(value) else np.datetime64(_utc(value), "us")
 
 
 def _utc(value: datetime) -> datetime:
     return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
 
 
-def instant_of(text: str) -> Any:
-    """Return a date that text spells, in UTC if it has an offset. Raises ValueError."""
+def _parsed(text: str, column: Column) -> Any:
+    """Return a date that text spells, in UTC if it has an offset."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return np.datetime64(text)
+            found: Any = np.datetime64(text)
     except (ValueError, UserWarning, DeprecationWarning):
-        return np.datetime64(_utc(datetime.fromisoformat(text)), "us")
-
-
-def _parsed(text: str, column: Column) -> Any:
-    try:
-        found = instant_of(text)
-    except ValueError:
-        found = None
+        try:
+            return np.datetime64(_utc(datetime.fromisoformat(text)), "us")
+        except ValueError:
+            found = None
     if found is None or (np.datetime_data(found.dtype)[0] == "generic" and not np.isnat(found)):
         raise ValueError(f"{column.described()}: {text!r} is no date, as 2024-05-31T12:00 is")
     return found
