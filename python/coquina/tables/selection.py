@@ -71,7 +71,8 @@ class Queries:
 
         Raises ExpressionError, with the place, for text that is no condition.
         """
-        return Selection(self._query().where(Condition(condition, params), start, stop, step))
+        more = condition if isinstance(condition, str) and not params else Condition(condition, params)
+        return Selection(self._query().where(more, start, stop, step))
 
     def select(self, columns: Names) -> Selection:
         """Return the same rows with these columns only."""
@@ -138,10 +139,9 @@ class Queries:
         """
         plan = self._query()
         is_all = columns is None and plan.columns is None
-        whole: Any = plan.table.records if is_all else None
-        if whole is not None:
-            return gathering.whole(plan, {"": whole}).values[""]
         shape = plan.table.row_shape if is_all else plan.row_shape(columns)
+        if shape.records is not None:
+            return gathering.whole(plan, shape.records).values[""]
         if isinstance(columns, str) and not shape.picked[0].spec.children:
             return gathering.whole(plan, shape.columns).values[columns]
         rows = gathering.all_records(plan, shape)
@@ -260,7 +260,9 @@ class Selection(Queries):
         self._plan = plan
 
     def _query(self) -> Plan:
-        self._plan.table.ready()
+        table = self._plan.table
+        if table.is_closed or table.waiting.total:
+            table.ready()
         return self._plan
 
     @property
