@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
+import coquina.server.root as root_module
 from coquina.server.failures import RequestError
 from coquina.server.gate import Gate
 from coquina.server.limits import Limits
@@ -198,6 +199,17 @@ def test_text_has_a_limit_of_its_own(tmp_path):
                 assert client.get(f"/{route}/", file="bytes.b2nd", format=kind).status == status, kind
         ask = {"file": "bytes.b2nd", "expression": "a + 1", "operands": "a:/"}
         assert client.get("/expr/", **ask, format="json").status == 413
+
+
+def test_files_that_the_server_may_not_read_are_forbidden(world, monkeypatch):
+    """As h5grove has it. Tests run as root too, who may read everything."""
+    (world / "root" / "closed.h5").write_bytes(b"")
+    monkeypatch.setattr(root_module.os, "access", lambda path, mode: not path.endswith("closed.h5"))
+    with Client(served(world / "root").app) as client:
+        for route in ("meta", "data", "info", "slice"):
+            answer = client.get(f"/{route}/", file="closed.h5")
+            assert (answer.status, answer.json()["error"]) == (403, "forbidden")
+    (world / "root" / "closed.h5").unlink()
 
 
 def test_damaged_files_are_errors(folder, tmp_path):
