@@ -1,6 +1,7 @@
 """Requests of people who mean harm: errors, bounded work, and nothing outside of the folder."""
 
 import itertools
+import time
 
 import h5py
 import numpy as np
@@ -189,6 +190,30 @@ def test_large_answers_are_refused_before_anything_is_read(tmp_path):
             # One value of each chunk: few values, and all of the array is decoded.
             assert client.get("/slice/", file=file, path=path, selection="::64,::64").status == 413
         assert client.get("/rows/", file="large.h5", path="/t", start=0, stop=10**9).status == 413
+
+
+def test_very_large_files_open_within_a_second(tmp_path):
+    """A table of a billion rows, and arrays of 100 GB without values: by the time of the processor."""
+    with cq.hdf5.File(tmp_path / "large.h5", "w") as file:
+        file.create_table("t", {"n": np.arange(10), "v": np.arange(10.0), "flag": np.arange(10) > 5}).resize(
+            10**9
+        )
+        file.create_dataset("x", (160_000, 160_000), "f4", chunks=(1000, 1000))
+    cq.zeros((160_000, 160_000), "f4", path=tmp_path / "large.b2nd", chunks=(1000, 1000)).close()
+    with Client(served(tmp_path).app) as client:
+        for file, path, asked in (
+            ("large.h5", "/t", {"schema": {}, "rows": {"start": 999_999_900, "stop": 10**9}}),
+            ("large.h5", "/x", {"slice": {"selection": ":512,:512"}, "storage": {}}),
+            ("large.b2nd", "/", {"slice": {"selection": "-512:,-512:"}, "storage": {}}),
+        ):
+            began = time.process_time()
+            for route, more in {"tree": {}, "info": {}, **asked}.items():
+                where = "/" if route == "tree" else path
+                answer = client.get(f"/{route}/", file=file, path=where, **more)
+                assert answer.status == 200, answer.content
+            assert time.process_time() - began < 1, (file, path)
+        last = client.get("/rows/", file="large.h5", path="/t", start=10**9 - 3, stop=10**9).json()
+        assert (last["total"], last["values"]["n"]) == (10**9, [0, 0, 0])
 
 
 def test_text_has_a_limit_of_its_own(tmp_path):
