@@ -67,8 +67,9 @@ def test_a_thousand_connections_do_not_keep_others_out(served):
     before = memory_bytes(server)
     waiting = []
     try:
-        for _ in range(1000):
-            waiting.append(socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS))
+        waiting.extend(
+            socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) for _ in range(1000)
+        )
         with ThreadPoolExecutor(8) as pool:
             answers = list(
                 pool.map(
