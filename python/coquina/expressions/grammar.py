@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import CoquinaError
-from coquina.function_table import REDUCTIONS
+from coquina.function_table import REDUCTIONS, STRINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,10 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "nan_to_num": ("nan", "posinf", "neginf"),
     "angle": ("deg",),
     "astype": (),
+    "reshape": (),
 }
+#: Functions that may be called as methods, `x.f(y)`: those that NumPy's arrays or Python's strings have.
+METHODS = frozenset([*OPTIONS, "conj", "conjugate", *[row.name for row in STRINGS if hasattr(str, row.name)]])
 
 
 class ExpressionError(CoquinaError, ValueError):
