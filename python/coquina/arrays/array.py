@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from coquina.arrays import opening
     from coquina.lossy import LossyInfo
     from coquina.storage_options import StorageOptions
+    from coquina.tables import array_layout
     from coquina.tuning_options import TuningInfo
 else:
-    opening = Provider("opening")
+    opening, array_layout = map(Provider, ("opening", "array_tables"))
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
@@ -224,11 +225,43 @@ class Array(Operators, _core.ArrayBase):
             self.read_selection(list(selection.axes), selection.points, selection.points_at, out)
         return out.reshape(selection.shape)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the fields of records, for interpreters that complete `array["`."""
+        return list(self.dtype.names or ())
+
     def view(self, key: Any) -> View:
         """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field."""
         if isinstance(key, str) and self.dtype.names is not None:
             return self.fields[key]
         return view_of(self, key)
+
+    def create_index(
+        self,
+        column: str | None = None,
+        *,
+        kind: Literal["full", "partial", "light", "zones"] = "full",
+        memory_limit: int = 1 << 30,
+        name: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> dict[str, Any]:
+        """Make an index of a 1-d array, which conditions on `as_table(a)` use, and return how it is.
+
+        column: a field of an array of records, or an expression of its fields; None for the items.
+        kind, memory_limit, name, progress: see `Table.create_index`.
+
+        It stands beside the array: in its HDF5 file, in a directory `<file>.index` beside a frame, in memory
+        for one in memory. Raises ValueError for another number of axes, for an array that is open for
+        reading, and for an index that there is.
+
+        >>> import coquina as cq
+        >>> a = cq.asarray([3, 1, 4, 1, 5, 9, 2, 6])
+        >>> a.create_index()["kind"]
+        'full'
+        >>> cq.as_table(a).where("value > 4").row_numbers()
+        array([4, 5, 7])
+        """
+        options = {"kind": kind, "memory_limit": memory_limit, "name": name, "progress": progress}
+        return array_layout.create_index(self, column, **options)
 
     @property
     def oindex(self) -> Indexer:

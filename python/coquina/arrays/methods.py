@@ -152,6 +152,18 @@ class Methods:
         """Return all items as nested lists of Python objects."""
         return np.asarray(self).tolist()
 
+    def to_numpy(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+        """Return all items as a NumPy array, as another dtype if one is given.
+
+        Other libraries ask for this by its name: Matplotlib, seaborn and scikit-learn take arrays so. Raises
+        MemoryError, before anything is decoded, if there is no memory for the items.
+
+        >>> import coquina as cq
+        >>> cq.arange(4).to_numpy("float32")
+        array([0., 1., 2., 3.], dtype=float32)
+        """
+        return np.asarray(self, dtype)
+
     def astype(self, dtype: npt.DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> Any:
         """Return the items as another dtype. Raises TypeError if the rule `casting` does not allow it."""
         if not np.can_cast(self.dtype, np.dtype(dtype), casting):

@@ -210,6 +210,10 @@ class Group(MutableMapping[str, Any]):
         self._contents.check_open()
         return iter(sorted(name for name in self._node.below if not self._contents.is_hidden(name)))
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names, for interpreters that complete `group["`."""
+        return sorted(self)
+
     def __len__(self) -> int:
         """Return how many names there are."""
         self._contents.check_open()

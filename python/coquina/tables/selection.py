@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.adapters import polars_scan
+    from coquina.adapters import dask_frames, polars_scan
     from coquina.tables.grouping import Groups
     from coquina.tables.layout import Layout, Schema
     from coquina.tables.query_explanation import QueryExplanation
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[Any]
 else:
-    polars_scan = Provider("polars_scan")
+    dask_frames, polars_scan = map(Provider, ("dask_frames", "polars_scan"))
 
 
 class Queries:
@@ -207,6 +207,17 @@ class Queries:
         """
         return polars_scan.scan(Selection(self._query()))
 
+    def to_dask(self, partition_rows: int | None = None) -> Any:
+        """Return the rows as a `dask.dataframe.DataFrame`, which reads when it is computed.
+
+        partition_rows: rows of the table in a partition; by default whole chunks of some 128 MiB. Of columns
+            that a computation does not use nothing is decoded. The index is the number of the row.
+
+        Tasks in other processes open the table by its path. Raises ImportError where Dask's DataFrames are
+        not installed, ValueError after `order_by`: sort the DataFrame instead.
+        """
+        return dask_frames.to_dask(Selection(self._query()), partition_rows)
+
     @names_keywords
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
         """Write the rows as a CSV file, names in its first line; return how many they were.
@@ -291,6 +302,10 @@ class Selection(Queries):
     def __getitem__(self, column: str | list[str]) -> Values:
         """Return the values of a column in these rows, or of several as a structured array."""
         return plain(self.to_numpy(column))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the columns, for interpreters that complete `selection["`."""
+        return list(self.columns)
 
     def delete(self) -> int:
         """Delete the rows from the table; return how many they were. See `Table.delete`."""

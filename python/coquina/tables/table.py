@@ -245,6 +245,10 @@ class Table(Queries):
             return self[name]
         raise AttributeError(f"a table has no {name!r}, nor has this one such a column", name=name, obj=self)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the columns, for interpreters that complete `table["`."""
+        return list(self.columns)
+
     def read(
         self,
         columns: Names = None,
