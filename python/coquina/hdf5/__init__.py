@@ -24,11 +24,9 @@ from coquina.hdf5.copying import Repacked, copy, repack
 from coquina.hdf5.dataset_info import DatasetInfo
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import GEARS, describe
-from coquina.hdf5.files import File
+from coquina.hdf5.files import File, nodes_for
 from coquina.hdf5.groups import Group
-from coquina.hdf5.nodes import Nodes
 from coquina.hdf5.recovery import Recovery, recover
-from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
@@ -63,8 +61,7 @@ def fast(h5: Any, *, gear: Gear | None = None) -> Any:
         )
     if isinstance(h5, h5py.File):
         return File.of(h5)
-    file = File.of(h5.file)
-    nodes = Nodes(file, Session.at(h5)[0])
+    nodes = nodes_for(h5)
     if not isinstance(h5, h5py.Dataset):
         return nodes.node(h5)
     facts = describe(h5)

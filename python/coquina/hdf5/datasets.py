@@ -36,6 +36,8 @@ from coquina.hdf5.h5py_keys import is_region, plain_key
 from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
+from coquina.hdf5.untyped import h5py
+from coquina.providers import Provider
 from coquina.storage_options import Storage, is_cut
 from coquina.tuning_options import DATASETS, info_of
 
@@ -49,12 +51,15 @@ if TYPE_CHECKING:
     from coquina.changes import Changes
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.chunk_encoding import ChunkEncoding
+    from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import Lossy, LossyInfo
     from coquina.remote import RangeReader
     from coquina.storage_options import StorageOptions
     from coquina.tuning_options import Terms, TuningInfo
+else:
+    hdf5_files = Provider("hdf5_files")
 
 
 #: Of a name of metadata in an array.
@@ -93,14 +98,17 @@ class Dataset(Placed, Array):
     def __new__(
         cls,
         h5: Any,
-        facts: Facts,
-        nodes: Nodes,
+        facts: Facts | None = None,
+        nodes: Nodes | None = None,
         *,
         gear: Gear | None = None,
         blocks: tuple[int, ...] | None = None,
         zones: Zones = (),
     ) -> Dataset:
-        """Made by a file, a group or `fast`."""
+        """Made by a file, a group or `fast`; or for an identifier of h5py's low-level interface."""
+        if facts is None or nodes is None:
+            h5 = h5py.Dataset(h5)
+            return hdf5_files.nodes_for(h5).array(h5)
         where = Session.at(h5) if nodes.session.has_sole_writer else None
         version = None if where is None else where[0].changes(where[1]).version
         library = facts.library_of(h5, policy_attributes, version)
@@ -148,6 +156,8 @@ class Dataset(Placed, Array):
     external = Member("Files that hold its items outside of the HDF5 file: names, offsets, sizes; or None.")
     compression = Member("What h5py calls its filter: 'gzip', 'lzf', 'szip'; None for others. See `filters`.")
     filter_ids = Member("The ids of its filters, in the order of writing.")
+    filter_names = Member("The names of its filters in the file, in the order of writing.")
+    _filters = Member("The filters and their parameters as h5py keeps them, for programs that look there.")
     compression_opts = Member("The parameters of that filter.")
     shuffle = Member("Whether HDF5's shuffle comes before the filter.")
     fletcher32 = Member("Whether chunks have HDF5's checksum.")
@@ -282,6 +292,8 @@ class Dataset(Placed, Array):
         if self.dtype.names is not None and (names := field_names(key)) is not None:
             write_fields(self, names, value, nullcontext())
             return
+        if self.dtype.kind == "S":
+            value = _encoded(value)
         super().__setitem__(key, value)
 
     def with_zones(self, zones: Zones) -> Dataset:
@@ -353,12 +365,24 @@ class Dataset(Placed, Array):
         return len(self)
 
     def read_direct(self, dest: npt.NDArray[Any], source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Read into an array: `dest[dest_sel] = dataset[source_sel]`, all of either without a key."""
-        dest[... if dest_sel is None else dest_sel] = self[... if source_sel is None else source_sel]
+        """Read into an array: `dest[dest_sel] = dataset[source_sel]`, all of either without a key.
+
+        Raises TypeError, as h5py does, for shapes that do not go together.
+        """
+        try:
+            dest[... if dest_sel is None else dest_sel] = self[... if source_sel is None else source_sel]
+        except ValueError as error:
+            raise TypeError(f"read_direct: {error}") from None
 
     def write_direct(self, source: npt.NDArray[Any], source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Write from an array: `dataset[dest_sel] = source[source_sel]`, all of either without a key."""
-        self[... if dest_sel is None else dest_sel] = source[... if source_sel is None else source_sel]
+        """Write from an array: `dataset[dest_sel] = source[source_sel]`, all of either without a key.
+
+        Raises TypeError, as h5py does, for shapes that do not go together.
+        """
+        try:
+            self[... if dest_sel is None else dest_sel] = source[... if source_sel is None else source_sel]
+        except ValueError as error:
+            raise TypeError(f"write_direct: {error}") from None
 
     def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
         """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`."""
@@ -498,3 +522,11 @@ class Dataset(Placed, Array):
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
         return self._nodes.pickled(self, "; pickle a copy()")
+
+
+def _encoded(value: Any) -> Any:
+    """Return text as bytes, in UTF-8; NumPy writes no other text than ASCII to byte strings."""
+    if isinstance(value, bytes | np.bytes_):
+        return value
+    items: Any = np.asarray(value)
+    return np.strings.encode(items, "utf-8") if items.dtype.kind == "U" else value

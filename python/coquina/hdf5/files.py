@@ -95,6 +95,8 @@ class File(Group):
             raise ValueError(f"mode {mode!r}: takes 'r', 'r+', 'a', 'w' or 'x'")
         if driver_options and driver is None:
             check_names(File.__init__, driver_options, _H5PY_OPTIONS)
+        if userblock_size is not None and mode in ("r", "r+"):
+            raise ValueError(f"userblock_size: takes a new file, not mode {mode!r}")
         options = given(
             libver=LIBVER if libver is None and mode != "r" else libver,
             driver=driver,
@@ -111,7 +113,7 @@ class File(Group):
         self._new = self._open = None
         if mode != "r" and isinstance(path, str):
             path = new_path(path)
-        reader = reader_for(path)
+        reader = None if mode != "r" and _is_writable(path) else reader_for(path)
         if reader is not None:
             super().__init__(*self._remote(reader, mode, options))
             return
@@ -148,6 +150,7 @@ class File(Group):
     def _write(self, name: str, options: dict[str, Any], durable: bool, wait: float | None) -> None:
         """Open a file below h5py for writing, or be another handle of one that is open so."""
         opened_ns = _modified_ns(name)
+        block = options.pop("userblock_size", None)
         try:
             found, is_known = OpenFile.writing(name, options, durable=durable, wait=wait)
         except BlockingIOError as error:
@@ -158,6 +161,9 @@ class File(Group):
             self._begin(found, "r+", opened_ns)
         else:
             self._adopt(found, nodes)
+        if block is not None and block != (known := self.userblock_size):
+            self.close()
+            raise ValueError(f"userblock_size {block}: {name} has one of {known} bytes")
 
     def _make(self, new: NewFile) -> None:
         self._new = new
@@ -446,6 +452,17 @@ class File(Group):
     def __repr__(self) -> str:
         """Say path and mode."""
         return f"<File {self.filename!r} ({self.mode})>" if self else "<File, closed>"
+
+
+def _is_writable(path: Any) -> bool:
+    """Whether it is a file object that h5py can write to by its methods."""
+    writable = getattr(path, "writable", None)
+    return callable(writable) and hasattr(path, "truncate") and bool(writable())
+
+
+def nodes_for(h5: Any) -> Nodes:
+    """Return the nodes of the file of an object that h5py has open, for this and what is asked by it."""
+    return Nodes(File.of(h5.file), Session.at(h5)[0])
 
 
 def _session(h5: Any, mode: str, opened_ns: int | None) -> Session:

@@ -19,7 +19,7 @@ from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
 from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
 from coquina.hdf5.h5py_creation import create_as_h5py, create_like, is_as_h5py, required
 from coquina.hdf5.h5py_members import Member
-from coquina.hdf5.open_files import link_access
+from coquina.hdf5.open_files import external_access, link_access
 from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
     from coquina.adapters import dask_storing
     from coquina.hdf5.creation import Content
+    from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.nodes import Nodes
     from coquina.storage_options import TableOptions
     from coquina.tables import making as table_making
     from coquina.tables import opening as table_opening
     from coquina.tables.table import Table
 else:
-    dask_storing = Provider("dask_storing")
+    dask_storing, hdf5_files = map(Provider, ("dask_storing", "hdf5_files"))
     table_making, table_opening = map(Provider, ("table_making", "table_opening"))
 
 
@@ -57,8 +58,11 @@ class Group(Placed, MutableMapping[str, Any]):
 
     __slots__ = ("__weakref__", "_h5", "_nodes")
 
-    def __init__(self, h5: Any, nodes: Nodes) -> None:
-        """Made by a file or a group."""
+    def __init__(self, h5: Any, nodes: Nodes | None = None) -> None:
+        """Made by a file or a group; or for an identifier of h5py's low-level interface."""
+        if nodes is None:
+            h5 = h5py.Group(h5)
+            nodes = hdf5_files.nodes_for(h5)
         self._h5 = h5
         self._nodes = nodes
 
@@ -72,6 +76,8 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Give a node another name (a hard link), make a link, a named datatype, or a dataset of `value`."""
+        if isinstance(name, bytes):
+            name = name.decode()
         if (h5 := getattr(value, "_h5", None)) is not None:
             self._h5[name] = h5
         elif isinstance(value, (*_H5PY_OBJECTS, np.dtype)):
@@ -126,10 +132,13 @@ class Group(Placed, MutableMapping[str, Any]):
         getlink: the link instead, one of h5py's `HardLink`, `SoftLink` and `ExternalLink`. getclass: the type
         instead, of the node or of the link. elink: how the file of an external link is opened; see h5py.
         """
-        if getlink:
-            return self._h5.get(name, default, getclass=getclass, getlink=True)
+        access = external_access(self._h5.file, **elink) if elink else None
+        folder, _, last = name.rpartition("/") if isinstance(name, str) and getlink else ("", "", name)
         try:
-            node = self._nodes.node(self._h5.get(name, **elink)) if elink else self[name]
+            if getlink:
+                group = inside(self._nodes.named(self._h5, folder, access)) if folder else self._h5
+                return group.get(last if folder else name, default, getclass=getclass, getlink=True)
+            node = self._shown(self._nodes.named(self._h5, name, access))
         except KeyError:
             return default
         return cast("Any", type(node)) if getclass else node
@@ -278,6 +287,8 @@ class Group(Placed, MutableMapping[str, Any]):
         if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
         does not have, and for options that a dataset without chunks cannot have.
         """
+        if isinstance(name, bytes):
+            name = name.decode()
         if is_as_h5py(shape, dtype, data, storage):
             check_keywords(Group.create_dataset, storage, DatasetOptions)
             fill: Callable[[Any, Any], None] = lambda made, values: _fill(made, values, threads)  # noqa: E731
