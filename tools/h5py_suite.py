@@ -2,7 +2,8 @@
 
     python tools/h5py_suite.py [-v] [arguments of pytest]
 
-Says how many pass, and the first line of what each other one meets; docs/hdf5.md says why these do. Ours stands where tests look for `h5py.File`, `Group` and `Dataset`; below, coquina goes on using h5py's own.
+Says how many pass, and the first line of what each other one meets; docs/internals/hdf5.md says why these do.
+Ours stands where tests look for `h5py.File`, `Group` and `Dataset`; below, coquina goes on using h5py's own.
 """
 
 from __future__ import annotations

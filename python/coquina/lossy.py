@@ -36,6 +36,11 @@ class Lossy:
     Items are float16, float32, float64, complex of two of the latter, or integers. NaN, infinities and the
     sign of zeros are always kept. Raises ValueError for none or several bounds, and values out of range,
     TypeError for values that are no numbers.
+
+    >>> import coquina as cq
+    >>> a = cq.asarray([0.1234, 0.5678], lossy=cq.Lossy(max_error=0.01))
+    >>> bool(abs(a[0] - 0.1234) <= 0.01)
+    True
     """
 
     max_error: float | None = None
@@ -143,6 +148,12 @@ class LossyInfo:
     psnr: the least peak signal-to-noise ratio of a chunk, in decibels; infinite if nothing was lost.
     chunks: how many chunks have been written by which means: "round", "trunc", "zfp" ("predict" if that is
         the means of the bound), "image", or "exact" for those that were stored as they were given.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> a = cq.asarray(np.linspace(0, 1, 100), lossy={"max_error": 0.01})
+    >>> a.lossy.max_error <= 0.01
+    True
     """
 
     promised: Lossy

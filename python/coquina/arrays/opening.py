@@ -98,6 +98,13 @@ def open(
 
     Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
     UnsupportedError, which says what it is, for files of other formats.
+
+    >>> import coquina as cq
+    >>> cq.arange(5).save("a.b2nd", overwrite=True)
+    >>> with cq.open("a.b2nd", "r+") as a:
+    ...     a.append([5, 6])
+    ...     print(a[-3:])
+    [4 5 6]
     """
     if mode != "r" and store is None and isinstance(source, str):
         source = new_path(source)
@@ -221,7 +228,12 @@ def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, dama
 
 @names_keywords
 def from_bytes(buffer: Buffer) -> Any:
-    """Return what the bytes of a file hold, for reading; see `open`."""
+    """Return what the bytes of a file hold, for reading; see `open`.
+
+    >>> import coquina as cq
+    >>> cq.from_bytes(cq.arange(5).to_bytes())[:]
+    array([0, 1, 2, 3, 4])
+    """
     content = memoryview(cast("Any", buffer))
     if content.contiguous and bytes(content.cast("B")[:8]) == _SIGNATURE:
         return _hdf5(BytesIO(content), "r", damaged=False)

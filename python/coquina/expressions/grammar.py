@@ -98,6 +98,15 @@ class ExpressionError(CoquinaError, ValueError):
     """The text is no expression, or has what must not stand in one; the message shows where.
 
     column: of the character, from 0 on.
+
+    >>> import coquina as cq
+    >>> try:
+    ...     cq.expr("a +* 2", a=cq.arange(3))
+    ... except cq.ExpressionError as error:
+    ...     print(error)
+    invalid syntax
+      a +* 2
+         ^
     """
 
     column: int

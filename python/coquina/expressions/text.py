@@ -54,6 +54,13 @@ def expr(text: str, /, **operands: Any) -> Expr:
 
     Raises ExpressionError, a ValueError, for anything else; no part of the text is run. What NumPy raises for
     operands that do not fit is raised with a note of the place.
+
+    >>> import coquina as cq
+    >>> u, v = cq.asarray([3.0, 6.0]), cq.asarray([4.0, 8.0])
+    >>> cq.expr("sqrt(u**2 + v**2)", u=u, v=v)[:]
+    array([ 5., 10.])
+    >>> cq.expr("where(u > 4, u, 0).sum()", u=u)[()]
+    np.float64(6.0)
     """
     if not isinstance(cast("Any", text), str):
         raise TypeError(f"expr: the text is a {type(text).__name__}, not a str")

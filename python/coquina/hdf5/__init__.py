@@ -54,6 +54,14 @@ def fast(h5: Any, *, gear: Gear | None = None) -> Any:
     gear: a slower way to the chunks of a dataset than the fastest that is legal: "fetched" or "whole".
     Raises TypeError for what h5py has not open, and for a dataset whose items no array has; ValueError for a
     gear that is not legal.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> import h5py
+    >>> with h5py.File("f.h5", "w") as f:
+    ...     d = f.create_dataset("x", data=np.arange(1000), compression="gzip")
+    ...     print(cq.hdf5.fast(d)[-3:])
+    [997 998 999]
     """
     if not isinstance(h5, h5py.HLObject):
         raise TypeError(

@@ -33,6 +33,13 @@ class DatasetInfo(ArrayInfo):
     chunks_unchanged: how often decoded blocks of a chunk were used without asking libhdf5, as nothing had
         changed since it was fetched.
     table_rows: chunks in the table, if one was made. fallbacks: how often a slower way had to be taken.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> f = cq.hdf5.File.in_memory()
+    >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+    >>> d.info.layout, d.info.nchunks
+    ('chunked', 3)
     """
 
     name: str | None

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Hdf5Library, Path
     from coquina.changes import Changes
+    from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.chunk_encoding import ChunkEncoding
-    from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.describing import Facts, Gear, Zones
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import Lossy, LossyInfo
@@ -74,6 +74,13 @@ class Dataset(Placed, Array):
 
     gear: the access path to chunks: "direct" (read past libhdf5, without its lock), "fetched" (libhdf5
     hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> f = cq.hdf5.File.in_memory()
+    >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+    >>> d[2:8:3], d.sum(), d.chunks
+    (array([2, 5]), np.int64(45), (4,))
     """
 
     __slots__ = (
@@ -313,6 +320,14 @@ class Dataset(Placed, Array):
         """Give the dataset another shape, or its axis `axis` another length. New items are the fill value.
 
         Raises ValueError for a shape that it cannot grow to, UnsupportedError if it is not chunked.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.resize(12, axis=0)
+        >>> d.shape
+        (12,)
         """
         if axis is not None:
             if not isinstance(shape, int) or not -self.ndim <= axis < self.ndim:
@@ -356,18 +371,44 @@ class Dataset(Placed, Array):
         return Dataset(self._h5, replace(self._facts, shape=lengths, is_writable=False), self._nodes)
 
     def truncate(self, size: int) -> None:
-        """Change the length of the first unlimited axis, or of axis 0; it may also grow."""
+        """Change the length of the first unlimited axis, or of axis 0; it may also grow.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.truncate(3)
+        >>> d[:]
+        array([0, 1, 2])
+        """
         axis = self.maxshape.index(None) if None in self.maxshape else 0
         self.resize(size, axis)
 
     def len(self) -> int:
-        """Return the length of the first axis; `len(dataset)` cannot be more than 2**63 - 1."""
+        """Return the length of the first axis; `len(dataset)` cannot be more than 2**63 - 1.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.len()
+        10
+        """
         return len(self)
 
     def read_direct(self, dest: npt.NDArray[Any], source_sel: Any = None, dest_sel: Any = None) -> None:
         """Read into an array: `dest[dest_sel] = dataset[source_sel]`, all of either without a key.
 
         Raises TypeError, as h5py does, for shapes that do not go together.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> out = np.zeros(3, int)
+        >>> d.read_direct(out, np.s_[2:5])
+        >>> out
+        array([2, 3, 4])
         """
         try:
             dest[... if dest_sel is None else dest_sel] = self[... if source_sel is None else source_sel]
@@ -378,6 +419,14 @@ class Dataset(Placed, Array):
         """Write from an array: `dataset[dest_sel] = source[source_sel]`, all of either without a key.
 
         Raises TypeError, as h5py does, for shapes that do not go together.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.write_direct(np.array([7, 8]), dest_sel=np.s_[:2])
+        >>> d[:3]
+        array([7, 8, 2])
         """
         try:
             self[... if dest_sel is None else dest_sel] = source[... if source_sel is None else source_sel]
@@ -385,7 +434,16 @@ class Dataset(Placed, Array):
             raise TypeError(f"write_direct: {error}") from None
 
     def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
-        """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`."""
+        """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.append([10, 11])
+        >>> d.shape
+        (12,)
+        """
         values: npt.NDArray[Any] = np.asarray(y)
         if values.ndim == self.ndim and -self.ndim <= axis < self.ndim:
             lengths = list(self.shape)
@@ -397,6 +455,15 @@ class Dataset(Placed, Array):
         """Begin a session of appends of which a kill leaves what was flushed last; a context manager.
 
         flush_every: flush whenever so many rows have gathered. durable: a flush waits for the disk.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> with d.appending(flush_every=100) as session:
+        ...     session.append([10, 11])
+        >>> d.shape
+        (12,)
         """
         return AppendSession(self, flush_every, durable)
 
@@ -417,6 +484,13 @@ class Dataset(Placed, Array):
         The first call takes as long as libhdf5 needs to find one chunk, the second as long as it needs to
         list them all, and the others do not depend on their number, as long as the dataset does not change
         but by `write_chunk`. A file that others may write to, with SWMR or by `h5`, is asked each time.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.chunk_info([5]).start
+        (4,)
         """
         return self._stored().info(coords)
 
@@ -425,6 +499,13 @@ class Dataset(Placed, Array):
 
         Raises ValueError if no chunk begins there (or `out` is too small), IndexError outside of the shape,
         KeyError for a chunk that was never written. `chunk_info` tells its size and its filter mask.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> len(d.read_chunk([4])) > 0
+        True
         """
         return self._stored().read(coords, out)
 
@@ -432,13 +513,29 @@ class Dataset(Placed, Array):
         """Store `data` as the chunk that begins at `coords`; its filters have run, but those of the mask.
 
         Raises ValueError if no chunk begins there, IndexError outside of the shape: grow it first.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.write_chunk([0], d.read_chunk([4]))
+        >>> d[:4]
+        array([4, 5, 6, 7])
         """
         if not self.handle.is_writable:
             raise ValueError(f"{self.name}: the file is open for reading only")
         self._stored().write(coords, data, filter_mask, self._wrote)
 
     def chunk_iter(self) -> Iterator[ChunkInfo]:
-        """Iterate over the stored chunks, in C order."""
+        """Iterate over the stored chunks, in C order.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> [info.start for info in d.chunk_iter()]
+        [(0,), (4,), (8,)]
+        """
         return self._stored().all()
 
     def _stored(self) -> StoredChunks:
@@ -450,11 +547,26 @@ class Dataset(Placed, Array):
         return known
 
     def flush(self) -> None:
-        """Commit all that was written to the file, by whichever dataset or table. See `File.flush`."""
+        """Commit all that was written to the file, by whichever dataset or table. See `File.flush`.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.flush()
+        """
         self.file.commit()
 
     def refresh(self) -> bool:
-        """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed."""
+        """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.refresh()
+        False
+        """
         if not self.handle.is_writable:
             self._h5.id.refresh()
         if self._chunks is not None:
@@ -465,26 +577,74 @@ class Dataset(Placed, Array):
         return is_other
 
     def close(self) -> None:
-        """Let go of the dataset; the file stays open."""
+        """Let go of the dataset; the file stays open.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.close()
+        >>> d.is_closed
+        True
+        """
         super().close()
         self._is_closed = True
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
-        """Raise UnsupportedError: HDF5 cannot undo changes."""
+        """Raise UnsupportedError: HDF5 cannot undo changes.
+
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     d = f.create_dataset("x", data=[1, 2, 3])
+        ...     with f.transaction():
+        ...         d[0] = 5
+        ...     print(d[:])
+        [5 2 3]
+        """
         raise UnsupportedError("HDF5 has no rollback, so there are no transactions; see `appending`")
         yield self
 
     def compact(self) -> None:
-        """Raise UnsupportedError: HDF5 files get smaller by being copied."""
+        """Raise UnsupportedError: HDF5 files get smaller by being copied.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> try:
+        ...     d.compact()
+        ... except cq.UnsupportedError as error:
+        ...     print(error)
+        HDF5 gives no space back in place; `coquina repack` writes a compact copy
+        """
         raise UnsupportedError("HDF5 gives no space back in place; `coquina repack` writes a compact copy")
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Encode the items again into a new array file (not HDF5)."""
+        """Encode the items again into a new array file (not HDF5).
+
+        path: of the new file. overwrite: replace one that is there; else that raises FileExistsError.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.save("a.b2nd", overwrite=True)
+        >>> cq.open("a.b2nd")[:3]
+        array([0, 1, 2])
+        """
         self.copy(path=path, overwrite=overwrite).close()
 
     def to_bytes(self) -> bytes:
-        """Encode the items again, and return the bytes of an array file (not HDF5)."""
+        """Encode the items again, and return the bytes of an array file (not HDF5).
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> cq.from_bytes(d.to_bytes())[:3]
+        array([0, 1, 2])
+        """
         return self.copy().to_bytes()
 
     def copy(
@@ -498,6 +658,13 @@ class Dataset(Placed, Array):
 
         chunks: those of the dataset by default, if it has some. Attributes and the names of the axes are
         copied, as `asarray` does; references, and what tells HDF5 and NetCDF of the file, are not.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.copy(codec="lz4")[-1]
+        np.int64(9)
         """
         layers = layers_of(self)
         wanted = Storage.for_array(Dataset.copy, storage, path)

@@ -71,7 +71,9 @@ class Nodes:
     def named(self, group: Any, name: Any, access: Any = None) -> Any:
         """Return our node for what has this name in a group of h5py, or what a reference refers to.
 
-        access: by what links are followed; see `open_files.link_access`. It is what `node(group[name])` is, with fewer questions to libhdf5. Raises KeyError.
+        access: by what links are followed; see `open_files.link_access`.
+
+        It is what `node(group[name])` is, with fewer questions to libhdf5. Raises KeyError.
         """
         if not isinstance(name, str):
             return self.node(group[name])

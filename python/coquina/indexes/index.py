@@ -62,6 +62,11 @@ class Index:
         an array. kind: "full", "partial", "light" or "zones". source: what is indexed.
     key_kind: how keys are made of values, see `coquina.indexes.keys`. bucket_rows: rows of a bucket, 1 but
         for "light".
+
+    >>> import coquina as cq
+    >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]})
+    >>> t.create_index("x").kind
+    'full'
     """
 
     def __init__(

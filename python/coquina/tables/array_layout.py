@@ -47,6 +47,11 @@ def as_table(array: Array) -> Table:
     Close the table, not only the array, so that indexes are kept up to date.
 
     Raises ValueError for another number of axes, UnsupportedError for fields that tables do not have.
+
+    >>> import coquina as cq
+    >>> t = cq.as_table(cq.asarray([3, 1, 2]))
+    >>> t.where("value > 1").row_numbers()
+    array([0, 2])
     """
     if len(array.shape) != 1:
         raise ValueError(f"as_table: an array of shape {array.shape}: tables have one axis of rows")
