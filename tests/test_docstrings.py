@@ -20,7 +20,7 @@ LIST = Path(__file__).with_name("public_names.txt")
 INNER = re.compile(
     r"Index\..*|.*\.of|Table\.(?:own|put|ready|set_rows|shared|show|telling)"
     r"|hdf5\.(?:File|Group)\.(?:adopt|filling|hold|show|take_over)"
-    r"|hdf5\.Dataset\.(?:exactly|note_reached|promise|rounded|shortened|tune|with_zones)"
+    r"|hdf5\.Dataset\.(?:exactly|note_reached|set_error_bound|rounded|shortened|tune|with_zones)"
     r"|(?:Array|hdf5\.Dataset)\.(?:append_items|blocks_of_selection|read_selection|resize_axes)"
 )
 #: Classes and functions without an example, and why.

@@ -73,6 +73,7 @@ def main(arguments: list[str]) -> None:
     wanted = [one for one in arguments if one != "-v"] or ["h5py.tests"]
     # Tests that run pytest in a process of its own must not find our settings either, and trust their files.
     os.chdir(tempfile.mkdtemp())
+    os.environ["PYTEST_ADDOPTS"] = "-c /dev/null"
     with allowing_external():
         pytest.main([*quiet, *wanted], plugins=[results])
     passed = results.passed - results.failed.keys()

@@ -7,7 +7,7 @@ Invariant: a method does nothing itself that a function does.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from coquina.function_signatures import extreme, mean, place, spread, total, tru
 from coquina.providers import serving
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     import numpy.typing as npt
 
     Axis = int | tuple[int, ...] | None
@@ -54,6 +56,12 @@ class Methods:
         def dtype(self) -> np.dtype[Any]:
             """Of the items."""
             ...
+
+        @overload
+        def __getitem__(self, key: slice | EllipsisType | list[int] | str, /) -> npt.NDArray[Any]: ...
+
+        @overload
+        def __getitem__(self, key: Any, /) -> Any: ...
 
         def __getitem__(self, key: Any, /) -> Any:
             """Return items."""

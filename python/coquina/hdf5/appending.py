@@ -36,7 +36,7 @@ class AppendGroup:
 
     lengths: how many rows each dataset has with what was appended. flushed: how many of them a kill leaves.
     buffer_bytes: what makes a flush come by itself; may be changed.
-    The promises are those of `AppendSession`, for all datasets together: between two flushes a kill leaves
+    The guarantees are those of `AppendSession`, for all datasets together: between two flushes a kill leaves
     each as long as the last flush did. Within a flush the datasets may differ in what they hold of the rows
     that it writes.
     """
@@ -265,7 +265,7 @@ class AppendSession:
     Rows can be read, here and elsewhere, once they are flushed; until then their place may hold anything.
     Threads may share a session. While it lasts, change nothing else in the file.
 
-    What is promised if the program is killed:
+    What is guaranteed if the program is killed:
 
     - The dataset holds exactly what it held after the last flush, `flushed` rows: a flush is a commit of the
       file. This is tested with kills at every write.

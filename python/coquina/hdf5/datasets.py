@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.chunk_encoding import ChunkEncoding
-    from coquina.hdf5.describing import Facts, Gear, Zones
+    from coquina.hdf5.describing import AccessPath, Facts, Zones
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import Lossy, LossyInfo
     from coquina.remote import RangeReader
@@ -72,8 +72,8 @@ class Dataset(Placed, Array):
     Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
     threads may share it. HDF5 knows no commits: a write that fails half-way leaves half of it.
 
-    gear: the access path to chunks: "direct" (read past libhdf5, without its lock), "fetched" (libhdf5
-    hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
+    access: the access path to chunks: "direct" (read past libhdf5, without its lock), "fetched" (libhdf5
+    hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `access_reason`.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -108,7 +108,7 @@ class Dataset(Placed, Array):
         facts: Facts | None = None,
         nodes: Nodes | None = None,
         *,
-        gear: Gear | None = None,
+        access: AccessPath | None = None,
         blocks: tuple[int, ...] | None = None,
         zones: Zones = (),
     ) -> Dataset:
@@ -120,7 +120,7 @@ class Dataset(Placed, Array):
         version = None if where is None else where[0].changes(where[1]).version
         library = facts.library_of(h5, policy_attributes, version)
         facts = facts.with_edges_of(library)
-        self = super().__new__(cls, facts.open(library, gear, blocks, zones), facts.dtype)
+        self = super().__new__(cls, facts.open(library, access, blocks, zones), facts.dtype)
         self._library = library
         self._chunks = None
         self._facts = facts
@@ -199,16 +199,26 @@ class Dataset(Placed, Array):
         return is_blosc2_alone(one[0] for one in self._facts.filters) and checksums.are_wanted(self._h5.id)
 
     @property
-    def gear(self) -> str:
+    def access(self) -> str:
         """How chunks are accessed: "direct", "fetched" or "whole"."""
-        return self.handle.stats().get("gear") or self._facts.gear
+        return self.handle.stats().get("gear") or self._facts.access
+
+    @property
+    def access_reason(self) -> str | None:
+        """Why the access path is not a faster one; None for "direct"."""
+        if self._facts.reason is None and self.access != "direct":
+            return "what was read directly was not right, and what libhdf5 read was"
+        return self._facts.reason
+
+    @property
+    def gear(self) -> str:
+        """The old name of `access`."""
+        return self.access
 
     @property
     def gear_reason(self) -> str | None:
-        """Why the gear is not a faster one; None for "direct"."""
-        if self._facts.reason is None and self.gear != "direct":
-            return "what was read directly was not right, and what libhdf5 read was"
-        return self._facts.reason
+        """The old name of `access_reason`."""
+        return self.access_reason
 
     @property
     def cbytes(self) -> int:
@@ -235,7 +245,7 @@ class Dataset(Placed, Array):
         """The bound on what is lost, and what was reached; None if all is kept exactly."""
         return quantization.state(self._h5)
 
-    def promise(self, lossy: Lossy) -> None:
+    def set_error_bound(self, lossy: Lossy) -> None:
         """Put a new dataset under a bound. Raises ValueError for items that cannot have one."""
         self.handle.set_lossy(lossy.terms)
         quantization.put(self._h5, lossy)
@@ -696,4 +706,6 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, bytes | np.bytes_):
         return value
     items: Any = np.asarray(value)
+    if items.dtype.kind == "O" and all(isinstance(one, str) for one in items.flat):
+        items = items.astype(np.str_)
     return np.strings.encode(items, "utf-8") if items.dtype.kind == "U" else value

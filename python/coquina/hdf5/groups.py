@@ -575,7 +575,7 @@ def create_in(
         if storage.tuning is not None and blocks is not None:
             dataset.tune(storage.tuning)
         if bound is not None:
-            dataset.promise(bound)
+            dataset.set_error_bound(bound)
         if made.values is not None:
             _fill(dataset, made.values, threads)
         if bound is not None:

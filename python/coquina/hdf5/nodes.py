@@ -278,7 +278,7 @@ class Nodes:
         place = place or place_of(h5.id)
         facts = describe(h5, place, self._facts_of(h5.id, place[0]))
         if facts is not None:
-            if facts.gear == "whole":
+            if facts.access == "whole":
                 complete_sources(h5)
             return Dataset(h5, facts, self)
         found = self._variable(h5)

@@ -181,7 +181,7 @@ class Index:
     def few(
         self, keys: KeyRanges, *, missing: bool, check: Check, most: int
     ) -> tuple[int, int, RowSet | None] | None:
-        """Return the estimate, the open rows, and the rows if `most` are likely; None if it is not usable."""
+        """Return the estimate, the unindexed rows, and the rows if at most `most`; None if not usable."""
         now = self._current()
         if now is None:
             return None

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
     from coquina.adapters import dask_frames, polars_scan
     from coquina.tables.grouping import Groups
@@ -283,7 +286,7 @@ class Queries:
         found = gathering.sliced(plan, shape.columns, 1 << 14)
         return (records(shape, values, count) for count, values in found)
 
-    def to_arrow(self, columns: Names = None) -> Any:
+    def to_arrow(self, columns: Names = None) -> pa.Table:
         """Return the rows as a `pyarrow.Table`.
 
         >>> import coquina as cq
@@ -293,7 +296,7 @@ class Queries:
         """
         return arrow.to_arrow(self, columns)
 
-    def to_pandas(self, columns: Names = None) -> Any:
+    def to_pandas(self, columns: Names = None) -> pd.DataFrame:
         """Return the rows as a `pandas.DataFrame`.
 
         >>> import coquina as cq
@@ -303,7 +306,7 @@ class Queries:
         """
         return arrow.to_pandas(self, columns)
 
-    def to_polars(self, columns: Names = None) -> Any:
+    def to_polars(self, columns: Names = None) -> pl.DataFrame:
         """Return the rows as a `polars.DataFrame`.
 
         >>> import coquina as cq
@@ -313,7 +316,7 @@ class Queries:
         """
         return arrow.to_polars(self, columns)
 
-    def scan_polars(self) -> Any:
+    def scan_polars(self) -> pl.LazyFrame:
         """Return the rows as a `polars.LazyFrame`, which reads when it is collected.
 
         Of a query only the columns that it needs are decoded, `head` reads no more rows than that, and what

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from weakref import WeakSet
 
 import numpy as np
@@ -175,7 +175,7 @@ class Table(Queries):
 
     @property
     def remote(self) -> RangeReader | None:
-        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        """What reads a remote file, with counts of `requests` and `bytes_read`; else None."""
         return None if self.file is None else self.file.remote
 
     @property
@@ -229,6 +229,18 @@ class Table(Queries):
         return name in self._layout.columns or name in self.columns
 
     # Reading
+
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: int) -> np.void: ...
+
+    @overload
+    def __getitem__(self, key: slice | list[str] | list[int] | Values) -> Values: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
 
     def __getitem__(self, key: Any) -> Any:
         """Return a column, columns, a record, or records. Raises what NumPy raises, and KeyError."""
