@@ -58,8 +58,8 @@ def run(options: argparse.Namespace) -> None:
         with store_paths.opened(place) as top:
             rows = store_paths.listed(top, verbose=options.verbose)
     else:
-        what = "no HDF5 file and no store of python-blosc2, and only those are listed"
-        raise ValueError(f"{options.file} is {what}; `coquina info` tells of others")
+        what = "`ls` lists HDF5 files and stores of python-blosc2 only"
+        raise ValueError(f"{options.file}: {what}; `coquina info {options.file}` describes other files")
     rows = _sorted(rows, options.sort, options.depth)
     if options.json:
         for row in rows:

@@ -24,6 +24,7 @@ from coquina.storage_options import TableCopyOptions
 from coquina.tables import deleting, stored_chunks, table_indexes, writing
 from coquina.tables.access import KnownTerms
 from coquina.tables.conditions import KnownConditions
+from coquina.tables.foreign_names import no_attribute
 from coquina.tables.nests import Nest
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan, is_condition
@@ -243,7 +244,7 @@ class Table(Queries):
         # Without a layout the table is being made.
         if not name.startswith("_") and (name in self._layout.columns or name in self.columns):
             return self[name]
-        raise AttributeError(f"a table has no {name!r}, nor has this one such a column", name=name, obj=self)
+        raise AttributeError(no_attribute("the table", name, "attribute or column"), name=name, obj=self)
 
     def read(
         self,
@@ -253,6 +254,8 @@ class Table(Queries):
         step: int | None = None,
     ) -> Values:
         """Return rows as a structured array, or the values of a column that is given by its name."""
+        if isinstance(columns, int):
+            raise TypeError("read: the first argument names columns; t[0:10] reads rows")
         rows = slice(start, stop, step)
         if rows.step is None or rows.step > 0:
             self.ready()
