@@ -92,17 +92,23 @@ def test_the_sdist_has_what_building_needs_and_no_more(tmp_path):
         names = {name.partition("/")[2] for name in content.getnames()}
     wanted = {"Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "pyproject.toml", "PKG-INFO"}
     assert wanted <= names
-    for crate in ("coquina", "coquina-kernels", "coquina-py"):
+    assert "tools/build_backend.py" in names
+    for crate in ("coquina", "coquina-kernels", "coquina-py", "coquina-h5plugin", "coquina-h5alias"):
         assert f"crates/{crate}/Cargo.toml" in names
     assert not [name for name in names if name.endswith((".so", ".h5", ".pyc"))]
+    assert not [name for name in names if name.startswith(("tests/", "bench/", "docs/"))]
 
 
 @pytest.mark.long
-def test_the_sdist_builds(tmp_path):
+def test_the_sdist_builds_a_wheel_with_the_plugin(tmp_path):
     run(MATURIN, "sdist", "-o", tmp_path, cwd=ROOT)
     archive = next(tmp_path.glob("*.tar.gz"))
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path / "built", archive)
-    assert next((tmp_path / "built").glob("*.whl")).stat().st_size < WHEEL_BYTES_MAX
+    made = next((tmp_path / "built").glob("*.whl"))
+    assert made.stat().st_size < WHEEL_BYTES_MAX
+    plugins = {name for name in zipfile.ZipFile(made).namelist() if "/plugins/lib" in name}
+    ids = {f"coquina/plugins/libcoquina_filter_{number}.so" for number in (32001, 32004, 32008, 32015)}
+    assert plugins == ids | {"coquina/plugins/libcoquina_h5plugin.so"}
 
 
 TWIN = """
