@@ -59,6 +59,12 @@ def test_the_wheel_is_small_and_needs_numpy_and_h5py_only(wheel):
     needed = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
     assert {re.match(r"[\w-]+", line)[0] for line in needed} == {"numpy", "h5py"}
     assert metadata["License-Expression"] == "BSD-3-Clause"
+    links = [line.partition(", ")[2] for line in metadata.get_all("Project-URL")]
+    links += re.findall(r"\]\((.*?)\)", metadata.get_payload())
+    assert len(links) > 6
+    assert not [link for link in links if not link.startswith("https://")]
+    for licence in ("LICENSE", "LICENSES-third-party.txt"):
+        assert any(name.endswith(f".dist-info/licenses/{licence}") for name in names)
     for wanted in ("coquina/_core.abi3.so", "coquina/py.typed", "coquina/plugins/libcoquina_h5plugin.so"):
         assert wanted in names
     assert not [name for name in names if name.startswith(("tests/", "bench/", "docs/"))]

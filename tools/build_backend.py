@@ -13,16 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from maturin import (
-    build_editable as _editable,
-    build_sdist,
-    build_wheel as _wheel,
-    get_requires_for_build_editable,
-    get_requires_for_build_sdist,
-    get_requires_for_build_wheel,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
-)
+import maturin
 
 __all__ = [
     "build_editable",
@@ -34,6 +25,14 @@ __all__ = [
     "prepare_metadata_for_build_editable",
     "prepare_metadata_for_build_wheel",
 ]
+
+# Hooks that are maturin's own.
+build_sdist = maturin.build_sdist
+get_requires_for_build_editable = maturin.get_requires_for_build_editable
+get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
+get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
+prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable
+prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGINS = ROOT / "python/coquina/plugins"
@@ -47,7 +46,7 @@ def build_wheel(
 ) -> str:
     """Build the plugin and the wheel; return the name of the wheel."""
     build_plugins()
-    return _wheel(wheel_directory, config_settings, metadata_directory)
+    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(
@@ -55,7 +54,7 @@ def build_editable(
 ) -> str:
     """Build the plugin, and a wheel that points here; return the name of the wheel."""
     build_plugins()
-    return _editable(wheel_directory, config_settings, metadata_directory)
+    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
 
 
 def build_plugins() -> None:

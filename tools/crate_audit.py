@@ -3,9 +3,10 @@
     python tools/crate_audit.py
     python tools/crate_audit.py --database advisory-db    # a clone of https://github.com/rustsec/advisory-db
 
-Every crate must come from crates.io with a checksum, have a licence that allows its use, and be of a version
-that no known advisory is about. Without a database, advisories are those of tools/advisories.toml, a list that
-was read by hand and can lack new ones. The release fetches the database. Exits with 1 if there are complaints.
+Every crate must come from crates.io with a checksum, have a licence that allows its use, and be of a
+version that no known advisory is about. Without a database, advisories are those of tools/advisories.toml,
+a list that was read by hand and can lack new ones; the release fetches the database. The exit code is 1 if
+there are complaints.
 """
 
 from __future__ import annotations
