@@ -40,8 +40,8 @@ READING = """\
 ## How to read the figures
 
 **Faster by** is the other library's time divided by ours, the geometric mean of all cases: above 1, coquina
-is faster; below 1, it is slower. The next columns give the worst and the best case, and the number of cases in
-which coquina is slower. Contenders take turns; a ratio is the median over the rounds. Every answer is
+is faster; below 1, it is slower. The next columns give the worst and the best case, and in how many
+cases coquina is slower. Contenders take turns; a ratio is the median over the rounds. Every answer is
 compared with NumPy's before it is timed. For "cold" reads the system is asked to drop the file from its page
 cache before each call (`posix_fadvise`), and the bench checks that it did; the disk of a virtual machine may
 still be in its host's memory.
