@@ -278,7 +278,7 @@ class Array(Operators, _core.ArrayBase):
         if values.ndim == self.ndim:
             wanted[axis] = values.shape[axis]
         if values.shape != tuple(wanted):
-            hint = "; one item needs the axis, too: y[np.newaxis]" if values.ndim == self.ndim - 1 else ""
+            hint = "; a single item needs that axis too: y[np.newaxis]" if values.ndim == self.ndim - 1 else ""
             what = f"append: shape {values.shape} does not fit {self.shape} along axis {axis}"
             raise ValueError(f"{what}{hint}")
         if values.size and not np.can_cast(values.dtype, self.dtype, "same_kind"):

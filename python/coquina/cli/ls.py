@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from coquina import CoquinaError
 from coquina.arrays.info import human
 from coquina.cli import arguments, attribute_text, hdf5_paths, store_paths, tables
+from coquina.cli.inputs import unknown
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5 import tuning_attribute
 from coquina.hdf5.dataset_info import described, dtype_name
@@ -58,8 +59,7 @@ def run(options: argparse.Namespace) -> None:
         with store_paths.opened(place) as top:
             rows = store_paths.listed(top, verbose=options.verbose)
     else:
-        what = "`ls` lists HDF5 files and stores of python-blosc2 only"
-        raise ValueError(f"{options.file}: {what}; `coquina info {options.file}` describes other files")
+        raise unknown(options.file, "HDF5 files and stores of python-blosc2")
     rows = _sorted(rows, options.sort, options.depth)
     if options.json:
         for row in rows:
