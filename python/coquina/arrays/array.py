@@ -278,9 +278,10 @@ class Array(Operators, _core.ArrayBase):
         if values.ndim == self.ndim:
             wanted[axis] = values.shape[axis]
         if values.shape != tuple(wanted):
-            hint = "; a single item needs that axis too: y[np.newaxis]" if values.ndim == self.ndim - 1 else ""
             what = f"append: shape {values.shape} does not fit {self.shape} along axis {axis}"
-            raise ValueError(f"{what}{hint}")
+            if values.ndim == self.ndim - 1:
+                what += "; a single item needs that axis too: y[np.newaxis]"
+            raise ValueError(what)
         if values.size and not np.can_cast(values.dtype, self.dtype, "same_kind"):
             raise TypeError(f"append: cannot cast {values.dtype} to {self.dtype} safely; use y.astype(...)")
         values = np.asarray(values, self.dtype, order="C")
