@@ -17,6 +17,7 @@ from coquina.quoting import quoted
 from coquina.tables import aggregates, arrow, files_out, gathering
 from coquina.tables.access import chosen
 from coquina.tables.deleting import delete_plan
+from coquina.tables.foreign_names import no_attribute
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape, narrowed, plain, records
@@ -512,6 +513,12 @@ class Selection(Queries):
     def is_closed(self) -> bool:
         """Whether the table was closed."""
         return self._plan.table.is_closed
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; names of PyTables, pandas and Polars are answered with ours."""
+            raise AttributeError(no_attribute("the selection", name), name=name, obj=self)
 
     def __repr__(self) -> str:
         """Say what is asked for."""

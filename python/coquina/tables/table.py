@@ -23,6 +23,7 @@ from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
 from coquina.tables import deleting, stored_chunks, table_indexes, writing
+from coquina.tables.foreign_names import no_attribute
 from coquina.tables.nests import Nest
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan, is_condition
@@ -261,7 +262,7 @@ class Table(Queries):
         is_column = "layout" in vars(self) and (name in self.layout.columns or name in self.columns)
         if is_column and not name.startswith("_"):
             return self[name]
-        raise AttributeError(f"a table has no {name!r}, nor has this one such a column", name=name, obj=self)
+        raise AttributeError(no_attribute("the table", name, "attribute or column"), name=name, obj=self)
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return the names of the columns, for interpreters that complete `table["`."""
@@ -276,9 +277,8 @@ class Table(Queries):
     ) -> Values:
         """Return rows as a structured array, or the values of a column that is given by its name.
 
-        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows,
-            as of a
-            slice.
+        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows, as
+            of a slice.
 
         Raises KeyError for a column that there is not. Memory: the result.
 
@@ -287,6 +287,8 @@ class Table(Queries):
         >>> t.read("x", start=1)
         array([1, 2])
         """
+        if isinstance(columns, int):
+            raise TypeError("read: the first argument names columns; t[0:10] reads rows")
         rows = slice(start, stop, step)
         if rows.step is None or rows.step > 0:
             self.ready()
