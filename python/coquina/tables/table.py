@@ -277,8 +277,8 @@ class Table(Queries):
     ) -> Values:
         """Return rows as a structured array, or the values of a column that is given by its name.
 
-        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows, as
-            of a slice.
+        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows,
+            as of a slice.
 
         Raises KeyError for a column that there is not. Memory: the result.
 
