@@ -39,6 +39,8 @@ class Column(ABC):
     """
 
     kind: str
+    #: The dtype of values that are shown as their items are stored; None for others.
+    viewed: np.dtype[Any] | None = None
 
     def __init__(
         self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] = (), *, is_nullable: bool = False

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import QueryColumns, UnsupportedError
+from coquina.expressions import engine
 from coquina.expressions.functions import as_node
 from coquina.expressions.grammar import ExpressionError
 from coquina.expressions.nodes import Constant, Node
@@ -26,11 +27,8 @@ from coquina.tables.query_params import query_params
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coquina._core import Lazy
     from coquina.tables.layout import Layout
-
-#: Parameters that are what they are.
-_LASTING = frozenset((bool, int, float, str, bytes))
-_KNOWN_MAX = 64
 
 
 class TextReader:
@@ -52,13 +50,12 @@ class TextReader:
         #: The columns that the engine has types for, as it knows them.
         self.engine = QueryColumns(given, computed)
 
-    def condition(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
-        """Return where a text holds."""
+    def condition(self, text: str, params: Mapping[str, Any] | None = None) -> Lazy:
+        """Return where a text holds: the same until there are other rows, unless `params` can change."""
         try:
-            read = self.engine.condition(text, query_params(params) if params else None)
+            return self.engine.condition(text, query_params(params) if params else None)
         except ExpressionError as error:
-            return as_condition(self._by_numpy(text, params, error), self.columns)
-        return source_node("bool", read.lazy(), text)
+            return engine.lower(as_condition(self._by_numpy(text, params, error), self.columns))
 
     def expression(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
         """Return the values that a text says: NaN where one is missing."""
@@ -101,42 +98,6 @@ def reader_of(layout: Layout) -> TextReader:
     return reader
 
 
-class KnownConditions:
-    """The nodes of texts that were read: the same until the table has other columns, or other rows."""
-
-    __slots__ = ("_known", "_layout")
-
-    def __init__(self, layout: Layout) -> None:
-        """Nothing is known yet of the columns of a table."""
-        self._layout = layout
-        self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
-
-    def node(self, text: str, params: Mapping[str, Any] | None) -> Node:
-        """Return `condition` of these."""
-        key = _key_of(text, params) if params else text
-        reader = reader_of(self._layout)
-        rows = reader.engine.rows
-        known = self._known
-        if known[0] is not reader or known[1] != rows:
-            known = self._known = (reader, rows, {})
-        node = None if key is None else known[2].get(key)
-        if node is None:
-            node = reader.condition(text, params)
-            if len(known[2]) >= _KNOWN_MAX:
-                known[2].clear()
-            if key is not None:
-                known[2][key] = node
-        return node
-
-
-def _key_of(text: str, params: Mapping[str, Any]) -> Any:
-    """Return what tells conditions apart; None where parameters are something that can change."""
-    if any(type(value) not in _LASTING for value in params.values()):
-        return None
-    # 1, 1.0 and True are equal, as are the two zeros, and are not the same.
-    return text, *[(name, type(value), repr(value)) for name, value in params.items()]
-
-
 def condition(text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None = None) -> Node:
     """Return the condition that `text` says, a bool for each row.
 
@@ -148,7 +109,7 @@ def condition(text: str, columns: Mapping[str, Column], params: Mapping[str, Any
     Raises ExpressionError, a ValueError, for what is no condition; TypeError and ValueError for values that
     do not fit, with a note of the place.
     """
-    return TextReader(columns).condition(text, params)
+    return source_node("bool", TextReader(columns).condition(text, params), text)
 
 
 def expression(text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None = None) -> Node:

@@ -99,6 +99,8 @@ class NumberColumn(OnePart):
     def __init__(self, name: str, stored: Stored) -> None:
         """The column of a stored part."""
         super().__init__(name, stored, stored.dtype_out.base, stored.dtype.shape)
+        if not self.shape and self.dtype.itemsize:
+            self.viewed = self.dtype
 
     def values(self, parts: Sequence[Part]) -> npt.NDArray[Any]:
         """Return the gathered part as it is."""

@@ -130,7 +130,7 @@ class StringColumn(Column):
         pair = (np.ascontiguousarray(text.offsets, np.int64), np.ascontiguousarray(text.data))
         if self._mask is None:
             if text.mask is not None and text.mask.any():
-                raise ValueError(f"{self.described()}: a text is missing, and the column cannot be without")
+                raise ValueError(f"{self.described()}: a value is null, and the column takes no nulls")
             return [pair]
         mask = np.zeros(len(text), np.bool_) if text.mask is None else text.mask
         return [pair, np.ascontiguousarray(mask).view(np.uint8)]
