@@ -59,7 +59,7 @@ def _distinct(column: CategoricalColumn, values: Any) -> list[Any]:
         if not is_text and array.dtype.kind in "biufmM" and array.dtype != column.dtype:
             array = array.astype(column.dtype)
         values = array.tolist()
-    found = dict.fromkeys(values)
+    found = dict.fromkeys(cast("Any", values))
     return list(dict.fromkeys(one.decode() if isinstance(one, bytes) and is_text else one for one in found))
 
 

@@ -57,11 +57,11 @@ def compared(column: Column, op: str, value: Any) -> Node:
 
 def among(column: Column, values: Iterable[Any]) -> Node:
     """Return where the value is one of these."""
-    values = values if is_array(values) else list(values)
+    given: Any = values if is_array(values) else _uniform(list(values))
     try:
-        return _bound("column in value", column, values if is_array(values) else _uniform(values))
+        return _bound("column in value", column, given)
     except UnsupportedError:
-        return _by_numpy("isin", column, _among, lambda rows: values)
+        return _by_numpy("isin", column, _among, lambda rows: given)
 
 
 def matching(column: Column, op: str, text: Any) -> Node:

@@ -111,8 +111,8 @@ class DatetimeColumn(OnePart):
         return DatetimeColumn(name, part, self.dtype, self.zone)
 
 
-def _instant(value: str | datetime, column: Column) -> Any:
-    """Return a date as NumPy's. Raises TypeError or ValueError. Times with a zone become UTC."""
+def _instant(value: Any, column: Column) -> Any:
+    """Return text or a datetime as a date of NumPy's, in UTC. Raises TypeError or ValueError."""
     if column.dtype.kind != "M":
         raise TypeError(f"{column.described()} takes spans of time, not {value!r}")
     if isinstance(value, str):
