@@ -32,11 +32,27 @@ _STORES = "tests/stores"
 
 _THERE = f"{_ARRAYS}::test_coquina_reads_what_python_blosc2_writes"
 _HERE = f"{_ARRAYS}::test_python_blosc2_reads_what_coquina_writes"
+_VALUES = f"{_STORES}/test_ctable_values.py"
+_WRITTEN_COLUMNS = f"{_STORES}/test_ctable_writing.py::test_all_columns_are_read_back_by_both"
+_ITEMS = (
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 _CELLS = f"{_AXES}::test_filters_of_cells_are_read_both_ways"
 _ZFP = f"{_AXES}::test_zfp_streams_are_those_of_python_blosc2_bit_for_bit"
 _BOTH_PACKS = f"{_PACKS}::test_bytes_go_both_ways_with_every_checksum_codec_and_shuffle"
-_NO_PEER = "no package installs it, so nothing could be compared"
 
+_NO_PEER = "no package installs it, so nothing could be compared"
 _BLOSC2 = "Blosc2"
 _PACK = "Bloscpack"
 _TABLES = "PyTables"
@@ -79,7 +95,7 @@ ROWS = (
     Row(_BLOSC2, "chunk", "UNINIT", f"{_KINDS}::test_uninitialised_chunks_are_read_as_zeros", f"{_SAVED}::test_expressions_that_are_saved_here_are_the_same_in_python_blosc2"),
     Row(_BLOSC2, "chunk", "NOT_SPECIAL", *(f"{_KINDS}::test_stored_chunks_are_read_both_ways",) * 2),
     Row(_BLOSC2, "chunk", "with a dictionary", *(f"{_KINDS}::test_dictionary_chunks_are_read_both_ways",) * 2),
-    Row(_BLOSC2, "chunk", "with blocks of variable size", f"{_KINDS}::test_chunks_of_variable_blocks_are_read", "only lists of objects have them, which are not written"),
+    Row(_BLOSC2, "chunk", "with blocks of variable size", f"{_KINDS}::test_chunks_of_variable_blocks_are_read", f"{_VALUES}::test_lists_and_structs_are_written_and_read_back_by_both"),
     Row(_BLOSC2, "chunk", "of C-Blosc 1", "tests/interop/test_blosc1_chunks.py::test_coquina_reads_what_c_blosc_writes", "tests/interop/test_blosc1_chunks.py::test_c_blosc_and_c_blosc2_read_what_coquina_writes"),
     *(
         Row(_BLOSC2, "split mode", name, "tests/interop/test_blosc2_chunks.py::test_coquina_reads_what_c_blosc2_writes", "tests/interop/test_blosc2_chunks.py::test_c_blosc2_reads_what_coquina_writes")
@@ -96,9 +112,16 @@ ROWS = (
     Row(_BLOSC2, "container", "DictStore", f"{_STORES}/test_stores.py::test_every_array_is_read_by_its_path", "a TreeStore is written, which has attributes of groups"),
     Row(_BLOSC2, "container", "EmbedStore", f"{_STORES}/test_stores.py::test_every_array_is_read_by_its_path", "a TreeStore is written, whose leaves can be changed"),
     Row(_BLOSC2, "container", "CTable", f"{_STORES}/test_ctables.py::test_every_column_is_read", f"{_STORES}/test_ctable_writing.py::test_all_columns_are_read_back_by_both"),
-    Row(_BLOSC2, "container", "ObjectArray", f"{_STORES}/test_objects.py::test_objects_are_read_by_number", "objects are no arrays; tables have text"),
-    Row(_BLOSC2, "container", "BatchArray", f"{_STORES}/test_objects.py::test_batches_are_lists_of_values", "objects are no arrays; tables have text"),
-    Row(_BLOSC2, "container", "ListArray", f"{_STORES}/test_objects.py::test_lists_are_values", "objects are no arrays; tables have text"),
+    *(Row(_BLOSC2, "column of a CTable", name, f"{_STORES}/test_ctables.py::test_every_column_is_read", _WRITTEN_COLUMNS) for name in _ITEMS),
+    *(Row(_BLOSC2, "column of a CTable", name, f"{_STORES}/test_ctables.py::test_every_column_is_read", _WRITTEN_COLUMNS) for name in ("bool", "string", "bytes", "utf8", "timestamp")),
+    Row(_BLOSC2, "column of a CTable", "dictionary", f"{_STORES}/test_ctables.py::test_every_column_is_read", f"{_STORES}/test_ctable_writing.py::test_categories_are_read_back_by_both"),
+    Row(_BLOSC2, "column of a CTable", "vlstring", f"{_STORES}/test_ctables.py::test_every_column_is_read", "utf8 is written in its place"),
+    Row(_BLOSC2, "column of a CTable", "ndarray", f"{_VALUES}::test_lists_structs_and_arrays_with_nulls_are_read", f"{_VALUES}::test_arrays_with_nulls_are_written_and_read_back_by_both"),
+    *(Row(_BLOSC2, "column of a CTable", name, f"{_VALUES}::test_lists_structs_and_arrays_with_nulls_are_read", f"{_VALUES}::test_lists_and_structs_are_written_and_read_back_by_both") for name in ("list", "struct", "vlbytes")),
+    Row(_BLOSC2, "column of a CTable", "object", f"{_VALUES}::test_lists_structs_and_arrays_with_nulls_are_read", f"{_VALUES}::test_rows_are_appended_to_a_table_of_theirs_with_one_batch"),
+    Row(_BLOSC2, "container", "ObjectArray", f"{_STORES}/test_objects.py::test_objects_are_read_by_number", "objects are written as columns of tables"),
+    Row(_BLOSC2, "container", "BatchArray", f"{_STORES}/test_objects.py::test_batches_are_lists_of_values", "objects are written as columns of tables"),
+    Row(_BLOSC2, "container", "ListArray", f"{_STORES}/test_objects.py::test_lists_are_values", "objects are written as columns of tables"),
     Row(_BLOSC2, "container", "save_array, save_tensor, pack_array2", f"{_STORES}/test_objects.py::test_packed_arrays_are_arrays", "an NDArray is written, which has axes"),
     Row(_BLOSC2, "container", "pack, pack_array", "pickles are not loaded: they are code", "pickles are not written"),
     Row(_BLOSC2, "container", "LazyExpr", f"{_SAVED}::test_expressions_of_python_blosc2_are_the_same_here", f"{_SAVED}::test_expressions_that_are_saved_here_are_the_same_in_python_blosc2"),

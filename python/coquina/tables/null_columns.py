@@ -95,13 +95,17 @@ class NullableColumn(Column):
         return self._mask.node()
 
     def is_null(self) -> Node:
-        """Return where there is no value, or NaN."""
-        self.check_scalar()
+        """Return where there is no value, or NaN; of rows with axes where the row is missing."""
+        if self.shape:
+            return self.nulls()
         return either(self.nulls(), self._inner.is_null()) if self.dtype.kind in "fc" else self.nulls()
 
     def element(self, index: tuple[int, ...]) -> Column:
-        """Raise TypeError: rows have one value."""
-        return super().element(index)
+        """Return one of the values of each row."""
+        if not self.shape:
+            return super().element(index)
+        (values,), (mask,) = self._inner.stored, self._mask.stored
+        return NullableColumn(f"{self.name}[{', '.join(map(str, index))}]", values.element(index), mask)
 
     def _compared(self, op: str, value: Any) -> Node:
         return where_valid(self._inner.compared(op, value), self.nulls())
