@@ -52,7 +52,6 @@ _CELLS = f"{_AXES}::test_filters_of_cells_are_read_both_ways"
 _ZFP = f"{_AXES}::test_zfp_streams_are_those_of_python_blosc2_bit_for_bit"
 _BOTH_PACKS = f"{_PACKS}::test_bytes_go_both_ways_with_every_checksum_codec_and_shuffle"
 
-_NO_PEER = "no package installs it, so nothing could be compared"
 _BLOSC2 = "Blosc2"
 _PACK = "Bloscpack"
 _TABLES = "PyTables"
@@ -101,7 +100,7 @@ ROWS = (
         Row(_BLOSC2, "split mode", name, "tests/interop/test_blosc2_chunks.py::test_coquina_reads_what_c_blosc2_writes", "tests/interop/test_blosc2_chunks.py::test_c_blosc2_reads_what_coquina_writes")
         for name in ("ALWAYS_SPLIT", "NEVER_SPLIT", "AUTO_SPLIT")
     ),
-    Row(_BLOSC2, "split mode", "FORWARD_COMPAT_SPLIT", "tests/interop/test_blosc2_chunks.py::test_coquina_reads_what_c_blosc2_writes", "it gives the chunks of one of the others"),
+    Row(_BLOSC2, "split mode", "FORWARD_COMPAT_SPLIT", f"{_KINDS}::test_chunks_that_are_split_as_old_versions_read_them_are_read", "it gives the chunks of one of the others"),
     Row(_BLOSC2, "tuner", "STUNE", "no tuner is stored in a file", "no tuner is stored in a file; ours is `codec=\"auto\"`"),
     Row(_BLOSC2, "tuner", "BTUNE", "no tuner is stored in a file", "no tuner is stored in a file; ours is `codec=\"auto\"`"),
     Row(_BLOSC2, "container", "NDArray (.b2nd)", _THERE, _HERE),
@@ -130,9 +129,10 @@ ROWS = (
     Row(_BLOSC2, "container", "C2Array, RemoteArray", "arrays on servers are not followed", "arrays on servers are not followed"),
     *(Row(_PACK, "checksum", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("None", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384", "sha512")),
     *(Row(_PACK, "codec", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")),
-    Row(_PACK, "codec", "snappy", _NO_PEER, _NO_PEER),
+    Row(_PACK, "codec", "snappy", *(f"{_PACKS}::test_snappy_goes_both_ways_with_a_c_blosc_that_has_it",) * 2),
     Row(_PACK, "container", "arrays", f"{_PACKS}::test_arrays_packed_there_are_read_here", f"{_PACKS}::test_arrays_packed_here_are_read_there"),
     Row(_PACK, "container", "metadata", *(f"{_PACKS}::test_metadata_goes_both_ways",) * 2),
+    Row(_PACK, "container", "metadata that grow in place", *(f"{_PACKS}::test_metadata_grow_in_their_room_by_both",) * 2),
     Row(_PACK, "container", "appended chunks", f"{_PACKS}::test_what_is_appended_there_is_read_here", f"{_PACKS}::test_what_is_appended_here_is_read_there"),
     Row(_PACK, "container", "pipes", *("tests/test_cli_pipes.py::test_pipes_of_compress_and_decompress_give_the_bytes_back",) * 2),
     Row(_PACK, "container", "versions 1 and 2 of the header", f"{_PACKS}::test_files_of_older_versions_are_read", "version 3 is written"),
@@ -148,7 +148,7 @@ ROWS = (
         )
         for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
     ),
-    Row(_TABLES, "compression", "bzip2", "tests/interop/test_hdf5_foreign_files.py::test_every_dataset_has_the_makers_items", "it is written for h5py, and not held against PyTables"),
+    Row(_TABLES, "compression", "bzip2", "tests/interop/test_hdf5_foreign_files.py::test_every_dataset_has_the_makers_items", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
     Row(_TABLES, "compression", "lzo", "its library is under the GPL, and wheels of PyTables lack it", "its library is under the GPL, and wheels of PyTables lack it"),
     Row(_TABLES, "node", "Table", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/tables/test_rows_interop.py::test_pytables_reads_ours"),
     Row(_TABLES, "node", "Array, CArray, EArray", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
@@ -166,7 +166,7 @@ Coquina reads and writes these formats; [File formats](formats/index.md) describ
 | Format | Read | Written |
 |---|---|---|
 | chunks | Blosc1, Blosc2: blocks, stored, special values, variable blocks | Blosc1, Blosc2: blocks, stored, special values |
-| codecs | BloscLZ, LZ4, LZ4HC, Zlib, Zstd, Snappy; for arrays ZFP (three modes) and NDLZ; with `coquina[images]` JPEG 2000 and HTJ2K, also those of blosc2-grok and openhtj2k; any codec of a [plugin](guide/extending.md) | all except Snappy, grok and openhtj2k |
+| codecs | BloscLZ, LZ4, LZ4HC, Zlib, Zstd, Snappy; for arrays ZFP (three modes) and NDLZ; with `coquina[images]` JPEG 2000 and HTJ2K, also those of blosc2-grok and openhtj2k; any codec of a [plugin](guide/extending.md) | all except grok and openhtj2k; Snappy in Blosc1 chunks |
 | filters | shuffle, bitshuffle, delta, bytedelta (old and new), trunc_prec, int_trunc; for arrays ndcell and ndmean; any filter of a plugin | all except the old bytedelta |
 | dictionaries | LZ4, LZ4HC, Zstd | LZ4, LZ4HC, Zstd |
 | frames | in one file, in a directory, in memory, at an offset in any file; metadata of both kinds | the same, except at an offset |

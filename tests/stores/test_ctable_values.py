@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import make_dataclass
+from itertools import product
 
 import blosc2
 import msgpack
@@ -276,6 +277,26 @@ def test_columns_of_kinds_that_are_not_known_are_named_and_not_shown(tmp_path):
     with cq.open(tmp_path / "x.b2d") as found:
         assert found.columns == ("n",)
         assert found.layout.info()["others"] == {"many": "tensor"}
+
+
+def test_a_changed_bit_of_values_is_an_error_of_ours_or_some_values(tmp_path):
+    data = {"n": [1, 2, 3], "many": [[1], [], [2, 3]], "pair": [{"a": 1}, None, {"a": 2}]}
+    cq.create_table(tmp_path / "x.b2d", data).close()
+    errors = 0
+    for name in ("many", "pair"):
+        place = tmp_path / "x.b2d" / "_cols" / f"{name}.b2b"
+        content = place.read_bytes()
+        for at, bit in product(range(len(content)), (0, 3, 7)):
+            damaged = bytearray(content)
+            damaged[at] ^= 1 << bit
+            place.write_bytes(damaged)
+            try:
+                with cq.open(tmp_path / "x.b2d") as table:
+                    table[name][...]
+            except cq.CoquinaError:
+                errors += 1
+        place.write_bytes(content)
+    assert errors > 200
 
 
 def test_a_pickle_in_a_column_of_objects_is_refused(tmp_path):
