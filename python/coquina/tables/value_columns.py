@@ -100,12 +100,22 @@ class ValuesColumn(Column):
         """Return the Arrow type of the values. Raises TypeError for values of several kinds."""
         return arrow_of(self.described_values)
 
-    def _compared(self, op: str, value: Any) -> NoReturn:
-        raise self.refused(op, repr(value))
+    def is_null(self) -> Node:
+        """Return where there is no value: all values are read for it."""
+        nulls = self.nulls()
+        return as_node(np.zeros(len(self), bool)) if nulls is None else nulls
+
+    def compared(self, op: str, value: Any) -> NoReturn:
+        """Raise TypeError."""
+        raise TypeError(f"{self.described()} is not compared with {value!r}")
 
     def among(self, values: Iterable[Any]) -> NoReturn:
         """Raise TypeError."""
         raise TypeError(f"{self.described()}: takes no 'in'")
+
+    def matching(self, op: str, text: Any) -> NoReturn:
+        """Raise TypeError."""
+        raise TypeError(f"{self.described()}: {op} takes text")
 
     def _of(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         found = objects_of(self._take(numbers.reshape(-1).tolist()))
