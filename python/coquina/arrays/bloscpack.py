@@ -317,6 +317,13 @@ class PackFile:
 
         Raises ValueError for an array, whose metadata describe it, and for what has no path here,
         LimitError for metadata that are longer than `room`, TypeError for what JSON cannot say, OSError.
+
+        >>> import coquina as cq
+        >>> size = cq.pack(b"data" * 100, "run.blp", metadata=b'{"run": 7}', metadata_room=1000)
+        >>> cq.open("run.blp").set_metadata({"run": 7, "place": "north"})
+        True
+        >>> cq.open("run.blp").metadata
+        {'run': 7, 'place': 'north'}
         """
         if self.array is not None:
             raise ValueError("set_metadata: the metadata of an array describe it")
