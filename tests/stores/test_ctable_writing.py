@@ -112,7 +112,6 @@ def test_rows_come_in_batches_and_attributes_come_along(tmp_path):
     "column",
     [
         {"a.b": ROWS},
-        {"nested": np.zeros(3, [("a", "i4")])},
         {"longdouble": ROWS.astype("g")},
         {"days": ROWS.astype("M8[D]")},
     ],

@@ -22,7 +22,7 @@ from coquina.hdf5.files import File
 from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.objects import parts_of
 from coquina.server.root import HDF5_SUFFIXES, Root, format_of
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.opening import open_table
 from coquina.tables.table import Table
 

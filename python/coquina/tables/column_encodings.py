@@ -26,7 +26,7 @@ from coquina.tables.columns import (
     Stored,
     StringColumn,
 )
-from coquina.tables.layout import ColumnSpec
+from coquina.tables.layout import ColumnSpec, refuse_values
 from coquina.tables.loaded_text import LoadedStringColumn
 from coquina.tables.stored_columns import LoadedColumn, StoredColumn, TextColumn
 from coquina.tables.time_columns import known_zone
@@ -60,6 +60,7 @@ _UNITS = {
 
 def make_column(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> StoredColumn:
     """Return a new column without rows. Raises UnsupportedError for one that this layout has no place for."""
+    refuse_values(spec)
     if spec.children or spec.shape:
         raise UnsupportedError(
             f'column {spec.name!r} is not one value for each row: layout="rows" stores nested columns and '

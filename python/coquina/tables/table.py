@@ -980,7 +980,7 @@ class Table(Queries):
 def _shown(spec: ColumnSpec) -> str:
     if spec.children:
         return "{" + ", ".join([f"{quoted(child.name)} {_shown(child)}" for child in spec.children]) + "}"
-    kind = "text" if spec.dtype.kind == "T" else str(spec.dtype)
+    kind = spec.values_kind or ("text" if spec.dtype.kind == "T" else str(spec.dtype))
     if spec.categories is not None:
         kind = f"{len(spec.categories)} categories"
     return f"{kind}{list(spec.shape) if spec.shape else ''}{'?' if spec.nullable else ''}"
