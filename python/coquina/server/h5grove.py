@@ -16,7 +16,7 @@ import numpy as np
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py, h5t
-from coquina.server.encodings import Encoded, encoded
+from coquina.server.encodings import Encoded, bytes_of, encoded
 from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import Found, as_array, children
@@ -240,7 +240,7 @@ def _plain_bytes(values: npt.NDArray[Any]) -> Encoded:
     """Return the bytes of values as they are stored, in their own order of bytes."""
     if values.dtype.hasobject or values.dtype.kind == "T":
         raise bad_request("format 'bin' has no values of variable length")
-    return Encoded(values.tobytes(), "application/octet-stream")
+    return Encoded(bytes_of(values), "application/octet-stream")
 
 
 def _safe(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
