@@ -395,9 +395,12 @@ class Array(Operators, _core.ArrayBase):
         if values.ndim == self.ndim:
             wanted[axis] = values.shape[axis]
         if values.shape != tuple(wanted):
-            raise ValueError(f"append: shape {values.shape} to {self.shape} along axis {axis}")
+            what = f"append: shape {values.shape} does not fit {self.shape} along axis {axis}"
+            if values.ndim == self.ndim - 1:
+                what += "; a single item needs that axis too: y[np.newaxis]"
+            raise ValueError(what)
         if values.size and not np.can_cast(values.dtype, self.dtype, "same_kind"):
-            raise TypeError(f"append: items of {values.dtype} to an array of {self.dtype}")
+            raise TypeError(f"append: cannot cast {values.dtype} to {self.dtype} safely; use y.astype(...)")
         values = np.asarray(values, self.dtype, order="C")
         self.append_items(axis, values.shape[axis], values, threads)
 

@@ -1,4 +1,4 @@
-"""say what an array, a table, a frame, a Bloscpack file or a Blosc chunk holds, without decoding it
+"""describe an array, table, frame, Bloscpack file or Blosc chunk, without decoding it
 
 Examples:
   coquina info climate.b2nd

@@ -279,7 +279,7 @@ def target_of(path: str, target: Path | None, *, in_place: bool = False, overwri
     out = new_path(target)
     if os.path.lexists(out):
         if os.path.realpath(out) == path:
-            raise ValueError(f"{out} is the file itself: in_place=True replaces it")
+            raise ValueError(f"{out} is the file itself: pass in_place=True (--in-place) to replace it")
         if not overwrite:
             raise FileExistsError(f"{out} exists")
     return out

@@ -17,6 +17,7 @@ from coquina.quoting import quoted
 from coquina.tables import aggregates, arrow, files_out, gathering
 from coquina.tables.access import chosen
 from coquina.tables.deleting import delete_plan
+from coquina.tables.foreign_names import no_attribute
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape, narrowed, plain, records
@@ -79,7 +80,8 @@ class Queries:
         >>> t.where("(x >= 2) & (s == wanted)", {"wanted": "a"}).to_numpy("x")
         array([3, 2])
         """
-        return Selection(self._query().where(Condition(condition, params), start, stop, step))
+        more = condition if isinstance(condition, str) and not params else Condition(condition, params)
+        return Selection(self._query().where(more, start, stop, step))
 
     def select(self, columns: Names) -> Selection:
         """Return the same rows with these columns only.
@@ -228,10 +230,9 @@ class Queries:
         """
         plan = self._query()
         is_all = columns is None and plan.columns is None
-        whole: Any = plan.table.records if is_all else None
-        if whole is not None:
-            return gathering.whole(plan, {"": whole}).values[""]
         shape = plan.table.row_shape if is_all else plan.row_shape(columns)
+        if shape.records is not None:
+            return gathering.whole(plan, shape.records).values[""]
         if isinstance(columns, str) and not shape.picked[0].spec.children:
             return gathering.whole(plan, shape.columns).values[columns]
         rows = gathering.all_records(plan, shape)
@@ -445,7 +446,9 @@ class Selection(Queries):
         self._plan = plan
 
     def _query(self) -> Plan:
-        self._plan.table.ready()
+        table = self._plan.table
+        if table.is_closed or table.waiting.total:
+            table.ready()
         return self._plan
 
     @property
@@ -510,6 +513,12 @@ class Selection(Queries):
     def is_closed(self) -> bool:
         """Whether the table was closed."""
         return self._plan.table.is_closed
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; names of PyTables, pandas and Polars are answered with ours."""
+            raise AttributeError(no_attribute("the selection", name), name=name, obj=self)
 
     def __repr__(self) -> str:
         """Say what is asked for."""
