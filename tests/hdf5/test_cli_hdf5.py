@@ -55,7 +55,7 @@ def test_ls_lists_every_object_and_link_once(original):
     text = coquina("ls", original)
     for part in ("chunks (16, 20) shuffle + gzip 4 + fletcher32", "= /again", "-> other.h5:/x", "plain"):
         assert part in text
-    assert "no HDF5 file" in coquina("ls", __file__, code=1)
+    assert "reads HDF5 files" in coquina("ls", __file__, code=1)
 
 
 def test_info_tells_of_files_groups_and_datasets(original):
