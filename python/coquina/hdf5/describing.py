@@ -155,7 +155,7 @@ class Facts:
         numbers = zone_fields(self.dtype) if zones and not self.is_time else []
         for zone in zones:
             if tuple(zone) not in numbers:
-                raise ValueError(f"zones: {zone} is no number in items of {self.dtype}")
+                raise ValueError(f"zones: {zone} is not a number in items of {self.dtype}")
         return _core.open_dataset(library, self, gear=gear or self.gear, blocks=blocks, zones=zones)
 
 

@@ -47,7 +47,7 @@ def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Enc
     if wanted not in FORMATS:
         raise bad_request(f"format {wanted[:40]!r}: takes one of {', '.join(FORMATS)}")
     if values.dtype.kind not in "biufc":
-        raise _unsupported(wanted, "values that are no numbers")
+        raise _unsupported(wanted, "values that are not numbers")
     if wanted == "npy":
         return Encoded(npy(values), "application/octet-stream", "data.npy")
     if not values.ndim:

@@ -178,7 +178,7 @@ class CategoricalColumn(Column):
                 value = values[at].decode() if isinstance(values[at], bytes) else values[at]
                 if value not in places:
                     known = ", ".join(map(str, list(places)[:8])) + (", ..." if len(places) > 8 else "")
-                    raise ValueError(f"{self.described()}: {value!r} is none of its categories ({known})")
+                    raise ValueError(f"{self.described()}: {value!r} is not one of its categories ({known})")
                 found[at] = places[value]
         return np.array(found, np.int64)
 
