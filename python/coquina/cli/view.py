@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> None:
         if options.json:
             show_json({"file": options.file, "url": site.url}, str)
         else:
-            show(f"{options.file} at {site.url}")
+            ends = "Ctrl-C ends it" if options.keep else "Ctrl-C ends it, or closing its last page"
+            show(f"{options.file} at {site.url} ({ends})")
         # Whoever waits for the address reads it from a pipe.
         sys.stdout.flush()
         if not options.no_browser:

@@ -61,6 +61,12 @@ def open_table(
 
     Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
     table.
+
+    >>> import coquina as cq
+    >>> cq.create_table("t.h5", {"x": [3, 1, 2]}, overwrite=True).close()
+    >>> with cq.open_table("t.h5") as t:
+    ...     print(t.sum("x"))
+    6
     """
     if not isinstance(path, RangeReader) and _is_store(path):
         return _in_store(open_content(path, mode, durable=durable), name, path)
