@@ -212,7 +212,7 @@ class Table(Queries):
     @property
     def _h5(self) -> Any:
         if self.file is None:
-            raise AttributeError("a table that is a directory is no object of h5py's")
+            raise AttributeError("a table that is a directory is not an object of h5py's")
         return inside(self.file)[self.name]
 
     def __len__(self) -> int:

@@ -79,7 +79,7 @@ class DatetimeColumn(OnePart):
         """The column of a part of 8 bytes. dtype: datetime64 or timedelta64 with a unit. zone: of dates."""
         dtype = np.dtype(dtype).newbyteorder("=")
         if dtype.kind not in "mM" or np.datetime_data(dtype)[0] == "generic":
-            raise ValueError(f"column {name!r}: {dtype} is no datetime64 or timedelta64 with a unit")
+            raise ValueError(f"column {name!r}: {dtype} is not a datetime64 or timedelta64 with a unit")
         shape = stored.dtype.shape
         super().__init__(name, stored.viewed((dtype, shape)), dtype, shape)
         #: Where dates are shown with a zone. NumPy's have none: they are UTC.
