@@ -3,7 +3,7 @@
 At run time there is `_core` alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -37,17 +37,6 @@ def default_walk(shape: Iterable[int], item_bytes: int) -> tuple[list[int], list
 def reduce(
     lazy: Lazy, type_name: str, fold_name: str, axes: Iterable[bool], /, threads: int | None = None
 ) -> tuple[bytes, int, int]: ...
-def scan(
-    condition: Lazy | None,
-    columns: Iterable[Lazy | tuple[Lazy, Lazy]],
-    start: int,
-    stop: int,
-    step: int = 1,
-    *,
-    numbers: bool = False,
-    limit: int | None = None,
-    threads: int | None = None,
-) -> tuple[int, list[_Bytes | tuple[_Numbers, _Bytes]], _Numbers | None, dict[str, int]]: ...
 def scan_fold(
     condition: Lazy | None,
     column: Lazy,
@@ -90,7 +79,7 @@ class QueryColumns:
     ) -> None: ...
     @property
     def rows(self) -> int: ...
-    def condition(self, text: str, params: dict[str, Any] | None = None) -> ReadText: ...
+    def condition(self, text: str, params: dict[str, Any] | None = None) -> Lazy: ...
     def expression(self, text: str, params: dict[str, Any] | None = None) -> ReadText: ...
 
 @final
@@ -101,3 +90,25 @@ class ReadText:
     def nulls(self) -> Lazy | None: ...
     @property
     def column(self) -> tuple[int, list[int]] | None: ...
+
+def all_of(conditions: list[Lazy], rows: int) -> Lazy: ...
+
+@final
+class Found:
+    def __init__(self, matched: int, values: dict[str, Any], numbers: Any = None) -> None: ...
+    @property
+    def matched(self) -> int: ...
+    @property
+    def values(self) -> dict[str, Any]: ...
+    @property
+    def numbers(self) -> _Numbers | None: ...
+    @property
+    def report(self) -> dict[str, int]: ...
+
+@final
+class ColumnReader:
+    def __init__(self, columns: Mapping[str, Any]) -> None: ...
+    def scan(
+        self, condition: Lazy | None, span: range, *, numbers: bool = False, limit: int | None = None
+    ) -> Found: ...
+    def nothing(self, *, numbers: bool = False) -> Found: ...

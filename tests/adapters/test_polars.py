@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import _core
 from coquina.adapters.polars_scan import Source
+from coquina.tables import gathering
 
 pl = pytest.importorskip("polars")
 
@@ -210,14 +210,14 @@ def sorted_table(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
     """What each scan of the engine says of its boxes."""
     reports: list[dict[str, int]] = []
-    scan = _core.scan
+    scan = gathering.scan
 
     def watched(*args: Any, **options: Any) -> Any:
         found = scan(*args, **options)
-        reports.append({**found[3], "columns": len(args[1])})
+        reports.append({**found.report, "columns": len(args[1])})
         return found
 
-    monkeypatch.setattr(_core, "scan", watched)
+    monkeypatch.setattr(gathering, "scan", watched)
     return reports
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 import coquina as cq
 from coquina.indexes import access, ordered_runs, store, units
-from coquina.tables import index_choice, index_order
+from coquina.tables import access as table_access
+from coquina.tables import index_order
 from tests.indexes import property_cases as cases
 from tests.indexes.property_cases import Held, Model
 from tests.indexes.property_others import THEIRS, Others
@@ -32,7 +33,7 @@ def small_parts() -> Iterator[None]:
         mock.patch.multiple(units, BLOCK_ENTRIES=64, PARTIAL_SPANS=2, TIER_RUNS=4),
         mock.patch.multiple(store, FLUSH_ROWS=1 << 13, CLOSE_ROWS=1 << 11),
         mock.patch.multiple(ordered_runs, _WINDOW=100, _ASKED=4),
-        mock.patch.multiple(index_choice, _SURVEYED_BYTES=16, _SURVEY_BYTES=1 << 9, _LOOKED_UP_ROWS=1 << 10),
+        mock.patch.object(table_access, "COSTS", (16, 1 << 9, 1 << 10)),
         mock.patch.object(index_order, "_FEW_OF", 4),
     ):
         yield

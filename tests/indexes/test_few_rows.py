@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coquina as cq
-from coquina import _core
 from coquina.indexes.access import disabled
 from coquina.indexing import lower, resolve
 from coquina.tables import access, homes, ordering
@@ -35,20 +34,6 @@ def table(path: Any) -> Iterator[cq.Table]:
         yield table
 
 
-@pytest.fixture
-def surveys(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The rows up to which zone maps were asked."""
-    asked: list[int] = []
-    survey = _core.survey
-
-    def counted(condition: Any, start: int, stop: int) -> Any:
-        asked.append(stop)
-        return survey(condition, start, stop)
-
-    monkeypatch.setattr(_core, "survey", counted)
-    return asked
-
-
 @pytest.mark.parametrize(
     ("text", "names", "count"),
     [
@@ -64,15 +49,15 @@ def surveys(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         ("(z > 100000) & (z < 115000)", "", 1),
     ],
 )
-def test_zone_maps_are_asked_where_that_decides(
-    table: cq.Table, surveys: list[int], text: str, names: str, count: int
-) -> None:
+def test_zone_maps_are_asked_where_that_decides(table: cq.Table, text: str, names: str, count: int) -> None:
     found = table.where(text)
     with disabled():
         wanted = found.row_numbers()
     np.testing.assert_array_equal(found.row_numbers(), wanted)
     assert ",".join(sorted(found.will_use_index())) == names
-    assert len(surveys) == 2 * count
+    condition = found.plan.condition()
+    assert condition is not None
+    assert access.chosen(table, condition).is_surveyed == bool(count)
 
 
 def test_what_no_index_has_is_not_scanned(table: cq.Table, monkeypatch: pytest.MonkeyPatch) -> None:

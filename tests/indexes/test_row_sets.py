@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import coquina
 from coquina import _core
 from coquina._core import RowSet
+from tests.reference.scanning import reader_of
 
 ROWS = 3000
 NONE = np.empty((0, 2), np.int64)
@@ -59,13 +60,12 @@ def test_a_scan_finds_the_rows_of_a_set(
     column = _core.lazy_memory(values)
     mask = mask_of(rows, ranges)
     wanted = np.arange(start, ROWS, step)[mask[start::step]][:limit]
-    count, (items,), numbers, report = _core.scan(
-        condition, [column], start, ROWS, step, numbers=True, limit=limit
-    )
-    assert count == len(wanted)
-    np.testing.assert_array_equal(numbers, wanted)
-    np.testing.assert_array_equal(items.view(np.int64), values[wanted])
-    assert report["boxes_skipped"] + report["boxes_whole"] <= report["boxes"]
+    found = reader_of(column).scan(condition, range(start, ROWS, step), numbers=True, limit=limit)
+    assert found.matched == len(wanted)
+    np.testing.assert_array_equal(found.numbers, wanted)
+    np.testing.assert_array_equal(found.values["0"].view(np.int64), values[wanted])
+    if found.report:
+        assert found.report["boxes_skipped"] + found.report["boxes_whole"] <= found.report["boxes"]
     boxes, unknown = _core.survey(condition, start, ROWS)
     assert unknown <= boxes
     if mask[start:].all() or not mask[start:].any():
@@ -80,7 +80,8 @@ def test_a_set_is_an_operand(rows: np.ndarray, ranges: np.ndarray, name: str) ->
     sources = [RowSet(rows, ranges).lazy(ROWS, 700, 70), _core.lazy_memory(other)]
     condition = _core.lazy_program(nodes, sources, (ROWS,))
     wanted = np.flatnonzero(getattr(np, name)(mask_of(rows, ranges), other))
-    np.testing.assert_array_equal(_core.scan(condition, [], 0, ROWS, numbers=True)[2], wanted)
+    found = reader_of().scan(condition, range(ROWS), numbers=True)
+    np.testing.assert_array_equal(found.numbers, wanted)
 
 
 def test_of_a_billion_rows_only_those_are_come_to_that_may_match() -> None:
@@ -89,14 +90,15 @@ def test_of_a_billion_rows_only_those_are_come_to_that_may_match() -> None:
     rows = np.unique(rows)
     ranges = np.array([[5, 8], [count - 3, count]])
     condition = RowSet(rows, ranges).lazy(count, 4096, 4096)
-    _, _, numbers, report = _core.scan(condition, [], 0, count, numbers=True)
+    few = reader_of().scan(condition, range(count), numbers=True)
+    numbers, report = few.numbers, few.report
     np.testing.assert_array_equal(numbers, np.union1d(rows, np.r_[5:8, count - 3 : count]))
     # More boxes than could be come to in the time of a test, if it were not for leaps.
     tiny = RowSet(rows, ranges).lazy(count, 1, 1)
-    found = _core.scan(tiny, [], 0, count, numbers=True)
-    np.testing.assert_array_equal(found[2], numbers)
-    assert found[3]["boxes"] == count
-    assert found[3]["boxes_skipped"] == count - len(numbers)
+    found = reader_of().scan(tiny, range(count), numbers=True)
+    np.testing.assert_array_equal(found.numbers, numbers)
+    assert found.report["boxes"] == count
+    assert found.report["boxes_skipped"] == count - len(numbers)
     assert report["rows_scanned"] < 100 * 4096
 
 

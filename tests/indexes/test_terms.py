@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 import coquina as cq
 from coquina._core import KeyRanges
-from coquina.expressions import engine
 from coquina.indexes.access import disabled, forced
-from coquina.tables.access import chosen
-from coquina.tables.index_operands import operands_of
+from coquina.tables.access import chooser_of, chosen
 from coquina.tables.layout import ColumnSpec
 
 from .fake_index import FakeIndex, indexed
@@ -158,10 +156,11 @@ def test_a_comparison_gives_the_rows_of_a_scan(
     except (TypeError, ValueError, OverflowError):
         return
     used = _check(table, fakes, text, params)
-    node = table.where(text, params).plan.condition()
-    terms = operands_of({one.name: one for one in fakes}, table.layout).terms(engine.lower(node))
-    assert terms is not None
-    assert used == ({f"by {name}"} if not isinstance(terms.tree, bool) else frozenset())
+    condition = table.where(text, params).plan.condition()
+    assert condition is not None
+    tree = chooser_of(table, {one.name: one for one in fakes}).terms(condition)
+    assert tree is not None
+    assert used == ({f"by {name}"} if not isinstance(tree, bool) else frozenset())
 
 
 @settings(max_examples=200, deadline=None)

@@ -13,6 +13,7 @@ import numpy as np
 
 from coquina import _core
 from coquina.indexes.keys import keys_of, values_of_part
+from tests.reference.scanning import reader_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def _part(source: Any, start: int, stop: int) -> Any:
     """Return bytes of some rows, or offsets and bytes of text."""
-    return _core.scan(None, [source], start, stop)[1][0]
+    return reader_of(source).scan(None, range(start, stop)).values["0"]
 
 
 def _values(source: Any, kind: str, start: int, stop: int) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import ColumnReader
 from coquina.expressions import reference
 from coquina.tables.reading import joined
 
@@ -42,3 +43,25 @@ def scan(
             values.append(column.read(inside)[found - rows.start])
     rows_found = np.concatenate(numbers) if numbers else np.empty(0, np.int64)
     return rows_found, [joined(values, column) for values, column in zip(parts, columns, strict=True)]
+
+
+def reader_of(*sources: Any) -> ColumnReader:
+    """Return what reads sources of the engine, numbered, as they are gathered."""
+    return ColumnReader({str(number): _Part(source) for number, source in enumerate(sources)})
+
+
+class _Part:
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def sources(self) -> list[Any]:
+        return [self._source]
+
+    def values(self, parts: Any) -> Any:
+        (part,) = parts
+        return part
+
+    def read(self, rows: slice) -> Any:
+        assert (rows.start, rows.stop) == (0, 0)
+        is_text = isinstance(self._source, tuple)
+        return (np.zeros(1, np.int64), np.empty(0, np.uint8)) if is_text else np.empty(0, np.uint8)

@@ -201,7 +201,7 @@ def test_only_what_is_asked_for_is_decoded(table, monkeypatch):
     real = gathering.pieces
 
     def pieces(plan, columns):
-        asked.append((sorted(columns), plan.node() is not None))
+        asked.append((sorted(columns), plan.condition() is not None))
         return real(plan, columns)
 
     monkeypatch.setattr(gathering, "pieces", pieces)

@@ -4,7 +4,8 @@
 //! an enumeration, the zone of times, or the type, the values and the order of categories. A parameter is a number or text of
 //! Python's, or a tuple that begins with what it is.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use coquina::array::BoxSource;
 use coquina::expr::text::{TextError, TextErrorKind};
@@ -22,8 +23,12 @@ use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, Py
 use crate::errors::{Raised, UnsupportedError};
 use crate::lazy::Lazy;
 
+/// Conditions whose bound form is kept.
+const KNOWN_MAX: usize = 64;
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<QueryColumns>()?;
+    module.add_function(wrap_pyfunction!(all_of, module)?)?;
     module.add_class::<ReadText>()
 }
 
@@ -32,6 +37,14 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) struct QueryColumns {
     columns: Vec<QueryColumn>,
     elsewhere: Arc<dyn Elsewhere>,
+    bound: Mutex<BoundConditions>,
+}
+
+/// Conditions that were bound, for so many rows.
+#[derive(Default)]
+struct BoundConditions {
+    rows: u64,
+    known: HashMap<String, Py<Lazy>>,
 }
 
 #[pymethods]
@@ -39,7 +52,7 @@ impl QueryColumns {
     #[new]
     fn new(columns: &Bound<'_, PyList>, elsewhere: Py<PyAny>) -> Result<Self, Raised> {
         let columns = columns.iter().map(|one| column_of(&one)).collect::<Result<_, Raised>>()?;
-        Ok(Self { columns, elsewhere: Arc::new(ByPython(elsewhere)) })
+        Ok(Self { columns, elsewhere: Arc::new(ByPython(elsewhere)), bound: Mutex::default() })
     }
 
     /// How many rows they have.
@@ -48,12 +61,35 @@ impl QueryColumns {
         self.columns.iter().map(QueryColumn::rows).min().unwrap_or(0)
     }
 
-    /// Binds a condition.
+    /// Where a condition holds. It is the same object until there are other rows, if parameters are numbers or text.
     #[pyo3(signature = (text, params=None))]
-    fn condition(&self, text: &str, params: Option<&Bound<'_, PyDict>>) -> Result<ReadText, Raised> {
+    fn condition(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        params: Option<&Bound<'_, PyDict>>,
+    ) -> Result<Py<Lazy>, Raised> {
+        let (key, rows) = (key_of(text, params)?, self.rows());
+        let known = || self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(key), bound) = (&key, known())
+            && bound.rows == rows
+            && let Some(found) = bound.known.get(key)
+        {
+            return Ok(found.clone_ref(py));
+        }
         let params = params.map(parameters_of).transpose()?.unwrap_or_default();
         let found = bound_condition(text, &self.columns, &params, Some(Arc::clone(&self.elsewhere)));
-        Ok(ReadText { text: found.map_err(raised)? })
+        let found = Py::new(py, Lazy::of_program(found.and_then(|text| text.bound()).map_err(raised)?))?;
+        let Some(key) = key else { return Ok(found) };
+        let mut bound = known();
+        let is_old = bound.rows != rows || bound.known.len() >= KNOWN_MAX;
+        // What goes is dropped when nothing is locked: it may be Python's.
+        let old = is_old.then(|| std::mem::take(&mut bound.known));
+        bound.rows = rows;
+        let same = bound.known.insert(key, found.clone_ref(py));
+        drop(bound);
+        drop((old, same));
+        Ok(found)
     }
 
     /// Binds an expression.
@@ -63,6 +99,35 @@ impl QueryColumns {
         let found = bound_expression(text, &self.columns, &params, Some(Arc::clone(&self.elsewhere)));
         Ok(ReadText { text: found.map_err(raised)? })
     }
+}
+
+/// What tells conditions apart; None where parameters are something that can change.
+fn key_of(text: &str, params: Option<&Bound<'_, PyDict>>) -> Result<Option<String>, Raised> {
+    let mut key = text.to_owned();
+    for (name, value) in params.into_iter().flat_map(|params| params.iter()) {
+        let is_lasting = value.is_exact_instance_of::<PyBool>()
+            || value.is_exact_instance_of::<PyInt>()
+            || value.is_exact_instance_of::<PyFloat>()
+            || value.is_exact_instance_of::<PyString>()
+            || value.is_exact_instance_of::<PyBytes>();
+        if !is_lasting {
+            return Ok(None);
+        }
+        // 1, 1.0 and True are equal, as are the two zeros, and are not the same.
+        key.push('\0');
+        key.push_str(name.extract()?);
+        key.push('=');
+        key.push_str(value.repr()?.to_str()?);
+    }
+    Ok(Some(key))
+}
+
+/// Where all of some conditions hold, of so many rows.
+#[pyfunction]
+fn all_of(conditions: Vec<PyRef<'_, Lazy>>, rows: u64) -> Result<Lazy, Raised> {
+    let sources: Vec<_> = conditions.iter().map(|one| Arc::clone(&one.source)).collect();
+    let found = coquina::query::condition::all_of(&sources, rows).map_err(raised)?;
+    Ok(Lazy::of(found.ok_or_else(|| Error::invalid("no condition"))?, true))
 }
 
 /// A text that was bound to columns.

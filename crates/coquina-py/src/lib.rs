@@ -6,6 +6,7 @@ mod arrays;
 mod bloscpack;
 mod buffers;
 mod column_arrays;
+mod column_reader;
 mod compression;
 mod conditions;
 mod directories;
@@ -54,6 +55,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plugins::add_to(module)?;
     predicates::add_to(module)?;
     group::add_to(module)?;
+    column_reader::add_to(module)?;
     query::add_to(module)?;
     reduce::add_to(module)?;
     rows::add_to(module)?;

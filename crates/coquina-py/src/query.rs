@@ -1,19 +1,18 @@
 //! Queries of columns: the rows that match a condition, gathered or folded.
 
-use coquina::query::{Column, Part, Query, Report, Rows, Scanned, scan as scan_rows, scan_fold as fold_rows};
-use coquina::{Error, Result};
+use coquina::Error;
+use coquina::query::{Column, Part, Report, Rows, scan_fold as fold_rows};
 use coquina_kernels::Type;
 use coquina_kernels::reduce::Fold;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::Raised;
 use crate::lazy::Lazy;
 use crate::watch;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(scan, module)?)?;
     module.add_function(wrap_pyfunction!(scan_fold, module)?)
 }
 
@@ -37,40 +36,14 @@ impl Wanted<'_> {
     }
 }
 
-/// How many rows match, what was gathered of each column, their numbers, and the report.
-type Found<'py> = (u64, Bound<'py, PyList>, Option<Bound<'py, PyArray1<i64>>>, Bound<'py, PyDict>);
-
-/// Finds the rows that match, and gathers columns of them.
-#[pyfunction]
-#[pyo3(signature = (condition, columns, start, stop, step=1, *, numbers=false, limit=None, threads=None))]
-#[expect(clippy::too_many_arguments, reason = "they are the keywords of a Python function")]
-fn scan<'py>(
-    py: Python<'py>,
-    condition: Option<&Lazy>,
-    columns: Vec<Wanted<'py>>,
-    start: u64,
-    stop: u64,
-    step: u64,
-    numbers: bool,
-    limit: Option<u64>,
-    threads: Option<i64>,
-) -> Result<Found<'py>, Raised> {
-    let columns: Vec<Column<'_>> = columns.iter().map(Wanted::column).collect();
-    let condition = condition.map(|condition| &*condition.source);
-    let query = Query { condition, columns: &columns, rows: Rows { start, stop, step }, numbers, limit };
-    let found = watch::run(py, usize::MAX, threads, None, |job| scan_rows(&query, job))?;
-    let Scanned { matched, parts, numbers, report } = found;
-    let list = PyList::empty(py);
-    for part in parts {
-        match part {
-            Part::Items(items) => list.append(PyArray1::from_vec(py, items))?,
-            Part::Strings { offsets, bytes } => {
-                list.append((PyArray1::from_vec(py, offsets), PyArray1::from_vec(py, bytes)))?;
-            }
+/// What was gathered as NumPy's: bytes of items, or offsets and bytes of texts.
+pub(crate) fn part_of(py: Python<'_>, part: Part) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match part {
+        Part::Items(items) => PyArray1::from_vec(py, items).into_any(),
+        Part::Strings { offsets, bytes } => {
+            (PyArray1::from_vec(py, offsets), PyArray1::from_vec(py, bytes)).into_pyobject(py)?.into_any()
         }
-    }
-    let numbers = numbers.map(|numbers| PyArray1::from_vec(py, numbers));
-    Ok((matched, list, numbers, report_of(py, report)?))
+    })
 }
 
 /// The bytes of the result, its columns one after another, how many rows match, and the report.

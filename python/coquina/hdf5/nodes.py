@@ -68,16 +68,19 @@ class Nodes:
         self._held: dict[int, Any] = {}
         self._file_facts: FileFacts | None = None
 
-    def named(self, group: Any, name: Any) -> Any:
+    def named(self, group: Any, name: Any, access: Any = None) -> Any:
         """Return our node for what has this name in a group of h5py, or what a reference refers to.
+
+        access: by what links are followed; see `open_files.link_access`.
 
         It is what `node(group[name])` is, with fewer questions to libhdf5. Raises KeyError.
         """
         if not isinstance(name, str):
             return self.node(group[name])
+        access = link_access() if access is None else access
         with told(group, name):
             # Without its list of properties an external link would be opened by this file's own driver.
-            oid = h5o.open(group.id, name.encode(), link_access())
+            oid = h5o.open(group.id, name.encode(), access)
             if not isinstance(oid, h5d.DatasetID | h5g.GroupID):
                 return self.node(group[name])
             place = place_of(oid)
@@ -89,7 +92,7 @@ class Nodes:
                     # libhdf5 has the file open as long as there is an object of it.
                     del oid, h5
                     complete(path)
-                    h5 = self._h5(oid := h5o.open(group.id, name.encode(), link_access()))
+                    h5 = self._h5(oid := h5o.open(group.id, name.encode(), access))
                     place = place_of(oid)
                 return self._new(h5, place)
         self._keep(place, found)
@@ -276,7 +279,7 @@ class Nodes:
         place = place or place_of(h5.id)
         facts = describe(h5, place, self._facts_of(h5.id, place[0]))
         if facts is not None:
-            if facts.gear == "whole":
+            if facts.access == "whole":
                 complete_sources(h5)
             return Dataset(h5, facts, self)
         found = self._variable(h5)

@@ -9,6 +9,7 @@ Invariant: an index' metadata are written last and name all that belongs to it; 
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -49,25 +50,28 @@ class IndexStore:
         self._source = source
         self._lock = RLock()
         self._place: Place | None = None
-        self._indexes: dict[str, Index] | None = None
         # What is there and cannot be understood: new ones take their names.
         self._lost: set[str] = set()
 
-    @property
+    @cached_property
     def indexes(self) -> Mapping[str, Index]:
-        """All indexes by name, also those that are not usable."""
-        known = self._indexes
-        return MappingProxyType(self._all() if known is None else known)
+        """All indexes by name, also those that are not usable: the same object until there are others."""
+        with self._lock:
+            return MappingProxyType(self._read())
+
+    def _now(self, indexes: Iterable[Index]) -> None:
+        """Have these indexes, and no others."""
+        self.indexes = MappingProxyType({one.name: one for one in indexes})
 
     def close(self) -> None:
         """Note that the table is closed, and its indexes with it."""
-        for one in (self._indexes or {}).values():
+        for one in vars(self).get("indexes", {}).values():
             one.is_closed = True
 
     @property
     def is_empty(self) -> bool:
         """Whether there are no indexes: cheap after it was asked once."""
-        return not self._all()
+        return not self.indexes
 
     def create(
         self,
@@ -83,7 +87,7 @@ class IndexStore:
             raise ValueError(f"create_index: kind {kind!r}: one of {', '.join(map(repr, KINDS))}")
         with self._lock:
             wanted = (source.name or "values") if name is None else name
-            if wanted in self._all():
+            if wanted in self.indexes:
                 raise ValueError(f"create_index: there is an index {wanted!r}; drop_index removes it")
             place = self._made_place()
             key = self._key(place, wanted)
@@ -96,40 +100,42 @@ class IndexStore:
                 if not place.is_broken:
                     self._remove(place, key)
                 raise
-            self._all()[wanted] = made
+            self._now([*self.indexes.values(), made])
             return made
 
     def drop(self, name: str) -> None:
         """Remove an index. Raises KeyError if there is none of this name."""
         with self._lock:
-            found = self._all()
+            found = self.indexes
             if name not in found:
                 known = ", ".join(map(repr, found)) or "none"
                 raise KeyError(f"there is no index {name!r}; there are {known}")
-            self._remove(self._made_place(), found.pop(name).key)
+            gone = found[name]
+            self._now([one for one in found.values() if one is not gone])
+            self._remove(self._made_place(), gone.key)
 
     # What the owner of the values tells. All of these are cheap where there are no indexes.
 
     def look(self) -> None:
         """Something is about to be written: whether indexes were right until then is seen now or never."""
-        for index in self._all().values():
+        for index in self.indexes.values():
             index.look()
 
     def changed(self, columns: Iterable[str] | None, start: int, stop: int) -> None:
         """Rows change in these columns; None for all: before they do, so that a failure leaves them open."""
         wanted = None if columns is None else set(columns)
-        for index in self._all().values():
+        for index in self.indexes.values():
             if wanted is None or not index.source.columns or wanted.intersection(index.source.columns):
                 index.changed(start, stop)
 
     def resized(self, nrows: int) -> None:
         """There are so many rows now, fewer or more."""
-        for index in self._all().values():
+        for index in self.indexes.values():
             index.resized(nrows)
 
     def renamed(self, old: str, new: str) -> None:
         """A column has got another name; indexes of expressions of it are dropped."""
-        for name, index in list(self._all().items()):
+        for name, index in list(self.indexes.items()):
             if _is_of(old, index) and index.is_expression:
                 self.drop(name)
             elif _is_of(old, index):
@@ -137,7 +143,7 @@ class IndexStore:
 
     def dropped(self, column: str) -> None:
         """A column is gone, and with it the indexes that need it."""
-        for name, index in list(self._all().items()):
+        for name, index in list(self.indexes.items()):
             if _is_of(column, index):
                 self.drop(name)
 
@@ -158,12 +164,12 @@ class IndexStore:
 
     def compact(self) -> None:
         """Make one run of each index."""
-        for index in self._all().values():
+        for index in self.indexes.values():
             index.compact()
 
     def _writable(self) -> list[Index]:
         """Return the indexes that may have something to be written."""
-        found = self._all()
+        found = self.indexes
         if not found or not self._made_place().is_writable:
             return []
         return [index for index in found.values() if not index.is_idle]
@@ -172,23 +178,18 @@ class IndexStore:
         column = new + index.column[len(old) :]
         is_named = name == index.column
         index.rename(
-            column if is_named and column not in self._all() else name, self._source(self.author, column)
+            column if is_named and column not in self.indexes else name, self._source(self.author, column)
         )
-        self._indexes = {one.name: one for one in self._all().values()}
-
-    def _all(self) -> dict[str, Index]:
-        if self._indexes is None:
-            with self._lock:
-                if self._indexes is None:
-                    self._indexes = self._read()
-        return self._indexes
+        self._now(self.indexes.values())
 
     def _read(self) -> dict[str, Index]:
         """Return what the place has. What cannot be read is left out, but for what says its name."""
         try:
             place = self._place = self._place_of(False)
+            if place is None:
+                return {}
             with reading("the indexes"):
-                texts = {} if place is None else dict(place.attrs)
+                texts = dict(place.attrs)
         except DAMAGE:
             return {}
         found: dict[str, Index] = {}

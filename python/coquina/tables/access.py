@@ -1,83 +1,50 @@
-"""How the rows of a plan are found: by a scan, or by indexes.
+"""How the rows of a plan are found: by a scan, or by indexes; the engine chooses.
 
-In: a plan. Out: the node of its condition, with the rows in it that indexes gave; or the rows themselves.
+In: a plan. Out: its rows; or its condition, with the rows in it that indexes gave.
 An index hands its rows to the scan as a condition that is known to be false in most boxes.
 Invariant: answers are those of the scan. Nothing of an answer is kept: what indexes know changes.
 """
 
 from __future__ import annotations
 
-from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-from coquina._core import IndexChoice
+from coquina._core import Found, IndexChoice, IndexChooser
 from coquina.expressions import engine
-from coquina.indexes.access import is_disabled
-from coquina.tables.elsewhere import source_node
-from coquina.tables.index_choice import boxes_of, choice_of
-from coquina.tables.index_operands import operands_of
-from coquina.tables.scanning import Found, nothing, scan
+from coquina.indexes.access import is_disabled, is_forced
+from coquina.tables.conditions import reader_of
+from coquina.tables.scanning import nothing, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from coquina._core import ConditionTerms, IndexOperands, RowSet
-    from coquina.expressions.nodes import Node
+    from coquina._core import Lazy, RowSet, TableRows
     from coquina.indexes.index import Index
-    from coquina.tables.columns import Column
+    from coquina.tables.column import Column, QueryColumn
+    from coquina.tables.layout import Layout
     from coquina.tables.plan import Plan
     from coquina.tables.table import Table
 
-_UNREAD: Any = object()
-_NOTHING_KNOWN = IndexChoice.scan("there is no index")
-
-
-class KnownTerms:
-    """What conditions ask of the indexes of a table: the same until there are other indexes or columns."""
-
-    __slots__ = ("_known", "_useless")
-
-    def __init__(self) -> None:
-        """Nothing is known yet."""
-        self._known: _Known | None = None
-        # Indexes that could not be asked when last they were wanted.
-        self._useless: list[Index] = []
-
-    def terms(self, table: Table, condition: Node, indexes: Mapping[str, Index]) -> ConditionTerms | None:
-        """Return what a condition asks of the table's indexes, without those that are known to be useless."""
-        if self._useless:
-            self._useless = [index for index in self._useless if not index.is_usable]
-        if self._useless:
-            indexes = {name: index for name, index in indexes.items() if index not in self._useless}
-        columns = table.layout.columns
-        key = (columns, *indexes.values())
-        known = self._known
-        if known is None or len(key) != len(known.key) or any(map(is_not, key, known.key)):
-            known = self._known = _Known(key, operands_of(indexes, table.layout), WeakKeyDictionary())
-        if known.operands.is_empty:
-            return None
-        terms = known.terms.get(condition, _UNREAD)
-        if terms is _UNREAD:
-            terms = known.terms[condition] = known.operands.terms(engine.lower(condition))
-        return terms
-
-    def useless(self, indexes: Iterable[Index]) -> None:
-        """Leave indexes out that cannot be asked, until they can."""
-        self._useless += indexes
-
-
-class _Known(NamedTuple):
-    key: tuple[object, ...]
-    operands: IndexOperands
-    terms: WeakKeyDictionary[Node, ConditionTerms | None]
+#: What asking zone maps costs, for each box of the table, and in any case; and of how few rows are looked up
+#: to learn how many they are: estimates are in blocks of an index.
+COSTS: tuple[int, int, int] = (1 << 10, 1 << 17, 1 << 15)
+#: Kinds of indexes, the most useful first.
+_KINDS = ("full", "pytables", "partial", "light", "zones")
+#: Kinds of columns whose values are computed of what is stored, for operators otherwise than for texts.
+_COMPUTED = frozenset(("bits", "time"))
+_NO_INDEX = IndexChoice.scan("there is no index")
+_NOT_TO_BE_USED = IndexChoice.scan("indexes are not to be used")
 
 
 class Access(NamedTuple):
-    """How the rows of a condition are found. rows: those of the table that may meet it; None for all."""
+    """How the rows of a condition are found. rows: those of the table that may meet it; None for all.
+
+    condition: what is to be computed.
+    """
 
     choice: IndexChoice
     rows: RowSet | None
+    condition: Lazy
 
     @property
     def is_whole(self) -> bool:
@@ -85,90 +52,115 @@ class Access(NamedTuple):
         return self.rows is not None and self.rows.is_exact and self.choice.is_whole
 
 
-def chosen(table: Table, condition: Node) -> IndexChoice:
+class ChooserOf(NamedTuple):
+    """What chooses among the indexes of a table, as long as these and its columns are the same."""
+
+    columns: object
+    indexes: Mapping[str, Any]
+    chooser: IndexChooser
+
+    def is_of(self, columns: object, indexes: Mapping[str, Any]) -> bool:
+        """Whether it is of these."""
+        if columns is not self.columns:
+            return False
+        return self.indexes is indexes or [*map(id, self.indexes.values())] == [*map(id, indexes.values())]
+
+
+def chooser_of(table: Table, indexes: Mapping[str, Any]) -> IndexChooser:
+    """Return what chooses among some indexes, all that a table has."""
+    layout, known = table.layout, table.chooser
+    if known is not None and known.is_of(layout.columns, indexes):
+        return known.chooser
+    given = [_given(index, layout) for index in sorted(indexes.values(), key=_rank)]
+    table.chooser = ChooserOf(layout.columns, indexes, IndexChooser(given))
+    return table.chooser.chooser
+
+
+def _given(index: Index, layout: Layout) -> tuple[Any, ...]:
+    """Return an index as the engine takes it."""
+    kind, column = index.source.kind, layout.columns.get(index.column)
+    reader = reader_of(layout)
+    if column is None and not index.source.is_expression:
+        # One of the values that a column has in each row.
+        column = reader.column(index.column)
+    if column is None:
+        return index, kind, None, reader.engine.expression(index.column), None, None
+    known = column.query_column()
+    values = engine.lower(column.raw()) if column.kind in _COMPUTED else None
+    return index, kind, known, None, values, _mask(column, known)
+
+
+def _mask(column: Column, known: QueryColumn) -> Lazy | None:
+    nulls = column.nulls() if known[4] is not None else None
+    return None if nulls is None else engine.lower(nulls)
+
+
+def _rank(index: Index) -> int:
+    return _KINDS.index(index.kind) if index.kind in _KINDS else len(_KINDS)
+
+
+def chosen(table: Table, condition: Lazy) -> IndexChoice:
     """Return how a condition is answered."""
-    indexes = table.indexes
+    layout = table.layout
+    indexes = table.index_store.indexes if layout.their_indexes == {} else table.indexes
     if not indexes:
-        return _NOTHING_KNOWN
+        return _NO_INDEX
     if is_disabled():
-        return IndexChoice.scan("indexes are not to be used")
-    # Only those that are wanted are opened: whether they can be asked is seen then.
-    while (terms := table.known_terms.terms(table, condition, indexes)) is not None:
-        choice = choice_of(table, condition, terms)
-        if not choice.useless:
-            return choice
-        table.known_terms.useless(choice.useless)
-    # Of a file that is far away all of a column may have to be read to know the reason.
-    asked = () if table.remote is not None else tuple(indexes.values())
-    unused = [f"{index.name}: {index.reason}" for index in asked if index.reason]
-    return IndexChoice.scan("; ".join(["no index knows what is asked", *unused]))
+        return _NOT_TO_BE_USED
+    return chooser_of(table, indexes).choose(condition, rows_of(table), (is_forced(), *COSTS))
 
 
-def access_of(table: Table, condition: Node, choice: IndexChoice | None = None) -> Access:
+def rows_of(table: Table) -> TableRows:
+    """Return how many rows a table has, how they are walked over, and whether zone maps can change."""
+    return table.nrows, *boxes_of(table), table.layout.is_writable
+
+
+def boxes_of(table: Table) -> tuple[int, int]:
+    """Return the rows of a chunk and of a block of the table, by its first column."""
+    for column in table.layout.columns.values():
+        for part in column.stored[-1:] if column.kind != "string" else column.stored[:1]:
+            return max(1, int(part.array.chunks[0])), max(1, int(part.array.blocks[0]))
+    return 1, 1
+
+
+def access_of(table: Table, condition: Lazy, choice: IndexChoice | None = None) -> Access:
     """Return how a condition is answered, with the rows that indexes gave. choice: if that is known."""
     choice = choice or chosen(table, condition)
-    return Access(choice, None if choice.is_scan else choice.rows(table.nrows))
+    rows = None if choice.is_scan else choice.rows(table.nrows)
+    if rows is not None:
+        condition = choice.condition(condition, rows, rows_of(table))
+    return Access(choice, rows, condition)
 
 
-def rows_node(rows: RowSet, table: Table) -> Node:
-    """Return where a row is in a set, or may be."""
-    return source_node("bool", rows.lazy(table.nrows, *boxes_of(table)), "rows of indexes")
-
-
-def with_rows(table: Table, condition: Node, access: Access) -> Node:
-    """Return a condition with the rows in it that indexes gave."""
-    if access.rows is None:
-        return condition
-    boxes = (table.nrows, *boxes_of(table))
-    found = access.rows.condition(boxes, engine.lower(condition), access.choice.rest)
-    return source_node("bool", found, "rows of indexes")
-
-
-def node_of(plan: Plan) -> Node | None:
-    """Return the condition of a plan as it is best computed."""
+def computed_of(plan: Plan) -> Lazy | None:
+    """Return the condition of a plan as it is best computed; None if it has none."""
     condition = plan.condition()
-    if condition is None:
-        return None
-    return with_rows(plan.table, condition, access_of(plan.table, condition))
+    return None if condition is None else access_of(plan.table, condition).condition
 
 
 def found_of(
-    plan: Plan, columns: dict[str, Column], *, numbers: bool, choice: IndexChoice | None = None
+    plan: Plan, columns: dict[str, Any], *, numbers: bool, choice: IndexChoice | None = None
 ) -> Found:
     """Return all of the rows of a plan at once, without their order. choice: how, if that is known."""
-    condition = plan.condition()
+    condition, span = plan.condition(), plan.span
     if condition is not None:
         choice = choice or chosen(plan.table, condition)
     if condition is None or choice is None or choice.is_scan:
-        return scan(condition, columns, plan.span, numbers=numbers, limit=plan.limit)
-    if not columns and not numbers and (count := _count(plan, choice)) is not None:
-        return Found(count, {})
+        return scan(condition, columns, span, numbers=numbers, limit=plan.limit)
+    if not columns and not numbers and len(span) == plan.table.nrows:
+        count = choice.count()
+        if count is not None:
+            return Found(count if plan.limit is None else min(plan.limit, count), {})
     access = access_of(plan.table, condition, choice)
     if access.rows is not None and not (len(access.rows) or access.rows.open_ranges):
         return nothing(columns, numbers=numbers)
-    node = with_rows(plan.table, condition, access)
-    return scan(node, columns, plan.span, numbers=numbers, limit=plan.limit)
-
-
-def _count(plan: Plan, choice: IndexChoice) -> int | None:
-    """Return how many rows meet a condition, if an index knows the number."""
-    count = choice.count() if len(plan.span) == plan.table.nrows else None
-    return count if count is None or plan.limit is None else min(plan.limit, count)
+    return scan(access.condition, columns, span, numbers=numbers, limit=plan.limit)
 
 
 def boxes_with(rows: RowSet, table: Table) -> tuple[int, int]:
     """Return in how many boxes of the table there are rows of a set, and how many boxes there are."""
-    size = max(1, boxes_of(table)[1])
+    size = boxes_of(table)[1]
     return rows.boxes(size), -(-table.nrows // size)
 
 
-__all__ = [
-    "Access",
-    "KnownTerms",
-    "access_of",
-    "boxes_with",
-    "chosen",
-    "found_of",
-    "node_of",
-    "with_rows",
-]
+__all__ = ["Access", "access_of", "boxes_of", "boxes_with", "chosen", "computed_of", "found_of"]

@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.expressions import engine
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
 from coquina.functions.reducing import columns_of, is_kernel_type
 from coquina.tables.conditions import reader_of
 from coquina.tables.gathering import pieces
 from coquina.tables.index_order import extreme
-from coquina.tables.scanning import fold
+from coquina.tables.scanning import all_of, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
+    from coquina._core import Lazy
     from coquina.expressions.nodes import Node
     from coquina.tables.columns import Column
     from coquina.tables.plan import Plan
@@ -46,11 +48,10 @@ def aggregate(plan: Plan, name: str, what: Any, ddof: float = 0) -> Any:
     if node is None or not _is_foldable(node) or (plan.order and plan.limit is not None):
         return _by_windows(plan, name, column, node, ddof)
     plan = plan.bounded()
-    condition = plan.node()
+    condition = plan.computed()
     nulls = None if column is None else column.nulls()
     if nulls is not None:
-        present = call(FUNCTIONS["logical_not"], nulls)
-        condition = present if condition is None else call(FUNCTIONS["logical_and"], condition, present)
+        condition = all_of([condition, engine.lower(call(FUNCTIONS["logical_not"], nulls))])
     return _by_engine(condition, node, name, plan.span, ddof)
 
 
@@ -80,7 +81,7 @@ def _result(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.asarray(getattr(np, name)(np.ones(1, dtype))).dtype
 
 
-def _by_engine(condition: Node | None, node: Node, name: str, span: range, ddof: float) -> Any:
+def _by_engine(condition: Lazy | None, node: Node, name: str, span: range, ddof: float) -> Any:
     dtype = _result(name, node.dtype)
     if node.dtype == _FLOAT16:
         node = cast_node(node, np.dtype(np.float32))
@@ -103,7 +104,7 @@ def _by_engine(condition: Node | None, node: Node, name: str, span: range, ddof:
         return np.true_divide(value, count).astype(dtype) if count else dtype.type(np.nan)
 
 
-def _spread(condition: Node | None, node: Node, name: str, span: range, ddof: float, dtype: Any) -> Any:
+def _spread(condition: Lazy | None, node: Node, name: str, span: range, ddof: float, dtype: Any) -> Any:
     if node.dtype.kind == "c":
         parts = [
             _spread(condition, call(FUNCTIONS[part], node), "var", span, ddof, dtype)

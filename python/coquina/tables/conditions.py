@@ -14,24 +14,21 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import QueryColumns, UnsupportedError
-from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
+from coquina.expressions import engine
+from coquina.expressions.functions import as_node
 from coquina.expressions.grammar import ExpressionError
 from coquina.expressions.nodes import Constant, Node
 from coquina.expressions.text import Reader
 from coquina.tables.column import Column
 from coquina.tables.elsewhere import computed, source_node
-from coquina.tables.predicates import filled, where_valid
+from coquina.tables.predicates import filled, where_valid, with_nan
 from coquina.tables.query_params import query_params
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coquina._core import Lazy
     from coquina.tables.layout import Layout
-
-_F8, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
-#: Parameters that are what they are.
-_LASTING = frozenset((bool, int, float, str, bytes))
-_KNOWN_MAX = 64
 
 
 class TextReader:
@@ -53,13 +50,12 @@ class TextReader:
         #: The columns that the engine has types for, as it knows them.
         self.engine = QueryColumns(given, computed)
 
-    def condition(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
-        """Return where a text holds."""
+    def condition(self, text: str, params: Mapping[str, Any] | None = None) -> Lazy:
+        """Return where a text holds: the same until there are other rows, unless `params` can change."""
         try:
-            read = self.engine.condition(text, query_params(params) if params else None)
+            return self.engine.condition(text, query_params(params) if params else None)
         except ExpressionError as error:
-            return as_condition(self._by_numpy(text, params, error), self.columns)
-        return source_node("bool", read.lazy(), text)
+            return engine.lower(as_condition(self._by_numpy(text, params, error), self.columns))
 
     def expression(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
         """Return the values that a text says: NaN where one is missing."""
@@ -72,7 +68,7 @@ class TextReader:
             column.check_scalar()
             return column.node()
         node, nulls = source_node(read.type_name, read.lazy(), text), read.nulls()
-        return node if nulls is None else _with_nan(node, source_node("bool", nulls))
+        return node if nulls is None else with_nan(node, source_node("bool", nulls))
 
     def column(self, text: str) -> Column | None:
         """Return the column, or the one of several values of its rows, that a text names; None for others."""
@@ -102,42 +98,6 @@ def reader_of(layout: Layout) -> TextReader:
     return reader
 
 
-class KnownConditions:
-    """The nodes of texts that were read: the same until the table has other columns, or other rows."""
-
-    __slots__ = ("_known", "_layout")
-
-    def __init__(self, layout: Layout) -> None:
-        """Nothing is known yet of the columns of a table."""
-        self._layout = layout
-        self._known: tuple[object, int, dict[Any, Node]] = (None, 0, {})
-
-    def node(self, text: str, params: Mapping[str, Any] | None) -> Node:
-        """Return `condition` of these."""
-        key = _key_of(text, params) if params else text
-        reader = reader_of(self._layout)
-        rows = reader.engine.rows
-        known = self._known
-        if known[0] is not reader or known[1] != rows:
-            known = self._known = (reader, rows, {})
-        node = None if key is None else known[2].get(key)
-        if node is None:
-            node = reader.condition(text, params)
-            if len(known[2]) >= _KNOWN_MAX:
-                known[2].clear()
-            if key is not None:
-                known[2][key] = node
-        return node
-
-
-def _key_of(text: str, params: Mapping[str, Any]) -> Any:
-    """Return what tells conditions apart; None where parameters are something that can change."""
-    if any(type(value) not in _LASTING for value in params.values()):
-        return None
-    # 1, 1.0 and True are equal, as are the two zeros, and are not the same.
-    return text, *[(name, type(value), repr(value)) for name, value in params.items()]
-
-
 def condition(text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None = None) -> Node:
     """Return the condition that `text` says, a bool for each row.
 
@@ -149,21 +109,12 @@ def condition(text: str, columns: Mapping[str, Column], params: Mapping[str, Any
     Raises ExpressionError, a ValueError, for what is no condition; TypeError and ValueError for values that
     do not fit, with a note of the place.
     """
-    return TextReader(columns).condition(text, params)
+    return source_node("bool", TextReader(columns).condition(text, params), text)
 
 
 def expression(text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None = None) -> Node:
     """Return the values that `text` says, one for each row: NaN where one is missing."""
     return TextReader(columns).expression(text, params)
-
-
-def _with_nan(node: Node, nulls: Node) -> Node:
-    """Return values with what stands for those that are missing."""
-    if node.dtype == _BOOL:
-        return where_valid(node, nulls)
-    node = cast_node(node, _F8) if node.dtype.kind in "iu" else node
-    missing = np.array("NaT" if node.dtype.kind in "mM" else np.nan, node.dtype)
-    return call(FUNCTIONS["where"], nulls, missing, node)
 
 
 def as_condition(value: Any, columns: Mapping[str, Column]) -> Node:

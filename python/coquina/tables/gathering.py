@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import Found
 from coquina.memory import check_memory
 from coquina.tables.access import found_of
 from coquina.tables.index_order import ordered_rows
 from coquina.tables.reading import Rows, joined, records, row_bytes
-from coquina.tables.scanning import Found, scan, windows
+from coquina.tables.scanning import scan, windows
 from coquina.tables.sorting import sorted_pieces
 from coquina.tables.taking import take
 
@@ -48,7 +49,7 @@ def all_records(plan: Plan, shape: RowShape) -> npt.NDArray[Any]:
         rows = _filled_rows(shape.columns, len(span))
         if len(span) > rows:
             return _filled(span, rows, shape)
-    found = whole(plan, shape.columns)
+    found = whole(plan, shape.columns) if plan.order else found_of(plan, shape.columns, numbers=False)
     return records(shape, found.values, found.matched)
 
 
@@ -91,14 +92,14 @@ def pieces(
             part = rows[window.start : window.stop]
             yield Found(len(part), take(columns, part), part)
         return
-    node = plan.node()
+    condition = plan.computed()
     left = plan.limit
     # A limit is met by the first rows; conditions that match few rows should not be asked for few at a time.
-    most = left if left is not None and node is None else None
+    most = left if left is not None and condition is None else None
     for window in windows(plan.span, list(columns.values()), most, first):
         if left == 0:
             return
-        found = scan(node, columns, window, numbers=numbers, limit=left)
+        found = scan(condition, columns, window, numbers=numbers, limit=left)
         if left is not None:
             left -= found.matched
         if found.matched:

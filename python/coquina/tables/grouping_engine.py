@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coquina import _core
-from coquina.expressions import engine
 from coquina.tables.grouping_keys import EngineKey, engine_key
 from coquina.tables.grouping_values import EngineValue, Masks, engine_value
 
@@ -43,11 +42,10 @@ def group_by_engine(plan: Plan, keys: Sequence[Column], wanted: Sequence[Wanted]
 
 
 def _called(plan: Plan, call: _Call) -> list[Any]:
-    node = plan.node()
     parts = [part for key in call.keys for part in key.parts]
     asked = [one for each in (*call.keys, *call.values) for one in each.asked]
     _, found_keys, results, _ = _core.group_by(
-        None if node is None else engine.lower(node),
+        plan.computed(),
         [part.source for part in parts],
         [part.kind for part in parts],
         asked,

@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import Both, RowSet, Term
+from coquina.expressions import engine
 from coquina.expressions.functions import FUNCTIONS, call
 from coquina.indexes.access import is_disabled, is_forced
 from coquina.indexes.ordered_runs import ASKED_MOST, FirstRows, first_rows
 from coquina.indexes.places import DAMAGE
 from coquina.tables import ordering
-from coquina.tables.access import chosen, found_of, rows_node
-from coquina.tables.predicates import both
-from coquina.tables.scanning import scan
+from coquina.tables.access import boxes_of, chooser_of, chosen, found_of
+from coquina.tables.scanning import all_of, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from coquina._core import IndexChoice
-    from coquina.expressions.nodes import Node
+    from coquina._core import IndexChoice, Lazy
     from coquina.indexes.index import Index
     from coquina.tables.columns import Column
     from coquina.tables.plan import Plan
@@ -171,6 +170,7 @@ def _has_missing(column: Column, index: Index) -> bool:
     if column.kind != "number" or column.dtype.kind != "f":
         return True
     is_nan = call(FUNCTIONS["isnan"], column.node())
+    is_nan = engine.lower(is_nan)
     found = [scan(is_nan, {}, range(*pair), numbers=True).numbers for pair in index.open_ranges().tolist()]
     return any(rows is None or len(rows) for rows in found)
 
@@ -188,7 +188,7 @@ def _clipped(span: range, start: int, stop: int) -> range:
     return span[low:high]
 
 
-def _accepting(plan: Plan, condition: Node | None) -> Callable[[Rows], npt.NDArray[np.bool_]] | None:
+def _accepting(plan: Plan, condition: Lazy | None) -> Callable[[Rows], npt.NDArray[np.bool_]] | None:
     """Return what tells which rows are a plan's; None if all are."""
     table, span = plan.table, plan.span
     if condition is None and len(span) == table.nrows:
@@ -199,16 +199,16 @@ def _accepting(plan: Plan, condition: Node | None) -> Callable[[Rows], npt.NDArr
         if condition is None or not is_in.any():
             return is_in
         some = RowSet(np.unique(rows[is_in]), np.empty((0, 2), np.int64))
-        found = scan(both(rows_node(some, table), condition), {}, span, numbers=True).numbers
+        rows_of = some.lazy(table.nrows, *boxes_of(table))
+        found = scan(all_of([rows_of, condition]), {}, span, numbers=True).numbers
         return np.isin(rows, np.empty(0, np.int64) if found is None else found)
 
     return accept
 
 
-def _keys(table: Table, condition: Node, index: Index) -> tuple[int, int] | None:
+def _keys(table: Table, condition: Lazy, index: Index) -> tuple[int, int] | None:
     """Return the least and the greatest key that rows of a condition have, if it asks for a range of them."""
-    terms = table.known_terms.terms(table, condition, table.indexes)
-    tree = None if terms is None else terms.tree
+    tree = chooser_of(table, table.indexes).terms(condition)
     for part in tree.parts if isinstance(tree, Both) else [tree]:
         if isinstance(part, Term) and part.index is index and part.missing is False:
             keys = part.maybe

@@ -9,9 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -101,6 +103,8 @@ class Layout(ABC):
     schema: Schema
     #: What reads texts about the columns, once it was wanted; see `conditions.reader_of`.
     text_reader: TextReader | None = None
+    #: PyTables' indexes by column; None if they are to be looked for.
+    their_indexes: Mapping[str, Any] | None = MappingProxyType({})
 
     @property
     @abstractmethod

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.expressions.functions import FUNCTIONS, call
+from coquina.expressions import engine
 from coquina.tables.reading import joined
-from coquina.tables.scanning import scan, windows
+from coquina.tables.scanning import all_of, scan, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def ordered_rows(plan: Plan) -> Integers:
     flags = [is_descending for _, is_descending in plan.order]
     keyed = {column.name: column for column in columns}
     if plan.limit is None:
-        found = scan(plan.node(), keyed, plan.span, numbers=True)
+        found = scan(plan.computed(), keyed, plan.span, numbers=True)
         assert found.numbers is not None
         return found.numbers[argsort([found.values[column.name] for column in columns], flags)]
     return _first(plan, columns, flags, plan.limit)
@@ -46,9 +46,9 @@ def _first(plan: Plan, columns: list[Column], flags: list[bool], count: int) -> 
     numbers: Integers = np.empty(0, np.int64)
     keys: list[Any] = [joined([], column) for column in columns]
     keyed = {column.name: column for column in columns}
-    condition = node = plan.node()
+    condition = found_where = plan.computed()
     for window in _growing(plan.span if count else plan.span[:0], columns):
-        found = scan(node, keyed, window, numbers=True)
+        found = scan(found_where, keyed, window, numbers=True)
         if not found.matched or found.numbers is None:
             continue
         numbers = np.concatenate([numbers, found.numbers])
@@ -64,7 +64,7 @@ def _first(plan: Plan, columns: list[Column], flags: list[bool], count: int) -> 
         numbers, keys = numbers[best], [key[best] for key in keys]
         better = _no_worse(columns[0], keys[0][-1], flags[0], is_strict=len(columns) == 1)
         if len(numbers) == count and better is not None:
-            node = better if condition is None else call(FUNCTIONS["logical_and"], condition, better)
+            found_where = all_of([condition, engine.lower(better)])
     return numbers
 
 

@@ -9,25 +9,30 @@ with.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.expressions import engine
 from coquina.expressions.explanation import explanation_of
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
-from coquina.tables.access import found_of, node_of
-from coquina.tables.conditions import as_condition
+from coquina.expressions.grammar import ExpressionError
+from coquina.tables.access import computed_of, found_of
+from coquina.tables.conditions import as_condition, reader_of
+from coquina.tables.elsewhere import source_node
 from coquina.tables.reading import RowShape, pick, refuse_mapping
+from coquina.tables.scanning import all_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coquina._core import Found, Lazy
     from coquina.expressions.nodes import Node
     from coquina.tables.columns import Column
     from coquina.tables.reading import Names, Picked
-    from coquina.tables.scanning import Found
     from coquina.tables.table import Table
 
 
@@ -38,23 +43,45 @@ class Condition:
     given: Any
     params: Mapping[str, Any] | None = None
 
-    def node(self, table: Table) -> Node:
-        """Return it as a node of the table's columns, as these are now."""
-        if isinstance(self.given, str):
-            return table.conditions.node(self.given, self.params)
-        node = as_node(self.given)
-        if len(node.shape) == 1 and node.shape != (table.nrows,):
-            raise ValueError(
-                f"a condition of {node.shape[0]} items for {table.nrows} rows: expressions keep the length "
-                "that they were made with; text follows the table"
-            )
-        return as_condition(self.given, table.layout.columns)
-
     def __str__(self) -> str:
         """The text, or what the expression shows."""
         if isinstance(self.given, str):
             return self.given
         return explanation_of(self.given.node).formula if isinstance(self.given, Expr) else repr(self.given)
+
+
+def bound(condition: str | Condition, table: Table) -> Lazy:
+    """Return where a condition holds, by the table's columns as these are now."""
+    layout, params = table.layout, None
+    if not isinstance(condition, str):
+        if not isinstance(condition.given, str):
+            return engine.lower(_given(condition, table))
+        condition, params = condition.given, condition.params
+    reader = layout.text_reader
+    if reader is not None and reader.columns is layout.columns and not params:
+        try:
+            return reader.engine.condition(condition)
+        except ExpressionError:
+            return reader.condition(condition)
+    return reader_of(layout).condition(condition, params)
+
+
+def _given(condition: Condition, table: Table) -> Node:
+    """Return a condition that is no text as a node of the table's columns."""
+    node = as_node(condition.given)
+    if len(node.shape) == 1 and node.shape != (table.nrows,):
+        raise ValueError(
+            f"a condition of {node.shape[0]} items for {table.nrows} rows: expressions keep the length "
+            "that they were made with; text follows the table"
+        )
+    return as_condition(condition.given, table.layout.columns)
+
+
+def _node(condition: str | Condition, table: Table) -> Node:
+    """Return a condition as a node, which shows what was given."""
+    if isinstance(condition, str) or isinstance(condition.given, str):
+        return source_node("bool", bound(condition, table), str(condition))
+    return _given(condition, table)
 
 
 @dataclass(frozen=True)
@@ -66,7 +93,7 @@ class Plan:
     """
 
     table: Table
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[str | Condition, ...] = ()
     start: int | None = None
     stop: int | None = None
     step: int | None = None
@@ -77,7 +104,11 @@ class Plan:
     @property
     def span(self) -> range:
         """The rows that are looked at."""
-        return range(*slice(self.start, self.stop, self.step).indices(self.table.nrows))
+        table = self.table
+        nrows = table.waiting.total or table.layout.nrows
+        if self.start is None and self.stop is None and self.step is None:
+            return range(nrows)
+        return range(*slice(self.start, self.stop, self.step).indices(nrows))
 
     @property
     def is_all(self) -> bool:
@@ -86,19 +117,24 @@ class Plan:
             not (self.conditions or self.order) and self.limit is None and len(self.span) == self.table.nrows
         )
 
-    def node(self) -> Node | None:
-        """Return the node of all conditions together, None if there are none; with what indexes know."""
-        return node_of(self) if self.conditions else None
+    def computed(self) -> Lazy | None:
+        """Return where all conditions hold, None if there are none; with what indexes know."""
+        return computed_of(self) if self.conditions else None
 
-    def condition(self) -> Node | None:
-        """Return the node of all conditions together as they were given, None if there are none."""
-        found: Node | None = None
-        for one in self.conditions:
-            node = one.node(self.table)
-            found = node if found is None else call(FUNCTIONS["logical_and"], found, node)
-        return found
+    def condition(self) -> Lazy | None:
+        """Return where all conditions hold, as they were given; None if there are none."""
+        if not self.conditions:
+            return None
+        if len(self.conditions) == 1:
+            return bound(self.conditions[0], self.table)
+        return all_of([bound(one, self.table) for one in self.conditions])
 
-    def where(self, more: Condition, start: Any, stop: Any, step: Any) -> Plan:
+    def node(self) -> Node:
+        """Return where all conditions hold, as a node; for people."""
+        nodes = [_node(one, self.table) for one in self.conditions]
+        return reduce(partial(call, FUNCTIONS["logical_and"]), nodes)
+
+    def where(self, more: str | Condition, start: Any, stop: Any, step: Any) -> Plan:
         """Return the plan of those of these rows that meet one more condition."""
         if self.order:
             raise ValueError("where() comes before order_by()")
@@ -114,7 +150,7 @@ class Plan:
                     "start, stop and step have been given: they are rows of the table, and not twice"
                 )
             plan = replace(plan, start=_whole(start), stop=_whole(stop), step=_step(step))
-        more.node(self.table)  # Its errors are for whoever wrote it, now.
+        bound(more, self.table)  # Its errors are for whoever wrote it, now.
         conditions = (*plan.conditions, more)
         return Plan(plan.table, conditions, plan.start, plan.stop, plan.step, plan.columns, (), plan.limit)
 

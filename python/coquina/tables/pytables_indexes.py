@@ -34,7 +34,7 @@ from coquina.tables.pytables_index_shape import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
@@ -54,7 +54,7 @@ _TIMES = {"time": "int64"}
 _DAMAGE = (UnusableError, CoquinaError, OSError)
 
 
-def indexes_of(table: Table) -> dict[str, PyTablesIndex]:
+def indexes_of(table: Table) -> Mapping[str, PyTablesIndex]:
     """Return the indexes of PyTables that a table has, by column; also those that are not usable.
 
     Those of columns whose values have no keys (long doubles) are left out.
@@ -63,7 +63,7 @@ def indexes_of(table: Table) -> dict[str, PyTablesIndex]:
     return indexes_in(layout) if layout.kind == "rows" else {}
 
 
-def indexes_in(layout: RowsLayout) -> dict[str, PyTablesIndex]:
+def indexes_in(layout: RowsLayout) -> Mapping[str, PyTablesIndex]:
     """Return those of a layout; see `indexes_of`."""
     if layout.their_indexes is None:
         layout.their_indexes = _found(layout)

@@ -8,15 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coquina.expressions.expression import Expr
+from coquina.expressions.explanation import explanation_of
 from coquina.html import text_html
 from coquina.quoting import quoted
-from coquina.tables.access import access_of, boxes_with, with_rows
+from coquina.tables.access import access_of, boxes_with
+from coquina.tables.elsewhere import source_node
 from coquina.tables.index_order import how_ordered
 from coquina.tables.reading import row_bytes
 from coquina.tables.scanning import scan
 
 if TYPE_CHECKING:
+    from coquina.expressions.explanation import Explanation
     from coquina.tables.access import Access
     from coquina.tables.plan import Plan
 
@@ -101,14 +103,14 @@ def explained(plan: Plan) -> QueryExplanation:
     """Run a plan without a result, and return what that did."""
     condition = plan.condition()
     access = None if condition is None else access_of(plan.table, condition)
-    node = None if condition is None or access is None else with_rows(plan.table, condition, access)
+    computed = None if access is None else access.condition
     picked, columns = plan.picked(None)
     read = list(columns.values())
     limit = None if plan.order else plan.limit
-    found = scan(node, {}, plan.span, limit=limit)
+    found = scan(computed, {}, plan.span, limit=limit)
     report = {name: count for name, count in found.report.items() if name != "boxes_decoded"}
-    if node is not None and found.matched * row_bytes(read) <= _DECODED_BYTES:
-        decoded = scan(node, columns, plan.span, limit=limit) if found.matched else found
+    if computed is not None and found.matched * row_bytes(read) <= _DECODED_BYTES:
+        decoded = scan(computed, columns, plan.span, limit=limit) if found.matched else found
         report["boxes_decoded"] = decoded.report.get("boxes_decoded", 0)
     return QueryExplanation(
         tuple([str(one) for one in plan.conditions]),
@@ -116,12 +118,19 @@ def explained(plan: Plan) -> QueryExplanation:
         found.matched,
         *_access_words(plan, access, report),
         report,
-        None if node is None else Expr(node).explain(),
+        None if access is None else _program(plan, access),
         tuple([one.name for one in picked]),
         plan.order,
         how_ordered(plan),
         plan.limit,
     )
+
+
+def _program(plan: Plan, access: Access) -> Explanation:
+    """Return how the condition is computed: with the rows that indexes gave, or as it was given."""
+    if access.rows is not None:
+        return explanation_of(source_node("bool", access.condition, "rows of indexes"))
+    return explanation_of(plan.node())
 
 
 def _access_words(
@@ -133,7 +142,7 @@ def _access_words(
     choice, rows = access.choice, access.rows
     if rows is None:
         is_known = bool(report.get("boxes_skipped") or report.get("boxes_whole"))
-        return "zone maps" if is_known else "scan", (), choice.reason
+        return "zone maps" if is_known else "scan", (), _why_scanned(plan, choice.reason)
     boxes, total = boxes_with(rows, plan.table)
     names = ", ".join(choice.names)
     count = len(rows.rows)
@@ -143,3 +152,12 @@ def _access_words(
     if not access.is_whole:
         words += " that may match,"
     return f"{words} in {boxes} of {total} box{'es' * (total != 1)}", choice.names, ""
+
+
+def _why_scanned(plan: Plan, reason: str) -> str:
+    """Return why no index is used, with what is wrong with those that cannot be asked."""
+    # Of a file that is far away all of a column may have to be read to know that.
+    if plan.table.remote is not None or not reason.startswith("no index knows"):
+        return reason
+    unused = [f"{index.name}: {index.reason}" for index in plan.table.indexes.values() if index.reason]
+    return "; ".join([reason, *unused])

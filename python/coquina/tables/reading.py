@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from coquina._core import ColumnReader
 from coquina.casting import is_masked
 from coquina.tables.layout import leaves_of
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     Filling = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 _OBJECT = np.dtype(object)
+_IS_NULLABLE, _CHILDREN = attrgetter("is_nullable"), attrgetter("spec.children")
 #: What of a structured array is filled at a time: it stays in a core's second cache.
 _FILLED_BYTES, _FILLED_ROWS_MIN = 1 << 17, 1 << 9
 #: What a value of text is taken to be, where memory is shared out.
@@ -83,7 +87,11 @@ def spec_of(schema: Schema, path: str) -> ColumnSpec:
 
 def columns_of(layout: Layout, picked: Sequence[Picked]) -> dict[str, Column]:
     """Return the columns that have to be read."""
-    return {path: layout.columns[path] for one in picked for path in one.leaves()}
+    found: dict[str, Column] = {}
+    for one in picked:
+        for path in one.leaves() if one.spec.children else (one.path,):
+            found[path] = layout.columns[path]
+    return found
 
 
 def narrowed(schema: Schema, picked: Sequence[Picked]) -> Schema:
@@ -105,19 +113,30 @@ def _field(columns: dict[str, Column], path: str, spec: ColumnSpec) -> tuple[Any
     return (dtype, tuple(column.shape)) if column.shape else (dtype,)
 
 
+class ColumnSet(dict[str, Any]):
+    """Columns by path, and what reads them together."""
+
+    @cached_property
+    def reader(self) -> ColumnReader:
+        """What reads them: the same each time."""
+        return ColumnReader(self)
+
+
 class RowShape(NamedTuple):
     """What rows are made of: their fields, the columns that are read for them, and their dtype.
 
     can_miss: whether they come masked, since a value could be missing. is_nullable: whether one of any column
-    could be, also of text. is_plain: whether each field is a column that always has a value.
+    could be, also of text. is_plain: whether each field is a column that always has a value. records: whole
+    records as one column "", if all columns are wanted and are stored as they are shown.
     """
 
-    columns: dict[str, Column]
+    columns: ColumnSet
     picked: list[Picked]
     dtype: np.dtype[Any]
     can_miss: bool
     is_nullable: bool
     is_plain: bool
+    records: ColumnSet | None = None
 
     @classmethod
     def of(cls, layout: Layout, names: Names = None) -> RowShape:
@@ -128,10 +147,11 @@ class RowShape(NamedTuple):
     @classmethod
     def picking(cls, columns: dict[str, Column], picked: list[Picked]) -> RowShape:
         """Return it, of the fields of rows; columns: all that are read."""
-        is_nullable = any(column.is_nullable for column in columns.values())
-        misses = is_nullable and any(map(can_miss, columns.values()))
-        is_plain = not (is_nullable or any(one.spec.children for one in picked))
-        return cls(columns, picked, row_dtype(columns, picked), misses, is_nullable, is_plain)
+        nullable = [*filter(_IS_NULLABLE, columns.values())]
+        is_plain = not (nullable or any(map(_CHILDREN, picked)))
+        can_be_masked = bool(nullable) and any(map(can_miss, nullable))
+        shown = ColumnSet(columns)
+        return cls(shown, picked, row_dtype(columns, picked), can_be_masked, bool(nullable), is_plain)
 
 
 def row_bytes(columns: Sequence[Column]) -> int:

@@ -31,6 +31,8 @@ from coquina.tables.rows_types import read_schema, unreadable, with_defaults
 from coquina.tuning_options import tuning_facts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from coquina.hdf5.files import File
@@ -91,7 +93,7 @@ class RowsLayout(Layout):
         # The rows that the attribute tells, of those that were appended.
         self._told: int | None = None
         #: The indexes of PyTables that are open, by column; see `pytables_indexes`.
-        self.their_indexes: dict[str, Any] | None = None
+        self.their_indexes: Mapping[str, Any] | None = None
         #: How often the dataset had been written to when they were made, of those that were since it is open.
         self.their_changes: dict[str, int] = {}
         self.schema = schema
@@ -266,8 +268,8 @@ class RowsLayout(Layout):
             "filters": dataset.filters,
             "nbytes": self.nrows * dataset.typesize,
             "cbytes": dataset.cbytes,
-            "gear": dataset.gear,
-            "gear_reason": dataset.gear_reason,
+            "access": dataset.access,
+            "access_reason": dataset.access_reason,
             **tuning_facts_of([dataset]),
         }
 

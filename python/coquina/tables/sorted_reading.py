@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import Found
 from coquina.tables.index_order import index_of_order, ordered_rows, rows_at
 from coquina.tables.reading import records
-from coquina.tables.scanning import Found, windows
+from coquina.tables.scanning import windows
 from coquina.tables.sorting import sorted_pieces
 from coquina.tables.taking import take
 

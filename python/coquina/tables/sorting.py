@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from coquina._core import Found
 from coquina.tables.ordering import argsort
 from coquina.tables.reading import TEXT_BYTES, joined, row_bytes
-from coquina.tables.scanning import WINDOW_BYTES, Found, scan
+from coquina.tables.scanning import WINDOW_BYTES, scan
 from coquina.tables.spilling import Spill
 
 if TYPE_CHECKING:
@@ -150,13 +151,13 @@ def _blocks(plan: Plan, sort: _Sort, folder: str | None, numbers: bool) -> Itera
 
 def _lots(plan: Plan, sort: _Sort, numbers: bool) -> Iterator[Batch]:
     """Yield the rows of a plan in the order of the table, as many at a time as are sorted at once."""
-    node, span = plan.node(), plan.span
+    condition, span = plan.computed(), plan.span
     # Where few of the rows match, those that did wait for more.
-    size = sort.rows if node is None else sort.rows // 2
+    size = sort.rows if condition is None else sort.rows // 2
     waiting: list[Batch] = []
     count = 0
     for at in range(0, len(span), size):
-        found = scan(node, sort.carried, span[at : at + size], numbers=numbers)
+        found = scan(condition, sort.carried, span[at : at + size], numbers=numbers)
         if not found.matched:
             continue
         if count + found.matched > size:

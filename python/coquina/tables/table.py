@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from weakref import WeakSet
 
 import numpy as np
@@ -22,13 +23,12 @@ from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
 from coquina.tables import deleting, stored_chunks, table_indexes, writing
-from coquina.tables.access import KnownTerms
-from coquina.tables.conditions import KnownConditions
+from coquina.tables.foreign_names import no_attribute
 from coquina.tables.nests import Nest
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan, is_condition
-from coquina.tables.reading import RowShape, spec_of
-from coquina.tables.record_columns import RecordColumn, record_column
+from coquina.tables.reading import ColumnSet, RowShape, spec_of
+from coquina.tables.record_columns import record_column
 from coquina.tables.rows_by_key import read_key
 from coquina.tables.selection import Queries, Selection
 from coquina.tables.sorted_reading import iterate_sorted, read_sorted
@@ -51,9 +51,11 @@ if TYPE_CHECKING:
     from coquina.remote import RangeReader
     from coquina.tables import making as table_making
     from coquina.tables import opening as table_opening
+    from coquina.tables.access import ChooserOf
     from coquina.tables.layout import Batch, ColumnSpec, Layout, Schema
     from coquina.tables.making import Kind
     from coquina.tables.reading import Names
+    from coquina.tables.record_columns import RecordColumn
 
     Values = npt.NDArray[Any]
     IndexKind = Literal["full", "partial", "light", "zones", "pytables"]
@@ -73,12 +75,21 @@ class Table(Queries):
     the table is closed: appending single rows is cheap. A killed program loses those that waited, and no
     others; only within a flush of an HDF5 file it may lose those that flushes left in a last, partly filled
     chunk (`AppendSession` says more).
+
+    >>> import coquina as cq
+    >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+    >>> t[1], t["x"].sum()
+    (np.void((1, 'b'), dtype=[('x', '<i8'), ('s', 'O')]), np.int64(6))
+    >>> t.where("x > 1").to_numpy("s").tolist()
+    ['a', 'a']
     """
 
     # Handles of one table share all of it but who closes it.
     __slots__ = ("__dict__", "__weakref__", "_first", "_owner", "is_closed")
     _owner: File | None
     _first: Table | None
+    #: How it is stored.
+    layout: Layout
 
     def __init__(self, layout: Layout, owner: File | None = None) -> None:
         """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table."""
@@ -93,15 +104,14 @@ class Table(Queries):
 
     def _begin_with(self, layout: Layout) -> None:
         """Know nothing but the layout."""
-        self._layout = layout
-        self._index_store: IndexStore | None = None
-        self._waiting = WaitingRows(layout)
+        self.layout = layout
+        vars(self).pop("index_store", None)
+        #: Rows that were appended and are in memory only.
+        self.waiting = WaitingRows(layout)
         self._row: np.dtype[Any] | Literal[False] | None = False
-        #: Texts of conditions that were read, and what conditions ask of indexes; for queries.
-        self.conditions = KnownConditions(layout)
-        self.known_terms = KnownTerms()
+        #: What chooses among the indexes, once that was wanted; for queries.
+        self.chooser: ChooserOf | None = None
         self._shape: tuple[object, RowShape] | None = None
-        self._records: RecordColumn | Literal[False] | None = False
 
     def show(self, layout: Layout | None) -> None:
         """Show another state of the table: rows that waited are given up. None closes it."""
@@ -112,14 +122,9 @@ class Table(Queries):
             handle.is_closed = True
 
     @property
-    def layout(self) -> Layout:
-        """How it is stored."""
-        return self._layout
-
-    @property
     def schema(self) -> Schema:
         """How its columns are described."""
-        return self._layout.schema
+        return self.layout.schema
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -134,21 +139,23 @@ class Table(Queries):
     @property
     def row_shape(self) -> RowShape:
         """What whole rows are made of; for those who read rows."""
-        columns = self._layout.columns
+        columns = self.layout.columns
         known = self._shape
         if known is None or known[0] is not columns:
-            known = self._shape = (columns, RowShape.of(self._layout))
+            records = record_column(self.layout)
+            records = None if records is None else ColumnSet({"": records})
+            known = self._shape = (columns, RowShape.of(self.layout)._replace(records=records))
         return known[1]
 
     @property
     def nrows(self) -> int:
         """How many rows there are, with those that wait in memory."""
-        return self._waiting.total or self._layout.nrows
+        return self.waiting.total or self.layout.nrows
 
     @property
     def name(self) -> str | None:
         """Its name in the file, from the root on."""
-        return self._layout.name
+        return self.layout.name
 
     @property
     def shape(self) -> tuple[int]:
@@ -158,45 +165,44 @@ class Table(Queries):
     @property
     def file(self) -> Any:
         """The file that it is in; None for a table that is a directory."""
-        return self._layout.file
+        return self.layout.file
 
     @property
     def path(self) -> str | None:
         """The absolute path of the file; None for one that is only in memory."""
-        file = self._layout.file
-        return getattr(getattr(self._layout, "home", None), "path", None) if file is None else file.path
+        file = self.layout.file
+        return getattr(getattr(self.layout, "home", None), "path", None) if file is None else file.path
 
     @property
     def remote(self) -> RangeReader | None:
-        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        """What reads a remote file, with counts of `requests` and `bytes_read`; else None."""
         return None if self.file is None else self.file.remote
 
     @property
     def attrs(self) -> Any:
         """The attributes, a mapping."""
-        return self._layout.attrs
+        return self.layout.attrs
 
     @property
     def info(self) -> dict[str, Any]:
         """How it is stored."""
         self.ready()
-        return {"name": self.name, "path": self.path, "nrows": self.nrows, **self._layout.info()}
+        return {"name": self.name, "path": self.path, "nrows": self.nrows, **self.layout.info()}
 
     @property
     def dataset(self) -> Any:
         """The records as an array, of a table in the rows layout."""
-        found = getattr(self._layout, "dataset", None)
+        found = getattr(self.layout, "dataset", None)
         if found is None:
-            raise AttributeError(f"a table of layout {self._layout.kind!r} has no dataset of its own")
+            raise AttributeError(f"a table of layout {self.layout.kind!r} has no dataset of its own")
         self.ready()
         return found
 
     @property
     def records(self) -> RecordColumn | None:
         """Whole records as one column, where they are stored as they are shown; for those who read rows."""
-        if self._records is False:
-            self._records = record_column(self._layout)
-        return self._records
+        records = self.row_shape.records
+        return None if records is None else records[""]
 
     @property
     def h5(self) -> Any:
@@ -219,9 +225,21 @@ class Table(Queries):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is a column of this name."""
-        return name in self._layout.columns or name in self.columns
+        return name in self.layout.columns or name in self.columns
 
     # Reading
+
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: int) -> np.void: ...
+
+    @overload
+    def __getitem__(self, key: slice | list[str] | list[int] | Values) -> Values: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
 
     def __getitem__(self, key: Any) -> Any:
         """Return a column, columns, a record, or records. Raises what NumPy raises, and KeyError."""
@@ -233,7 +251,7 @@ class Table(Queries):
         return read_key(self, key)
 
     def _column(self, name: str) -> Any:
-        column = self._layout.columns.get(name)
+        column = self.layout.columns.get(name)
         if column is not None:
             return column.array()
         return Nest(self, name, spec_of(self.schema, name))
@@ -241,9 +259,14 @@ class Table(Queries):
     def __getattr__(self, name: str) -> Any:
         """Return the column of this name."""
         # Without a layout the table is being made.
-        if not name.startswith("_") and (name in self._layout.columns or name in self.columns):
+        is_column = "layout" in vars(self) and (name in self.layout.columns or name in self.columns)
+        if is_column and not name.startswith("_"):
             return self[name]
-        raise AttributeError(f"a table has no {name!r}, nor has this one such a column", name=name, obj=self)
+        raise AttributeError(no_attribute("the table", name, "attribute or column"), name=name, obj=self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the columns, for interpreters that complete `table["`."""
+        return list(self.columns)
 
     def read(
         self,
@@ -252,7 +275,20 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Values:
-        """Return rows as a structured array, or the values of a column that is given by its name."""
+        """Return rows as a structured array, or the values of a column that is given by its name.
+
+        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows,
+            as of a slice.
+
+        Raises KeyError for a column that there is not. Memory: the result.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.read("x", start=1)
+        array([1, 2])
+        """
+        if isinstance(columns, int):
+            raise TypeError("read: the first argument names columns; t[0:10] reads rows")
         rows = slice(start, stop, step)
         if rows.step is None or rows.step > 0:
             self.ready()
@@ -274,6 +310,14 @@ class Table(Queries):
         start, stop, step: places in the order, as of a slice; `stop=10` is the ten first of it, `start=10`
         all behind, `step=-1` goes backwards. An index of the column (of kind "full" or "partial") gives few
         rows without reading others; without one the column is read and sorted in memory.
+
+        columns: the names of those that are read, or one name; None for all. descending: the greatest first.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> t.read_sorted("x", "s").tolist()
+        ['b', 'a', 'a']
         """
         return read_sorted(self._query().ordered(column, descending), columns, slice(start, stop, step))
 
@@ -289,6 +333,12 @@ class Table(Queries):
 
         The first rows come at once if there is an index of the column. For many rows all are sorted, as
         `copy(sort_by=)` does it: in memory, or if they take more than 1 GiB by a temporary file.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> [int(row["x"]) for row in t.itersorted("x")]
+        [1, 2, 3]
         """
         return iterate_sorted(self._query().ordered(column, descending), slice(start, stop, step))
 
@@ -325,8 +375,14 @@ class Table(Queries):
         Sorting takes about `memory_limit` bytes of memory (n rows may take what n^(2/3) of them do, if that
         is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
         and read again: its size is theirs without compression. Each row is decoded once, whatever the limit.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> with t.copy("u.h5", overwrite=True, sort_by="x") as copied:
+        ...     print(copied["x"][:])
+        [1 2 3]
         """
-        kind = self._layout.kind if layout is None else layout
+        kind = self.layout.kind if layout is None else layout
         new = table_making.NewTable.of(Table.copy, storage, TableCopyOptions, layout=kind)
         plan = self._query()
         if condition is not None:
@@ -343,11 +399,12 @@ class Table(Queries):
         """Write what waits in memory, so that it is read. Raises ValueError if the table is closed."""
         if self.is_closed:
             raise ValueError("the table is closed")
-        if self._waiting.total:
+        if self.waiting.total:
             self.flush()
 
     def _query(self) -> Plan:
-        self.ready()
+        if self.is_closed or self.waiting.total:
+            self.ready()
         return Plan(self)
 
     def append(self, data: Any) -> int:
@@ -356,6 +413,13 @@ class Table(Queries):
         data: structured arrays, mappings of columns, DataFrames, Arrow data, tables and selections, whose
         columns go by their names; or rows one by one, as tuples in the order of the columns, mappings, or
         records.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.append({"x": [7, 8], "s": ["c", "d"]})
+        2
+        >>> t.nrows
+        5
         """
         self._check_open()
         if isinstance(data, np.ndarray | np.void) and cast("Any", data).dtype == self._plain_row():
@@ -367,20 +431,20 @@ class Table(Queries):
     def _plain_row(self) -> np.dtype[Any] | None:
         """Return the dtype of rows that are appended as they are; None if columns look at their values."""
         if self._row is False:
-            columns = self._layout.columns.values()
+            columns = self.layout.columns.values()
             self._row = self.dtype if all(one.kind in ("number", "bits") for one in columns) else None
         return self._row
 
     def _wait(self, rows: Values) -> int:
         """Keep a few rows until there are more."""
-        if not self._layout.is_writable:
+        if not self.layout.is_writable:
             raise ValueError(f"{self.name}: the file is open for reading only")
         if len(rows):
             with self._lock:
                 self._check_open()
-                if not self._waiting.total:
+                if not self.waiting.total:
                     self._begin()
-                self._waiting.add(rows, self.author)
+                self.waiting.add(rows, self.author)
         return len(rows)
 
     def put(self, batch: Batch) -> None:
@@ -390,15 +454,15 @@ class Table(Queries):
             return
         with self._lock:
             self._check_open()
-            if not self._waiting.total:
+            if not self.waiting.total:
                 self._begin()
-            self._waiting.put(batch, count, self.author)
+            self.waiting.put(batch, count, self.author)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write a column (a new one too, in the columns layout), columns, or rows."""
         with self._lock, self._changing():
             if isinstance(key, str):
-                if key in self._layout.columns:
+                if key in self.layout.columns:
                     writing.modify_plan(Plan(self), {key: value})
                 elif key in self.columns:
                     writing.write_nest(self, key, value)
@@ -414,6 +478,13 @@ class Table(Queries):
 
         rows: a condition, as `where` takes it, a selection's `row_numbers()`, an int or a slice. values: by
         column, one for all rows, one for each, or an expression with one for each row of the table.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.modify([0, 2], {"x": [30, 20]})
+        2
+        >>> t["x"][:].tolist()
+        [30, 1, 20]
         """
         with self._lock, self._changing():
             if is_condition(rows):
@@ -425,6 +496,13 @@ class Table(Queries):
         on.
 
         rows: a condition, as `where` takes it, row numbers, an int, a slice, or a mask.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.delete(slice(0, 2))
+        2
+        >>> t["x"][:].tolist()
+        [2]
         """
         with self._lock:
             self.ready()
@@ -433,7 +511,14 @@ class Table(Queries):
             return deleting.delete_key(self, rows)
 
     def truncate(self, n: int) -> None:
-        """Keep the first `n` rows. Raises ValueError for more than there are."""
+        """Keep the first `n` rows. Raises ValueError for more than there are.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.truncate(1)
+        >>> t["x"][:].tolist()
+        [3]
+        """
         with self._lock:
             self.ready()
             if not 0 <= n <= self.nrows:
@@ -445,6 +530,14 @@ class Table(Queries):
 
         New rows have the columns' defaults, which take no space and no time if they are zeros or HDF5's fill
         values: null, zeros, empty text, or what was given. Short columns get larger chunks if need be.
+
+        Raises ValueError for a number below 0, or a table that is open for reading only.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.resize(2)
+        >>> t.nrows
+        2
         """
         nrows = index(nrows)
         if nrows < 0:
@@ -455,12 +548,12 @@ class Table(Queries):
 
     def set_rows(self, nrows: int) -> None:
         """Give the layout another number of rows; for those who change rows."""
-        before = self._layout.nrows
+        before = self.layout.nrows
         with self.telling(None, [(min(before, nrows), max(before, nrows))]):
             try:
                 if self.index_store.is_empty:  # Indexes know the arrays that columns have.
-                    self._layout.enlarge_chunks(nrows)
-                self._layout.resize(nrows)
+                    self.layout.enlarge_chunks(nrows)
+                self.layout.resize(nrows)
             except LimitError as error:
                 advice = f"a table made with expected_rows={nrows} has larger chunks"
                 raise LimitError(f"resize to {nrows} rows: {error}; {advice}") from error
@@ -483,31 +576,63 @@ class Table(Queries):
                 yield
         finally:
             if store is not None:
-                store.resized(self._layout.nrows)
+                store.resized(self.layout.nrows)
 
     def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
-        """Put a column behind the last, with a value for each row, or one for all. Columns layout only."""
+        """Put a column behind the last, with a value for each row, or one for all. Columns layout only.
+
+        name: of the column. values: one for all rows, or one for each. spec: how it is described, where the
+            values
+            do not tell: a dtype, or a `ColumnSpec`.
+
+        Raises ValueError for a name that is taken or for another number of values, UnsupportedError for
+        layouts
+        that cannot.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.add_column("y", [1.0, 2.0, 3.0])
+        >>> t.columns
+        ('x', 's', 'y')
+        """
         with self._lock:
             self.ready()
             writing.add_column(self, name, values, spec)
             self._row = False
 
     def drop_column(self, name: str) -> None:
-        """Remove a column. Columns layout only."""
+        """Remove a column. Columns layout only.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.drop_column("s")
+        >>> t.columns
+        ('x',)
+        """
         with self._lock:
             self.ready()
             with self.telling(None, []):
-                self._layout.drop_column(name)
+                self.layout.drop_column(name)
             if not self.index_store.is_empty:
                 self.index_store.dropped(name)
             self._row = False
 
     def rename_column(self, old: str, new: str) -> None:
-        """Give a column another name. Columns layout only."""
+        """Give a column another name. Columns layout only.
+
+        old, new: its name, and the one that it gets. Raises KeyError without `old`, ValueError if `new` is
+            taken.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.rename_column("x", "y")
+        >>> t.columns
+        ('y', 's')
+        """
         with self._lock:
             self.ready()
             with self.telling(None, []):
-                self._layout.rename_column(old, new)
+                self.layout.rename_column(old, new)
             if not self.index_store.is_empty:
                 self.index_store.renamed(old, new)
             self._row = False
@@ -519,17 +644,34 @@ class Table(Queries):
 
         column: of a table of columns, whose arrays have chunks of their own; None for records. part: of a
         column that is stored as several arrays, as text is (0 for where each begins, 1 for its bytes).
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> t.chunk_info([0]).start
+        (0,)
         """
         return stored_chunks.dataset_of(self, column, part).chunk_info(coords)
 
     def chunk_iter(self, column: str | None = None, part: int = 0) -> Iterator[ChunkInfo]:
-        """Iterate over the stored chunks of the records, or of a column; see `chunk_info`."""
+        """Iterate over the stored chunks of the records, or of a column; see `chunk_info`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> len(list(t.chunk_iter()))
+        1
+        """
         return stored_chunks.dataset_of(self, column, part).chunk_iter()
 
     def read_chunk(
         self, coords: Iterable[int], out: Buffer | None = None, column: str | None = None, part: int = 0
     ) -> bytes | memoryview:
-        """Return the stored bytes of the chunk that begins at `coords`; see `Dataset.read_chunk`."""
+        """Return the stored bytes of the chunk that begins at `coords`; see `Dataset.read_chunk`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> len(t.read_chunk([0])) > 0
+        True
+        """
         return stored_chunks.dataset_of(self, column, part).read_chunk(coords, out)
 
     def write_chunk(
@@ -543,6 +685,10 @@ class Table(Queries):
         """Store `data` as the chunk that begins at `coords`; see `Dataset.write_chunk`.
 
         Its rows must be there: `resize` makes room for them.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> t.write_chunk([0], t.read_chunk([0]))
         """
         with self._lock, self._changing():
             stored_chunks.write_chunk(self, coords, data, filter_mask, column, part)
@@ -551,9 +697,14 @@ class Table(Queries):
         """Give back the space of what was overwritten or deleted, and make one run of each index.
 
         Raises UnsupportedError for tables in HDF5 files that have no index.
+
+        >>> import coquina as cq
+        >>> with cq.create_table("t", {"x": [3, 1, 2]}, overwrite=True) as t:
+        ...     deleted = t.delete(slice(0, 1))
+        ...     t.compact()
         """
         self.ready()
-        compact = getattr(self._layout, "compact", None) if self._layout.file is None else None
+        compact = getattr(self.layout, "compact", None) if self.layout.file is None else None
         if not self.index_store.is_empty:
             self.index_store.compact()
             compact = compact or _nothing
@@ -565,11 +716,18 @@ class Table(Queries):
             compact()
 
     def flush(self) -> None:
-        """Write the rows that wait in memory: from then on a killed program does not lose them."""
+        """Write the rows that wait in memory: from then on a killed program does not lose them.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.append({"x": [7], "s": ["c"]})
+        1
+        >>> t.flush()
+        """
         with self._lock:
             self._check_open()
-            self._waiting.flush(self.author)
-            if self._waiting.end():
+            self.waiting.flush(self.author)
+            if self.waiting.end():
                 self._hold(False)
                 if not self.index_store.is_empty:
                     self.index_store.flushed()
@@ -577,15 +735,15 @@ class Table(Queries):
 
     def _commit(self) -> None:
         """Commit what was changed, in a file that has commits."""
-        file = self._layout.file
-        if file is not None and self._layout.is_writable:
+        file = self.layout.file
+        if file is not None and self.layout.is_writable:
             file.commit()
 
     @contextmanager
     def _changing(self) -> Generator[None]:
         """Write what waits, then make what changes in the block one commit, where the layout has commits."""
         self.ready()
-        with self._layout.changing():
+        with self.layout.changing():
             yield
 
     def _check_open(self) -> None:
@@ -599,18 +757,16 @@ class Table(Queries):
 
     def _hold(self, is_held: bool) -> None:
         """Keep the file from forgetting a table with rows that wait."""
-        file = self._layout.file
+        file = self.layout.file
         if hasattr(file, "hold"):
             file.hold(self, is_held)
 
     # Indexes
 
-    @property
+    @cached_property
     def index_store(self) -> IndexStore:
         """The store of this table's indexes; for those who change and query it."""
-        if self._index_store is None:
-            self._index_store = table_indexes.store_of(self._layout)
-        return self._index_store
+        return table_indexes.store_of(self.layout)
 
     @property
     def indexes(self) -> Mapping[str, Any]:
@@ -641,6 +797,12 @@ class Table(Queries):
         Appended rows are looked at by scanning until they are many, then sorted and merged; changes are
         noticed, also those of other programs. Raises KeyError for no column, TypeError for values without an
         order, ValueError for a name that is taken and for a table that is open for reading.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x", kind="full")
+        >>> t.where("x == 2").row_numbers()
+        array([2])
         """
         with self._lock:
             self._check_writable("create_index")
@@ -648,7 +810,15 @@ class Table(Queries):
             return table_indexes.create(self, column, **given)
 
     def drop_index(self, name: str) -> None:
-        """Remove an index. Raises KeyError if there is none of this name."""
+        """Remove an index. Raises KeyError if there is none of this name.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> t.drop_index("x")
+        >>> len(t.indexes)
+        0
+        """
         with self._lock:
             self._check_writable("drop_index")
             table_indexes.drop(self, name)
@@ -656,6 +826,11 @@ class Table(Queries):
     def refresh_index(self, name: str | None = None) -> None:
         """Index the rows that are not, in one index or in all: appended and changed ones, and all of an index
         that is damaged. Raises KeyError if there is none of this name.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> t.refresh_index("x")
         """
         with self._lock:
             self._check_writable("refresh_index")
@@ -664,13 +839,20 @@ class Table(Queries):
     def _check_writable(self, what: str) -> None:
         """Write what waits. Raises ValueError if the table is open for reading only."""
         self.ready()
-        if not self._layout.is_writable:
-            raise ValueError(f"{what}: {self._layout.name} is open for reading only")
+        if not self.layout.is_writable:
+            raise ValueError(f"{what}: {self.layout.name} is open for reading only")
 
     # The life of a table
 
     def close(self) -> None:
-        """Flush, and let go of the table; the file too, if it was opened for this table."""
+        """Flush, and let go of the table; the file too, if it was opened for this table.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.close()
+        >>> t.is_closed
+        True
+        """
         with self._lock:
             if self.is_closed:
                 return
@@ -679,14 +861,14 @@ class Table(Queries):
                 self._leave()
                 return
             try:
-                if self._layout.file is None or self._layout.file:
+                if self.layout.file is None or self.layout.file:
                     self._end()
             finally:
-                if self._waiting.end():
+                if self.waiting.end():
                     self._hold(False)
                 self.is_closed = True
-                if self._index_store is not None:
-                    self._index_store.close()
+                if "index_store" in vars(self):
+                    self.index_store.close()
                 if self._owner is not None:
                     self._owner.close()
 
@@ -701,23 +883,29 @@ class Table(Queries):
 
     def _end(self) -> None:
         """Flush, and let go of the layout and the indexes."""
-        self._waiting.hand_over(self.author)
+        self.waiting.hand_over(self.author)
         try:
-            if self._layout.is_writable and not self.index_store.is_empty:
+            if self.layout.is_writable and not self.index_store.is_empty:
                 with written_by(self.author):
-                    self._layout.flush()
-                self._waiting.end()
+                    self.layout.flush()
+                self.waiting.end()
                 self.index_store.closing()
         finally:
             with written_by(self.author):
-                self._layout.close()
+                self.layout.close()
 
     def verify(self, *, threads: int | None = None) -> dict[str, list[Damage]]:
-        """Read and check every chunk; return the damaged ones, by the names of the columns they are of."""
+        """Read and check every chunk; return the damaged ones, by the names of the columns they are of.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.verify()
+        {}
+        """
         self.ready()
         found: dict[str, list[Damage]] = {}
         seen: dict[int, list[Damage]] = {}
-        for path, column in self._layout.columns.items():
+        for path, column in self.layout.columns.items():
             for part in column.stored:
                 if id(part.array) not in seen:
                     seen[id(part.array)] = part.array.verify(threads=threads)
@@ -737,21 +925,26 @@ class Table(Queries):
         made.__dict__ = self.__dict__
         made._owner, made._first, made.is_closed = file, first, False
         self.handles.add(made)
-        self._layout.watched_by(made)
+        self.layout.watched_by(made)
         return made
 
     def refresh(self) -> bool:
         """Show the last commit of a table that is only read; return whether it is another one.
 
         All columns are shown as of that commit.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.refresh()
+        False
         """
         self._check_open()
-        file = self._layout.file
+        file = self.layout.file
         if file is not None:
             return file.refresh()
         with self._lock:
-            if is_newer := self._layout.refresh():
-                self._begin_with(self._layout)
+            if is_newer := self.layout.refresh():
+                self._begin_with(self.layout)
             return is_newer
 
     def __enter__(self) -> Table:
@@ -767,7 +960,7 @@ class Table(Queries):
         if self.is_closed:
             return "<Table, closed>"
         columns = ", ".join([f"{quoted(spec.name)} {_shown(spec)}" for spec in self.schema])
-        return f"<Table {self.name!r} ({self.nrows} rows, {self._layout.kind}): {columns}>"
+        return f"<Table {self.name!r} ({self.nrows} rows, {self.layout.kind}): {columns}>"
 
     _repr_html_ = table_html
 

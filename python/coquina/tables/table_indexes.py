@@ -92,7 +92,9 @@ def place_of(layout: Layout, is_made: bool) -> Place | None:
 def _folder_of(layout: Any, is_made: bool) -> Place | None:
     from coquina.tables.frames_home import FramesHome
 
-    path = os.path.join(layout.home.path, FOLDER)
+    path = f"{layout.home.path}/{FOLDER}"
+    if not is_made and not os.path.isdir(path):
+        return None
     durable = layout.home.durable
     if is_directory(path):
         try:

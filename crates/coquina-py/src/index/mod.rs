@@ -23,10 +23,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<terms::Term>()?;
     module.add_class::<terms::Both>()?;
     module.add_class::<terms::Either>()?;
-    module.add_class::<terms::IndexOperands>()?;
-    module.add_class::<terms::ConditionTerms>()?;
+    module.add_class::<choice::IndexChooser>()?;
     module.add_class::<choice::IndexChoice>()?;
-    module.add_function(wrap_pyfunction!(choice::index_choice, module)?)?;
     module.add_class::<metadata::IndexMetadata>()?;
     module.add_class::<state::IndexState>()?;
     module.add_class::<current::CurrentIndex>()?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use coquina::index::RowSet;
-use coquina::query::{FoundRows, RowCondition};
+use coquina::query::RowCondition;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -162,30 +162,6 @@ impl PyRowSet {
         let boxes = Boxes { count, chunk_rows, block_rows };
         // Nothing of it is stored: what it is put together with says how both are walked over.
         Ok(Lazy::of(Arc::new(py.detach(|| boxes.rows(self.set.rows(), self.set.open()))?), false))
-    }
-
-    /// A condition, which an index has answered with this set: of an exact one the rest is left to be computed.
-    fn condition(
-        &self,
-        py: Python<'_>,
-        boxes: Boxes,
-        condition: &Lazy,
-        rest: Vec<PyRef<'_, Lazy>>,
-    ) -> Result<Lazy, Raised> {
-        let all = Arc::clone(&condition.source);
-        let rest: Vec<_> = rest.iter().map(|rest| Arc::clone(&rest.source)).collect();
-        let made = || -> coquina::Result<_> {
-            let set = &self.set;
-            let found = if set.is_exact() {
-                let open =
-                    if set.open().is_empty() { None } else { Some((boxes.rows(&[], set.open())?, all)) };
-                FoundRows { known: boxes.rows(&set.known(), &[])?, rest, open }
-            } else {
-                FoundRows { known: boxes.rows(set.rows(), set.open())?, rest: vec![all], open: None }
-            };
-            found.condition()
-        };
-        Ok(Lazy::of_program(py.detach(made)?))
     }
 }
 

@@ -4,9 +4,10 @@
 //! all threads, and gives its rows in the order of their keys, in blocks that say their keys in few bytes; what does
 //! not fit into memory goes through a file. A [`Run`] is what has been stored of that, and finds the rows of ranges
 //! of keys. [`Spans`] say which run knows which rows; [`Current`] is asked for rows by [`KeyRanges`], and answers with
-//! a [`RowSet`]. [`terms`] reads from a condition which keys it asks for. [`pytables`] does both with indexes as PyTables stores them.
+//! a [`RowSet`]. [`terms`] reads from a condition which keys it asks for, [`choice`] whether indexes answer it. [`pytables`] does both with indexes as PyTables stores them.
 
 mod blocks;
+pub mod choice;
 mod current;
 mod distinct;
 mod ends;

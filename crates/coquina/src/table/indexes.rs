@@ -14,8 +14,8 @@ use super::index_list::{ColumnSources, Known, OneIndex, committed};
 use super::index_place::{PREFIX, remove_arrays};
 use super::storage::TableStorage;
 use crate::base::error::{Error, Result};
+use crate::index::choice::{IndexChooser, IndexedRows, IndexedValues, QueryIndex};
 use crate::index::store::{IndexKind, IndexParams, IndexState, Metadata};
-use crate::index::terms::Operands;
 use crate::query::AccessPaths;
 
 /// More rows than these are not left open when a table is closed, or one of so many of those that are known.
@@ -171,27 +171,34 @@ impl Table {
     pub(super) fn index_access(&self) -> Result<Option<Arc<dyn AccessPaths>>> {
         let mut known = self.indexes.known();
         self.open_indexes(&mut known)?;
-        let (mut operands, mut indexes) = (Operands::default(), Vec::new());
         let mut usable: Vec<&OneIndex> = known.items.iter().filter(|one| one.reason.is_empty()).collect();
         usable.sort_by_key(|one| IndexKind::ALL.iter().position(|kind| *kind == one.meta.kind));
-        let mut boxes = [1, 1];
+        let (mut indexes, mut boxes) = (Vec::new(), [1, 1]);
         for one in usable {
             let (Some(state), Some(sources)) = (&one.state, self.sources_of(one)) else { continue };
             let walk = sources.query.source().walk();
             boxes = [&walk.chunks, &walk.blocks].map(|lens| lens.first().copied().unwrap_or(1).max(1));
-            operands.add_column(sources.operand(), &sources.query)?;
-            indexes.push(KnownIndex {
+            let index = KnownIndex {
                 name: one.meta.name.to_string(),
                 kind: one.meta.kind,
                 bucket_rows: one.meta.bucket_rows,
                 current: state.current(self.nrows())?,
+            };
+            indexes.push(QueryIndex {
+                index: Arc::new(index),
+                operand: sources.operand(),
+                values: IndexedValues::Column(sources.query),
+                computed: None,
+                mask: None,
             });
         }
         if indexes.is_empty() {
             return Ok(None);
         }
-        let is_writable = self.is_writable();
-        Ok(Some(Arc::new(IndexAccess { operands, indexes, rows: self.nrows(), boxes, is_writable })))
+        let [chunk_rows, block_rows] = boxes;
+        let table =
+            IndexedRows { rows: self.nrows(), chunk_rows, block_rows, is_writable: self.is_writable() };
+        Ok(Some(Arc::new(IndexAccess { chooser: IndexChooser::new(indexes)?, table })))
     }
 
     /// Opens all indexes of columns that this can ask.
