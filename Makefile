@@ -5,10 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 PYTHON_SOURCES := python tests tools bench demo examples docs/conf.py docs/extensions docs/pictures
-TARGET := $(or $(CARGO_TARGET_DIR),target)
 PLUGINS := python/coquina/plugins
-PLUGIN_IDS := 32001 32004 32008 32015
-SO := $(if $(filter Darwin,$(shell uname)),dylib,so)
 
 BENCHES := codecs small bloscpack_grid images fields slices chunk_size hdf5 many_nodes compute table index tuner trillion
 run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
@@ -19,7 +16,9 @@ SPHINX = $(BIN)/python -m sphinx -q -W --keep-going
 
 .PHONY: view view-test view-packages demo docs linkcheck test test-long bench bench-long bench-quick lint rust-tests python-tests plugins tools map clean
 
-demo: $(VENV)/.built
+# The demo needs neither the tests' packages nor link-time optimisation: it has a build of its own until `make test`
+# or another target builds everything.
+demo: $(if $(wildcard $(VENV)/.built),$(VENV)/.built,$(VENV)/.demo)
 	$(BIN)/python demo/pack_demo.py
 	$(BIN)/python demo/array_demo.py
 	$(BIN)/python demo/hdf5_demo.py
@@ -102,12 +101,28 @@ tools:
 	@command -v cargo >/dev/null || { echo "coquina needs Rust 1.90 or newer: https://rustup.rs"; exit 1; }
 	@command -v cc >/dev/null || { echo "coquina needs a C compiler (cc) for liblz4, libzstd and libdeflate"; exit 1; }
 
-$(VENV)/.dependencies: pyproject.toml | tools
+# Packages that extras of pyproject.toml name, without those of coquina itself.
+packages_of = $(BIN)/python -c 'import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+    wanted = p["dependencies"] + [w for extra in sys.argv[1:] for w in p["optional-dependencies"][extra]]; \
+    print(*(w for w in wanted if not w.startswith("coquina")), sep="\n")' $(1)
+
+$(VENV)/.maturin: | tools
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip 'maturin>=1.9,<2'
-	$(BIN)/python -c 'import subprocess, sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    extras = p["optional-dependencies"]; wanted = p["dependencies"] + extras["arrow"] + extras["browse"] + extras["serve"] + extras["bench"] + extras["docs"] + extras["dev"]; \
-	    subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", *(w for w in wanted if not w.startswith("coquina"))])'
+	$(BIN)/python -m pip install -q --disable-pip-version-check 'maturin>=1.9,<2'
+	touch $@
+
+# The packages are fetched while the crates are compiled.
+$(VENV)/.demo: pyproject.toml $(RUST_SOURCES) | $(VENV)/.maturin
+	$(call packages_of,demo) > $(VENV)/demo-packages.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r $(VENV)/demo-packages.txt & packages=$$!; \
+	. $(BIN)/activate && maturin develop --profile demo --skip-install -q && wait $$packages && \
+	maturin develop --profile demo -q
+	touch $@
+
+$(VENV)/.dependencies: pyproject.toml | $(VENV)/.maturin
+	$(BIN)/python -m pip install -q --upgrade pip
+	$(call packages_of,arrow browse serve demo bench docs dev) > $(VENV)/packages.txt
+	$(BIN)/python -m pip install -q -r $(VENV)/packages.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.dependencies $(RUST_SOURCES) $(wildcard images/*.* images/coquina_images/*.py)
@@ -118,13 +133,8 @@ $(VENV)/.built: $(VENV)/.dependencies $(RUST_SOURCES) $(wildcard images/*.* imag
 
 # The package's HDF5 plugins: a library with all filters, which is the plugin of Blosc2, and one that points to it
 # for each further filter id.
-plugins: tools
-	cargo build -q --release -p coquina-h5plugin
-	cargo build -q --profile h5alias -p coquina-h5alias
-	install -m 755 $(TARGET)/release/libcoquina_h5plugin.$(SO) $(PLUGINS)/
-	for id in $(PLUGIN_IDS); do \
-	    install -m 755 $(TARGET)/h5alias/libcoquina_h5alias.$(SO) $(PLUGINS)/libcoquina_filter_$$id.$(SO) || exit 1; \
-	done
+plugins: $(VENV)/.maturin
+	$(BIN)/python tools/build_backend.py
 
 clean:
 	rm -rf $(VENV) target demo-out tests-out view/node_modules view/coquina_view/static docs/_build docs/api $(PLUGINS)/lib*

@@ -33,15 +33,15 @@ WIDTH = 118
 HEAD = """\
 # Gallery
 
-Every figure that `make bench` measures, beside the other libraries in the same run on the same machine.
+Every figure that `make bench` measures: coquina and the other libraries in the same run on the same machine.
 `bench/gallery.py` makes this page from the files in `bench/results`; [bench/README.md](../bench/README.md)
 describes the method."""
 READING = """\
 ## How to read the figures
 
 **Faster by** is the other library's time divided by ours, the geometric mean of all cases: above 1, coquina
-is faster; below 1, it is slower. The worst and the best case stand beside it, with the number of cases in
-which coquina is slower. Contenders take turns; a ratio is the median over the rounds. Every answer is
+is faster; below 1, it is slower. The next columns give the worst and the best case, and in how many
+cases coquina is slower. Contenders take turns; a ratio is the median over the rounds. Every answer is
 compared with NumPy's before it is timed. For "cold" reads the system is asked to drop the file from its page
 cache before each call (`posix_fadvise`), and the bench checks that it did; the disk of a virtual machine may
 still be in its host's memory.
@@ -164,7 +164,7 @@ def front(results: Sequence[Result]) -> str:
         for line in one.summary
         if line.get("front")
     ]
-    header = ["work", "data", "beside", "faster by", "worst to best", "slower in", "all cells"]
+    header = ["work", "data", "compared with", "faster by", "worst to best", "slower in", "all cells"]
     return harness.markdown(header, rows)
 
 
@@ -181,7 +181,7 @@ def figures(results: Sequence[Result]) -> str:
     for short in SHORT:
         line = named(results, short)
         rows.append([short.label, short.peer, summaries.times(line["mean"]), spread(line)])
-    return harness.markdown(["work", "beside", "faster by", "worst to best"], rows)
+    return harness.markdown(["work", "compared with", "faster by", "worst to best"], rows)
 
 
 def readme(text: str, results: Sequence[Result]) -> str:

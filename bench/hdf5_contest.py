@@ -127,8 +127,8 @@ def array_of(dataset: h5py.Dataset) -> cq.Array:
     """The dataset as an array of ours that keeps no decoded blocks; chunks must come the fastest way."""
     array = coquina.hdf5.fast(dataset)
     array.cache_bytes = 0
-    if array.gear != "direct":
-        raise AssertionError(f"{dataset.name}: {array.gear}: {array.gear_reason}")
+    if array.access != "direct":
+        raise AssertionError(f"{dataset.name}: {array.access}: {array.access_reason}")
     return array
 
 

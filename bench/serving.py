@@ -10,7 +10,7 @@ clients on sockets, each with a connection that it keeps; "beyond" is what an an
 same slice read locally by one thread. Last, a table of a billion rows and arrays of 100 GB without values
 are asked for by a server that has not seen them.
 
-Nothing is kept but what is printed.
+Client and server share the machine's cores. Results of a complete run: bench/results/serving.md.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from coquina.server.root import Root
 from coquina.server.service import Service
 from coquina.server.users import EVERYBODY
 
+RESULTS = Path(__file__).parent / "results" / "serving.md"
 SIDE = 512
 CLIENTS = 8
 DATASETS: dict[str, dict[str, Any]] = {
@@ -250,7 +251,8 @@ def main() -> None:
     quick = parser.parse_args().quick
     side = 2048 if quick else 4096
     effort = Effort(1.0, 2, 3) if quick else Effort(4.0, 3, 9)
-    print(harness.describe(harness.circumstances("h5grove", "h5py", "hdf5plugin", "starlette", "uvicorn")))
+    told = [harness.describe(harness.circumstances("h5grove", "h5py", "hdf5plugin", "starlette", "uvicorn"))]
+    print(told[0])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make(folder, side)
@@ -273,7 +275,10 @@ def main() -> None:
             (("never seen", "first answers, s", "once more, s"), lambda: large(folder)),
         ]
         for header, rows in parts:
-            print(harness.markdown(header, rows()), flush=True)
+            told.append(harness.markdown(header, rows()))
+            print(told[-1], flush=True)
+    if not quick:
+        RESULTS.write_text("\n\n".join(["# The server", *told]) + "\n")
     # Its import has registered the filters that h5grove needs.
     assert hdf5plugin.FILTERS
 

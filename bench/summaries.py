@@ -59,7 +59,7 @@ def table(lines: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
         spread = f"{times(line['worst'])} to {times(line['best'])}" if line["cases"] > 1 else ""
         figures = [times(line["mean"]), spread, line["cases"], line["slower"]]
         rows.append([study, line["work"], line["peer"], *figures, line["data"]])
-    header = ["study", "work", "beside", "faster by", "worst to best", "cases", "slower in", "data"]
+    header = ["study", "work", "compared with", "faster by", "worst to best", "cases", "slower in", "data"]
     return harness.markdown(header, rows)
 
 

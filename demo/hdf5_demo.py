@@ -114,7 +114,7 @@ def try_reads(name: str, path: Path, largest: str, right: Any) -> list[Row]:
             }
             seconds = harness.take_turns(calls, EFFORT)
             times = {name: 1e3 * statistics.median(values) for name, values in seconds.items()}
-            rows.append(Row(title, ours.gear, times, is_equal))
+            rows.append(Row(title, ours.access, times, is_equal))
         print(
             f"\n{name}: chunks {ours.chunks}, {' + '.join(one[1] for one in ours.filters) or 'no filter'}\n"
         )
@@ -124,7 +124,7 @@ def try_reads(name: str, path: Path, largest: str, right: Any) -> list[Row]:
         result = " x ".join(map(str, right[key].shape))
         faster = f"{row.times['h5py'] / row.times['coquina']:.1f}x"
         bits = "same" if row.is_equal else "DIFFERENT"
-        cells.append([row.title, result, row.gear, row.times["coquina"], row.times["h5py"], faster, bits])
+        cells.append([row.title, result, row.access, row.times["coquina"], row.times["h5py"], faster, bits])
     print(harness.markdown(header, cells))
     return rows
 

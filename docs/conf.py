@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 project = "coquina"
 author = "the authors of coquina"
 version = release = coquina.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "api_pages", "outside", "redirects"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "api_pages", "outside", "redirects", "unlisted"]
 exclude_patterns = ["_build"]
 nitpicky = True
 

@@ -79,7 +79,7 @@ def test_places_and_values_are_shown(here, capfd):
     [
         (["no.npy", "a.npy"], "no.npy: there is no such file"),
         (["a.npy", "no.npy"], "no.npy: there is no such file"),
-        (["a.npy", "notes.txt"], "notes.txt: plain text; this takes"),
+        (["a.npy", "notes.txt"], "notes.txt is plain text; this command reads"),
         (["a.npy", "cut.h5"], "cut.h5"),
         (["a.npy", "a.npy", "--rtol", "-1"], "'-1': takes a number, 0 or more"),
         (["a.npy", "a.npy", "--atol", "x"], "'x': takes a number, 0 or more"),

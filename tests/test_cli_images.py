@@ -274,7 +274,7 @@ def test_commands_that_take_no_images_say_what_makes_arrays_of_them(tmp_path, ca
     Image.fromarray(GREY).save(tmp_path / "a.png")
     message = refused(capfd, "verify", tmp_path / "a.png")["message"]
     assert "a PNG image" in message
-    assert f"`coquina convert {tmp_path / 'a.png'} OUTPUT` makes one of it" in message
+    assert f"`coquina convert {tmp_path / 'a.png'} OUTPUT` converts it" in message
 
 
 def test_other_commands_read_images_too(tmp_path, monkeypatch, capfd):

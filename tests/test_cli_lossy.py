@@ -100,7 +100,7 @@ def test_info_shows_the_bounds_of_columns(here, capfd):
     assert x[-3:] == ["max", "error", "0.01"]
     assert "error" not in n
     columns = json.loads(done(capfd, "info", "t.h5", "--json"))["columns"]
-    assert columns["x"]["lossy"]["promised"]["max_error"] == 0.01
+    assert columns["x"]["lossy"]["error_bound"]["max_error"] == 0.01
     assert "lossy" not in columns["n"]
 
 

@@ -150,7 +150,7 @@ def test_archives_and_text_are_no_arrays_of_their_own_bytes(here, capfd, source,
     (here / "out.feather").write_bytes(b"no Feather file")
     refused(capfd, f"convert {source} {output}")
     assert not (here / output).exists()
-    assert "makes one of it" not in refused(capfd, f"info {source}")
+    assert "converts it" not in refused(capfd, f"info {source}")
     if source == "notes.txt" and output in ("o.b2nd", "o.npy"):
         # Who says what the bytes are has them.
         assert main(["convert", source, output, "--dtype", "u1"]) == 0

@@ -87,7 +87,7 @@ def test_what_is_applied_is_what_was_advised(capfd):
     assert main(["tune", "x.npy", "--apply", "y.b2nd", "--force", "--max-error", "3"]) == 0
     assert "written: y.b2nd" in capfd.readouterr().out
     with cq.open("y.b2nd") as made:
-        assert made.lossy.promised.max_error == 3
+        assert made.lossy.error_bound.max_error == 3
 
 
 def test_files_and_tables_are_tuned_array_by_array(capfd):

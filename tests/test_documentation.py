@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 # `docs/api` and `docs/_build` are made when the site is built.
 MADE = (ROOT / "docs/api", ROOT / "docs/_build")
 WRITTEN = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {*MADE} & {*path.parents}]
-DOCUMENTS = [ROOT / "README.md", *WRITTEN]
+DOCUMENTS = [ROOT / "README.md", ROOT / "python/README.md", *WRITTEN]
 #: What registers a codec or filter, which stays until the program ends: its examples have one of their own.
 REGISTERS = re.compile(r"^cq\.register_(?:codec|filter)\(", re.MULTILINE)
 PAGE = """

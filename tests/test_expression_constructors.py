@@ -7,7 +7,7 @@ import pytest
 
 import coquina as cq
 
-NAMES = {name: getattr(np, name) for name in ("arange", "linspace", "zeros", "ones", "full", "sum")}
+NAMES = {name: getattr(np, name) for name in ("arange", "linspace", "zeros", "ones", "full", "eye", "sum")}
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,14 @@ NAMES = {name: getattr(np, name) for name in ("arange", "linspace", "zeros", "on
         "arange(10) * 2 + a",
         "sum(arange(10) + a)",
         "(arange(10) + a).max()",
+        "eye(3, 4, k=1)",
+        "a.reshape(2, 5)",
+        "a.reshape((5, -1)).T + 1",
+        "(a / 3).round(2)",
+        "a.clip(2, 5)",
+        "a.astype('f4').conj()",
+        "a.mean(0)",
+        "a.std(axis=0, keepdims=True)",
     ],
 )
 def test_a_text_makes_the_arrays_that_numpy_makes(text):
@@ -34,15 +42,32 @@ def test_a_text_makes_the_arrays_that_numpy_makes(text):
     assert np.array_equal(found, expected)
 
 
+def test_methods_of_strings_are_called_as_methods():
+    names = np.array(["anna", "bo"])
+    assert cq.expr("s.startswith('a')", s=names)[:].tolist() == [True, False]
+    assert cq.expr("s.upper().lower() == s", s=names)[:].tolist() == [True, True]
+
+
 @pytest.mark.parametrize(
-    "text", ["arange(100000000)", "zeros((100000, 100000))", "ones(100000, dtype='S100000')"]
+    ("text", "says"),
+    [("a.sqrt()", r"write sqrt\(\.\.\.\)"), ("a.nothing()", "only functions")],
+)
+def test_what_is_no_method_says_so(text, says):
+    with pytest.raises(cq.ExpressionError, match=says):
+        cq.expr(text, a=cq.arange(3))
+
+
+@pytest.mark.parametrize(
+    "text", ["arange(100000000)", "eye(10000000)", "zeros((100000, 100000))", "ones(100000, dtype='S100000')"]
 )
 def test_a_text_makes_no_array_of_any_size(text):
     with pytest.raises(ValueError, match="a text makes at most 134217728"):
         cq.expr(text)
 
 
-@pytest.mark.parametrize("text", ["zeros(a)", "linspace(0, 1, n=3)", "arange(1, 2, 3, 'i4', 5)", "arange()"])
+@pytest.mark.parametrize(
+    "text", ["zeros(a)", "linspace(0, 1, n=3)", "arange(1, 2, 3, 'i4', 5)", "arange()", "eye()"]
+)
 def test_wrong_arguments_show_their_place(text):
     with pytest.raises((TypeError, ValueError)) as error:
         cq.expr(text, a=cq.arange(3))

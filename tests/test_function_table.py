@@ -41,7 +41,7 @@ def test_a_row_is_a_public_function_and_a_function_of_expressions(row):
     assert len(public) == 1
     (function,) = public
     assert function.__name__ == row.names[0]
-    assert function.__doc__ == f"Return {row.returns}."
+    assert function.__doc__.startswith(f"Return {row.returns}.\n")
     operands = [p for p in inspect.signature(function).parameters.values() if p.kind is p.POSITIONAL_ONLY]
     assert len(operands) == row.arity
     for name in row.names:
@@ -53,7 +53,8 @@ def test_a_row_is_a_public_function_and_a_function_of_expressions(row):
 @pytest.mark.parametrize("row", STRINGS, ids=lambda row: row.name)
 def test_a_row_of_strings_is_a_public_function_and_one_of_expressions(row):
     function = getattr(cq.strings, row.name)
-    assert (function.__name__, function.__doc__) == (row.name, f"Return {row.returns}.")
+    assert function.__name__ == row.name
+    assert function.__doc__.startswith(f"Return {row.returns}.\n")
     assert len(inspect.signature(function).parameters) == FUNCTIONS[row.name].arity == row.arity
     assert set(cq.strings.__all__) == {row.name for row in STRINGS}
 

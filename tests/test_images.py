@@ -32,9 +32,9 @@ import coquina as cq, hdf5plugin, numpy as np
 
 x = np.load("x.npy")
 with cq.open("x.h5", "a") as file:
-    assert file["x"].gear == "whole" and (file["x"][...] == x).all()
+    assert file["x"].access == "whole" and (file["x"][...] == x).all()
     made = file.create_dataset("y", data=x, chunks=x.shape, filter="htj2k")
-    assert made.gear == "whole" and (made[...] == x).all()
+    assert made.access == "whole" and (made[...] == x).all()
 array = cq.open("x.b2nd")
 assert "40" in repr(array.info)
 try:

@@ -52,7 +52,7 @@ def test_no_item_is_further_than_the_bound(case):
         if means == "trunc" and "keep_bits" in bound:
             continue  # It cuts off: errors of up to a whole last bit.
         check(bound, x, stored, zeros_stay=means != "zfp")
-        assert a.lossy.promised == cq.Lossy(**bound, means=means)
+        assert a.lossy.error_bound == cq.Lossy(**bound, means=means)
         if "max_error" in bound:
             assert a.lossy.max_error <= bound["max_error"] * (1 + 1e-12)
 
@@ -216,10 +216,10 @@ def test_what_was_promised_is_read_again_and_kept(tmp_path):
         a.compact()
         assert a.lossy.max_error > 0
     with cq.open(path) as a:
-        assert a.lossy.promised == cq.Lossy(max_error=0.1)
+        assert a.lossy.error_bound == cq.Lossy(max_error=0.1)
         assert cq.from_bytes(a.to_bytes()).lossy == a.lossy
         assert "max_error 0.1" in str(a.info)
-        assert json.loads(json.dumps(a.info.to_dict()))["lossy"]["promised"]["max_error"] == 0.1
+        assert json.loads(json.dumps(a.info.to_dict()))["lossy"]["error_bound"]["max_error"] == 0.1
 
 
 def test_appends_that_end_within_chunks_hold_the_bound():

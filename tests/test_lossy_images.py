@@ -87,7 +87,7 @@ def test_items_that_are_not_written_stay(tmp_path, means):
         outside = np.ones(x.shape, bool)
         outside[10:20, 30:50] = False
         assert np.array_equal(after[outside], before[outside])
-    assert cq.open(tmp_path / "a.b2nd").lossy.promised == cq.Lossy(max_error=40, means=means)
+    assert cq.open(tmp_path / "a.b2nd").lossy.error_bound == cq.Lossy(max_error=40, means=means)
 
 
 def test_what_is_no_image_is_refused():

@@ -202,3 +202,20 @@ def test_lists_and_datasets_are_operands():
     check(cq.asarray(X) + row, X + row)
     check(cq.add(Dataset(), Dataset()), X + X)
     check(cq.asarray(X) * Dataset(), X * X)
+
+
+def test_matplotlib_takes_arrays_whole_and_not_item_by_item(monkeypatch):
+    # `plt.hist(a)` asks for `to_numpy`; without it each of three million items became an array: 12 s.
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    x = np.arange(1000.0)
+    a = cq.asarray(x)
+    monkeypatch.setattr(cq.Array, "__iter__", lambda self: pytest.fail("iterates over items"))
+    for values in (a, a * 2, a.view(slice(None))):
+        expected = np.asarray(values)
+        np.testing.assert_array_equal(plt.hist(values)[0], plt.hist(expected)[0])
+        (line,) = plt.plot(values)
+        np.testing.assert_array_equal(line.get_ydata(), expected)
+    plt.close("all")
+    np.testing.assert_array_equal(a.to_numpy(), x)
+    assert a.to_numpy("f4").dtype == np.float32

@@ -59,6 +59,12 @@ def test_the_wheel_is_small_and_needs_numpy_and_h5py_only(wheel):
     needed = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
     assert {re.match(r"[\w-]+", line)[0] for line in needed} == {"numpy", "h5py"}
     assert metadata["License-Expression"] == "BSD-3-Clause"
+    links = [line.partition(", ")[2] for line in metadata.get_all("Project-URL")]
+    links += re.findall(r"\]\((.*?)\)", metadata.get_payload())
+    assert len(links) > 6
+    assert not [link for link in links if not link.startswith("https://")]
+    for licence in ("LICENSE", "LICENSES-third-party.txt"):
+        assert any(name.endswith(f".dist-info/licenses/{licence}") for name in names)
     for wanted in ("coquina/_core.abi3.so", "coquina/py.typed", "coquina/plugins/libcoquina_h5plugin.so"):
         assert wanted in names
     assert not [name for name in names if name.startswith(("tests/", "bench/", "docs/"))]
@@ -92,17 +98,23 @@ def test_the_sdist_has_what_building_needs_and_no_more(tmp_path):
         names = {name.partition("/")[2] for name in content.getnames()}
     wanted = {"Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "pyproject.toml", "PKG-INFO"}
     assert wanted <= names
-    for crate in ("coquina", "coquina-kernels", "coquina-py"):
+    assert "tools/build_backend.py" in names
+    for crate in ("coquina", "coquina-kernels", "coquina-py", "coquina-h5plugin", "coquina-h5alias"):
         assert f"crates/{crate}/Cargo.toml" in names
     assert not [name for name in names if name.endswith((".so", ".h5", ".pyc"))]
+    assert not [name for name in names if name.startswith(("tests/", "bench/", "docs/"))]
 
 
 @pytest.mark.long
-def test_the_sdist_builds(tmp_path):
+def test_the_sdist_builds_a_wheel_with_the_plugin(tmp_path):
     run(MATURIN, "sdist", "-o", tmp_path, cwd=ROOT)
     archive = next(tmp_path.glob("*.tar.gz"))
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path / "built", archive)
-    assert next((tmp_path / "built").glob("*.whl")).stat().st_size < WHEEL_BYTES_MAX
+    made = next((tmp_path / "built").glob("*.whl"))
+    assert made.stat().st_size < WHEEL_BYTES_MAX
+    plugins = {name for name in zipfile.ZipFile(made).namelist() if "/plugins/lib" in name}
+    ids = {f"coquina/plugins/libcoquina_filter_{number}.so" for number in (32001, 32004, 32008, 32015)}
+    assert plugins == ids | {"coquina/plugins/libcoquina_h5plugin.so"}
 
 
 TWIN = """

@@ -190,7 +190,7 @@ def test_a_bound_makes_the_sample_smaller_and_is_kept():
     exact, loose = cq.tune(WAVES, "size"), cq.tune(WAVES, "size", lossy={"max_error": 0.5})
     assert loose.ratio > exact.ratio * 1.2
     made = loose.apply()
-    assert made.lossy.promised == loose.options["lossy"]
+    assert made.lossy.error_bound == loose.options["lossy"]
     assert np.abs(made[...] - WAVES).max() <= 0.5
 
 

@@ -208,7 +208,7 @@ def test_a_goal_and_a_bound_go_together(tmp_path):
     assert array.cbytes < exact.cbytes
     array.close()
     with cq.open(path, "a") as array:
-        assert (array.tuning.goal, array.lossy.promised.max_error) == ("size", 0.01)
+        assert (array.tuning.goal, array.lossy.error_bound.max_error) == ("size", 0.01)
         array.append(x)
         assert np.abs(array[5000:] - x).max() <= 0.01
     same(of_blosc2(path), cq.open(path)[...])

@@ -139,8 +139,12 @@ def write_pages(_app: Any) -> None:
             path.unlink()
 
 
-def _docstring(_app: Any, _what: str, _name: str, _found: Any, _options: Any, lines: list[str]) -> None:
-    lines[:] = as_restructured_text(lines)
+def _docstring(_app: Any, _what: str, _name: str, found: Any, _options: Any, lines: list[str]) -> None:
+    try:
+        parameters = frozenset(inspect.signature(found).parameters)
+    except (TypeError, ValueError):
+        parameters = frozenset()
+    lines[:] = as_restructured_text(lines, parameters)
 
 
 def setup(app: Any) -> dict[str, Any]:

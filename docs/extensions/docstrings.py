@@ -19,7 +19,7 @@ def _text(text: str) -> str:
     return "".join(f"`{part}`" if part[:1] == "`" else SPECIAL.sub(r"\\\1", part) for part in parts)
 
 
-def _list(lines: list[str]) -> list[str]:
+def _list(lines: list[str], parameters: frozenset[str]) -> list[str]:
     items: list[str] = []
     for line in lines:
         if PARAMETER.match(line):
@@ -27,18 +27,31 @@ def _list(lines: list[str]) -> list[str]:
         else:
             items[-1] += " " + line.strip()
     out = []
-    for item in items:
+    for item in [part for one in items for part in _split(one, parameters)]:
         name, _, what = item.partition(": ")
         out.append(f"* ``{name}``: {_text(what)}")
     return out
 
 
-def _paragraph(lines: list[str]) -> list[str]:
+def _split(item: str, parameters: frozenset[str]) -> list[str]:
+    """Return the parameters of an item, of which one line may describe several: `a: this. b: that.`"""
+    parts = re.split(r"(?<=\.) (?=[a-z_]\w*(?:, [a-z_]\w*)*: )", item)
+    found = [parts[0]]
+    for part in parts[1:]:
+        names = part.partition(": ")[0].split(", ")
+        if parameters.issuperset(names):
+            found.append(part)
+        else:
+            found[-1] += f" {part}"
+    return found
+
+
+def _paragraph(lines: list[str], parameters: frozenset[str]) -> list[str]:
     first = lines[0]
     if first.lstrip().startswith(">>>"):
         return lines
     if PARAMETER.match(first) and first[0].islower():
-        return _list(lines)
+        return _list(lines, parameters)
     if first.lstrip().startswith("- "):
         joined: list[str] = []
         for line in lines:
@@ -52,14 +65,14 @@ def _paragraph(lines: list[str]) -> list[str]:
     return [_text(" ".join(lines))]
 
 
-def as_restructured_text(lines: list[str]) -> list[str]:
-    """Return the lines of a docstring, as docutils is to read them."""
+def as_restructured_text(lines: list[str], parameters: frozenset[str] = frozenset()) -> list[str]:
+    """Return the lines of a docstring, as docutils is to read them. parameters: those of the function."""
     out: list[str] = []
     paragraph: list[str] = []
     for line in [*lines, ""]:
         if line.strip():
             paragraph.append(line.rstrip())
         elif paragraph:
-            out += [*_paragraph(paragraph), ""]
+            out += [*_paragraph(paragraph, parameters), ""]
             paragraph = []
     return out

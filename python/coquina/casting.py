@@ -91,7 +91,7 @@ def _array_of(values: Any, dtype: np.dtype[Any], what: str) -> npt.NDArray[Any]:
     if is_masked(values):
         if mask_of(values).any():
             if dtype.kind not in "fcmM":
-                raise ValueError(f"{what}: a value is missing, and the column cannot be without")
+                raise ValueError(f"{what}: a value is null, and the column takes no nulls")
             return values.astype(np.result_type(values.dtype, dtype)).filled(
                 np.array("NaT", dtype) if dtype.kind in "mM" else np.nan
             )
@@ -101,7 +101,7 @@ def _array_of(values: Any, dtype: np.dtype[Any], what: str) -> npt.NDArray[Any]:
     if dtype.kind in "fcmM":
         values = _with_nans(values, dtype)
     elif is_listed(values) and any(one is None for one in values):
-        raise ValueError(f"{what}: a value is missing, and the column cannot be without")
+        raise ValueError(f"{what}: a value is null, and the column takes no nulls")
     try:
         found: npt.NDArray[Any] = np.asarray(values)
     except (ValueError, TypeError) as error:
@@ -134,7 +134,7 @@ def _of_objects(found: npt.NDArray[Any], dtype: np.dtype[Any], what: str) -> npt
     if plain.dtype.kind != "O":
         return plain
     if any(map(is_missing, found.reshape(-1))):
-        raise ValueError(f"{what}: a value is missing, and the column cannot be without")
+        raise ValueError(f"{what}: a value is null, and the column takes no nulls")
     wanted = "an integer out of range" if dtype.kind in "iu" else "values that are not of one kind"
     raise ValueError(f"{what}: {wanted} for {dtype}")
 

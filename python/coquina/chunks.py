@@ -55,6 +55,12 @@ def compress(
     Raises ValueError for options out of range, LimitError for too many bytes. The chunk is never more than 32
     bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a
     thread.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> chunk = cq.compress(np.arange(1000), codec="lz4", filters=["bitshuffle"])
+    >>> np.frombuffer(cq.decompress(chunk), "i8")[-1]
+    np.int64(999)
     """
     terms: Any = None
     # Chunks may be small, and many: what the engine takes as it is goes there at once.
@@ -96,6 +102,11 @@ class ChunkInfo:
         "zeros", "nans", "value" (repeated), "uninit".
     is_split: blocks are cut into one stream per byte of an item.
     has_dictionary: the streams share a dictionary.
+
+    >>> import coquina as cq
+    >>> info = cq.chunk_info(cq.compress(bytes(1000)))
+    >>> info.nbytes, info.cbytes, info.kind
+    (1000, 32, 'zeros')
     """
 
     version: int
@@ -121,5 +132,10 @@ def chunk_info(chunk: Buffer, /) -> ChunkInfo:
     """Return what the header of `chunk` says; the first 32 bytes are enough.
 
     Raises CorruptError, TruncatedError or UnsupportedError for bytes that are no chunk.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.chunk_info(cq.compress(np.arange(1000))).typesize
+    8
     """
     return ChunkInfo(**_core.chunk_info(chunk))

@@ -43,6 +43,10 @@ def fft(
 
     n: the length that is transformed: items are cut off, or zeros added. norm: which of the transform and its
     inverse divides by the length, "ortho" for its root by both. path: the file to write.
+
+    >>> import coquina as cq
+    >>> cq.fft.fft([1, 0, 0, 0])[:]
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
     return _transformed(np.fft.fft, x, n, axis, norm, path)
 
@@ -50,35 +54,75 @@ def fft(
 def ifft(
     x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", path: Path | None = None
 ) -> Array:
-    """Return the inverse of `fft`."""
+    """Return the inverse of `fft`.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import coquina as cq
+    >>> cq.fft.ifft([1, 1, 1, 1])[:].real
+    array([1., 0., 0., 0.])
+    """
     return _transformed(np.fft.ifft, x, n, axis, norm, path)
 
 
 def rfft(
     x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", path: Path | None = None
 ) -> Array:
-    """Return the first half of the `fft` of real numbers; the other half mirrors it."""
+    """Return the first half of the `fft` of real numbers; the other half mirrors it.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import coquina as cq
+    >>> cq.fft.rfft([1.0, 1.0, 1.0, 1.0])[:].real
+    array([4., 0., 0.])
+    """
     return _transformed(np.fft.rfft, x, n, axis, norm, path)
 
 
 def irfft(
     x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", path: Path | None = None
 ) -> Array:
-    """Return the inverse of `rfft`. n: the length of the result, by default the even one."""
+    """Return the inverse of `rfft`. n: the length of the result, by default the even one.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import coquina as cq
+    >>> cq.fft.irfft([4, 0, 0])[:]
+    array([1., 1., 1., 1.])
+    """
     return _transformed(np.fft.irfft, x, n, axis, norm, path)
 
 
 def hfft(
     x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", path: Path | None = None
 ) -> Array:
-    """Return the `fft`, which is real, of what its first half mirrors. n: the length of the result."""
+    """Return the `fft`, which is real, of what its first half mirrors. n: the length of the result.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import coquina as cq
+    >>> cq.fft.hfft([1, 2, 1])[:]
+    array([ 6.,  0., -2.,  0.])
+    """
     return _transformed(np.fft.hfft, x, n, axis, norm, path)
 
 
 def ihfft(
     x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", path: Path | None = None
 ) -> Array:
-    """Return the inverse of `hfft`: the first half of what gives these real numbers."""
+    """Return the inverse of `hfft`: the first half of what gives these real numbers.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import coquina as cq
+    >>> cq.fft.ihfft([1.0, 1.0, 1.0, 1.0])[:].real
+    array([1., 0., 0.])
+    """
     return _transformed(np.fft.ihfft, x, n, axis, norm, path)
 
 
@@ -91,7 +135,17 @@ def fftn(
     norm: Norm = "backward",
     path: Path | None = None,
 ) -> Array:
-    """Return the Fourier transform along several axes, all by default. s: the lengths along them."""
+    """Return the Fourier transform along several axes, all by default. s: the lengths along them.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.fft.fftn(np.ones((2, 2)))[:].real
+    array([[4., 0.],
+           [0., 0.]])
+    """
     steps = _cooked(x, s, axes)
     small = _at_once(np.fft.fftn, x, steps, norm, path)
     return _transformed_axes(fft, steps, x, norm, path) if small is None else small
@@ -106,7 +160,17 @@ def ifftn(
     norm: Norm = "backward",
     path: Path | None = None,
 ) -> Array:
-    """Return the inverse of `fftn`."""
+    """Return the inverse of `fftn`.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.fft.ifftn(np.ones((2, 2)))[:].real
+    array([[1., 0.],
+           [0., 0.]])
+    """
     steps = _cooked(x, s, axes)
     small = _at_once(np.fft.ifftn, x, steps, norm, path)
     return _transformed_axes(ifft, steps, x, norm, path) if small is None else small
@@ -121,7 +185,17 @@ def rfftn(
     norm: Norm = "backward",
     path: Path | None = None,
 ) -> Array:
-    """Return the `fftn` of real numbers: of the last of the axes the first half."""
+    """Return the `fftn` of real numbers: of the last of the axes the first half.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.fft.rfftn(np.ones((2, 2)))[:].real
+    array([[4., 0.],
+           [0., 0.]])
+    """
     steps = _cooked(x, s, axes)
     if (small := _at_once(np.fft.rfftn, x, steps, norm, path)) is not None:
         return small
@@ -139,7 +213,17 @@ def irfftn(
     norm: Norm = "backward",
     path: Path | None = None,
 ) -> Array:
-    """Return the inverse of `rfftn`. s: lengths of the result; the last is the even one by default."""
+    """Return the inverse of `rfftn`. s: lengths of the result; the last is the even one by default.
+
+    x: what `asarray` takes. n, s: the lengths that are transformed. axis, axes: along which. norm: see `fft`.
+    path: the file to write; in memory if None. Returns an `Array`; raises ValueError for lengths below 1.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.fft.irfftn(np.ones((2, 2)))[:]
+    array([[1., 0.],
+           [0., 0.]])
+    """
     steps = _cooked(x, s, axes)
     if s is None and steps:
         length, axis = steps[-1]
@@ -155,7 +239,14 @@ def irfftn(
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: npt.DTypeLike | None = None, device: str | None = None
 ) -> Array:
-    """Return the frequencies of the items of an `fft` of length `n`, for samples at distance `d`."""
+    """Return the frequencies of the items of an `fft` of length `n`, for samples at distance `d`.
+
+    n: the length. d: the distance of samples. dtype: float64 by default. device: "cpu". Returns an `Array`.
+
+    >>> import coquina as cq
+    >>> cq.fft.fftfreq(4)[:]
+    array([ 0.  ,  0.25, -0.5 , -0.25])
+    """
     check_device(device)
     return stored(np.fft.fftfreq(n, d).astype(dtype or np.float64, copy=False))
 
@@ -163,18 +254,37 @@ def fftfreq(
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: npt.DTypeLike | None = None, device: str | None = None
 ) -> Array:
-    """Return the frequencies of the items of an `rfft` of length `n`, for samples at distance `d`."""
+    """Return the frequencies of the items of an `rfft` of length `n`, for samples at distance `d`.
+
+    n: the length. d: the distance of samples. dtype: float64 by default. device: "cpu". Returns an `Array`.
+
+    >>> import coquina as cq
+    >>> cq.fft.rfftfreq(4)[:]
+    array([0.  , 0.25, 0.5 ])
+    """
     check_device(device)
     return stored(np.fft.rfftfreq(n, d).astype(dtype or np.float64, copy=False))
 
 
 def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Array | Expr:
-    """Return `x` with frequency 0 moved to the middle of these axes, all by default."""
+    """Return `x` with frequency 0 moved to the middle of these axes, all by default.
+
+    >>> import coquina as cq
+    >>> cq.fft.fftshift([0, 1, -2, -1])[:]
+    array([-2, -1,  0,  1])
+    """
     return _shifted(x, axes, 1)
 
 
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Array | Expr:
-    """Return the inverse of `fftshift`."""
+    """Return the inverse of `fftshift`.
+
+    x: what `asarray` takes. axes: along which; all by default.
+
+    >>> import coquina as cq
+    >>> cq.fft.ifftshift([-2, -1, 0, 1])[:]
+    array([ 0,  1, -2, -1])
+    """
     return _shifted(x, axes, -1)
 
 

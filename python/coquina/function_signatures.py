@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from coquina.function_examples import EXAMPLES
 from coquina.function_table import REDUCTION_RETURNS
 
 if TYPE_CHECKING:
@@ -21,20 +22,50 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def described(call: F, name: str, returns: str, module: str) -> F:
-    """Give a function that was made its name, its docstring, and the module where it is found by its name."""
+#: What docstrings say of the options, and of the result.
+OF_ITEMS = """\
+{operands}: arrays, expressions, views, datasets, NumPy arrays, numbers or lists; they broadcast.
+out: an array of NumPy's, or one that can be written, for the result. where: whether each item is computed.
+dtype, casting: of the result, as in NumPy's ufuncs.
+
+The result is an `Array`, computed at once, if all is small, and a lazy `Expr` else; its dtype is that of
+`numpy.{name}`. Raises TypeError for dtypes that the function is not for, ValueError for shapes that do not
+broadcast."""
+OF_STRINGS = """\
+a: arrays of bytes or text, expressions, or strings. sub: the string to look for, or one for each.
+
+The result is an `Array`, computed at once, if all is small, and a lazy `Expr` else. Raises TypeError for
+what is not strings."""
+OF_AXES = """\
+x: an array, an expression, a view, a dataset, or anything that NumPy makes an array of.
+axis: an axis or a tuple of them; all of them by default. keepdims: keep these axes, with length 1.
+out: an array of NumPy's for the result. dtype: of the result. initial: what is taken along. where: which
+items count.{more}
+
+Returns an array of NumPy's with the other axes, a scalar if there are none. Raises IndexError for an axis
+that there is not, TypeError for dtypes that the function is not for. Memory: a chunk for each thread, and
+the result; results do not depend on how many threads there are."""
+
+
+def described(call: F, name: str, returns: str, module: str, notes: str = "", key: str = "") -> F:
+    """Give a function that was made its name, its docstring, and the module where it is found by its name.
+
+    notes: what the docstring says of operands and options. key: of its example, its name by default.
+    """
     made: Any = cast("Any", call)
     made.__name__ = made.__qualname__ = name
-    made.__doc__ = f"Return {returns}."
+    example, result = EXAMPLES[key or name]
+    imports = ">>> import numpy as np\n" if "np." in example else ""
+    text = f"{notes}\n\n{imports}>>> import coquina as cq\n>>> {example}\n{result}"
+    made.__doc__ = f"Return {returns}.\n\n{text}\n"
     made.__module__ = module
     return call
 
 
 def _reduction(call: F, name: str, compute: Any, note: str = "") -> F:
     where = getattr(compute, "__module__", __name__)
-    described(call, name, f"{REDUCTION_RETURNS[name]}. As `numpy.{name}`", where)
-    cast("Any", call).__doc__ += note
-    return call
+    notes = OF_AXES.format(more=note)
+    return described(call, name, f"{REDUCTION_RETURNS[name]}. As `numpy.{name}`", where, notes)
 
 
 def total(name: str, compute: Callable[..., Any]):
@@ -145,5 +176,5 @@ def spread(name: str, compute: Callable[..., Any]):
         call,
         name,
         compute,
-        "\n\n    correction, ddof: what the count is reduced by. mean: the means, if they are known.\n    ",
+        " correction, ddof: what the count is reduced by. mean: the means, if they are known.",
     )

@@ -71,12 +71,24 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Array:
     """Return triangular matrices, lower ones or upper, that times their conjugate transposes are `x`.
 
     The lower one stands on the left of its conjugate transpose, the upper one on the right.
+
+    >>> import coquina as cq
+    >>> cq.linalg.cholesky([[4.0, 0.0], [0.0, 9.0]])[:]
+    array([[2., 0.],
+           [0., 3.]])
     """
     return _stored(np.linalg.cholesky(as_numpy(x), upper=upper))
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Return the cross products of vectors of 3 items along `axis`; the other axes broadcast."""
+    """Return the cross products of vectors of 3 items along `axis`; the other axes broadcast.
+
+    x1, x2: what `asarray` takes. Raises ValueError for vectors of another length.
+
+    >>> import coquina as cq
+    >>> cq.linalg.cross([1, 0, 0], [0, 1, 0])[:]
+    array([0, 0, 1])
+    """
     sources = (source_of(x1), source_of(x2))
     ndims = [len(source.shape) for source in sources]
     lengths = [source.shape[axis] for source in sources]
@@ -95,23 +107,45 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
 
 
 def det(x: Any, /) -> Array:
-    """Return the determinants of square matrices."""
+    """Return the determinants of square matrices.
+
+    >>> import coquina as cq
+    >>> round(float(cq.linalg.det([[1.0, 2.0], [3.0, 4.0]])), 6)
+    -2.0
+    """
     return _stored(np.linalg.det(as_numpy(x)))
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Array | Expr:
-    """Return the diagonals of matrices, `offset` above the main one."""
+    """Return the diagonals of matrices, `offset` above the main one.
+
+    >>> import coquina as cq
+    >>> cq.linalg.diagonal([[1, 2], [3, 4]])[:]
+    array([1, 4])
+    """
     return traces.diagonal(x, offset, -2, -1)
 
 
 def eig(x: Any, /) -> EigResult:
-    """Return the eigenvalues and eigenvectors (columns) of square matrices, as complex numbers."""
+    """Return the eigenvalues and eigenvectors (columns) of square matrices, as complex numbers.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.eig(np.diag([2.0, 3.0])).eigenvalues[:].real
+    array([2., 3.])
+    """
     values, vectors = np.linalg.eig(as_numpy(x))
     return EigResult(_stored(_as_complex(values)), _stored(_as_complex(vectors)))
 
 
 def eigvals(x: Any, /) -> Array:
-    """Return the eigenvalues of square matrices, as complex numbers."""
+    """Return the eigenvalues of square matrices, as complex numbers.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.eigvals(np.diag([2.0, 3.0]))[:].real
+    array([2., 3.])
+    """
     return _stored(_as_complex(np.linalg.eigvals(as_numpy(x))))
 
 
@@ -120,18 +154,37 @@ def _as_complex(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def eigh(x: Any, /) -> EighResult:
-    """Return the eigenvalues, ascending, and eigenvectors (columns) of symmetric or Hermitian matrices."""
+    """Return the eigenvalues, ascending, and eigenvectors (columns) of symmetric or Hermitian matrices.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.eigh(np.diag([2.0, 3.0])).eigenvalues[:]
+    array([2., 3.])
+    """
     values, vectors = np.linalg.eigh(as_numpy(x))
     return EighResult(_stored(values), _stored(vectors))
 
 
 def eigvalsh(x: Any, /) -> Array:
-    """Return the eigenvalues, ascending, of symmetric or Hermitian matrices."""
+    """Return the eigenvalues, ascending, of symmetric or Hermitian matrices.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.eigvalsh(np.diag([2.0, 3.0]))[:]
+    array([2., 3.])
+    """
     return _stored(np.linalg.eigvalsh(as_numpy(x)))
 
 
 def inv(x: Any, /) -> Array:
-    """Return the inverses of square matrices."""
+    """Return the inverses of square matrices.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.inv(np.diag([2.0, 4.0]))[:]
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
     return _stored(np.linalg.inv(as_numpy(x)))
 
 
@@ -142,6 +195,14 @@ def matrix_norm(
 
     ord: "fro": Frobenius' norm, of arrays of any size. "nuc": the sum of the singular values. 2: the largest
     of them. 1, inf: the largest sum of absolute values of a column, a row. -2, -1, -inf: the smallest.
+
+    x: arrays whose last two axes are matrices. keepdims: keep these axes, with length 1. Returns real
+        numbers.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> float(cq.linalg.matrix_norm(np.diag([3.0, 4.0])))
+    5.0
     """
     source = source_of(x)
     if ord in ("fro", None) and len(source.shape) > 1 and nbytes_of([source]) > NORM_BYTES:
@@ -150,7 +211,14 @@ def matrix_norm(
 
 
 def matrix_power(x: Any, n: int, /) -> Array:
-    """Return the product of `n` times the same matrix; of its inverse for negative `n`."""
+    """Return the product of `n` times the same matrix; of its inverse for negative `n`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.matrix_power(np.diag([2, 3]), 3)[:]
+    array([[ 8,  0],
+           [ 0, 27]])
+    """
     return _stored(np.linalg.matrix_power(as_numpy(x), n))
 
 
@@ -158,6 +226,11 @@ def matrix_rank(x: Any, /, *, rtol: float | Any | None = None) -> Array:
     """Return how many singular values are larger than `rtol` times the largest one.
 
     rtol: by default the longer side times the machine epsilon. Raises LinAlgError for less than two axes.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> int(cq.linalg.matrix_rank(np.ones((2, 2))))
+    1
     """
     values = as_numpy(x)
     if values.ndim < 2:
@@ -172,7 +245,15 @@ def matrix_rank(x: Any, /, *, rtol: float | Any | None = None) -> Array:
 
 
 def outer(x1: Any, x2: Any, /) -> Array | Expr:
-    """Return products of each item of `x1` with each of `x2`, both of one axis; a row for each of `x1`."""
+    """Return products of each item of `x1` with each of `x2`, both of one axis; a row for each of `x1`.
+
+    Raises ValueError for more than one axis.
+
+    >>> import coquina as cq
+    >>> cq.linalg.outer([1, 2], [3, 4])[:]
+    array([[3, 4],
+           [6, 8]])
+    """
     ndims = [len(source_of(x).shape) for x in (x1, x2)]
     if ndims != [1, 1]:
         raise ValueError(f"outer: arrays of {ndims[0]} and {ndims[1]} axes, where one is needed")
@@ -184,6 +265,12 @@ def pinv(x: Any, /, *, rtol: float | Any | None = None) -> Array:
 
     rtol: singular values up to this times the largest one count as 0; by default the longer side times the
     machine epsilon.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.pinv(np.diag([2.0, 4.0]))[:]
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
     """
     values = as_numpy(x)
     if rtol is None and values.ndim > 1:
@@ -193,7 +280,15 @@ def pinv(x: Any, /, *, rtol: float | Any | None = None) -> Array:
 
 
 def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
-    """Return matrices with orthonormal columns, and upper triangular ones, whose products are `x`."""
+    """Return matrices with orthonormal columns, and upper triangular ones, whose products are `x`.
+
+    mode: "reduced" or "complete": how many columns Q has. Raises ValueError for another one.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.qr(np.eye(2)).R.shape
+    (2, 2)
+    """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode {mode!r}, where 'reduced' or 'complete' is needed")
     q, r = np.linalg.qr(as_numpy(x), mode)
@@ -201,29 +296,62 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
 
 
 def slogdet(x: Any, /) -> SlogdetResult:
-    """Return the signs of determinants, and the logarithms of their absolute values."""
+    """Return the signs of determinants, and the logarithms of their absolute values.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> float(cq.linalg.slogdet(np.diag([2.0, -1.0])).sign)
+    -1.0
+    """
     sign, logabsdet = np.linalg.slogdet(as_numpy(x))
     return SlogdetResult(_stored(sign), _stored(logabsdet))
 
 
 def solve(x1: Any, x2: Any, /) -> Array:
-    """Return what `x1` is to be multiplied with to give `x2`: one vector, or matrices of columns."""
+    """Return what `x1` is to be multiplied with to give `x2`: one vector, or matrices of columns.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.solve(np.diag([2.0, 4.0]), [2.0, 4.0])[:]
+    array([1., 1.])
+    """
     return _stored(np.linalg.solve(as_numpy(x1), as_numpy(x2)))
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
-    """Return the singular value decompositions of matrices: U, the singular values S, descending, and Vh."""
+    """Return the singular value decompositions of matrices: U, the singular values S, descending, and Vh.
+
+    x: arrays whose last two axes are matrices. full_matrices: whether U and Vh are square.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.svd(np.diag([3.0, 2.0])).S[:]
+    array([3., 2.])
+    """
     u, s, vh = np.linalg.svd(as_numpy(x), full_matrices)
     return SVDResult(_stored(u), _stored(s), _stored(vh))
 
 
 def svdvals(x: Any, /) -> Array:
-    """Return the singular values of matrices, descending."""
+    """Return the singular values of matrices, descending.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.linalg.svdvals(np.diag([3.0, 2.0]))[:]
+    array([3., 2.])
+    """
     return _stored(np.linalg.svdvals(as_numpy(x)))
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: npt.DTypeLike | None = None) -> Array:
-    """Return the sums of the diagonals of matrices; small integers are summed up as 64-bit ones."""
+    """Return the sums of the diagonals of matrices; small integers are summed up as 64-bit ones.
+
+    x: arrays whose last two axes are matrices. offset: which diagonal. dtype: of the sums.
+
+    >>> import coquina as cq
+    >>> cq.linalg.trace([[1, 2], [3, 4]])
+    <Array () int64, chunks (), blocks (), in memory>
+    """
     return _stored(traces.trace(x, offset, -2, -1, dtype=dtype))
 
 
@@ -233,6 +361,13 @@ def vector_norm(
     """Return norms of vectors along axes, all for None: the `ord`-th root of the sum of powers.
 
     ord: 0 counts what is not 0; inf and -inf give the largest and the smallest absolute value.
+
+    x: what `asarray` takes. axis: one or several. keepdims: keep these axes, with length 1. Returns real
+        numbers.
+
+    >>> import coquina as cq
+    >>> float(cq.linalg.vector_norm([3.0, 4.0]))
+    5.0
     """
     source = source_of(x)
     if nbytes_of([source]) <= NORM_BYTES:

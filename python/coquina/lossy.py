@@ -36,6 +36,11 @@ class Lossy:
     Items are float16, float32, float64, complex of two of the latter, or integers. NaN, infinities and the
     sign of zeros are always kept. Raises ValueError for none or several bounds, and values out of range,
     TypeError for values that are no numbers.
+
+    >>> import coquina as cq
+    >>> a = cq.asarray([0.1234, 0.5678], lossy=cq.Lossy(max_error=0.01))
+    >>> bool(abs(a[0] - 0.1234) <= 0.01)
+    True
     """
 
     max_error: float | None = None
@@ -135,37 +140,48 @@ def lossy_of(option: Any) -> Lossy | None:
 
 @dataclass(frozen=True, slots=True)
 class LossyInfo:
-    """What is promised of the items of an array, and what was lost of those that were written.
+    """The error bound of the items of an array, and what was lost of those that were written.
 
-    promised: the bound.
+    error_bound: the bound, a `Lossy`.
     max_error, relative_error: the greatest distance of an item from what was given, and the greatest of these
         as a part of the item that was given (infinite where a 0 became another number).
     psnr: the least peak signal-to-noise ratio of a chunk, in decibels; infinite if nothing was lost.
     chunks: how many chunks have been written by which means: "round", "trunc", "zfp" ("predict" if that is
         the means of the bound), "image", or "exact" for those that were stored as they were given.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> a = cq.asarray(np.linspace(0, 1, 100), lossy={"max_error": 0.01})
+    >>> a.lossy.max_error <= 0.01
+    True
     """
 
-    promised: Lossy
+    error_bound: Lossy
     max_error: float
     relative_error: float
     psnr: float
     chunks: dict[str, int]
+
+    @property
+    def promised(self) -> Lossy:
+        """The old name of `error_bound`."""
+        return self.error_bound
 
     def __str__(self) -> str:
         """Say it in one line."""
         used = ", ".join(f"{count} {name}" for name, count in self.chunks.items() if count) or "none written"
         errors = f"max error {self.max_error:.4g}, relative {self.relative_error:.4g}"
         reached = f"{errors}, PSNR {self.psnr:.4g} dB"
-        return f"{self.promised.bound} {self.promised.value:g}; reached: {reached}; chunks: {used}"
+        return f"{self.error_bound.bound} {self.error_bound.value:g}; reached: {reached}; chunks: {used}"
 
 
 #: How chunks may have been written, in the order of the engine.
 _WAYS = ("round", "trunc", "zfp", "image", "exact")
 
 
-def _ways(promised: Lossy) -> tuple[str, ...]:
+def _ways(error_bound: Lossy) -> tuple[str, ...]:
     """Return how chunks may have been written; a bound has either ZFP or prediction."""
-    return tuple("predict" if way == "zfp" and promised.means == "predict" else way for way in _WAYS)
+    return tuple("predict" if way == "zfp" and error_bound.means == "predict" else way for way in _WAYS)
 
 
 def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
@@ -178,16 +194,16 @@ def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
     return info_of(Lossy(**terms), reached)
 
 
-def info_of(promised: Lossy, reached: tuple[float, float, float, list[int]]) -> LossyInfo:
+def info_of(error_bound: Lossy, reached: tuple[float, float, float, list[int]]) -> LossyInfo:
     """Return what is said of a bound and of what was lost, as the engine gives it."""
     max_error, relative_error, psnr, counts = reached
-    chunks = dict(zip(_ways(promised), counts, strict=True))
-    return LossyInfo(promised, max_error, relative_error, psnr, chunks)
+    chunks = dict(zip(_ways(error_bound), counts, strict=True))
+    return LossyInfo(error_bound, max_error, relative_error, psnr, chunks)
 
 
 def reached_of(info: LossyInfo) -> tuple[float, float, float, list[int]]:
     """Return what was lost, as the engine takes it over."""
-    counts = [info.chunks.get(way, 0) for way in _ways(info.promised)]
+    counts = [info.chunks.get(way, 0) for way in _ways(info.error_bound)]
     return info.max_error, info.relative_error, info.psnr, counts
 
 

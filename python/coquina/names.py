@@ -74,8 +74,10 @@ MODULES: dict[str, str] = {
 #: Which module serves what a lower part asks of a higher one; see `providers`.
 PROVIDERS: dict[str, str] = {
     "arithmetic": "coquina.expressions.arithmetic",
+    "array_tables": "coquina.tables.array_layout",
     "assignment": "coquina.expressions.assignment",
     "dask": "coquina.adapters.dask_arrays",
+    "dask_frames": "coquina.adapters.dask_frames",
     "dask_storing": "coquina.adapters.dask_storing",
     "functions": "coquina",
     "hdf5_files": "coquina.hdf5.files",

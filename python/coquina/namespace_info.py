@@ -27,24 +27,49 @@ _KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"] + _KINDS["compl
 
 
 class NamespaceInfo:
-    """What `coquina` says of itself: `coquina.__array_namespace_info__()`."""
+    """What `coquina` says of itself: `coquina.__array_namespace_info__()`.
+
+    >>> import coquina as cq
+    >>> cq.__array_namespace_info__().default_device()
+    'cpu'
+    """
 
     __slots__ = ()
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """Return what the standard leaves open: indexing by masks, shapes that follow from items, axes."""
+        """Return what the standard leaves open: indexing by masks, shapes that follow from items, axes.
+
+        >>> import coquina as cq
+        >>> cq.__array_namespace_info__().capabilities()["boolean indexing"]
+        True
+        """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": DIMENSIONS_MAX}
 
     def default_device(self) -> str:
-        """Return the only device."""
+        """Return the only device.
+
+        >>> import coquina as cq
+        >>> cq.__array_namespace_info__().default_device()
+        'cpu'
+        """
         return "cpu"
 
     def devices(self) -> list[str]:
-        """Return all devices: the only one."""
+        """Return all devices: the only one.
+
+        >>> import coquina as cq
+        >>> cq.__array_namespace_info__().devices()
+        ['cpu']
+        """
         return ["cpu"]
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, np.dtype[Any]]:
-        """Return the dtypes of arrays that are made without one."""
+        """Return the dtypes of arrays that are made without one.
+
+        >>> import coquina as cq
+        >>> cq.__array_namespace_info__().default_dtypes()["integral"]
+        dtype('int64')
+        """
         check_device(device)
         return {
             "real floating": data_types.float64,
@@ -59,6 +84,10 @@ class NamespaceInfo:
         """Return the standard's dtypes by name: all, or those of a kind (see `isdtype`) or of several.
 
         Arrays may have other dtypes of NumPy too; the standard has no names for them.
+
+        >>> import coquina as cq
+        >>> sorted(cq.__array_namespace_info__().dtypes(kind="signed integer"))
+        ['int16', 'int32', 'int64', 'int8']
         """
         check_device(device)
         kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
@@ -68,7 +97,12 @@ class NamespaceInfo:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """Return what `coquina` says of itself as a namespace of the Array API standard."""
+    """Return what `coquina` says of itself as a namespace of the Array API standard.
+
+    >>> import coquina as cq
+    >>> cq.__array_namespace_info__().devices()
+    ['cpu']
+    """
     return NamespaceInfo()
 
 

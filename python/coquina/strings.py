@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina.expressions.evaluation import evaluate
 from coquina.expressions.functions import FUNCTIONS
-from coquina.function_signatures import described
+from coquina.function_signatures import OF_STRINGS, described
 from coquina.function_table import STRINGS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _unary(row: StringRow) -> Callable[[Any], Array | Expr]:
     def call(a: Any, /) -> Array | Expr:
         return evaluate(function, a)
 
-    return described(call, row.name, row.returns, __name__)
+    return described(call, row.name, row.returns, __name__, OF_STRINGS, f"strings.{row.name}")
 
 
 def _binary(row: StringRow) -> Callable[[Any, Any], Array | Expr]:
@@ -38,7 +38,7 @@ def _binary(row: StringRow) -> Callable[[Any, Any], Array | Expr]:
     def call(a: Any, sub: Any, /) -> Array | Expr:
         return evaluate(function, a, sub)
 
-    return described(call, row.name, row.returns, __name__)
+    return described(call, row.name, row.returns, __name__, OF_STRINGS, f"strings.{row.name}")
 
 
 globals().update({row.name: (_unary if row.arity == 1 else _binary)(row) for row in STRINGS})

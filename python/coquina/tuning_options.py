@@ -47,6 +47,12 @@ class Tuning(TypedDict, total=False):
     bandwidth: bytes per second of the storage that chunks are on; 125e6, a network of a gigabit, by default.
     calibrate: False, the default: times are those of a table, so that the same items give the same bytes on
         every machine. True: they are scaled by what this machine takes, which is measured once.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> a = cq.asarray(np.arange(1000), codec="auto", goal="size")
+    >>> a.tuning.goal
+    'size'
     """
 
     goal: Goal
@@ -57,7 +63,13 @@ class Tuning(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class TuningInfo:
-    """What the chunks of an array are tuned for; the fields are those of `Tuning`, None for its default."""
+    """What the chunks of an array are tuned for; the fields are those of `Tuning`, None for its default.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.asarray(np.arange(1000), codec="auto").tuning.goal
+    'balanced'
+    """
 
     goal: Goal
     for_: For

@@ -69,7 +69,7 @@ def test_everybody_reads_what_is_written(path, name, axes):
     with cq.open(path) as f:
         d = f["d"]
         found = d[...]
-        assert (d.gear, d.info.fallbacks, d.verify()) == ("direct", 0, [])
+        assert (d.access, d.info.fallbacks, d.verify()) == ("direct", 0, [])
         np.testing.assert_array_equal(d[2:11], found[2:11])
     assert is_lossy != np.array_equal(found, np.concatenate([items, items[:7], items[:5]]))
     for theirs in peers_of(path):

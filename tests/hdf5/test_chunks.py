@@ -56,7 +56,7 @@ def test_the_session_of_direct_chunking(path):
             assert path.read_bytes()[info.offset : info.offset + info.size] == stored
             np.testing.assert_array_equal(cq.from_bytes(stored)[0], image)
         np.testing.assert_array_equal(array[...], images)
-        assert array.gear == "direct"
+        assert array.access == "direct"
     with h5py.File(path) as f:
         np.testing.assert_array_equal(f["array"][...], images)
     with tables.open_file(path) as f:

@@ -65,7 +65,8 @@ def test_info_tells_of_files_groups_and_datasets(original):
     assert (group["format"], group["datasets"], group["attrs"]) == ("HDF5 group", 4, {"of_kind": [4, 0.5]})
     dataset = facts("info", f"{original}:/grid")
     expected = {
-        "format": "HDF5 dataset", "shape": [60, 50], "dtype": "float32", "chunks": [16, 20], "gear": "direct",
+        "format": "HDF5 dataset", "shape": [60, 50], "dtype": "float32", "chunks": [16, 20], "access":
+        "direct",
         "maxshape": [None, 50], "layout": "chunked", "nbytes": 12_000,
     }  # fmt: skip
     assert {name: dataset[name] for name in expected} == expected

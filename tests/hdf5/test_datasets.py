@@ -108,7 +108,7 @@ def test_any_key_reads_what_numpy_reads(seed, path):
     rng = Random(seed)
     with h5py.File(path, "w", libver=rng.choice(("earliest", "latest"))) as f:
         theirs, values = random_dataset(rng, f)
-        ours = fast(theirs, gear=rng.choice((None, None, "whole")))
+        ours = fast(theirs, access=rng.choice((None, None, "whole")))
         assert_same_array(ours[...], values)
         for _ in range(3):
             key = random_key(rng, values.shape)
@@ -116,7 +116,7 @@ def test_any_key_reads_what_numpy_reads(seed, path):
     with h5py.File(path) as f:
         for gear in (None, rng.choice((None, "fetched", "whole"))):
             legal = describe_gear(f["d"])
-            ours = fast(f["d"], gear=gear if legal != "whole" else None)
+            ours = fast(f["d"], access=gear if legal != "whole" else None)
             for _ in range(3):
                 key = random_key(rng, values.shape)
                 assert_same_outcome(outcome(lambda: ours[key]), outcome(lambda: values[key]))  # noqa: B023
@@ -124,7 +124,7 @@ def test_any_key_reads_what_numpy_reads(seed, path):
 
 
 def describe_gear(h5: h5py.Dataset) -> str:
-    return fast(h5).gear
+    return fast(h5).access
 
 
 @law(100)
@@ -142,7 +142,7 @@ def test_any_assignment_is_numpys_and_h5py_sees_it(seed, path):
             values[key] = new
             ours[key] = new
             assert_same_array(ours[...], values)
-        assert_same_array(fast(theirs, gear="whole")[...], values)
+        assert_same_array(fast(theirs, access="whole")[...], values)
         if values.dtype.names is None:
             assert_same_array(theirs[...], values)
     with h5py.File(path) as f:
@@ -175,8 +175,8 @@ def test_a_dataset_describes_itself(file, dataset):
     assert (dataset.shape, dataset.dtype, dataset.ndim, len(dataset)) == (DATA.shape, DATA.dtype, 3, 6)
     assert (dataset.maxshape, dataset.chunks, dataset.layout) == ((None, 50, 60), (2, 20, 16), "chunked")
     assert (dataset.path, dataset.mode, dataset.durable) == (file.path, "a", False)
-    assert (dataset.gear, dataset.fillvalue) == ("fetched", 0)
-    assert "opened for writing" in dataset.gear_reason
+    assert (dataset.access, dataset.fillvalue) == ("fetched", 0)
+    assert "opened for writing" in dataset.access_reason
     assert dataset.filters[0][:2] == (32026, "blosc2")
     assert dataset.h5.attrs["unit"] == "counts"
     assert list(dataset.meta) == []
@@ -185,7 +185,7 @@ def test_a_dataset_describes_itself(file, dataset):
     info = dataset.info
     for fact in ("(6, 50, 40)", "int32", "blosc2 1", "fetched (opened for writing", "/g/d", "(None, 50, 60)"):
         assert fact in str(info)
-    assert info.to_dict()["gear"] == "fetched"
+    assert info.to_dict()["access"] == "fetched"
     assert info.nchunks == 3 * 3 * 3
     assert "/g/d" in dataset._repr_html_()
 

@@ -281,7 +281,7 @@ def test_external_links_lead_to_other_files(tmp_path, path):
         d = f["out/c"]
         np.testing.assert_array_equal(d[...], DATA)
         assert (d.path, d.file.filename) == (str(path), str(path))
-        assert (d.name, d.gear) == ("/a/b/c", "direct")
+        assert (d.name, d.access) == ("/a/b/c", "direct")
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(d))[...], DATA)
 
 
@@ -307,7 +307,7 @@ def test_a_file_is_opened_once_for_all_of_its_datasets(path):
     with cq.open(path) as f:
         before = len(os.listdir("/dev/fd"))
         held = [f[name] for name in f]
-        assert {dataset.gear for dataset in held} == {"direct"}
+        assert {dataset.access for dataset in held} == {"direct"}
         assert len(os.listdir("/dev/fd")) == before + 1
         for dataset in held:
             np.testing.assert_array_equal(dataset[...], DATA)

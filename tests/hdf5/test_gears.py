@@ -30,8 +30,8 @@ def make(path, *, file=None, **options):
 def check(h5, gear, reason=""):
     """Check the gear, that its counter moves and no fallback is taken, and every value."""
     d = fast(h5)
-    assert d.gear == gear
-    assert (d.gear_reason or "") == "" if gear == "direct" else reason in d.gear_reason
+    assert d.access == gear
+    assert (d.access_reason or "") == "" if gear == "direct" else reason in d.access_reason
     np.testing.assert_array_equal(d[...], DATA)
     np.testing.assert_array_equal(d[3:33:5, ::-7], DATA[3:33:5, ::-7])
     info = d.info
@@ -39,7 +39,7 @@ def check(h5, gear, reason=""):
     assert counts.pop(gear) > 0
     assert not any(counts.values())
     assert info.fallbacks == 0
-    assert info.gear == gear
+    assert info.access == gear
     d.close()
     return d
 
@@ -60,8 +60,8 @@ def test_contiguous_items_are_read_directly_and_what_is_not_there_is_not(path):
     with h5py.File(path) as f:
         check(f["d"], "direct")
         none = fast(f["none"])
-        assert (none.gear, none[1, 2], none[...].sum()) == ("whole", 7, 84)
-        assert "nothing was written" in none.gear_reason
+        assert (none.access, none[1, 2], none[...].sum()) == ("whole", 7, 84)
+        assert "nothing was written" in none.access_reason
         assert fast(f["scalar"])[()] == 2.5
         assert fast(f["empty"])[...].shape == (0, 3)
 
@@ -156,8 +156,8 @@ def test_a_swmr_reader_fetches_and_follows(path):
         f.swmr_mode = True
         with h5py.File(path, swmr=True) as g:
             ours = fast(g["d"])
-            assert ours.gear == "fetched"
-            assert "SWMR" in ours.gear_reason
+            assert ours.access == "fetched"
+            assert "SWMR" in ours.access_reason
             np.testing.assert_array_equal(ours[...], DATA)
             d.resize(80, axis=0)
             d[40:] = DATA
@@ -195,8 +195,8 @@ def test_unknown_filters_are_libhdf5s(path):
         f.create_dataset("d", data=smooth, chunks=(7, 11), **hdf5plugin.SZ3(absolute=1e-3))
     with h5py.File(path) as f:
         d = fast(f["d"])
-        assert d.gear == "whole"
-        assert "32024" in d.gear_reason
+        assert d.access == "whole"
+        assert "32024" in d.access_reason
         np.testing.assert_array_equal(d[...], f["d"][...])
         np.testing.assert_array_equal(d[5:9, ::-2], f["d"][5:9][:, ::-2])
 
@@ -218,8 +218,8 @@ def test_items_that_numpy_does_not_have_are_converted_by_libhdf5(path, tid):
         values = np.arange(10).astype("i4" if tid is ODD else "S6")
         theirs[...] = values
         d = fast(theirs)
-        assert (d.gear, d.dtype) == ("whole", theirs.dtype)
-        assert "datatype" in d.gear_reason
+        assert (d.access, d.dtype) == ("whole", theirs.dtype)
+        assert "datatype" in d.access_reason
         np.testing.assert_array_equal(d[...], values)
         d[3:5] = values[:2]
         np.testing.assert_array_equal(theirs[...], [*values[:3], *values[:2], *values[5:]])
@@ -242,11 +242,11 @@ def test_a_slower_gear_can_be_asked_for_and_a_faster_one_not(path):
     make(path)
     with h5py.File(path) as f:
         for gear in ("direct", "fetched", "whole"):
-            d = fast(f["d"], gear=gear)
-            assert d.gear == gear
+            d = fast(f["d"], access=gear)
+            assert d.access == gear
             np.testing.assert_array_equal(d[...], DATA)
     with h5py.File(path, "r+") as f, pytest.raises(ValueError, match="opened for writing"):
-        fast(f["d"], gear="direct")
+        fast(f["d"], access="direct")
 
 
 def test_what_h5py_has_not_open_is_no_dataset(path):

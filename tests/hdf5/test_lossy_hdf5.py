@@ -129,13 +129,13 @@ def test_a_dataset_that_is_opened_again_goes_on_under_its_bound(tmp_path):
         f.create_dataset("d", data=FIELD, maxshape=(None, 30, 20), lossy=cq.Lossy(max_error=0.25))
     with cq.open(tmp_path / "x.h5", "r+") as f:
         d = f["d"]
-        assert d.lossy.promised == cq.Lossy(max_error=0.25)
+        assert d.lossy.error_bound == cq.Lossy(max_error=0.25)
         assert 0 < d.lossy.max_error <= 0.25
         d[:5] = FIELD[5:10] * 1.01
         check({"max_error": 0.25}, FIELD[5:10] * np.float32(1.01), d[:5])
         assert (d[:5] != FIELD[5:10] * np.float32(1.01)).any()
         assert "max_error" in str(d.info)
-        assert d.info.lossy.promised == cq.Lossy(max_error=0.25)
+        assert d.info.lossy.error_bound == cq.Lossy(max_error=0.25)
     with cq.open(tmp_path / "x.h5") as f:
         assert f["d"].info.to_dict()["lossy"]
 
@@ -270,14 +270,14 @@ def test_copies_of_datasets_and_files_can_be_given_a_bound(tmp_path):
         f.h5["g/time"].make_scale("time")
         copying.copy(d, f["g"], "c", lossy={"max_error": 0.5})
         check({"max_error": 0.5}, FIELD, f["g/c"][...])
-        assert f["g/c"].lossy.promised == cq.Lossy(max_error=0.5)
+        assert f["g/c"].lossy.error_bound == cq.Lossy(max_error=0.5)
         assert f["g/d"].lossy is None
         del f["g/c"]
     done = copying.repack(tmp_path / "x.h5", tmp_path / "y.h5", filter="blosc2", lossy={"max_error": 0.5})
     assert done.is_compared
     with cq.open(tmp_path / "y.h5") as f:
         check({"max_error": 0.5}, FIELD, f["g/d"][...])
-        assert f["g/d"].lossy.promised == cq.Lossy(max_error=0.5)
+        assert f["g/d"].lossy.error_bound == cq.Lossy(max_error=0.5)
         # Neither integers nor the coordinates of others are touched.
         same(f["g/n"][...], np.arange(100_000))
         same(f["g/time"][...], np.linspace(0, 1, 20_000))

@@ -126,8 +126,8 @@ def test_each_way_to_the_chunks_gives_seconds(path, gear, mode):
     with cq.open(path, mode) as file:
         for name in ["carray0", "carray2", "carray3", "big"]:
             known = file[name]
-            opened = type(known)(known.h5, known._facts, known._nodes, gear=gear)
-            assert opened.gear == gear
+            opened = type(known)(known.h5, known._facts, known._nodes, access=gear)
+            assert opened.access == gear
             if mode == "a":
                 opened[2, :2] = [1.25, -1.25]
                 assert known[2].tolist() == [1.25, -1.25, *[0.0] * 6]

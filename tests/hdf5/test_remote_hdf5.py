@@ -59,7 +59,7 @@ def test_every_kind_of_chunk_is_read_directly(content, name):
     def check(data):
         with cq.open(url) as file:
             dataset = file[name]
-            assert (dataset.gear, dataset.gear_reason) == ("direct", None)
+            assert (dataset.access, dataset.access_reason) == ("direct", None)
             for _ in range(2):
                 bounds = [sorted(data.draw(st.tuples(*2 * [st.integers(0, n)]))) for n in ITEMS.shape]
                 step = data.draw(st.sampled_from([1, 3, 40]))
@@ -184,7 +184,7 @@ def test_a_source_that_fails_is_named_and_may_recover(content):
             file["contiguous"][100:200]
         source.fails = None
         np.testing.assert_array_equal(dataset[150:200], ITEMS[150:200])
-        assert (dataset.gear, dataset.info.fallbacks) == ("direct", 0)
+        assert (dataset.access, dataset.info.fallbacks) == ("direct", 0)
 
 
 def test_damage_is_found_as_in_local_files(content):

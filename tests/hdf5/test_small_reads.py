@@ -51,13 +51,13 @@ def check(dataset, model):
 
 def whole(dataset):
     """Return another handle of a dataset, which leaves all to libhdf5."""
-    return Dataset(inside(dataset), dataset._facts, dataset._nodes, gear="whole")
+    return Dataset(inside(dataset), dataset._facts, dataset._nodes, access="whole")
 
 
 @pytest.mark.parametrize("name", ["d", "empty"])
 def test_repeated_small_reads_ask_libhdf5_once(file, name):
     d = file[name]
-    assert d.gear == "fetched"
+    assert d.access == "fetched"
     model = d[...]
     reads(d)
     before = d.info
@@ -350,7 +350,7 @@ def test_files_that_h5py_opened_are_asked_each_time(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as h5:
         h5.create_dataset("d", data=np.arange(ROWS), chunks=(CHUNK,), compression="gzip")
         d = hdf5.fast(h5)["d"]
-        assert d.gear == "fetched"
+        assert d.access == "fetched"
         d[0:3], d[0:3]
         h5["d"][1] = 7
         assert d[0:3].tolist() == [0, 7, 2]
@@ -401,7 +401,7 @@ def test_readers_of_a_commit_read_it_fast_while_another_handle_writes(tmp_path):
             writer.commit()
             check(d, model)
             unchanged = d.info.chunks_unchanged
-            assert (unchanged > 0) == (d.gear == "fetched")
+            assert (unchanged > 0) == (d.access == "fetched")
             assert reader.refresh()
             model[0:3] = 8
             check(reader["d"], model)

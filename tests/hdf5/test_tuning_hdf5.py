@@ -177,7 +177,7 @@ def test_a_bound_and_a_goal_go_together(tmp_path):
         file["d"].append(x)
         found = file["d"][...]
         assert np.abs(found - np.concatenate([x, x])).max() <= 0.01
-        assert (file["d"].tuning.goal, file["d"].lossy.promised.max_error) == ("size", 0.01)
+        assert (file["d"].tuning.goal, file["d"].lossy.error_bound.max_error) == ("size", 0.01)
     same(of_h5py(tmp_path / "x.h5"), found)
 
 

@@ -121,7 +121,7 @@ def test_a_condition_on_a_field_passes_over_blocks(tmp_path):
     assert all(with_map(path))
     with cq.open(path) as file:
         array = file["t"]
-        assert array.gear == "direct"
+        assert array.access == "direct"
         for field, limit in [("n", 700), ("x", -99.5), ("small", 3), ("flag", True)]:
             out, known, computed = less(array, field, limit)
             assert np.array_equal(out, data[field] < limit)
@@ -131,7 +131,7 @@ def test_a_condition_on_a_field_passes_over_blocks(tmp_path):
         assert array.handle.stats()["blocks_decoded"] == before
     with cq.open(path, "r+") as file:
         array = file["t"]
-        assert array.gear == "fetched"
+        assert array.access == "fetched"
         out, known, computed = less(array, "n", 700)
         assert np.array_equal(out, data["n"] < 700)
         assert known > computed

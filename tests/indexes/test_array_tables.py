@@ -119,3 +119,19 @@ def test_what_is_no_table_is_refused():
         cq.as_table(cq.asarray(np.zeros(3, [("n", [("x", "i4")])])))
     with pytest.raises(cq.UnsupportedError, match="column"):
         cq.as_table(cq.zeros(3)).add_column("y", [1, 2, 3])
+
+
+def test_an_array_makes_its_own_index_and_keeps_it(tmp_path):
+    values = np.random.default_rng(3).permutation(50_000)
+    for path in (None, tmp_path / "a.b2nd"):
+        a = cq.asarray(values, path=path)
+        assert a.create_index(kind="full")["rows"] == len(values)
+        with cq.as_table(a) as table:
+            assert table.where("value < 5").will_use_index() == {"value"}
+        a[7] = -1
+        with cq.as_table(a) as table:
+            assert table.where("value < 0").row_numbers().tolist() == [7]
+        with pytest.raises(ValueError, match="there is an index"):
+            a.create_index()
+    with pytest.raises(ValueError, match="one axis of rows"):
+        cq.zeros((2, 2)).create_index()

@@ -102,3 +102,17 @@ def test_extremes_are_those_of_open_rows_too(new, dtype, tmp_path):
         for found, wanted in ((table.min("x"), expected.min()), (table.max("x"), expected.max())):
             np.testing.assert_array_equal(found, wanted)
             assert found.dtype == wanted.dtype
+
+
+@layouts
+def test_an_index_is_extended_while_rows_wait(layout, tmp_path):
+    path = place(tmp_path, layout)
+    make(path, layout)
+    with mock.patch.object(store, "FLUSH_ROWS", 1), cq.open_table(path, mode="r+") as table:
+        table.modify(7, {"x": 777})
+        table.append(data(FEW, seed=1))
+        for index in table.index_store.indexes.values():
+            index.compact()
+        check(table, used=True)
+    with cq.open_table(path) as table:
+        check(table, used=True)

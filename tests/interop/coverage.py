@@ -154,7 +154,7 @@ Coquina reads and writes these formats; [File formats](formats/index.md) describ
 | plain arrays | NPY, NPZ, raw bytes, with `coquina convert`; in Python any NumPy array, also memory-mapped | NPY, raw bytes, with `coquina convert` |
 | Bloscpack | version 3, every checksum, with and without offsets; any dtype except objects, C and F order | the same |
 
-The tables below list the features of Blosc2, Bloscpack and PyTables. Each "yes" names a test that runs the other library beside
+The tables below list the features of Blosc2, Bloscpack and PyTables. Each "yes" names a test that runs the other library and
 coquina (for GROK and OPENHTJ2K: that reads files made by it); each "no" gives the reason. `python -m tests.interop.coverage` generates this
 page, and a test compares the tables with the codecs, filters, modes and libraries that the installed libraries list.
 """

@@ -29,7 +29,7 @@ def path(tmp_path):
 
 def assert_direct(d: cq.hdf5.Dataset, values: np.ndarray) -> None:
     np.testing.assert_array_equal(d[...], values)
-    assert (d.gear, d.info.fallbacks, d.info.boxes_whole) == ("direct", 0, 0)
+    assert (d.access, d.info.fallbacks, d.info.boxes_whole) == ("direct", 0, 0)
 
 
 class TestCasesOfB2h5py:
@@ -185,7 +185,7 @@ class TestOneEndlessAxisThatIsNotTheFirst:
             fast(f["d"])[1:3, 4:7] = -1
             values[1:3, 4:7] = -1
             np.testing.assert_array_equal(f["d"][...], values)
-            np.testing.assert_array_equal(fast(f["d"], gear="whole")[...], values)
+            np.testing.assert_array_equal(fast(f["d"], access="whole")[...], values)
         with cq.open(path) as f:
             assert_direct(f["d"], values)
 
@@ -245,7 +245,7 @@ def test_chunks_at_the_edge_may_be_stored_as_they_are(path, pipeline):
     with cq.open(path, "r+") as f:
         d = f["d"]
         np.testing.assert_array_equal(d[...], DATA)
-        assert d.gear == ("whole" if pipeline != "none" else "fetched")
+        assert d.access == ("whole" if pipeline != "none" else "fetched")
         d[33:, 20:] = -DATA[33:, 20:]
         d[3, 3] = 0
     expected = DATA.copy()
@@ -273,7 +273,7 @@ def test_who_reads_keeps_writers_out(path):
     with h5py.File(path, "w") as f:
         f.create_dataset("d", data=DATA, chunks=(7, 11), **GZIP)
     with cq.open(path) as f:
-        assert f["d"].gear == "direct"
+        assert f["d"].access == "direct"
         with pytest.raises(OSError, match=r"read-only|lock"):
             h5py.File(path, "r+")
         assert_direct(f["d"], DATA)

@@ -73,9 +73,9 @@ def test_every_dataset_has_the_makers_items(made, mode):
                 rows = slice(ours.shape[0] // 3, None, 3)
                 assert_same(ours[rows], theirs[rows], ours.name)
                 assert_same(ours[[-1, 0]], theirs[[-1, 0]], ours.name)
-            gear = ours.gear
+            gear = ours.access
             if ours.layout == "chunked":
-                assert gear == ("direct" if mode == "r" else "fetched"), (ours.name, ours.gear_reason)
+                assert gear == ("direct" if mode == "r" else "fetched"), (ours.name, ours.access_reason)
                 assert ours.info.fallbacks == 0, ours.name
             gears[gear] += 1
             assert_same(ours[...], ours.h5[...], ours.name)
@@ -144,7 +144,7 @@ def test_a_file_laid_out_as_anndata_does(tmp_path):
         expected["layers/counts"] = f["layers/counts"][...]
     with cq.open(tmp_path / "x.h5ad") as f:
         for name, theirs in expected.items():
-            assert f[name].gear == "direct", name
+            assert f[name].access == "direct", name
             assert_same(f[name][...], theirs, name)
         start, stop = f["X/indptr"][[7, 8]]
         row = np.zeros(120, "f4")
@@ -153,7 +153,7 @@ def test_a_file_laid_out_as_anndata_does(tmp_path):
         assert isinstance(f["obs/_index"], h5py.Dataset)
         assert f["obs/_index"].asstr()[3] == "cell 3"
         assert f["X"].attrs["encoding-type"] == "csr_matrix"
-        counts = Counter(d.gear for d in datasets(f))
+        counts = Counter(d.access for d in datasets(f))
         assert counts == {"direct": 7}
 
 
@@ -187,12 +187,12 @@ def test_a_file_laid_out_as_nexus_does(tmp_path):
     with cq.open(tmp_path / "master.h5") as f:
         for part in range(2):
             d = f[f"entry/data_{part}"]
-            assert d.gear == "direct"
+            assert d.access == "direct"
             assert d.path == str(tmp_path / f"data_{part}.h5")
             np.testing.assert_array_equal(d[...], frames[part * 6 : part * 6 + 6])
             np.testing.assert_array_equal(d[[5, 0], 3:50:7], frames[part * 6 :][[5, 0], 3:50:7])
         joined = f["entry/instrument/detector/data"]
-        assert (joined.gear, joined.layout) == ("whole", "virtual")
+        assert (joined.access, joined.layout) == ("whole", "virtual")
         np.testing.assert_array_equal(joined[...], frames)
         np.testing.assert_array_equal(joined[4:8, ::9], frames[4:8, ::9])
         assert f["entry/instrument/detector/count_time"][()] == 0.1

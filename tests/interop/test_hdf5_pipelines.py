@@ -110,11 +110,11 @@ def check(path: Path, mode: str, read: dict[Cell, np.ndarray]) -> None:
             ours = f[cell.name]
             theirs = theirs.view(ours.dtype)  # Enumerations are their integers.
             assert (ours.shape, ours.chunks[: len(cell.shape)]) == (theirs.shape, cell.chunks)
-            assert ours.gear == GEARS[mode], (cell, ours.gear_reason)
+            assert ours.access == GEARS[mode], (cell, ours.access_reason)
             assert_same_array(ours[...], theirs)
             stored, unclear = stored_chunks(ours)
             info = ours.info
-            expected = {"direct": (stored, 0, 0), "fetched": (0, stored, unclear)}[ours.gear]
+            expected = {"direct": (stored, 0, 0), "fetched": (0, stored, unclear)}[ours.access]
             assert (info.chunks_direct, info.chunks_fetched, info.boxes_whole) == expected, cell
             rng = cell.rng(mode)
             for _ in range(3):

@@ -180,7 +180,7 @@ def test_hdf5_chunks_of_images_are_exchanged_with_hdf5plugin(dtype, shape, chunk
     x = image(shape, dtype)
     with cq.open(tmp_path / "ours.h5", "w") as file:
         made = file.create_dataset("x", data=x, chunks=chunks, filter="htj2k")
-        assert made.gear != "whole"
+        assert made.access != "whole"
     with h5py.File(tmp_path / "ours.h5") as file:
         np.testing.assert_array_equal(file["x"][...], x)
     with h5py.File(tmp_path / "theirs.h5", "w") as file:
@@ -188,7 +188,7 @@ def test_hdf5_chunks_of_images_are_exchanged_with_hdf5plugin(dtype, shape, chunk
         (_, _, values, _) = file["x"].id.get_create_plist().get_filter(0)
     with cq.open(tmp_path / "theirs.h5", "a") as file:
         theirs = file["x"]
-        assert theirs.gear != "whole"
+        assert theirs.access != "whole"
         np.testing.assert_array_equal(theirs[...], x)
         theirs[0] = x[-1]
         np.testing.assert_array_equal(theirs[0], x[-1])
@@ -235,7 +235,7 @@ def test_hdf5_images_without_parameters_are_read_by_stream_and_dtype(dtype, shap
     without_parameters(tmp_path / "x.h5", x)
     with cq.open(tmp_path / "x.h5") as file:
         assert file["x"].filters == [(32033, "htj2k", ())]
-        assert file["x"].gear != "whole"
+        assert file["x"].access != "whole"
         np.testing.assert_array_equal(file["x"][...], x)
     assert cq.hdf5.recover(tmp_path / "x.h5", tmp_path / "saved.h5").is_whole
 
@@ -249,5 +249,5 @@ def test_hdf5_images_without_parameters_of_the_other_order_are_left_to_libhdf5(t
     (tmp_path / "x.h5").write_bytes(content.replace(little, bytes([0x10, 1]) + little[2:]))
     with cq.open(tmp_path / "x.h5") as file:
         assert file["x"].dtype == np.dtype(">u2")
-        assert file["x"].gear == "whole"
-        assert "order" in file["x"].gear_reason
+        assert file["x"].access == "whole"
+        assert "order" in file["x"].access_reason

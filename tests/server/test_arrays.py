@@ -1,5 +1,6 @@
 """What the server says of files and arrays is what coquina says of them."""
 
+import csv
 import io
 
 import numpy as np
@@ -8,8 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
+from coquina.server.application import Application
+from coquina.server.encodings import encoded
 from coquina.server.failures import RequestError
+from coquina.server.held_objects import HeldObjects
 from coquina.server.selections import selected, thinned
+from coquina.server.service import Service
+from coquina.server.users import Users
+
+from .asgi_client import Client
+
+
+def served_objects(objects):
+    """The application of a server of arrays in memory."""
+    held = HeldObjects({name: cq.asarray(one) for name, one in objects.items()}, "memory")
+    return Application(Service.of_objects(held, Users()))
 
 
 def test_a_folder_lists_files_that_coquina_opens(client):
@@ -148,6 +162,85 @@ def test_formats_hold_the_same_values(client, grid):
     picture = Image.open(io.BytesIO(ask("png").content))
     assert picture.size == (50, 10)
     assert ask("exe").status == 400
+
+
+OBJECTS = {
+    "int64": np.array([[2**53 + 1, -1], [0, 7]]),
+    "float32": np.array([0.1, np.nan, -np.inf], "f4"),
+    "complex": np.array([1 + 2j, -0.5j]),
+    "text": np.array([["a,b", "ü"], ['"', ""]], object),
+    "bytes": np.array([b"x", b"yz"]),
+    "times": np.array(["2024-01-01T00:00:00", "NaT"], "M8[s]"),
+    "bool": np.array([[True], [False]]),
+    "none": np.zeros((0, 3)),
+    "one": np.float64(2.5),
+    "records": np.array([(1, b"x"), (2, b"y,z")], [("n", "i4"), ("s", "S3")]),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_csv_and_npy_hold_values_of_any_kind(name):
+    values = np.asarray(OBJECTS[name])
+    rows = list(csv.reader(io.StringIO(encoded(values, "csv").content.decode())))
+    wanted = np.atleast_1d(values)
+    assert len(rows) == len(wanted)
+    for row, value in zip(rows, wanted, strict=True):
+        cells = value.tolist() if values.dtype.names else np.atleast_1d(value)
+        texts = [one.decode() if isinstance(one, bytes) else str(one) for one in cells]
+        assert row == texts
+    kept = np.load(io.BytesIO(encoded(values, "npy").content))
+    assert np.array_equal(kept, values, equal_nan=values.dtype.kind in "fcM")
+
+
+def pixels(values, **parameters):
+    """The picture of values as the server draws it."""
+    from PIL import Image
+
+    with Client(served_objects({"x": values}).app) as client:
+        answer = client.get("/slice/", file="x", path="/", format="png", **parameters)
+    assert answer.status == 200, answer.content
+    return np.asarray(Image.open(io.BytesIO(answer.content)))
+
+
+def test_pictures_have_the_colours_and_directions_that_are_asked_for():
+    values = np.array([[0.0, 1, 10], [100, np.nan, 1000]])
+    grey = {"stops": "000000-ffffff"}
+    plain = pixels(values, **grey)
+    assert plain[..., 3].tolist() == [[255] * 3, [255, 0, 255]]
+    assert plain[..., 0].tolist() == [[0, 0, 3], [26, 0, 255]]
+    assert np.array_equal(pixels(values, flip="xy", **grey), plain[::-1, ::-1])
+    assert np.array_equal(pixels(values, turn=1, **grey), plain.swapaxes(0, 1))
+    assert np.array_equal(pixels(values, turn=1, flip="y", **grey), plain.swapaxes(0, 1)[::-1])
+    assert pixels(values, scale="log", **grey)[..., 0].tolist() == [[0, 0, 85], [170, 0, 255]]
+    assert pixels(values, scale="sqrt", max=100, **grey)[..., 0].tolist() == [[0, 26, 81], [255, 0, 255]]
+    symlog = pixels(np.array([[-9.0, 0, 9]]), scale="symlog", **grey)
+    assert symlog[0, :, 0].tolist() == [0, 128, 255]
+    assert np.array_equal(pixels(values, stops="ffffff-000000")[0, :, 0], 255 - plain[0, :, 0])
+    with Client(served_objects({"x": values}).app) as client:
+        for wrong in ({"stops": "0000"}, {"stops": "000000"}, {"scale": "cubic"}, {"part": "half"}):
+            assert client.get("/slice/", file="x", path="/", format="png", **wrong).status == 400
+
+
+def test_pictures_of_complex_values_and_of_colours():
+    values = np.array([[1 + 1j, -2, 3j]])
+    for part, of in (("abs", np.abs), ("phase", np.angle), ("real", np.real), ("imag", np.imag)):
+        assert np.array_equal(pixels(values, part=part), pixels(of(values)))
+    colours = np.linspace(0, 255, 24).astype("u1").reshape(2, 4, 3)
+    assert np.array_equal(pixels(colours), colours)
+    assert np.array_equal(pixels(colours / 255), colours)
+    assert np.array_equal(pixels(colours.astype("f4") * 4), colours)
+
+
+@pytest.mark.parametrize(
+    ("part", "of"), [("abs", np.abs), ("phase", np.angle), ("real", np.real), ("imag", np.imag)]
+)
+def test_histograms_of_complex_values_are_of_a_part(part, of):
+    values = np.exp(1j * np.arange(50.0)) * np.arange(50)
+    with Client(served_objects({"x": values}).app) as client:
+        found = client.get("/histogram/", file="x", path="/", part=part).json()
+    assert np.isclose(found["min"], of(values).min())
+    assert np.isclose(found["std"], of(values).std())
+    assert sum(found["counts"]) == found["count"] == 50
 
 
 @pytest.mark.parametrize("log", [0, 1])

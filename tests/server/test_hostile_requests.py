@@ -1,6 +1,7 @@
 """Requests of people who mean harm: errors, bounded work, and nothing outside of the folder."""
 
 import itertools
+import time
 
 import h5py
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
+import coquina.server.root as root_module
 from coquina.server.failures import RequestError
 from coquina.server.gate import Gate
 from coquina.server.limits import Limits
@@ -190,6 +192,30 @@ def test_large_answers_are_refused_before_anything_is_read(tmp_path):
         assert client.get("/rows/", file="large.h5", path="/t", start=0, stop=10**9).status == 413
 
 
+def test_very_large_files_open_within_a_second(tmp_path):
+    """A table of a billion rows, and arrays of 100 GB without values: by the time of the processor."""
+    with cq.hdf5.File(tmp_path / "large.h5", "w") as file:
+        file.create_table("t", {"n": np.arange(10), "v": np.arange(10.0), "flag": np.arange(10) > 5}).resize(
+            10**9
+        )
+        file.create_dataset("x", (160_000, 160_000), "f4", chunks=(1000, 1000))
+    cq.zeros((160_000, 160_000), "f4", path=tmp_path / "large.b2nd", chunks=(1000, 1000)).close()
+    with Client(served(tmp_path).app) as client:
+        for file, path, asked in (
+            ("large.h5", "/t", {"schema": {}, "rows": {"start": 999_999_900, "stop": 10**9}}),
+            ("large.h5", "/x", {"slice": {"selection": ":512,:512"}, "storage": {}}),
+            ("large.b2nd", "/", {"slice": {"selection": "-512:,-512:"}, "storage": {}}),
+        ):
+            began = time.process_time()
+            for route, more in {"tree": {}, "info": {}, **asked}.items():
+                where = "/" if route == "tree" else path
+                answer = client.get(f"/{route}/", file=file, path=where, **more)
+                assert answer.status == 200, answer.content
+            assert time.process_time() - began < 1, (file, path)
+        last = client.get("/rows/", file="large.h5", path="/t", start=10**9 - 3, stop=10**9).json()
+        assert (last["total"], last["values"]["n"]) == (10**9, [0, 0, 0])
+
+
 def test_text_has_a_limit_of_its_own(tmp_path):
     cq.zeros((1 << 12, 1 << 11), "i1", path=tmp_path / "bytes.b2nd").close()
     with Client(served(tmp_path).app) as client:
@@ -198,6 +224,17 @@ def test_text_has_a_limit_of_its_own(tmp_path):
                 assert client.get(f"/{route}/", file="bytes.b2nd", format=kind).status == status, kind
         ask = {"file": "bytes.b2nd", "expression": "a + 1", "operands": "a:/"}
         assert client.get("/expr/", **ask, format="json").status == 413
+
+
+def test_files_that_the_server_may_not_read_are_forbidden(world, monkeypatch):
+    """As h5grove has it. Tests run as root too, who may read everything."""
+    (world / "root" / "closed.h5").write_bytes(b"")
+    monkeypatch.setattr(root_module.os, "access", lambda path, mode: not path.endswith("closed.h5"))
+    with Client(served(world / "root").app) as client:
+        for route in ("meta", "data", "info", "slice"):
+            answer = client.get(f"/{route}/", file="closed.h5")
+            assert (answer.status, answer.json()["error"]) == (403, "forbidden")
+    (world / "root" / "closed.h5").unlink()
 
 
 def test_damaged_files_are_errors(folder, tmp_path):

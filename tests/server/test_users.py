@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import coquina as cq
+from coquina.server.limits import Limits
 from coquina.server.users import Users
 
 from .asgi_client import Client
@@ -58,6 +59,19 @@ def test_without_a_token_nothing_is_answered(client):
         assert client.get(route, bearer("wrong-token"), file="team/x.b2nd").status == 401
     assert client.ask("POST", "/append/", parameters={"file": "team/x.b2nd"}).status == 401
     assert client.ask("PUT", "/upload/team/y.b2nd").status == 401
+
+
+def test_wrong_tokens_are_refused_whatever_they_are_and_counted(shared):
+    wrong = ["", "reader-", "reader-11", "READER-1", "x" * 10_000, "\xfc", "%00", "' or 1=1"]
+    users, limits = Users.read(str(shared / "tokens")), Limits(rate=1e-9, burst=2 * len(wrong) + 2)
+    with Client(served(shared, users=users, limits=limits).app) as client:
+        for token in wrong:
+            assert client.get("/files/", bearer(token)).status == 401, token
+            assert client.get("/files/", token=token or " ").status == 401, token
+        statuses = [client.get("/files/", bearer("guess")).status for _ in range(5)]
+        # Who guesses is told to wait; others are not.
+        assert statuses == [401, 401, 429, 429, 429]
+        assert client.get("/files/", bearer("reader-1")).status == 200
 
 
 def test_rights_are_those_of_folders_and_all_below(client):

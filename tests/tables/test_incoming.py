@@ -158,12 +158,12 @@ WANTED = (ColumnSpec("a", np.dtype("i4")), ColumnSpec("b", np.dtype("f8")))
         ([(1, 2.0), 5], TypeError, "not int"),
         (pd.DataFrame({"a": [1]}), ValueError, "b missing"),
         (pa.table({"a": [1], "d": [1]}), ValueError, "d unknown"),
-        (5, TypeError, "not int"),
-        ("text", TypeError, "not str"),
+        (5, TypeError, "made of int"),
+        ("text", TypeError, "made of str"),
         (np.zeros(3), TypeError, "records are needed"),
         (np.zeros((2, 2), [("a", "i4")]), TypeError, "records are needed"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), TypeError, "each its own"),
-        (pd.DataFrame([[1, 2]]), TypeError, "have names"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), TypeError, "different texts"),
+        (pd.DataFrame([[1, 2]]), TypeError, "different texts"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(data, kind, sentence):

@@ -163,7 +163,7 @@ def test_copies_take_bounds_and_are_exact_without(place, tmp_path):
     data = columns()
     with make(tmp_path, place, lossy=None) as table, table.copy(tmp_path / f"b{place}", lossy=LOSSY) as loose:
         check_all(data, loose)
-        assert loose.info["columns"]["x"]["lossy"].promised == cq.Lossy(max_error=0.01)
+        assert loose.info["columns"]["x"]["lossy"].error_bound == cq.Lossy(max_error=0.01)
         with loose.copy(tmp_path / f"c{place}") as exact:
             np.testing.assert_array_equal(exact["x"][...], loose["x"][...])
             assert exact.info["columns"]["x"]["lossy"] is None

@@ -61,8 +61,8 @@ class Command:
         """arguments: of the command."""
         words = [sys.executable, "-m", "coquina.cli", "view", *map(str, arguments), "--no-browser"]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        self.url = re.search(r"http://\S+", line).group(0)
+        self.line = self.process.stdout.readline()
+        self.url = re.search(r"http://\S+", self.line).group(0)
 
     def end(self):
         """Kill the process, if it runs, and return its exit code."""
@@ -149,12 +149,21 @@ class Page:
             self.page.get_by_role("link", name=name, exact=True).click()
         return pathlib.Path(download.value.path())
 
+    def link(self, name):
+        """Return what a link that saves gives, without saving it."""
+        answer = self.page.request.get(
+            self.page.get_by_role("link", name=name, exact=True).get_attribute("href")
+        )
+        assert answer.ok, answer.text()
+        return answer.body()
+
     def tab(self, name):
         """Choose a view."""
         self.page.get_by_role("tab", name=name).click()
 
     def picture(self, name):
-        """Keep a picture."""
+        """Keep a picture, once what is beside the drawing is there too."""
+        self.page.wait_for_function("() => !document.querySelector('.card[aria-busy=true]')")
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 

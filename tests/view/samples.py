@@ -1,5 +1,6 @@
 """A folder with a file of each kind, for tests and pictures of the page."""
 
+import blosc2
 import h5py
 import netCDF4
 import numpy as np
@@ -95,6 +96,13 @@ def make_samples(folder):
     make_pytables(folder / "pytables.h5")
     with cq.open(str(folder / "store.b2z"), "w") as store:
         store["day 1/grid"] = field(60, 80)
+    with cq.open(str(folder / "tree.b2d"), "w") as store:
+        store["day 2/grid"] = field(40, 60)
+        store.attrs["station"] = "north"
+    embedded = blosc2.EmbedStore(str(folder / "small.b2e"), mode="w")
+    embedded["/grid"] = field(30, 50)
+    cq.asarray(field(40, 50), path=folder / "frames", chunks=(20, 25), contiguous=False).close()
+    cq.create_table(folder / "rows.b2z", table_columns(300)).close()
     cq.create_table(folder / "trades", table_columns(ROWS), index=["price"]).close()
     cq.pack(field(50, 70), folder / "packed.blp")
     (folder / "below").mkdir()

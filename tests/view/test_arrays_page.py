@@ -1,7 +1,9 @@
 import io
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import coquina as cq
 
@@ -14,26 +16,51 @@ def volume(samples):
         return np.asarray(array)
 
 
+def parameters_of(link):
+    """The parameters of an address; those that are left out are empty."""
+    return {"flip": "", **dict(parse_qsl(urlsplit(link).query))}
+
+
 def is_near(text, value):
     return float(text) == pytest.approx(value, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("file", "path", "lengths"),
-    [
-        ("volume.b2nd", "/", (120, 160)),
-        ("run.h5", "/entry/run 1/detector", (800, 1000)),
-        ("run.h5", "/entry/run 1/mask", (30, 40)),
-        ("climate.nc", "/t2m", (73, 144)),
-        ("store.b2z", "/day 1/grid", (60, 80)),
-        ("packed.blp", "/", (50, 70)),
-        ("below/line.b2nd", "/", (10,)),
-    ],
-)
+#: A file of each kind, an array in it, and the lengths of what is drawn.
+KINDS = [
+    ("volume.b2nd", "/", (120, 160)),
+    ("frames", "/", (40, 50)),
+    ("run.h5", "/entry/run 1/detector", (800, 1000)),
+    ("run.h5", "/entry/run 1/mask", (30, 40)),
+    ("climate.nc", "/t2m", (73, 144)),
+    ("store.b2z", "/day 1/grid", (60, 80)),
+    ("tree.b2d", "/day 2/grid", (40, 60)),
+    ("small.b2e", "/grid", (30, 50)),
+    ("packed.blp", "/", (50, 70)),
+    ("below/line.b2nd", "/", (10,)),
+]
+
+
+@pytest.mark.parametrize(("file", "path", "lengths"), KINDS)
 def test_a_file_of_each_kind_is_drawn(shown, file, path, lengths):
     shown.open(file, path)
     assert shown.drawn() == lengths
     shown.picture(f"drawn-{file.replace('/', '-')}-{path.rpartition('/')[2]}")
+    values = np.load(io.BytesIO(shown.link("NPY")))
+    # The detector is drawn from every third value, and saved with all.
+    assert values.shape == tuple(length * (3 if "detector" in path else 1) for length in lengths)
+    if "detector" in path:
+        return
+    rows = shown.link("CSV").decode().splitlines()
+    if values.dtype != bool:
+        read = np.loadtxt(rows, delimiter=",").astype(values.dtype)
+        assert np.array_equal(read, values, equal_nan=True)
+    assert len(rows) == lengths[0]
+    if len(lengths) == 2:
+        picture = Image.open(io.BytesIO(shown.link("PNG")))
+        assert picture.size == lengths[::-1]
+    # What the arrays' storage is, where they have chunks.
+    shown.tab("storage")
+    shown.page.locator(".chunks canvas, .view.storage").first.wait_for()
 
 
 def test_the_slider_moves_and_statistics_are_those_of_the_shown_part(shown, volume):
@@ -80,7 +107,7 @@ def test_zoom_shows_and_counts_a_part_and_reads_it_finely(shown):
     shown.selection("0:2400,0:3000")
 
 
-def test_colours_and_their_scale(shown):
+def test_colours_and_their_scale(shown, samples):
     shown.open("volume.b2nd").drawn()
     before = shown.page.locator(".vis").screenshot()
     shown.page.get_by_role("combobox", name="Viridis").click()
@@ -90,8 +117,15 @@ def test_colours_and_their_scale(shown):
     shown.page.wait_for_timeout(200)
     assert shown.page.locator(".vis").screenshot() != before
     link = shown.page.get_by_role("link", name="PNG").get_attribute("href")
-    assert "cmap=magma" in link
+    assert {"scale": "symlog", "flip": "", "turn": "0"}.items() <= parameters_of(link).items()
     shown.picture("colours")
+    saved = np.asarray(Image.open(io.BytesIO(shown.link("PNG"))))
+    assert saved.shape == (120, 160, 4)
+    # The first and last colour of Magma, where the least and greatest value are.
+    with cq.open(samples / "volume.b2nd") as array:
+        plane = np.asarray(array[0])
+    for at, colour in ((plane.argmin(), (0, 0, 4)), (plane.argmax(), (252, 253, 191))):
+        assert np.allclose(saved[np.unravel_index(at, plane.shape)][:3], colour, atol=3)
 
 
 def test_packed_values_of_netcdf_are_decoded_and_fill_values_left_out(shown):
@@ -111,6 +145,8 @@ def test_coordinates_label_the_axes(shown):
     shown.open("climate.nc", "/t2m").drawn()
     texts = shown.page.locator(".vis svg text").all_text_contents()
     assert {"lon", "lat", "-50", "50", "300"} <= {text.replace("\u2212", "-") for text in texts}
+    # The south is the first row, and stands below.
+    assert parameters_of(shown.page.get_by_role("link", name="PNG").get_attribute("href"))["flip"] == "y"
 
 
 def test_lines_and_their_log_scale(shown):
@@ -125,9 +161,15 @@ def test_lines_and_their_log_scale(shown):
 
 def test_parts_of_complex_values(shown):
     shown.open("run.h5", "/entry/run 1/spectrum").drawn()
-    for part in ("phase", "real", "imag", "abs"):
+    values = np.exp(1j * np.linspace(0, 20, 64))[:, None] * np.linspace(1, 3, 48)
+    for part, of in (("phase", np.angle), ("real", np.real), ("imag", np.imag), ("abs", np.abs)):
         shown.page.get_by_label("part", exact=True).select_option(part)
         shown.drawn()
+        shown.page.get_by_role("heading", name=f"Shown part: {part}").wait_for()
+        shown.page.wait_for_function("() => !document.querySelector('.card[aria-busy=true]')")
+        assert is_near(shown.numbers()["max"], of(values).max())
+        assert Image.open(io.BytesIO(shown.link("PNG"))).size == (48, 64)
+    assert np.array_equal(np.load(io.BytesIO(shown.link("NPY"))), values)
     shown.picture("complex")
     shown.page.get_by_role("radio", name="matrix").click()
     assert shown.grid()[0][0] == "1+0j"
@@ -137,14 +179,19 @@ def test_three_channels_are_an_image(shown):
     shown.open("run.h5", "/photo")
     assert shown.drawn() == (90, 120, 3)
     shown.picture("image")
+    saved = np.asarray(Image.open(io.BytesIO(shown.link("PNG"))))
+    assert np.array_equal(saved, np.load(io.BytesIO(shown.link("NPY"))))
 
 
 def test_the_matrix_shows_exact_values(shown):
     shown.open("run.h5", "/entry/run 1/counts")
     shown.page.get_by_role("radio", name="matrix").click()
     assert [row[0] for row in shown.grid()] == [str(2**53 - 2 + i) for i in range(12)]
+    assert shown.link("CSV").decode().split() == [str(2**53 - 2 + i) for i in range(12)]
     shown.open("run.h5", "/label")
     assert shown.grid() == [["a text"]]
+    assert shown.link("CSV") == b"a text\n"
+    assert np.load(io.BytesIO(shown.link("NPY"))) == b"a text"
     shown.open("run.h5", "/temperature")
     assert shown.grid() == [["21.5"]]
 

@@ -1,5 +1,6 @@
 """`coquina view` and `cq.view` without a browser, and how the command ends with its last page."""
 
+import os
 import re
 import signal
 import subprocess
@@ -36,6 +37,7 @@ def test_the_command_prints_an_address_that_takes_its_token_only(samples):
     command = Command(samples / "run.h5")
     try:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", command.url)
+        assert command.line.endswith(" (Ctrl-C ends it, or closing its last page)\n")
         assert b'<div id="root">' in get(command.url)
         assert b"beam 4" in get(command.url, "info/?file=run.h5&path=/")
         with pytest.raises(urllib.error.HTTPError, match="401"):
@@ -133,6 +135,49 @@ def test_a_viewer_is_a_frame_in_notebooks_and_ends():
     assert shown.wait(0.01)
     with pytest.raises(urllib.error.URLError):
         get(shown.url)
+
+
+SCRIPT = """
+import numpy as np
+import coquina as cq
+cq.view(np.eye(3), browser=True)
+print("the end")
+"""
+
+
+@pytest.mark.usefixtures("bundle")
+@pytest.mark.parametrize("is_closed", [False, True], ids=["Ctrl-C", "its last page"])
+def test_a_script_waits_for_its_page_and_says_what_ends_it(is_closed):
+    words = [sys.executable, "-c", SCRIPT]
+    environment = {**os.environ, "BROWSER": "true"}
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as script:
+        told = script.stderr.readline()
+        assert re.fullmatch(r"shown at http://\S+ until its last page is closed; Ctrl-C ends it too\n", told)
+        assert script.stdout.readline() == "the end\n"
+        url = re.search(r"http://\S+", told).group(0)
+        get(url, "alive/?page=a", method="POST")
+        with pytest.raises(subprocess.TimeoutExpired):
+            script.wait(0.5)
+        if is_closed:
+            get(url, "closed/?page=a", method="POST")
+        else:
+            script.send_signal(signal.SIGINT)
+        assert script.wait(15) == 0 or not is_closed
+
+
+@pytest.mark.usefixtures("bundle")
+def test_interactive_sessions_and_notebooks_say_what_ends_it(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    with cq.view(np.eye(2), browser=False) as shown:
+        assert f"shown at {shown.url}" in (told := capsys.readouterr().err)
+        assert "viewer.close() ends it" in told
+    monkeypatch.setattr(viewer, "_in_notebook", lambda: True)
+    with cq.view(np.eye(2)) as shown:
+        # The frame is what is shown.
+        assert capsys.readouterr().err == ""
+        assert not shown.wait(0)
 
 
 @pytest.mark.usefixtures("bundle")

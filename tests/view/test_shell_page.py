@@ -4,7 +4,8 @@ def test_the_tree_names_files_and_what_is_in_them(shown):
     tree.wait_for()
     names = tree.locator(".name").all_inner_texts()
     assert names == [
-        "below", "climate.nc", "packed.blp", "pytables.h5", "run.h5", "store.b2z", "trades", "volume.b2nd",
+        "below", "climate.nc", "frames", "packed.blp", "pytables.h5", "rows.b2z", "run.h5", "small.b2e",
+        "store.b2z", "trades", "tree.b2d", "volume.b2nd",
     ]  # fmt: skip
     shown.page.get_by_role("treeitem", name="run.h5").click()
     shown.page.get_by_role("treeitem", name="entry").click()
@@ -52,6 +53,7 @@ def test_keys_in_the_tree_and_between_views(shown):
     assert shown.page.evaluate("document.activeElement.getAttribute('role')") == "tab"
     press("ArrowRight")
     shown.page.get_by_role("tab", name="storage", selected=True).wait_for()
+    # Two keys at once: the second one goes on from where the first one led.
     press("ArrowLeft")
     press("ArrowLeft")
     shown.page.get_by_role("tab", name="attributes", selected=True).wait_for()

@@ -1,3 +1,6 @@
+import csv
+import io
+
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -28,6 +31,7 @@ def count(shown, text):
     [
         ("trades", "/", ["0", "", "1098", "n0", "2024-01-01T00:00:00", "true"]),
         ("run.h5", "/events", ["0", "", "4868", "n0", "2024-01-01T00:00:00", "true"]),
+        ("rows.b2z", "/", ["0", "", "1464", "n0", "2024-01-01T00:00:00", "true"]),
         ("pytables.h5", "/readings", ["0", "1000", "north"]),
     ],
 )
@@ -36,6 +40,12 @@ def test_tables_of_each_kind_are_shown(shown, file, path, first):
     row = shown.grid()[0]
     assert [row[0], *row[3:]] == [first[0], *first[3:]]
     shown.picture(f"table-{file}")
+    count = int(shown.page.get_by_role("grid").get_attribute("aria-rowcount")) - 1
+    saved = pyarrow.parquet.read_table(io.BytesIO(shown.link("Parquet")))
+    lines = list(csv.reader(shown.link("CSV").decode().splitlines()))
+    assert saved.num_rows == len(lines) - 1 == count
+    assert lines[0] == saved.column_names
+    assert [int(line[0]) for line in lines[1:]] == saved[0].to_pylist()
 
 
 def test_only_visible_rows_are_asked(shown, columns):

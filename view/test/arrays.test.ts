@@ -1,5 +1,7 @@
+import { ScaleType } from "@h5web/lib";
 import { describe, expect, it } from "vitest";
 import { envelope } from "../src/arrays/envelope";
+import { hexOf, pictureOf } from "../src/arrays/picture";
 import { scaleOf, toAxis, toIndex } from "../src/arrays/plane";
 import { clipped, countOf, drawingsOf, firstRange, isTurned, rolesOf, selectionOf, strided, withRole } from "../src/arrays/selection";
 import { codeOf, decode, partOf } from "../src/arrays/values";
@@ -82,5 +84,23 @@ describe("axes", () => {
     expect([toAxis(even, 2), toIndex(even, 88), even.isIndex]).toEqual([88, 2, false]);
     expect(scaleOf("depth", [0, 1, 10, 100]).isIndex).toBe(true);
     expect(scaleOf("x", [NaN, 1]).isIndex).toBe(true);
+  });
+});
+
+describe("saved pictures", () => {
+  const colours = { map: "Greys" as const, isInverted: false, scale: ScaleType.SymLog as const, domain: [null, 5] as [null, number] };
+
+  it("have the colours, the scale and the ends that are shown", () => {
+    const plain = pictureOf(colours, "heat map");
+    expect([plain.scale, plain.min, plain.max]).toEqual(["symlog", null, 5]);
+    const stops = String(plain.stops).split("-");
+    expect([stops.length, stops[0], stops[32]]).toEqual([33, "000000", "ffffff"]);
+    const inverted = pictureOf({ ...colours, isInverted: true, scale: ScaleType.Linear as const }, "heat map");
+    expect([inverted.scale, inverted.stops]).toEqual([null, stops.reverse().join("-")]);
+    expect(pictureOf(colours, "image")).toEqual({});
+  });
+
+  it("take colours as CSS has them", () => {
+    expect(["rgb(0, 10, 255)", "#0a0bff", "rgb(1.6, 0, 15.4)"].map(hexOf)).toEqual(["000aff", "0a0bff", "02000f"]);
   });
 });

@@ -9,7 +9,7 @@ use coquina_plugin::{Block, Codec};
 use crate::image::{Geometry, Order, join, sample_bytes};
 use crate::options::{self, Options, Target};
 use crate::stream::Head;
-use crate::{ht, openjpeg, quality};
+use crate::{ht, openjpeg, planes, quality};
 
 /// The least and the largest ratio that is tried for a PSNR.
 const RATIO_MIN: f64 = 1.02;
@@ -93,12 +93,14 @@ fn decode(input: &[u8], sample_bytes: usize, order: Order, out: &mut [u8]) -> Re
     let head = Head::read(input)?;
     head.check(out.len() / sample_bytes, sample_bytes)?;
     let is_signed = head.components.first().is_some_and(|component| component.is_signed);
-    join(&planes(&head)?, sample_bytes, is_signed, order, out);
+    let found = planes_of(&head)?;
+    join(&found, sample_bytes, is_signed, order, out);
+    found.into_iter().for_each(planes::keep);
     Ok(())
 }
 
 /// The planes of a code-stream whose head has been checked.
-fn planes(head: &Head<'_>) -> Result<Vec<Vec<i32>>, String> {
+fn planes_of(head: &Head<'_>) -> Result<Vec<Vec<i32>>, String> {
     if head.is_high_throughput()
         && let Some(planes) = ht::decode(head)?
     {
@@ -110,7 +112,7 @@ fn planes(head: &Head<'_>) -> Result<Vec<Vec<i32>>, String> {
 
 /// How good a code-stream of these planes is.
 fn measured(geometry: &Geometry, wanted: &[Vec<i32>], stream: &[u8]) -> Result<f64, String> {
-    Ok(quality::psnr(geometry, wanted, &planes(&Head::read(stream)?)?))
+    Ok(quality::psnr(geometry, wanted, &planes_of(&Head::read(stream)?)?))
 }
 
 /// JPEG 2000 by OpenJPEG, which finds a PSNR by itself unless that is low.

@@ -7,6 +7,8 @@
 
 use coquina_plugin::Block;
 
+use crate::level::widest;
+
 /// The most components of a pixel: grey, grey and alpha, colours, colours and alpha.
 const COMPONENTS_MAX: u32 = 4;
 /// The longest side of an image that is written.
@@ -131,12 +133,28 @@ pub(crate) fn join(planes: &[Vec<i32>], sample_bytes: usize, is_signed: bool, or
             Order::Planes => (component * plane_bytes, sample_bytes),
         };
         let room = out.get_mut(from..).unwrap_or_default();
+        if sample_bytes == 2 && step == 2 {
+            widest(
+                #[inline(always)]
+                || put_words(room, plane, least, greatest),
+            );
+            continue;
+        }
         let samples = plane.iter().map(|sample| sample.clamp(&least, &greatest).to_le_bytes());
         match sample_bytes {
             1 => room.iter_mut().step_by(step).zip(samples).for_each(|(out, [byte, ..])| *out = byte),
             2 => room.chunks_mut(step).zip(samples).for_each(|(out, [low, high, ..])| put(out, [low, high])),
             _ => room.chunks_mut(step).zip(samples).for_each(|(out, bytes)| put(out, bytes)),
         }
+    }
+}
+
+/// Puts samples of two bytes beside each other.
+#[inline(always)]
+fn put_words(out: &mut [u8], plane: &[i32], least: i32, greatest: i32) {
+    for (out, sample) in out.as_chunks_mut().0.iter_mut().zip(plane) {
+        let [low, high, ..] = (*sample).clamp(least, greatest).to_le_bytes();
+        *out = [low, high];
     }
 }
 

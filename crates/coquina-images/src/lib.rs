@@ -8,8 +8,10 @@
 mod codecs;
 mod ht;
 mod image;
+mod level;
 mod openjpeg;
 mod options;
+mod planes;
 mod quality;
 mod stream;
 

@@ -87,6 +87,10 @@ fn limits(max_bytes: Option<i64>) -> Result<Limits, Raised> {
 ///
 /// Raises CorruptError (or its child TruncatedError) for damaged bytes, UnsupportedError for what this build
 /// cannot read. Memory: the result and a few blocks a thread.
+///
+/// >>> import coquina as cq
+/// >>> cq.decompress(cq.compress(b"abc" * 100))[:6]
+/// b'abcabc'
 #[pyfunction]
 #[pyo3(signature = (chunk, /, *, max_bytes=None, threads=None, progress=None))]
 fn decompress<'py>(
@@ -112,6 +116,11 @@ fn decompress<'py>(
 /// out: any contiguous writable buffer of at least as many bytes as the chunk decodes to; it must not overlap the
 ///     chunk. If an error is raised its content is undefined.
 /// threads, progress: see `compress`. Raises ValueError for a buffer too short, else as `decompress`.
+///
+/// >>> import coquina as cq
+/// >>> out = bytearray(300)
+/// >>> cq.decompress_into(cq.compress(b"abc" * 100), out)
+/// 300
 #[pyfunction]
 #[pyo3(signature = (chunk, out, /, *, threads=None, progress=None))]
 fn decompress_into(
@@ -140,6 +149,10 @@ fn decompress_into(
 ///
 /// Items are counted in the chunk's typesize. Raises IndexError if the chunk does not have them, else as
 /// `decompress`.
+///
+/// >>> import coquina as cq
+/// >>> cq.decompress_items(cq.compress(b"abcdef" * 100, typesize=1), 2, 5)
+/// b'cde'
 #[pyfunction]
 #[pyo3(signature = (chunk, start, stop, /, *, max_bytes=None, threads=None))]
 fn decompress_items<'py>(
@@ -202,6 +215,10 @@ fn kind_name(kind: Kind) -> &'static str {
 }
 
 /// Return the codecs that can be written, and their ids.
+///
+/// >>> import coquina as cq
+/// >>> cq.codecs()["zstd"]
+/// 5
 #[pyfunction]
 fn codecs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let table = PyDict::new(py);
@@ -212,6 +229,10 @@ fn codecs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// Return the filters that can be written, and their ids.
+///
+/// >>> import coquina as cq
+/// >>> cq.filters()["shuffle"]
+/// 1
 #[pyfunction]
 fn filters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let table = PyDict::new(py);
@@ -226,12 +247,21 @@ fn filters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 ///
 /// That is the CPUs which affinity and cgroup leave to this process, unless the environment variable
 /// COQUINA_NUM_THREADS or `set_num_threads` says otherwise.
+///
+/// >>> import coquina as cq
+/// >>> cq.num_threads() >= 1
+/// True
 #[pyfunction]
 fn num_threads() -> usize {
     coquina::num_threads()
 }
 
 /// Set how many threads (1 to 1024) calls use unless they say otherwise; return the number that was in force.
+///
+/// >>> import coquina as cq
+/// >>> before = cq.set_num_threads(2)
+/// >>> cq.set_num_threads(before)
+/// 2
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
 fn set_num_threads(threads: i64) -> Result<usize, Raised> {

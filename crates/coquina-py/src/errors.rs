@@ -5,16 +5,36 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyIndexError, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(coquina, CoquinaError, PyException, "Base of the exceptions that only coquina raises.");
-create_exception!(coquina, CorruptError, CoquinaError, "The bytes contradict their format, or are damaged.");
-create_exception!(coquina, TruncatedError, CorruptError, "The bytes end before what they announce.");
+create_exception!(
+    coquina,
+    CoquinaError,
+    PyException,
+    "Base of the exceptions that only coquina raises.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(b\"ab\")\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nTruncatedError\n"
+);
+create_exception!(
+    coquina,
+    CorruptError,
+    CoquinaError,
+    "The bytes contradict their format, or are damaged.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(b\"\\xff\" * 40)\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nCorruptError\n"
+);
+create_exception!(
+    coquina,
+    TruncatedError,
+    CorruptError,
+    "The bytes end before what they announce.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(cq.compress(bytes(range(99)))[:40])\n... except cq.CorruptError as error:\n...     print(type(error).__name__)\nTruncatedError\n"
+);
 create_exception!(
     coquina,
     UnsupportedError,
     CoquinaError,
-    "Well formed, but this build lacks what it needs."
+    "Well formed, but this build lacks what it needs.\n\n>>> import coquina as cq\n>>> try:\n...     cq.hdf5.File.in_memory().create_dataset('x', data=[1]).compact()\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nUnsupportedError\n"
 );
-create_exception!(coquina, LimitError, CoquinaError, "More bytes than the format or a given limit allows.");
+create_exception!(
+    coquina,
+    LimitError,
+    CoquinaError,
+    "More bytes than the format or a given limit allows.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(cq.compress(bytes(1000)), max_bytes=10)\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nLimitError\n"
+);
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

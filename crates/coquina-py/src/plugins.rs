@@ -61,6 +61,8 @@ fn raised(error: PyErr) -> Error {
 /// meta: the parameter byte, 0 to 255, which is stored with each chunk.
 /// level: 1 to 9 where a codec encodes, else 0.
 /// options: what the writer gave beyond the parameter, as JSON text; "" for none, and where something is decoded.
+///
+/// Functions of `register_codec` and `register_filter` get one; none is made otherwise.
 #[pyclass(frozen, get_all, module = "coquina")]
 struct BlockInfo {
     nbytes: usize,

@@ -144,7 +144,7 @@ def _recipe_of_dataset(dataset: Dataset) -> DatasetRecipe | None:
     """Return how chunks are encoded; None where libhdf5 must do it, and where the dataset keeps a bound."""
     can_encode = {code for code, _, _, can in _core.hdf5_filters() if can}
     has_axes_of_items = len(inside(dataset).shape) != dataset.ndim
-    if dataset.layout != "chunked" or dataset.gear == "whole" or has_axes_of_items:
+    if dataset.layout != "chunked" or dataset.access == "whole" or has_axes_of_items:
         return None
     if dataset.lossy is not None:
         return None

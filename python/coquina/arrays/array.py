@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from coquina.arrays import opening
     from coquina.lossy import LossyInfo
     from coquina.storage_options import StorageOptions
+    from coquina.tables import array_layout
     from coquina.tuning_options import TuningInfo
 else:
-    opening = Provider("opening")
+    opening, array_layout = map(Provider, ("opening", "array_tables"))
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
@@ -59,6 +60,17 @@ class Array(Operators, _core.ArrayBase):
     chunk, the unit that is stored, and of a block, the unit that is decoded.
 
     Handles may be shared by threads. A write is one commit: readers see all of it or nothing.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> a = cq.asarray(np.arange(12).reshape(3, 4), chunks=(2, 4))
+    >>> a.shape, a.dtype, a.chunks
+    ((3, 4), dtype('int64'), (2, 4))
+    >>> a[1:, ::-2]
+    array([[ 7,  5],
+           [11,  9]])
+    >>> (a * 2).sum(axis=0)
+    array([24, 30, 36, 42])
     """
 
     __slots__ = ("__weakref__", "_changes")
@@ -123,6 +135,11 @@ class Array(Operators, _core.ArrayBase):
         """Return how many chunks are encoded how, as in {"lz4 + bitshuffle": 12, "special": 1}.
 
         Special chunks are of one value, and have no bytes of their own. The headers of all chunks are read.
+
+        >>> import coquina as cq
+        >>> a = cq.arange(10, dtype="i4")
+        >>> a.encodings()
+        {'zstd + shuffle': 1}
         """
         return self.handle.encodings()
 
@@ -175,17 +192,42 @@ class Array(Operators, _core.ArrayBase):
         self.assign(lower, key, value)
 
     def assign(self, resolve: Callable[[Any, tuple[int, ...]], Selection], key: Any, value: Any) -> None:
-        """Write `value` to the items of a key as NumPy does; `resolve` says what it means in a shape."""
+        """Write `value` to the items of a key as NumPy does; `resolve` says what it means in a shape.
+
+        >>> import coquina as cq
+        >>> from coquina.indexing import lower
+        >>> a = cq.zeros(3)
+        >>> a.assign(lower, 1, 7.0)
+        >>> a[:]
+        array([0., 7., 0.])
+        """
         writes.assign(self, resolve, key, value)
 
     def set_selection(
         self, selection: Selection, values: npt.NDArray[Any], shape: tuple[int, ...] | None = None
     ) -> bool:
-        """Write values, or one item, to a lowered key; False, and nothing, if the shape is not `shape`."""
+        """Write values, or one item, to a lowered key; False, and nothing, if the shape is not `shape`.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> from coquina.indexing import lower
+        >>> a = cq.zeros(4)
+        >>> a.set_selection(lower(np.s_[1:3], a.shape), np.array([5.0, 6.0]))
+        True
+        >>> a[:]
+        array([0., 5., 6., 0.])
+        """
         return writes.put(self, selection, values, shape)
 
     def write_selection(self, *arguments: Any, **options: Any) -> bool:
-        """Write values to the items of a selection, or to bytes of them; what assignments come to."""
+        """Write values to the items of a selection, or to bytes of them; what assignments come to.
+
+        >>> import coquina as cq
+        >>> a = cq.zeros(4)
+        >>> a[1:3] = 7
+        >>> a[:]
+        array([0., 7., 7., 0.])
+        """
         try:
             return super().write_selection(*arguments, **options)
         finally:
@@ -217,18 +259,66 @@ class Array(Operators, _core.ArrayBase):
         return self._changes
 
     def get_selection(self, selection: Selection) -> npt.NDArray[Any]:
-        """Return the items of a lowered key, in its shape."""
+        """Return the items of a lowered key, in its shape.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> from coquina.indexing import lower
+        >>> a = cq.arange(10)
+        >>> a.get_selection(lower(np.s_[2:8:3], a.shape))
+        array([2, 5])
+        """
         check_memory(selection.size * self.typesize, "the selection")
         out: npt.NDArray[Any] = np.empty(selection.raw_shape, self.dtype)
         if out.size:
             self.read_selection(list(selection.axes), selection.points, selection.points_at, out)
         return out.reshape(selection.shape)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the fields of records, for interpreters that complete `array["`."""
+        return list(self.dtype.names or ())
+
     def view(self, key: Any) -> View:
-        """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field."""
+        """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> a = cq.arange(10)
+        >>> v = a.view(np.s_[2:8:2])
+        >>> v.shape, v[1]
+        ((3,), np.int64(4))
+        """
         if isinstance(key, str) and self.dtype.names is not None:
             return self.fields[key]
         return view_of(self, key)
+
+    def create_index(
+        self,
+        column: str | None = None,
+        *,
+        kind: Literal["full", "partial", "light", "zones"] = "full",
+        memory_limit: int = 1 << 30,
+        name: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> dict[str, Any]:
+        """Make an index of a 1-d array, which conditions on `as_table(a)` use, and return how it is.
+
+        column: a field of an array of records, or an expression of its fields; None for the items.
+        kind, memory_limit, name, progress: see `Table.create_index`.
+
+        It stands beside the array: in its HDF5 file, in a directory `<file>.index` beside a frame, in memory
+        for one in memory. Raises ValueError for another number of axes, for an array that is open for
+        reading, and for an index that there is.
+
+        >>> import coquina as cq
+        >>> a = cq.asarray([3, 1, 4, 1, 5, 9, 2, 6])
+        >>> a.create_index()["kind"]
+        'full'
+        >>> cq.as_table(a).where("value > 4").row_numbers()
+        array([4, 5, 7])
+        """
+        options = {"kind": kind, "memory_limit": memory_limit, "name": name, "progress": progress}
+        return array_layout.create_index(self, column, **options)
 
     @property
     def oindex(self) -> Indexer:
@@ -241,7 +331,14 @@ class Array(Operators, _core.ArrayBase):
         return Indexer(self, lower_vector)
 
     def blocks_touched(self, key: Any) -> int:
-        """Return how many blocks `a[key]` reads (whether they are cached or not)."""
+        """Return how many blocks `a[key]` reads (whether they are cached or not).
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> a = cq.zeros((100, 100), chunks=(50, 50), blocks=(10, 50))
+        >>> a.blocks_touched(np.s_[0])
+        2
+        """
         if self.dtype.names is not None and field_names(key) is not None:
             key = ...
         selection = lower(key, self.shape)
@@ -250,7 +347,13 @@ class Array(Operators, _core.ArrayBase):
         return self.blocks_of_selection(list(selection.axes), selection.points, selection.points_at)
 
     def iterchunks(self) -> Iterator[tuple[tuple[slice, ...], npt.NDArray[Any]]]:
-        """Iterate over the chunks in C order: pairs of a region (a tuple of slices) and its items."""
+        """Iterate over the chunks in C order: pairs of a region (a tuple of slices) and its items.
+
+        >>> import coquina as cq
+        >>> a = cq.arange(5, chunks=4)
+        >>> [items.tolist() for region, items in a.iterchunks()]
+        [[0, 1, 2, 3], [4]]
+        """
         for region in chunk_regions(self.shape, self.chunks):
             yield region, self[region]
 
@@ -258,6 +361,14 @@ class Array(Operators, _core.ArrayBase):
         """Give the array another shape, in one commit. New items are zeros; the number of axes stays.
 
         Raises ValueError for another number of axes, LimitError for more than can be counted.
+
+        >>> import coquina as cq
+        >>> a = cq.asarray([[1, 2], [3, 4]])
+        >>> a.resize((3, 2))
+        >>> a[:]
+        array([[1, 2],
+               [3, 4],
+               [0, 0]])
         """
         new = (shape,) if isinstance(shape, int) else tuple(shape)
         if len(new) != self.ndim or any(length < 0 for length in new):
@@ -269,6 +380,12 @@ class Array(Operators, _core.ArrayBase):
 
         y: as many axes as the array, and all lengths but that of `axis` equal; its items must be castable by
         the rule "same_kind". Raises ValueError or TypeError for one that does not fit, IndexError for `axis`.
+
+        >>> import coquina as cq
+        >>> a = cq.asarray([[1, 2], [3, 4]])
+        >>> a.append([[5, 6]])
+        >>> a.shape
+        (3, 2)
         """
         values: npt.NDArray[Any] = np.asarray(y)
         if not -self.ndim <= axis < self.ndim:
@@ -278,15 +395,27 @@ class Array(Operators, _core.ArrayBase):
         if values.ndim == self.ndim:
             wanted[axis] = values.shape[axis]
         if values.shape != tuple(wanted):
-            raise ValueError(f"append: shape {values.shape} to {self.shape} along axis {axis}")
+            what = f"append: shape {values.shape} does not fit {self.shape} along axis {axis}"
+            if values.ndim == self.ndim - 1:
+                what += "; a single item needs that axis too: y[np.newaxis]"
+            raise ValueError(what)
         if values.size and not np.can_cast(values.dtype, self.dtype, "same_kind"):
-            raise TypeError(f"append: items of {values.dtype} to an array of {self.dtype}")
+            raise TypeError(f"append: cannot cast {values.dtype} to {self.dtype} safely; use y.astype(...)")
         values = np.asarray(values, self.dtype, order="C")
         self.append_items(axis, values.shape[axis], values, threads)
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
-        """Make all changes within one commit: `with a.transaction(): ...`. An exception undoes them all."""
+        """Make all changes within one commit: `with a.transaction(): ...`. An exception undoes them all.
+
+        >>> import coquina as cq
+        >>> a = cq.zeros(4)
+        >>> with a.transaction():
+        ...     a[0] = 1
+        ...     a[3] = 2
+        >>> a[:]
+        array([1., 0., 0., 2.])
+        """
         self.handle.begin()
         try:
             yield self
@@ -300,37 +429,90 @@ class Array(Operators, _core.ArrayBase):
             self._wrote()
 
     def compact(self) -> None:
-        """Give back the space that old versions of chunks take in the file (`info.dead_bytes`)."""
+        """Give back the space that old versions of chunks take in the file (`info.dead_bytes`).
+
+        >>> import coquina as cq
+        >>> a = cq.zeros(3, path="a.b2nd", overwrite=True)
+        >>> a.compact()
+        >>> a.info.dead_bytes
+        0
+        """
         self.handle.compact()
         self._wrote()
 
     def refresh(self) -> bool:
-        """Go to the newest commit of whoever writes the file; return whether there was one."""
+        """Go to the newest commit of whoever writes the file; return whether there was one.
+
+        >>> import coquina as cq
+        >>> a = cq.zeros(3, path="a.b2nd", overwrite=True)
+        >>> with cq.open("a.b2nd") as reader:
+        ...     a.append([1.0])
+        ...     changed = reader.refresh()
+        ...     print(reader.shape)
+        (4,)
+        """
         is_newer = self.handle.refresh()
         if is_newer:
             self._wrote()
         return is_newer
 
     def close(self) -> None:
-        """Let go of the file. Reading and writing fail from then on."""
+        """Let go of the file. Reading and writing fail from then on.
+
+        >>> import coquina as cq
+        >>> a = cq.zeros(3, path="a.b2nd", overwrite=True)
+        >>> a.close()
+        >>> a
+        <Array, closed>
+        """
         self.handle.close()
 
     def verify(self, *, threads: int | None = None) -> list[Damage]:
-        """Read and check every chunk, and its checksum; return those that are damaged, with their regions."""
+        """Read and check every chunk, and its checksum; return those that are damaged, with their regions.
+
+        >>> import coquina as cq
+        >>> a = cq.arange(3, path="a.b2nd", overwrite=True)
+        >>> a.verify()
+        []
+        """
         return [Damage.of(*damage) for damage in self.handle.verify(threads=threads)]
 
     def repair(self, path: Path, *, overwrite: bool = False, threads: int | None = None) -> list[Damage]:
-        """Write what is good to a new file and return what is not, which is NaN there, or zeros."""
+        """Write what is good to a new file and return what is not, which is NaN there, or zeros.
+
+        path: of the new file. overwrite: replace one that is there. threads: how many work; all by default.
+
+        Returns a list of `Damage`, one for each chunk that does not decode. Raises FileExistsError, OSError.
+
+        >>> import coquina as cq
+        >>> a = cq.arange(3, path="a.b2nd", overwrite=True)
+        >>> a.repair("good.b2nd", overwrite=True)
+        []
+        """
         nans = self.dtype in ("<f4", "<f8")
         lost = self.handle.repair(path, overwrite=overwrite, nans=nans, threads=threads)
         return [Damage.of(*damage) for damage in lost]
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the array to a new file, chunks as they are stored. It appears when it is complete."""
+        """Write the array to a new file, chunks as they are stored. It appears when it is complete.
+
+        path: of the new file. overwrite: replace one that is there; else that raises FileExistsError.
+
+        >>> import coquina as cq
+        >>> cq.arange(3).save("a.b2nd", overwrite=True)
+        >>> cq.open("a.b2nd")[:]
+        array([0, 1, 2])
+        """
         self.handle.save(new_path(path), overwrite=overwrite)
 
     def to_bytes(self) -> bytes:
-        """Return the array as the bytes of a file, its chunks as they are stored."""
+        """Return the array as the bytes of a file, its chunks as they are stored.
+
+        >>> import coquina as cq
+        >>> data = cq.arange(1000).to_bytes()
+        >>> cq.from_bytes(data)[-2:]
+        array([998, 999])
+        """
         return self.handle.to_bytes()
 
     def copy(
@@ -348,6 +530,13 @@ class Array(Operators, _core.ArrayBase):
             unless its codec or filters lose something themselves. Chunks of a codec with a parameter, which
             may do that, are taken over as they are stored, if the options do not ask for others. attrs are
             copied too. Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
+
+        path: the file to write; in memory if None. threads: how many work; all by default.
+
+        >>> import coquina as cq
+        >>> a = cq.arange(10, codec="lz4")
+        >>> a.copy(codec="zstd", level=9).info.codec
+        'zstd'
         """
         if not is_cut(storage):
             storage = cast("StorageOptions", {**storage, "chunks": self.chunks, "blocks": self.blocks})

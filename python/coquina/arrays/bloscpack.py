@@ -68,6 +68,12 @@ def pack(
     progress: called with the bytes done so far, some 20 times a second and at the end.
 
     Raises ValueError for options out of range, OSError. Memory: a few chunks beyond `x`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> size = cq.pack(np.arange(1000), "x.blp", codec="zstd")
+    >>> cq.unpack("x.blp")[-2:]
+    array([998, 999])
     """
     encoding = encoding_of(pack, storage, base=PACKS)
     data, metadata, item_bytes = _describe(x, metadata)
@@ -100,7 +106,16 @@ def dumps(
     threads: int | None = None,
     **storage: Unpack[CodecOptions],
 ) -> bytes:
-    """Return what `pack` would write to a file; see there for the options."""
+    """Return what `pack` would write to a file; see there for the options.
+
+    x, typesize, chunk_size, checksum, offsets, threads, and the codec's options: see `pack`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> data = cq.dumps(np.arange(3))
+    >>> cq.loads(data)
+    array([0, 1, 2])
+    """
     encoding = encoding_of(dumps, storage, base=PACKS)
     data, metadata, item_bytes = _describe(x, None)
     return cast(
@@ -129,13 +144,27 @@ def unpack(
 
     source: a path, or a file object opened for reading in binary mode that can seek.
     Raises CorruptError (or its child TruncatedError) for a damaged file, UnsupportedError, OSError.
+
+    threads: how many work; all by default. progress: called with the bytes done so far.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> size = cq.pack(np.arange(1000), "x.blp")
+    >>> cq.unpack("x.blp")[-2:]
+    array([998, 999])
     """
     return open(source).read(threads=threads, progress=progress)
 
 
 @names_keywords
 def loads(packed: Buffer, *, threads: int | None = None) -> npt.NDArray[Any] | bytes:
-    """Return what `dumps` packed, or what the bytes of any Bloscpack file hold."""
+    """Return what `dumps` packed, or what the bytes of any Bloscpack file hold.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.loads(cq.dumps(np.arange(3)))
+    array([0, 1, 2])
+    """
     return PackFile(_core.PackReader(packed)).read(threads=threads)
 
 
@@ -158,6 +187,13 @@ def append(
     when it is complete, so the old one survives a kill or a full disk. Full chunks are copied, not decoded.
 
     Raises ValueError for an array that does not fit, CorruptError for a damaged file, OSError.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> size = cq.pack(np.arange(3), "x.blp")
+    >>> size = cq.append("x.blp", np.arange(2))
+    >>> cq.unpack("x.blp")
+    array([0, 1, 2, 0, 1])
     """
     encoding = encoding_of(append, storage, base=PACKS)
     array = open(path).array
@@ -193,6 +229,13 @@ class PackFile:
 
     array: dtype, shape and order of the array in the file; None if it holds plain bytes.
     metadata: what the file says about its content (parsed JSON), or None.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> size = cq.pack(np.arange(1000), "x.blp")
+    >>> packed = cq.open("x.blp")
+    >>> packed.shape, packed[8:10]
+    ((1000,), array([8, 9]))
     """
 
     def __init__(self, reader: _core.PackReader) -> None:
@@ -229,7 +272,14 @@ class PackFile:
         return self.array and self.array.shape
 
     def info(self) -> dict[str, Any]:
-        """Return how the file is stored, as plain values."""
+        """Return how the file is stored, as plain values.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> size = cq.pack(np.arange(1000), "x.blp")
+        >>> cq.open("x.blp").info()["nbytes"]
+        8000
+        """
         reader, array = self._reader, self.array
         return {
             "nbytes": reader.nbytes,
@@ -248,13 +298,29 @@ class PackFile:
         }
 
     def offsets(self) -> list[int]:
-        """Return where each chunk stands in the file."""
+        """Return where each chunk stands in the file.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> size = cq.pack(np.arange(1000), "x.blp")
+        >>> len(cq.open("x.blp").offsets())
+        1
+        """
         return self._reader.offsets
 
     def read(
         self, *, threads: int | None = None, progress: Callable[[int], object] | None = None
     ) -> npt.NDArray[Any] | bytes:
-        """Return all of it: the array, or the bytes. Memory: the result and a few chunks."""
+        """Return all of it: the array, or the bytes. Memory: the result and a few chunks.
+
+        threads: how many work; all by default. progress: called with the bytes done so far. Raises
+            CorruptError.
+
+        >>> import coquina as cq
+        >>> size = cq.pack(b"0123456789", "x.blp")
+        >>> cq.open("x.blp").read()
+        b'0123456789'
+        """
         if self.array is None:
             return self._reader.read(0, self.nbytes, threads=threads, progress=progress)
         data = np.empty(self.nbytes, np.uint8)
@@ -271,7 +337,18 @@ class PackFile:
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> None:
-        """Write `header` and the unpacked bytes to a file, with a few chunks in memory."""
+        """Write `header` and the unpacked bytes to a file, with a few chunks in memory.
+
+        path: of the new file. header: bytes to begin with, such as those of an `.npy` file. overwrite:
+            replace one
+            that is there; else that raises FileExistsError. threads: how many work. progress: called with the
+            bytes
+            done so far.
+
+        >>> import coquina as cq
+        >>> size = cq.pack(b"0123456789", "x.blp")
+        >>> cq.open("x.blp").save("x.bin")
+        """
         self._reader.write_to(path, header, overwrite=overwrite, threads=threads, progress=progress)
 
     def __len__(self) -> int:

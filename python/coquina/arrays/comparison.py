@@ -41,6 +41,12 @@ class Quality:
     ssim: mean structural similarity of the images that the last two axes are; None if they have fewer than
         7 items along one of these, or if items are complex. NaN where an image has items that are not finite.
     data_range: the peak: what was given, or the distance of the least and the greatest item of the original.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> found = cq.quality(np.array([1.0, 2.0]), np.array([1.0, 2.5]))
+    >>> found.max_error, found.mean_error
+    (0.5, 0.25)
     """
 
     max_error: float
@@ -62,6 +68,13 @@ def quality(x: Any, y: Any, /, *, data_range: float | None = None) -> Quality:
     sample covariance, K1 = 0.01 and K2 = 0.03; of several images it is the mean. Computed in float64 (complex
     in complex128). Memory: some 100 MiB. Raises ValueError for shapes that differ, TypeError for items that
     are no numbers.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> x = np.linspace(0, 1, 1000)
+    >>> a = cq.asarray(x, lossy={"max_error": 1e-3})
+    >>> cq.quality(x, a).max_error <= 1e-3
+    True
     """
     first, second = source_of(x), source_of(y)
     if tuple(first.shape) != tuple(second.shape):

@@ -35,7 +35,13 @@ def zeros(
     path: Path | None = None,
     **storage: Unpack[StorageOptions],
 ) -> Array:
-    """Return a new array of zeros. See `asarray` for the options."""
+    """Return a new array of zeros. See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> a = cq.zeros((10_000, 10_000))
+    >>> a.nbytes, a.cbytes < 1000
+    (800000000, True)
+    """
     options = Storage.for_array(zeros, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, "zeros")
 
@@ -51,6 +57,10 @@ def empty(
     """Return a new array without values in particular; they read as zeros until they are written.
 
     See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.empty((2, 3)).shape
+    (2, 3)
     """
     options = Storage.for_array(empty, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, "uninit")
@@ -64,7 +74,13 @@ def ones(
     path: Path | None = None,
     **storage: Unpack[StorageOptions],
 ) -> Array:
-    """Return a new array of ones. See `asarray` for the options."""
+    """Return a new array of ones. See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.ones((2, 2), dtype="int8")[:]
+    array([[1, 1],
+           [1, 1]], dtype=int8)
+    """
     options = Storage.for_array(ones, storage, path, device).for_engine()
     return filled(shape, np.dtype(dtype), options, _item(1, np.dtype(dtype)))
 
@@ -77,7 +93,12 @@ def nans(
     path: Path | None = None,
     **storage: Unpack[StorageOptions],
 ) -> Array:
-    """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options."""
+    """Return a new array of NaNs, of a floating or complex dtype. See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.nans(2)[:]
+    array([nan, nan])
+    """
     options = Storage.for_array(nans, storage, path, device).for_engine()
     kind: np.dtype[Any] = np.dtype(dtype)
     if kind.kind not in "fc":
@@ -99,6 +120,10 @@ def full(
 
     fill_value: one item, or an array that broadcasts to `shape`. dtype: that of the value by default.
     See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.full(3, 1.5)[:]
+    array([1.5, 1.5, 1.5])
     """
     options = Storage.for_array(full, storage, path, device).for_engine()
     value: npt.NDArray[Any] = np.asarray(fill_value)

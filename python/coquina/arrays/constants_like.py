@@ -37,6 +37,10 @@ def zeros_like(
     """Return a new array of zeros with the shape and dtype of `x`, cut as it is too if it is an `Array`.
 
     See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.zeros_like(cq.ones(3, dtype="i4"))[:]
+    array([0, 0, 0], dtype=int32)
     """
     shape, dtype, storage = _like(zeros_like, x, dtype, shape, storage)
     return zeros(shape, dtype, device=device, path=path, **storage)
@@ -55,6 +59,10 @@ def empty_like(
     """Return a new array without values in particular with the shape and dtype of `x`.
 
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.empty_like(cq.zeros((2, 3))).shape
+    (2, 3)
     """
     shape, dtype, storage = _like(empty_like, x, dtype, shape, storage)
     return empty(shape, dtype, device=device, path=path, **storage)
@@ -73,6 +81,10 @@ def ones_like(
     """Return a new array of ones with the shape and dtype of `x`, cut as it is too if it is an `Array`.
 
     See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.ones_like(cq.zeros(3))[:]
+    array([1., 1., 1.])
     """
     shape, dtype, storage = _like(ones_like, x, dtype, shape, storage)
     return ones(shape, dtype, device=device, path=path, **storage)
@@ -92,6 +104,10 @@ def full_like(
     """Return a new array full of a value with the shape and dtype of `x`.
 
     It is cut as `x` is too if that is an `Array`. See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.full_like(cq.zeros(3), 7)[:]
+    array([7., 7., 7.])
     """
     shape, dtype, storage = _like(full_like, x, dtype, shape, storage)
     return full(shape, fill_value, dtype, device=device, path=path, **storage)

@@ -71,6 +71,17 @@ def asarray(
 
     Raises ValueError for options out of range and for attributes that cannot be stored, LimitError for more
     than the format can count.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> a = cq.asarray(np.arange(1_000_000), codec="zstd", path="a.b2nd", overwrite=True)
+    >>> a.shape, a.nbytes, a.cbytes < a.nbytes
+    ((1000000,), 8000000, True)
+    >>> a[10:13]
+    array([10, 11, 12])
+    >>> b = cq.asarray([[1.5, 2.5], [3.5, 4.5]], dtype="float32")
+    >>> b.mean(axis=0)
+    array([2.5, 3.5], dtype=float32)
     """
     options = Storage.for_array(asarray, storage, path, device).for_engine()
     if not isinstance(obj, np.ndarray):
@@ -139,6 +150,16 @@ def from_slabs(
 
     Memory: a row of chunks, and a slab. A file is committed once, at the end. Raises ValueError or
     TypeError for a slab that does not fit; there is no file then.
+
+    path: the file to write; in memory if None. threads: how many work; all by default.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> slabs = (np.full((2, 3), number) for number in range(3))
+    >>> cq.from_slabs(slabs, "i4")[::2]
+    array([[0, 0, 0],
+           [1, 1, 1],
+           [2, 2, 2]], dtype=int32)
     """
     options = Storage.for_array(from_slabs, storage, path).for_engine()
     arrays = (np.asarray(slab) for slab in slabs)

@@ -121,6 +121,16 @@ class _SomeFields:
         """Return these fields of the items of a key."""
         return self._array[key][self._names]
 
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+        return len(self._array)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Return these fields of all items. Raises ValueError for `copy=False`."""
+        if copy is False:
+            raise ValueError("copy=False: the items are decoded into new memory")
+        return np.asarray(self[...], dtype)
+
 
 def read_field(array: Array, name: str) -> npt.NDArray[Any]:
     """Return `array[name]`; a field with axes of its own has them behind the array's."""

@@ -32,7 +32,7 @@ _UNPACK = "unpack it first"
 #: The first bytes of formats.
 _MAGICS: tuple[tuple[bytes, Foreign], ...] = (
     (b"\x93NUMPY", Foreign("an NPY file", _NPY, _CONVERT)),
-    (b"CDF", Foreign("a NetCDF file of the classic kind", "those of NetCDF-4 are HDF5, and are opened")),
+    (b"CDF", Foreign("a classic NetCDF file", "`nccopy -k nc4` converts it to NetCDF-4; xarray reads it")),
     (b"\x0e\x03\x13\x01", Foreign("an HDF4 file", "only HDF5 is read")),
     (b"PAR1", Foreign("a Parquet file", _TABLE, _CONVERT)),
     (b"ARROW1", Foreign("an Arrow IPC (Feather) file", _FRAME, _CONVERT)),

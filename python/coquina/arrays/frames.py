@@ -31,6 +31,12 @@ class Frame:
     """An open frame: `frame[n]` is what chunk `n` decodes to, as bytes. Each change is one commit.
 
     attrs: metadata that can be changed. meta: the fixed ones.
+
+    >>> import coquina as cq
+    >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
+    >>> number = frame.append(b"first chunk")
+    >>> frame[0], len(frame)
+    (b'first chunk', 1)
     """
 
     def __init__(self, handle: _core.FrameHandle) -> None:
@@ -55,6 +61,11 @@ class Frame:
         typesize, codec, level, filters: how chunks are encoded; the codec "auto" gives each what suits it, by
             goal, for_, bandwidth and calibrate of `Tuning`. The other options are those of `asarray`.
         meta: metadata that stay as they are as long as the frame lives.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", typesize=8, codec="lz4", overwrite=True)
+        >>> len(frame)
+        0
         """
         handle = _core.create_frame(
             new_path(path),
@@ -97,7 +108,14 @@ class Frame:
         return self._handle.stats()["cbytes"]
 
     def info(self) -> dict[str, Any]:
-        """Return how the frame is stored, as plain values; `tuning` is there only where chunks are tuned."""
+        """Return how the frame is stored, as plain values; `tuning` is there only where chunks are tuned.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
+        >>> number = frame.append(b"x" * 1000)
+        >>> frame.info()["nchunks"]
+        1
+        """
         stats = self._handle.stats()
         try:
             found = self.tuning
@@ -118,15 +136,37 @@ class Frame:
         return (self[number] for number in range(len(self)))
 
     def stored(self, number: int) -> bytes:
-        """Return a chunk as it is stored: what `decompress` takes."""
+        """Return a chunk as it is stored: what `decompress` takes.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
+        >>> frame.append(b"x" * 1000)
+        >>> len(frame.stored(0)) < 1000
+        True
+        """
         return self._handle.stored_chunk(self._number(number))
 
     def append(self, data: Buffer) -> None:
-        """Add a chunk of `data` at the end."""
+        """Add a chunk of `data` at the end.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
+        >>> frame.append(b"first")
+        >>> frame[0]
+        b'first'
+        """
         self.insert(len(self), data)
 
     def insert(self, number: int, data: Buffer) -> None:
-        """Add a chunk of `data` before chunk `number`, or at the end for `len(frame)`."""
+        """Add a chunk of `data` before chunk `number`, or at the end for `len(frame)`.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", chunk_size=0, overwrite=True)
+        >>> frame.append(b"last")
+        >>> frame.insert(0, b"first")
+        >>> frame[0]
+        b'first'
+        """
         number = number if number == len(self) else self._number(number)
         self._handle.put_chunk(number, self._encode(data), insert=True)
 
@@ -160,7 +200,15 @@ class Frame:
 
     @contextmanager
     def transaction(self) -> Generator[Frame]:
-        """Make all changes within one commit. An exception undoes them all."""
+        """Make all changes within one commit. An exception undoes them all.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", chunk_size=0, overwrite=True)
+        >>> with frame.transaction():
+        ...     first, second = frame.append(b"one"), frame.append(b"two")
+        >>> len(frame)
+        2
+        """
         self._handle.begin()
         try:
             yield self
@@ -170,11 +218,25 @@ class Frame:
         self._handle.commit()
 
     def compact(self) -> None:
-        """Give back the space that old versions of chunks take in the file."""
+        """Give back the space that old versions of chunks take in the file.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
+        >>> frame.compact()
+        """
         self._handle.compact()
 
     def refresh(self) -> bool:
-        """Go to the newest commit of whoever writes the file; return whether there was one."""
+        """Go to the newest commit of whoever writes the file; return whether there was one.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
+        >>> with cq.open("x.b2frame") as reader:
+        ...     number = frame.append(b"first")
+        ...     changed = reader.refresh()
+        ...     print(len(reader))
+        1
+        """
         return self._handle.refresh()
 
     @property
@@ -183,7 +245,14 @@ class Frame:
         return self._handle.is_closed
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file.
+
+        >>> import coquina as cq
+        >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
+        >>> frame.close()
+        >>> frame.is_closed
+        True
+        """
         self._handle.close()
 
     def __enter__(self) -> Frame:

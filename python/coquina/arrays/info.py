@@ -39,6 +39,10 @@ class ArrayInfo:
     encodings: how many chunks of a tuned array are encoded how; None for others, and for remote arrays.
     url, requests, bytes_read: of a remote array: where it is, how many ranges of its file were asked for
         by all who read it, and how many bytes came; else None.
+
+    >>> import coquina as cq
+    >>> cq.zeros((100, 100), chunks=(50, 100)).info.nchunks
+    2
     """
 
     shape: tuple[int, ...]
@@ -112,7 +116,12 @@ class ArrayInfo:
         return "none" if self.known_chunks is None else f"{self.known_chunks} of {self.nchunks} chunks"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as values that JSON knows."""
+        """Return the facts as values that JSON knows.
+
+        >>> import coquina as cq
+        >>> cq.zeros(10).info.to_dict()["shape"]
+        (10,)
+        """
         cratio = self.cratio if self.cbytes or not self.nbytes else None
         return {**asdict(self), "dtype": str(self.dtype), "cratio": cratio}
 
@@ -157,7 +166,13 @@ def asked(array: Array) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A chunk that cannot be read: its number, the region of the array that it holds, and what is wrong."""
+    """A chunk that cannot be read: its number, the region of the array that it holds, and what is wrong.
+
+    >>> import coquina as cq
+    >>> a = cq.arange(3, path="a.b2nd", overwrite=True)
+    >>> [damage.chunk for damage in a.verify()]
+    []
+    """
 
     chunk: int
     region: tuple[slice, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import os
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypedDict, cast, overload
 
 from coquina import _core
 from coquina._core import UnsupportedError
@@ -27,12 +27,14 @@ from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Unpack
 
     from coquina._core import Buffer, Path
     from coquina.arrays.foreign import Foreign
     from coquina.expressions import saved as saved_expressions
     from coquina.hdf5 import files as hdf5_files
     from coquina.stores import opening as stores
+    from coquina.stores import tree as store_tree
 else:
     hdf5_files, stores = map(Provider, ("hdf5_files", "stores"))
     saved_expressions = Provider("saved_expressions")
@@ -55,6 +57,31 @@ _OBJECTS = frozenset(
 _EXPRESSIONS = frozenset({"b2o", "LazyArray"})
 #: The metadata of a frame whose chunks are the bytes of an array.
 _PACKED = "__pack_tensor__"
+
+
+class OpenOptions(TypedDict, total=False):
+    """The options of `open`, for type checkers."""
+
+    offset: int
+    verify: bool
+    damaged: bool
+    wait: float | None
+    durable: bool
+    store: Any
+    storage_options: Mapping[str, Any] | None
+    allow_external: bool | None
+
+
+@overload
+def open(
+    source: Path | BinaryIO, mode: Literal["w", "x"], **options: Unpack[OpenOptions]
+) -> hdf5_files.File | store_tree.Store: ...
+
+
+@overload
+def open(
+    source: Path | BinaryIO, mode: Literal["r", "r+", "a"] = "r", **options: Unpack[OpenOptions]
+) -> Any: ...
 
 
 @names_keywords
@@ -98,6 +125,13 @@ def open(
 
     Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
     UnsupportedError, which says what it is, for files of other formats.
+
+    >>> import coquina as cq
+    >>> cq.arange(5).save("a.b2nd", overwrite=True)
+    >>> with cq.open("a.b2nd", "r+") as a:
+    ...     a.append([5, 6])
+    ...     print(a[-3:])
+    [4 5 6]
     """
     if mode != "r" and store is None and isinstance(source, str):
         source = new_path(source)
@@ -221,7 +255,12 @@ def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, dama
 
 @names_keywords
 def from_bytes(buffer: Buffer) -> Any:
-    """Return what the bytes of a file hold, for reading; see `open`."""
+    """Return what the bytes of a file hold, for reading; see `open`.
+
+    >>> import coquina as cq
+    >>> cq.from_bytes(cq.arange(5).to_bytes())[:]
+    array([0, 1, 2, 3, 4])
+    """
     content = memoryview(cast("Any", buffer))
     if content.contiguous and bytes(content.cast("B")[:8]) == _SIGNATURE:
         return _hdf5(BytesIO(content), "r", damaged=False)
@@ -330,6 +369,6 @@ def _same_as(array: Array) -> Array:
     Codecs that lose something would lose it again if the items were encoded anew.
     """
     known = array.lossy
-    alike = Storage(chunks=array.chunks, blocks=array.blocks, lossy=known and known.promised)
+    alike = Storage(chunks=array.chunks, blocks=array.blocks, lossy=known and known.error_bound)
     storage, _ = storage_of_copy(array, alike)
     return copy_of(Array, array, storage, keeps_chunks=True)

@@ -310,5 +310,13 @@ class Operators(Methods):
         items in every process, and another one after a change; the items are read when Dask computes. Tasks
         in other processes open files by their path, once a process, and get what is in memory compressed.
         Raises ImportError without Dask, ValueError for `chunks` that mean nothing.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> d = cq.asarray(np.arange(12).reshape(3, 4), chunks=(2, 4)).to_dask(chunks=(2, 4))
+        >>> d.chunks
+        ((2, 1), (4,))
+        >>> int(d.sum().compute(scheduler="threads"))
+        66
         """
         return dask.to_dask(self, chunks)

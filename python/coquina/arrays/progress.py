@@ -41,6 +41,10 @@ def set_progress(show: Show | Callable[[int], Bar | None] = "auto") -> None:
     Functions that have a `progress` of their own and are given one show no bar.
 
     Raises ValueError for another word.
+
+    >>> import coquina as cq
+    >>> cq.set_progress("never")
+    >>> cq.set_progress("auto")
     """
     if callable(show):
         _core.set_progress_bars(show)

@@ -47,6 +47,10 @@ def arange(
     """Return a new array of the numbers from `start` (0 if it is left out) up to, without, `stop`, by `step`.
 
     Numbers, dates (datetime64) or durations, as `numpy.arange`. See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.arange(2, 10, 3)[:]
+    array([2, 5, 8])
     """
     if stop is None:
         start, stop = start * 0 + 0, start  # 0, not -0.0
@@ -84,6 +88,10 @@ def linspace(
     """Return a new array of `num` numbers at equal distances from `start` to `stop`, with it if `endpoint`.
 
     As `numpy.linspace` for numbers. See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.linspace(0, 1, 5)[:]
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     options = Storage.for_array(linspace, storage, path, device).for_engine()
     if num <= _AT_ONCE:
@@ -119,6 +127,10 @@ def fromiter(
     """Return a new array of one axis with the items of `iterable`, or the first `count` of them.
 
     Raises ValueError if there are fewer. See `asarray` for the options. Memory: a row of chunks.
+
+    >>> import coquina as cq
+    >>> cq.fromiter((n * n for n in range(4)), "i8")[:]
+    array([0, 1, 4, 9])
     """
     check_keywords(fromiter, storage, StorageOptions)
     kind = np.dtype(dtype)
@@ -144,6 +156,10 @@ def frombuffer(
     """Return a new array of one axis with the items of a buffer, from byte `offset` on.
 
     See `asarray` for the options.
+
+    >>> import coquina as cq
+    >>> cq.frombuffer(bytes([1, 0, 2, 0]), "<i2")[:]
+    array([1, 2], dtype=int16)
     """
     check_keywords(frombuffer, storage, StorageOptions)
     return asarray(

@@ -59,6 +59,12 @@ class View(Operators):
     It follows the array: what is written to the array is seen in the view. It keeps the shape that it was
     made with. Unlike in NumPy a view by index arrays is a view too, and where its indices name an element
     several times, the last value assigned stays.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> v = cq.arange(100).view(np.s_[10:20])
+    >>> v[2], v.sum()
+    (np.int64(12), np.int64(145))
     """
 
     __slots__ = ("_maps", "_shape", "_source")
@@ -85,7 +91,13 @@ class View(Operators):
         return self._source
 
     def ranges(self) -> list[tuple[int, int, int] | None]:
-        """Return for each dimension axis, start and step of the source, where it is a range of one axis."""
+        """Return for each dimension axis, start and step of the source, where it is a range of one axis.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> cq.zeros((10, 10)).view(np.s_[2:8:2, 3]).ranges()
+        [(0, 2, 2)]
+        """
         found: list[tuple[int, int, int] | None] = [None] * len(self._shape)
         for axis, one in enumerate(self._maps):
             if len(one.dims) == 1 and isinstance(one.indices, tuple):
@@ -106,7 +118,13 @@ class View(Operators):
         return self._source if is_all else None
 
     def view(self, key: Any) -> View:
-        """Return the lazy `self[key]`. Raises what NumPy raises. Reads nothing."""
+        """Return the lazy `self[key]`. Raises what NumPy raises. Reads nothing.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> cq.arange(100).view(np.s_[10:20]).view(np.s_[::5])[:]
+        array([10, 15])
+        """
         return self._narrowed(key)[0]
 
     def __getitem__(self, key: Any) -> Any:

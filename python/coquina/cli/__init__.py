@@ -81,13 +81,13 @@ COMMANDS = (
 
 EPILOG = """\
 Examples:
-  coquina convert climate.npy climate.b2nd          an array whose parts are read alone
+  coquina convert climate.npy climate.b2nd          a compressed array, of which parts can be read
   coquina convert climate.npy loose.b2nd --max-error 0.05
-  coquina diff climate.npy climate.b2nd             is the same in both?
-  coquina quality climate.npy climate.b2nd          how far are they from each other?
+  coquina diff climate.npy climate.b2nd             compare two files
+  coquina quality climate.npy climate.b2nd          greatest and mean error, PSNR
   coquina cat climate.b2nd "[3:5, ::-1]"
-  coquina bench climate.npy                         which codec, filters and chunks suit it
-  coquina tune climate.npy --goal size              the same by a table of times, and why
+  coquina bench climate.npy                         measures codecs, filters and chunks
+  coquina tune climate.npy --goal size              recommends them in a second, with reasons
   coquina ls run.h5
   coquina repack --filter blosc2 run.h5 small.h5
   coquina convert trades.csv prices.h5              a table
@@ -97,17 +97,17 @@ Examples:
   coquina browse run.h5                             in a terminal; view: in a browser
   coquina serve .                                   over HTTP
 
-Files are told by their content, outputs by their extension. HDF5 datasets and tables are FILE.h5:/path.
-Nothing is overwritten without --force. --json prints one JSON document, and errors as JSON too.
-Exit codes: 0 done, 1 it failed (the reason is on standard error), 2 wrong arguments, 3 not all could be
-checked (of verify), 130 interrupted. Of diff: 0 equal, 1 different, 2 it failed.
+Inputs are recognized by content, outputs by extension. HDF5 datasets and tables are FILE.h5:/path.
+Existing files are kept without --force. --json prints results and errors as JSON.
+Exit codes: 0 success, 1 failure (the reason is on standard error), 2 wrong arguments, 3 some chunks not
+checked (verify), 130 interrupted. diff: 0 equal, 1 different, 2 failure.
 """
 
 FIRST_STEPS = """\
-coquina info FILE                        what is it? (ls: what is in it, cat: its items)
-coquina convert FILE OUTPUT              turn it into another kind of file, by the extensions
-coquina query TABLE "price > 10"         rows that meet a condition, also of .parquet and .csv
-coquina diff FILE OTHER                  is the same in both?
+coquina info FILE                        describe a file (ls: list its contents, cat: print values)
+coquina convert FILE OUTPUT              convert it to another format, by the extension
+coquina query TABLE "price > 10"         rows that meet a condition, also in .parquet and .csv
+coquina diff FILE OTHER                  compare two files
 coquina --help                           all commands; coquina COMMAND --help: its options, with examples
 """
 
@@ -123,7 +123,7 @@ def parser() -> Parser:
     """Return the parser of the command with all subcommands."""
     top = Parser(
         prog="coquina",
-        description="Pack numbers into small files, quickly, and get them back.",
+        description="Inspect, convert, query, compress and verify files of arrays and tables.",
         epilog=EPILOG,
     )
     top.add_argument("--version", action="version", version=f"coquina {__version__}")
@@ -134,7 +134,9 @@ def parser() -> Parser:
         command.add_arguments(sub)
         if any(action.dest == "file" for action in actions_of(sub)):
             sub.add_argument(
-                "--allow-external", action="store_true", help="HDF5: read other files that it names, anywhere"
+                "--allow-external",
+                action="store_true",
+                help="HDF5: allow files in other folders that the file names",
             )
         sub.set_defaults(run=command.run, parser=sub, top=top)
     return top

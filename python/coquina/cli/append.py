@@ -1,4 +1,4 @@
-"""add a file to a Bloscpack file
+"""append a file to a Bloscpack file
 
 The old file stays until the new one is complete.
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina append`."""
-    parser.add_argument("file", help="the Bloscpack file that grows")
-    parser.add_argument("new", help="what to add; .npy for a file that holds an array")
+    parser.add_argument("file", help="the Bloscpack file to append to")
+    parser.add_argument("new", help="the data to append; .npy if the file holds an array")
     arguments.add_encoding(parser, PACK_CODEC, PACK_LEVEL)
     tuning_options.add_tuning(parser)
     arguments.add_threads(parser)

@@ -124,7 +124,7 @@ def codecs_of_arrays() -> str:
     names = ", ".join(name for name, number in codecs().items() if number >= _FIRST_OF_ARRAYS)
     images = ", ".join(_CODECS_OF_PLUGINS)
     options = 'j2k:{"quality_mode": "dB", "quality": 60}'
-    return f"; of .b2nd also {names} with a parameter, as zfp_rate:25, and {images}, perhaps as {options}"
+    return f"; for .b2nd also {names} with a parameter (zfp_rate:25), and {images} ({options})"
 
 
 def codec(text: str) -> Codec:
@@ -201,10 +201,10 @@ def add_encoding(
     arrays: what --help says of the codecs that only arrays can have.
     """
     known = ", ".join(name for name, number in codecs().items() if number < _FIRST_OF_ARRAYS)
-    general = f"{known}, or {AUTO}: what suits each chunk"
-    own = f"(default: {codec_default})" if codec_default else "(default: zstd; of .blp: blosclz)"
+    general = f"{known}, or {AUTO}, which chooses for each chunk"
+    own = f"(default: {codec_default})" if codec_default else "(default: zstd; for .blp: blosclz)"
     parser.add_argument("-c", "--codec", type=codec, default=codec_default, help=f"{general}{arrays} {own}")
-    deep = "" if level_max == 9 else f"; of zstd up to {level_max}"
+    deep = "" if level_max == 9 else f"; for zstd up to {level_max}"
     own = "" if level_default is None else f" (default: {level_default})"
     parser.add_argument(
         "-l", "--level", type=level(level_max), default=level_default, metavar="N",
@@ -223,16 +223,16 @@ def add_cut(parser: argparse.ArgumentParser, where: str) -> None:
             f"--{name}s",
             type=lengths,
             metavar="N,N,...",
-            help=f"{where}items of a {name} along each axis, or auto",
+            help=f"{where}shape of a {name}, or auto",
         )
 
 
 def add_plain(parser: argparse.ArgumentParser) -> None:
     """Add --dtype and --shape, which say what plain bytes are."""
+    parser.add_argument("--dtype", type=dtype, help="dtype of raw bytes, in NumPy's notation (default: |u1)")
     parser.add_argument(
-        "--dtype", type=dtype, help="of the items of plain bytes, as NumPy writes it (default: |u1)"
+        "--shape", type=shape, metavar="N,N,...", help="shape of raw bytes (default: one axis)"
     )
-    parser.add_argument("--shape", type=shape, metavar="N,N,...", help="of plain bytes (default: one axis)")
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
@@ -250,7 +250,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add --json and --quiet: what all have that do something and say so."""
     add_json(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:

@@ -1,11 +1,11 @@
-"""measure codecs, filters and partitions on your own data, and say which suits it
+"""measure codecs, filters and chunk shapes on your own data, and recommend one
 
-A sample from all over the data is encoded and decoded in memory, on all threads; what comes back is
-compared with what went in. The file is not changed. Of a table, every column of numbers is measured.
-`coquina tune` measures nothing: it chooses by a table of times, and by counting, in a second.
+Encodes and decodes a sample from all parts of the data in memory, on all threads, and compares the result
+with the input. The file is not changed. For a table, every numeric column is measured. `coquina tune`
+measures nothing: it estimates the costs from a table of times, in a second.
 
 Goals: speed (written once, read four times, in memory), balanced (the same over storage of 200 MB/s), size.
-In the list, * marks what no other beats in ratio, writing and reading at once.
+A star marks results that no other beats in ratio, writing and reading at once.
 
 Examples:
   coquina bench climate.npy
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{name}",
             type=kind,
             metavar="LIST",
-            help=f"to try, by commas (default: {about[name]})",
+            help=f"values to try, separated by commas (default: {about[name]})",
         )
     arguments.add_cut(parser, "")
     parser.add_argument(
@@ -71,19 +71,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.size,
         default="64M",
         metavar="SIZE",
-        help="bytes to measure with (default: 64M)",
+        help="size of the sample (default: 64M)",
     )
     parser.add_argument(
         "--goal",
         choices=tuple(bench_codecs.GOALS),
         default="balanced",
-        help="what to recommend (default: balanced)",
+        help="goal of the recommendation (default: balanced)",
     )
     parser.add_argument(
         "--access", type=_access, default="all",
-        help="how it will be read: all (default), rows, columns, planes, points, or the shape of boxes",
+        help="how the array will be read: all (default), rows, columns, planes, points, or a box shape",
     )  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE", help="save a picture (.png, .svg, .pdf); needs matplotlib")
+    parser.add_argument("--plot", metavar="FILE", help="save a plot (.png, .svg, .pdf); needs matplotlib")
     arguments.add_threads(parser)
     arguments.add_report(parser)
 

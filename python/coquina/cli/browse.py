@@ -1,7 +1,7 @@
-"""look at a file, or the files of a folder, in a terminal
+"""show a file or a folder in a terminal
 
-A tree of groups, arrays and tables on the left; values as a grid or a small plot on the right. Only what is
-in sight is read. Needs textual: pip install 'coquina[browse]'.
+A tree of groups, arrays and tables on the left; values as a grid or a small plot on the right. Only the
+visible part is read. Needs textual: pip install 'coquina[browse]'.
 
 Examples:
   coquina browse run.h5

@@ -1,7 +1,6 @@
-"""print a part of an array, in NumPy's notation, or rows of a table
+"""print part of an array (in NumPy's notation), or rows of a table
 
-Only the blocks that hold the part are read. Long results are printed in part, unless --all or --json is
-given.
+Only the blocks of the requested part are read. Long results are abbreviated without --all or --json.
 
 Examples:
   coquina cat climate.b2nd "[3:5, ::-1]"
@@ -40,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a .b2nd file or directory, a Bloscpack file of an array, FILE.h5:/path, STORE.b2z:/path, or a "
         "table's directory",
     )
-    parser.add_argument("key", nargs="?", type=key, help="what to print; all of it by default")
+    parser.add_argument("key", nargs="?", type=key, help="the part to print (default: all)")
     parser.add_argument("-a", "--all", action="store_true", help="print every item")
     arguments.add_threads(parser)
     arguments.add_json(parser)

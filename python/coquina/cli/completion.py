@@ -1,4 +1,4 @@
-"""print what makes a shell complete subcommands, options and their values
+"""print a script that completes subcommands and options in a shell
 
 Examples:
   coquina completion bash > ~/.local/share/bash-completion/completions/coquina

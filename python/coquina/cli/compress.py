@@ -1,4 +1,4 @@
-"""pack a file into a small Bloscpack file
+"""compress a file to a Bloscpack file
 
 Examples:
   coquina compress climate.npy                          dtype and shape of an array are kept
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina compress`."""
-    parser.add_argument(
-        "file", help="what to pack; a .npy file is packed as the array that it holds; - is standard input"
-    )
+    parser.add_argument("file", help="the file to compress; .npy files as arrays; - is standard input")
     parser.add_argument(
         "output",
         nargs="?",
@@ -38,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     arguments.add_encoding(parser, PACK_CODEC, PACK_LEVEL)
     parser.add_argument(
-        "--typesize", type=arguments.count, metavar="N", help="bytes of an item (default: the array's, or 8)"
+        "--typesize", type=arguments.count, metavar="N", help="bytes per item (default: the array's, or 8)"
     )
     parser.add_argument(
         "-z", "--chunk-size", type=arguments.size, default="1M", metavar="SIZE", help="default: 1M; or max"
@@ -47,8 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-k", "--checksum", type=arguments.checksum, default="adler32",
         help="none, adler32 (default), crc32, sha256, ...",
     )  # fmt: skip
-    parser.add_argument("--no-offsets", action="store_true", help="leave out the list of chunk places")
-    parser.add_argument("-m", "--metadata", metavar="JSON", help="a file of JSON to keep with plain bytes")
+    parser.add_argument("--no-offsets", action="store_true", help="omit the offsets of chunks")
+    parser.add_argument(
+        "-m", "--metadata", metavar="JSON", help="a JSON file to store as metadata of raw bytes"
+    )
     tuning_options.add_tuning(parser)
     lossy_options.add_lossy(parser)
     arguments.add_threads(parser)

@@ -1,13 +1,13 @@
-"""turn an array or a table into a file of another kind, by the extensions
+"""convert an array or a table to another format, by the file extensions
 
-Arrays: .npy .npz .blp .b2nd .h5, and .raw and .bin for plain bytes. Tables: .h5, .csv, .parquet, .feather,
-.jsonl, .npy, and directories, whose names have no extension. Images: .tif .png .jp2, by Pillow and tifffile
-if these are installed; a folder of images is a stack, and frames/%04d.png makes a file of each. A dataset or
-table of an HDF5 file is FILE.h5:/path; it is added to a file that exists. Without a path it is /data or
-/table. Records become a table if --layout is given. A whole
-HDF5 or NetCDF-4 file, or a store (.b2d, .b2z), or a group of one, becomes a file of the other kind with all
-groups, arrays, tables and attributes. Other names are refused, and so is what a kind of file
-cannot keep; with --dtype a file of any name is plain bytes.
+Arrays: .npy .npz .blp .b2nd .h5, and .raw and .bin for raw bytes. Tables: .h5, .csv, .parquet, .feather,
+.jsonl, .npy, and directories, whose names have no extension. Images: .tif .png .jp2, with Pillow and
+tifffile; a folder of images is a stack, and frames/%04d.png writes a file for each image. A dataset or
+table of an HDF5 file is FILE.h5:/path; existing files keep their other contents. The default path is /data or
+/table. Records become a table with --layout. A whole HDF5
+or NetCDF-4 file or store (.b2d, .b2z), or a group of one, is converted with all groups, arrays, tables and
+attributes. Unknown extensions raise an error, as do data that the format cannot hold; with --dtype any file
+is read as raw bytes.
 
 Examples:
   coquina convert climate.npy climate.b2nd
@@ -70,9 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina convert`."""
     parser.add_argument(
         "file",
-        help="what to convert; FILE.npz:NAME, FILE.h5:/path for one array of several; FILE[3:5] for a part",
+        help="FILE.npz:NAME or FILE.h5:/path for one of several arrays; FILE[3:5] for a part",
     )
-    parser.add_argument("output", help="what to write")
+    parser.add_argument("output", help="the file to write")
     arguments.add_plain(parser)
     arguments.add_encoding(parser, None, None, arrays=arguments.codecs_of_arrays())
     arguments.add_cut(parser, "of .b2nd and HDF5: ")
@@ -80,10 +80,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lossy_options.add_lossy(parser)
     parser.add_argument(
         "--access", type=arguments.access, default="any",
-        help="of .b2nd: how it will be read: any, rows, columns, or the shape of boxes such as 1,512,512",
+        help="for .b2nd: how the array will be read: any, rows, columns, or boxes such as 1,512,512",
     )  # fmt: skip
     parser.add_argument(
-        "--layout", choices=("columns", "rows"), help="of a table: a dataset for each column, or records"
+        "--layout", choices=("columns", "rows"), help="for tables: a dataset for each column, or records"
     )
     arguments.add_threads(parser)
     arguments.add_force(parser)

@@ -1,6 +1,6 @@
-"""unpack a Bloscpack file
+"""decompress a Bloscpack file
 
-An array is written as .npy if the output is named so, else its plain bytes are.
+An array is written as .npy if the output has that extension, and as raw bytes otherwise.
 
 Examples:
   coquina decompress wind.npy.blp                       writes wind.npy

@@ -1,8 +1,8 @@
 """compare two files, or parts of them: names, shapes, dtypes, attributes and values
 
-Both sides are arrays, tables, groups or whole files, of any kinds. Their content is compared, not its
-compression or chunks. Numbers may be apart by --atol + --rtol * |OTHER|; NaN equals NaN. Files are read by
-parts. Exit codes are those of diff: 0 for equal, 1 for different, 2 if it failed.
+Compares arrays, tables, groups or whole files of any formats; compression and chunks are ignored. Numbers are
+equal within --atol + --rtol * |OTHER|, and NaN equals NaN. Files are read in parts. Exit codes are those of
+diff: 0 for equal, 1 for different, 2 for a failure.
 
 Examples:
   coquina diff climate.npy climate.b2nd
@@ -41,14 +41,16 @@ _OBJECT_BYTES = 256
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina diff`."""
     parser.add_argument("file", help="a file, FILE.h5:/path, STORE:/path, FILE.npz:NAME, a table's directory")
-    parser.add_argument("other", help="what is compared with it")
-    parser.add_argument("--rtol", type=_bound, default=0.0, metavar="X", help="relative to numbers of OTHER")
-    parser.add_argument("--atol", type=_bound, default=0.0, metavar="X", help="how far numbers may be apart")
-    parser.add_argument("--brief", action="store_true", help="say only whether they differ, and stop at once")
+    parser.add_argument("other", help="the file to compare with")
     parser.add_argument(
-        "--values-only", action="store_true", help="compare no dtypes of numbers and no attributes"
+        "--rtol", type=_bound, default=0.0, metavar="X", help="relative tolerance, of numbers of OTHER"
     )
-    parser.add_argument("-a", "--all", action="store_true", help="also what PyTables hides in files")
+    parser.add_argument("--atol", type=_bound, default=0.0, metavar="X", help="absolute tolerance")
+    parser.add_argument(
+        "--brief", action="store_true", help="report only whether they differ; stop at the first difference"
+    )
+    parser.add_argument("--values-only", action="store_true", help="ignore dtypes of numbers and attributes")
+    parser.add_argument("-a", "--all", action="store_true", help="also compare nodes that PyTables hides")
     arguments.add_plain(parser)
     arguments.add_threads(parser)
     arguments.add_report(parser)

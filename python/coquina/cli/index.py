@@ -1,7 +1,7 @@
-"""list the indexes of a table, make one, or bring them up to date
+"""list, create, refresh or drop the indexes of a table
 
-An index finds the rows with values in a range without a scan, and gives rows in the order of its column.
-Conditions use it by themselves; `coquina query --explain` says whether.
+An index finds rows with values in a range without a scan, and returns rows in the order of its column.
+Conditions use indexes automatically; `coquina query --explain` shows whether.
 
 Examples:
   coquina index trades.h5                               what there is
@@ -40,15 +40,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     task.add_argument("--create", metavar="COLUMN", help="index a column, or an expression of columns")
     task.add_argument("--drop", metavar="NAME", help="remove an index")
     task.add_argument(
-        "--refresh", metavar="NAME", nargs="?", const="", help="index rows that are not: of one, or of all"
+        "--refresh",
+        metavar="NAME",
+        nargs="?",
+        const="",
+        help="index new and changed rows, for one index or all",
     )
     task.add_argument(
-        "--compact", metavar="NAME", nargs="?", const="", help="as --refresh, and make one run of all"
+        "--compact", metavar="NAME", nargs="?", const="", help="refresh, and merge the index into one run"
     )
-    parser.add_argument("--kind", choices=KINDS, default="full", help="of the new index (full)")
-    parser.add_argument("--name", help="of the new index: its column by default")
+    parser.add_argument("--kind", choices=KINDS, default="full", help="kind of the new index (default: full)")
+    parser.add_argument("--name", help="name of the new index (default: its column)")
     parser.add_argument(
-        "--memory-limit", type=arguments.size, default=_MEMORY, metavar="SIZE", help="of sorting (1G)"
+        "--memory-limit",
+        type=arguments.size,
+        default=_MEMORY,
+        metavar="SIZE",
+        help="memory for sorting (default: 1G)",
     )
     arguments.add_threads(parser)
     arguments.add_report(parser)

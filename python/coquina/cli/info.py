@@ -1,4 +1,4 @@
-"""say what an array, a table, a frame, a Bloscpack file or a Blosc chunk holds, without decoding it
+"""describe an array, table, frame, Bloscpack file or Blosc chunk, without decoding it
 
 Examples:
   coquina info climate.b2nd
@@ -197,7 +197,7 @@ def _text(name: str, value: object) -> str:
 
 
 def _lossy_text(facts: dict[str, Any]) -> str:
-    """Return what is promised of an array, and what was reached."""
+    """Return the error bound of an array, and what was reached."""
     error, relative, psnr = (facts[name] for name in ("max_error", "relative_error", "psnr"))
     reached = f"error {error:.4g}, relative {relative:.4g}, PSNR {psnr:.4g} dB"
     return f"{tables.bound_text(facts)}; so far: {reached}"

@@ -89,15 +89,17 @@ def unknown(path: str, takes: str = FORMATS) -> ValueError:
     if is_url(path):
         return ValueError(f"{path}: takes {takes}")
     if is_known(path):
-        return ValueError(f"{path}: {_own(path)}; this takes {takes}; `coquina info {path}` tells of it")
+        return ValueError(
+            f"{path} is {_own(path)}; this command reads {takes}; `coquina info {path}` describes it"
+        )
     found = what_is_at(path)
     if found is None:
         hint = "; `coquina convert --dtype` makes arrays of plain bytes" if takes.startswith(FORMATS) else ""
-        return ValueError(f"{path}: of no format that is known; takes {takes}{hint}")
-    what = f"; `coquina {found.verb} {path} OUTPUT` makes one of it" if found.verb else ""
+        return ValueError(f"{path}: unknown format; this command reads {takes}{hint}")
+    what = f"; `coquina {found.verb} {path} OUTPUT` converts it" if found.verb else ""
     if not what and found.advice == "unpack it first":
         what = "; unpack it first"
-    return ValueError(f"{path}: {found.name}; this takes {takes}{what}")
+    return ValueError(f"{path} is {found.name}; this command reads {takes}{what}")
 
 
 def _own(path: str) -> str:

@@ -1,4 +1,4 @@
-"""print the licence of coquina, and those of the libraries inside it
+"""print the licences of coquina and of the libraries in it
 
 Examples:
   coquina licenses

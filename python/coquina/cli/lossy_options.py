@@ -47,25 +47,25 @@ def add_lossy(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--max-error", type=positive("takes a distance above 0, such as 0.01"), metavar="E",
-        help="lossy: no number moves further than this",
+        help="lossy: greatest absolute error",
     )  # fmt: skip
     group.add_argument(
         "--relative-error", type=positive("takes a fraction above 0, such as 1e-3"), metavar="E",
-        help="lossy: no number moves further than this part of itself",
+        help="lossy: greatest relative error",
     )  # fmt: skip
     group.add_argument(
         "--psnr", type=positive("takes decibels above 0, such as 60"), metavar="DB",
-        help="lossy: peak signal-to-noise ratio, at least, in decibels",
+        help="lossy: least peak signal-to-noise ratio, in decibels",
     )  # fmt: skip
     group.add_argument(
         "--keep-bits",
         type=_bits,
         metavar="N",
-        help="lossy: bits of the mantissa, or of the integer, that stay",
+        help="lossy: number of mantissa bits (or integer bits) to keep",
     )
     group.add_argument(
         "--ratio", type=positive("takes a ratio above 1, such as 10"), metavar="X",
-        help="lossy: as little loss as makes it so many times smaller",
+        help="lossy: compression ratio to reach with the least loss",
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""list what an HDF5 file holds: groups, datasets, tables, links, and how they are stored
+"""list the groups, datasets, tables and links of an HDF5 file, and how they are stored
 
-Nothing is decoded. The ratio is that of the bytes of the items to the bytes that they take in the file. What
-a table is made of, and what PyTables hides, is listed with --all.
+Nothing is decoded. The ratio is the uncompressed size divided by the size in the file. --all also lists the
+datasets inside tables, and nodes that PyTables hides.
 
 Examples:
   coquina ls run.h5
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from coquina import CoquinaError
 from coquina.arrays.info import human
 from coquina.cli import arguments, attribute_text, hdf5_paths, store_paths, tables
+from coquina.cli.inputs import unknown
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5 import tuning_attribute
 from coquina.hdf5.dataset_info import described, dtype_name
@@ -37,14 +38,14 @@ _NAMES_WIDTH = 60
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina ls`."""
     parser.add_argument("file", help="an HDF5 file, a store (.b2z, .b2d, .b2e), or FILE:/path of a group")
-    parser.add_argument("-a", "--all", action="store_true", help="also what tables are made of")
-    parser.add_argument("-v", "--verbose", action="store_true", help="also attributes and their values")
+    parser.add_argument("-a", "--all", action="store_true", help="also list the datasets inside tables")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also list attributes and their values")
     parser.add_argument(
         "--sort",
         choices=("size", "name"),
-        help="size: the largest first, without groups; name: within groups",
+        help="size: largest first, without groups; name: within groups",
     )
-    parser.add_argument("--depth", type=arguments.count, metavar="N", help="only so many levels of groups")
+    parser.add_argument("--depth", type=arguments.count, metavar="N", help="at most N levels of groups")
     arguments.add_json(parser)
 
 
@@ -58,8 +59,7 @@ def run(options: argparse.Namespace) -> None:
         with store_paths.opened(place) as top:
             rows = store_paths.listed(top, verbose=options.verbose)
     else:
-        what = "no HDF5 file and no store of python-blosc2, and only those are listed"
-        raise ValueError(f"{options.file} is {what}; `coquina info` tells of others")
+        raise unknown(options.file, "HDF5 files and stores of python-blosc2")
     rows = _sorted(rows, options.sort, options.depth)
     if options.json:
         for row in rows:
@@ -97,7 +97,7 @@ def _show(rows: list[dict[str, Any]], *, is_tree: bool) -> None:
 def shown(top: Any, is_all: bool, *, verbose: bool = False) -> list[dict[str, Any]]:
     """Return a row of facts for each object, table and link below what was found at a place.
 
-    is_all: also what tables are made of, and what PyTables hides. verbose: with attributes.
+    is_all: also list the datasets inside tables, and what PyTables hides. verbose: with attributes.
     """
     rows: list[dict[str, Any]] = []
     inside: list[str] = []  # the columns tables that were met: what is below them

@@ -57,16 +57,15 @@ def check(output: str) -> None:
     if output.lower().endswith(known) or hdf5_paths.new_place(output, "/data") is not None:
         return
     if Path(output).suffix:
-        raise ValueError(f"{output}: of no kind that is known; {kinds()}")
+        raise ValueError(f"{output}: unknown extension; {kinds()}")
 
 
 def kinds() -> str:
     """Return which kinds of file there are, by extension."""
     return (
-        f"arrays are {', '.join(ARRAYS)}, rows {', '.join(ROWS)}, "
-        f"both {', '.join((*HDF5_SUFFIXES, *STORES))}; a table "
-        f"is also a directory, without an extension; images are {', '.join(IMAGES)}, and plain bytes "
-        f"{', '.join(PLAIN)}"
+        f"arrays: {', '.join(ARRAYS)}; tables: {', '.join(ROWS)}, or no extension for a directory; "
+        f"both: {', '.join((*HDF5_SUFFIXES, *STORES))}; images: {', '.join(IMAGES)}; "
+        f"raw bytes: {', '.join(PLAIN)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""print the folder of our HDF5 plugins, for HDF5_PLUGIN_PATH
+"""print the folder of coquina's HDF5 plugins, for HDF5_PLUGIN_PATH
 
 Examples:
   coquina plugin-path

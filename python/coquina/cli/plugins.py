@@ -1,4 +1,4 @@
-"""list the codecs and filters from outside: those of installed packages
+"""list the codecs and filters of installed plugin packages
 
 Examples:
   coquina plugins

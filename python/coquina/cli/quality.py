@@ -1,7 +1,7 @@
-"""say how far the numbers of one file are from those of another: errors, PSNR, SSIM
+"""measure the differences between two files: errors, PSNR, SSIM
 
-The first is the original, the second what became of it. Both are arrays of one shape, of any kind that
-`convert` reads: files, datasets FILE.h5:/path, images. They are read by parts.
+The first file is the original, the second the compressed version. Both hold arrays of one shape, in any
+format that `convert` reads: files, datasets FILE.h5:/path, images. They are read in parts.
 
 Examples:
   coquina quality climate.npy climate.b2nd

@@ -1,7 +1,7 @@
-"""print the rows of a table that meet a condition, or what they add up to
+"""print the rows of a table that meet a condition, or aggregates of them
 
-The condition is text with the names of columns: and, or, not, comparisons, arithmetic, functions,
-x in (1, 2), x is null. Only the blocks that can match are decoded.
+The condition uses names of columns with and, or, not, comparisons, arithmetic, functions,
+x in (1, 2), x is null. Blocks that cannot match are skipped.
 
 Examples:
   coquina query trades.h5 "price > 10 and sym == 'ABC'" --columns time,price --head 20
@@ -38,21 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", help="FILE.h5, FILE.h5:/table, the folder of a table, STORE:/table, .parquet, .csv"
     )
-    parser.add_argument("condition", nargs="?", help="which rows; all of them by default")
-    parser.add_argument("--columns", type=_names, help="only these: a,b,c")
+    parser.add_argument("condition", nargs="?", help="which rows (default: all)")
+    parser.add_argument("--columns", type=_names, help="columns to print: a,b,c")
     parser.add_argument("--head", type=int, metavar="N", help=f"only the first N rows (printed: {_HEAD})")
-    parser.add_argument("--order-by", type=_names, metavar="COLUMNS", help="sort by these")
-    parser.add_argument("--descending", action="store_true", help="from the greatest to the least")
-    parser.add_argument("--agg", help="what the rows add up to: count, sum(x), mean(x), min, max, std, var")
+    parser.add_argument("--order-by", type=_names, metavar="COLUMNS", help="sort by these columns")
+    parser.add_argument("--descending", action="store_true", help="sort in descending order")
+    parser.add_argument("--agg", help="aggregates to print: count, sum(x), mean(x), min, max, std, var")
+    parser.add_argument("--by", type=_names, metavar="COLUMNS", help="group by these columns")
+    parser.add_argument("--explain", action="store_true", help="explain how the query runs and what it skips")
     parser.add_argument(
-        "--by", type=_names, metavar="COLUMNS", help="for each group of these columns' values"
-    )
-    parser.add_argument("--explain", action="store_true", help="say how it runs, and what was skipped")
-    parser.add_argument(
-        "--format", choices=("table", "csv", "arrow", "json"), default="table", help="json: one row a line"
+        "--format", choices=("table", "csv", "arrow", "json"), default="table", help="json: one row per line"
     )
     parser.add_argument(
-        "-o", "--output", help="write the rows to this file, of a kind by its extension, or by --format"
+        "-o", "--output", help="write the rows to this file; the format is that of its extension, or --format"
     )
     arguments.add_threads(parser)
     arguments.add_force(parser)

@@ -1,7 +1,7 @@
-"""save what can be read of a damaged HDF5 file, such as one whose program was killed
+"""copy the readable part of a damaged HDF5 file, such as one whose writer was killed
 
-The file is not changed: what is good goes to a new file, as it is stored, and what is lost is told.
-Exit code 1 if something is lost; the new file is there nevertheless.
+The file is not changed. Readable chunks are copied verbatim to a new file, and losses are reported. The exit
+code is 1 if data are lost; the new file is written in any case.
 
 Examples:
   coquina recover killed.h5 saved.h5

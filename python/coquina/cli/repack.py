@@ -1,4 +1,4 @@
-"""write a copy of an HDF5 file without gaps, optionally with other filters or chunks
+"""copy an HDF5 file without unused space, optionally with other filters or chunks
 
 The copy has the same groups, links, attributes and values, and gets its name once it has been compared with
 the file. Without options all chunks are copied verbatim. A bound such as --max-error applies to
@@ -41,41 +41,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina repack`."""
     parser.add_argument(
         "file",
-        help="an HDF5 file, or FILE.h5:/path of a group in it, which is all that is copied; with --auto or "
+        help="an HDF5 file, or FILE.h5:/path to copy one group; with --auto or "
         "--codec also an array, the directory of a table, or a Bloscpack file",
     )
     parser.add_argument("output", nargs="?", help="the new file")
-    parser.add_argument("--in-place", action="store_true", help="replace the file by its copy")
+    parser.add_argument("--in-place", action="store_true", help="replace the file with its copy")
     parser.add_argument(
         "--filter", choices=FILTERS, metavar="FILTER",
-        help=f"HDF5's: {', '.join(FILTERS)} (default: what there is)",
+        help=f"HDF5 filter: {', '.join(FILTERS)} (default: unchanged)",
     )  # fmt: skip
     arguments.add_encoding(parser, None, None, 22)
     parser.set_defaults(filters="shuffle")
     parser.add_argument(
         "--auto", action="store_true",
-        help="for each chunk what suits it: --codec auto, with the filter blosc2 in HDF5 files",
+        help="choose the encoding of each chunk: --codec auto, with the filter blosc2 in HDF5 files",
     )  # fmt: skip
     tuning_options.add_tuning(parser)
     arguments.add_cut(parser, "")
     parser.add_argument(
-        "--fletcher32", action=argparse.BooleanOptionalAction, help="checksums, or none (default: as it is)"
+        "--fletcher32",
+        action=argparse.BooleanOptionalAction,
+        help="add or remove HDF5's checksums (default: unchanged)",
     )
     parser.add_argument(
         "--checksums", action=argparse.BooleanOptionalAction,
-        help="of the blocks of arrays, and of datasets with the filter blosc2 alone (default: as it is)",
+        help="add or remove checksums of blocks, for arrays and Blosc2 datasets (default: unchanged)",
     )  # fmt: skip
     parser.add_argument(
         "--path",
         action="append",
         default=[],
         metavar="/PATH",
-        help="a group or dataset that the options are for (default: all); may be given several times",
+        help="apply the options to this group or dataset (default: all); repeatable",
     )
     parser.add_argument(
-        "--sort-by", type=_columns, metavar="COLUMNS", help="of a table: sort its rows by these, a,b,c"
+        "--sort-by",
+        type=_columns,
+        metavar="COLUMNS",
+        help="for tables: sort the rows by these columns, a,b,c",
     )
-    parser.add_argument("--no-compare", action="store_true", help="do not compare the copy with the file")
+    parser.add_argument(
+        "--no-compare", action="store_true", help="skip the comparison of the copy with the file"
+    )
     lossy_options.add_lossy(parser)
     arguments.add_threads(parser)
     arguments.add_force(parser)

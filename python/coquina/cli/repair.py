@@ -1,4 +1,4 @@
-"""write what is good of an array, or of a table that is a directory, to a new one
+"""copy the undamaged part of an array, or of a table directory, to a new one
 
 Damaged chunks of an array become NaN or zeros, rows of a table nulls, NaN, zeros or empty text.
 

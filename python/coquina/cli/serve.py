@@ -1,7 +1,7 @@
-"""serve a folder, or one file, over HTTP: slices, tables, bytes by ranges, and a page for browsers
+"""serve a folder or a file over HTTP: slices, tables, byte ranges, and a web page
 
-Clients name files below the folder, and nothing else. Without --tokens everybody who reaches the server may
-read, so it is only reached from this machine then. Encryption is a proxy's work; see the guide.
+Clients can access files below the folder only. Without --tokens the server listens on this machine only, and
+every local user can read. Use a proxy for encryption; see the guide.
 
 Examples:
   coquina serve .
@@ -28,28 +28,40 @@ _INSTALL = "`coquina serve` needs starlette and uvicorn: pip install 'coquina[se
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina serve`."""
-    parser.add_argument("file", metavar="folder", help="the folder, or the one file, that is served")
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 127.0.0.1 by default")
-    parser.add_argument("--port", type=_port, default=_PORT, help=f"{_PORT} by default; 0 for a free one")
+    parser.add_argument("file", metavar="folder", help="the folder or file to serve")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument(
+        "--port", type=_port, default=_PORT, help=f"port (default: {_PORT}; 0 chooses a free one)"
+    )
     parser.add_argument(
         "--tokens", metavar="FILE", help="who may read and write: lines TOKEN RIGHTS FOLDER, rights r or rw"
     )
     parser.add_argument(
         "--user-header",
         metavar="NAME",
-        help="trust this header of a reverse proxy for who asks; --tokens has names then",
+        help="header of a reverse proxy that names the user; --tokens then lists names",
     )
     parser.add_argument(
-        "--cors", metavar="ORIGIN", action="append", default=[], help="let pages of this origin ask"
+        "--cors",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="allow requests from pages of this origin",
     )
     parser.add_argument(
-        "--limit-result", metavar="SIZE", type=arguments.size, help="bytes of one answer; 256M by default"
+        "--limit-result", metavar="SIZE", type=arguments.size, help="bytes per response (default: 256M)"
     )
-    parser.add_argument("--limit-rate", metavar="N", type=float, help="requests a second of one client; 200")
-    parser.add_argument("--limit-concurrent", metavar="N", type=int, help="requests at work at once; 128")
-    parser.add_argument("--limit-seconds", metavar="N", type=float, help="seconds of one expression; 30")
     parser.add_argument(
-        "--limit-upload", metavar="SIZE", type=arguments.size, help="bytes of one upload; 4G by default"
+        "--limit-rate", metavar="N", type=float, help="requests per second and client (default: 200)"
+    )
+    parser.add_argument(
+        "--limit-concurrent", metavar="N", type=int, help="concurrent requests (default: 128)"
+    )
+    parser.add_argument(
+        "--limit-seconds", metavar="N", type=float, help="seconds per expression (default: 30)"
+    )
+    parser.add_argument(
+        "--limit-upload", metavar="SIZE", type=arguments.size, help="bytes per upload (default: 4G)"
     )
     arguments.add_json(parser)
 

@@ -87,7 +87,8 @@ def _member(path: str, member: str) -> Any:
         if len(names) != 1 or names[0] not in archive:
             known = ", ".join(f"{path}:{name}" for name in archive)
             file = f"{path}:{member}" if member else path
-            raise ValueError(f"{file}: holds several arrays, or not this one; name one of {known}")
+            what = f"there is no array {member!r}" if member else f"the file has {len(archive.files)} arrays"
+            raise ValueError(f"{file}: {what}; choose one: {known}")
         return archive[names[0]]
 
 

@@ -107,8 +107,8 @@ def _dtype_name(dtype: Any) -> str:
 
 
 def bound_text(lossy: dict[str, Any]) -> str:
-    """Return what is promised of numbers that may lose something."""
-    name, value = next((name, one) for name, one in lossy["promised"].items() if one is not None)
+    """Return the error bound of numbers that may lose something."""
+    name, value = next((name, one) for name, one in lossy["error_bound"].items() if one is not None)
     return f"{name.replace('_', ' ')} {value:g}"
 
 

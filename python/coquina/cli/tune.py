@@ -1,12 +1,12 @@
-"""say how data should be stored for what they are to be good for: codec, filters, chunks, blocks
+"""recommend codec, filters and chunks for a goal, by a model of costs
 
-Some blocks from all over the data are read, and a few ways to encode them are tried. Times are those of a
-table, so that the advice is the same on every machine, and it takes a second: `coquina tune` chooses, while
-`coquina bench` measures, on this machine and with all threads. Shapes of chunks and blocks are chosen by
-counting what each way of reading touches. Of an HDF5 file and of a table all arrays get advice, one by one.
+Reads some blocks from all parts of the data and tries a few encodings. Times come from a table, so the
+advice is the same on every machine and takes a second; `coquina bench` measures instead. Chunk and block
+shapes are chosen by counting the blocks that each access pattern touches. For an HDF5 file or a table, each
+array gets its own advice.
 
-Ways of reading (--access): any (default), whole, rows, columns, planes, planes:AXIS, series:AXIS, points, and
-boxes as 1,512,512; several of them, each with how often it happens.
+Access patterns (--access): any (default), whole, rows, columns, planes, planes:AXIS, series:AXIS, points,
+and boxes such as 1,512,512. Several may be given, each with the number of reads.
 
 Examples:
   coquina tune climate.npy
@@ -61,21 +61,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="speed, balanced (default), size, or a number from 0 (speed) to 1 (size)",
     )  # fmt: skip
     parser.add_argument(
-        "--for", dest="for_", choices=_FOR, default="both", help="what is to be fast (default: both)"
+        "--for",
+        dest="for_",
+        choices=_FOR,
+        default="both",
+        help="optimise reading, writing or both (default: both)",
     )
     parser.add_argument(
         "--access", action="append", type=_use, metavar="WAY[=TIMES]",
-        help="how it will be read (default: any); may be given several times",
+        help="how the data will be read (default: any); repeatable",
     )  # fmt: skip
     parser.add_argument(
         "--bandwidth", type=tuning_options.bandwidth, metavar="SIZE",
         help="bytes per second of the storage, such as 500M (default: 125 million)",
     )  # fmt: skip
-    parser.add_argument("--calibrate", action="store_true", help="by the speed of this machine")
-    arguments.add_cut(parser, "decided already: ")
+    parser.add_argument("--calibrate", action="store_true", help="use the speed of this machine")
+    arguments.add_cut(parser, "fixed: ")
     lossy_options.add_lossy(parser)
-    parser.add_argument("--apply", metavar="OUT", help="write a copy that is stored so, as this file")
-    parser.add_argument("--plot", metavar="FILE", help="save a picture (.png, .svg, .pdf); needs matplotlib")
+    parser.add_argument(
+        "--apply", metavar="OUT", help="write a copy with the recommended settings to this file"
+    )
+    parser.add_argument("--plot", metavar="FILE", help="save a plot (.png, .svg, .pdf); needs matplotlib")
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_report(parser)

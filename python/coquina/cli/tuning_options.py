@@ -44,21 +44,21 @@ def bandwidth(text: str) -> float:
 def add_tuning(parser: argparse.ArgumentParser) -> None:
     """Add --goal, --for, --bandwidth and --calibrate, for --codec auto."""
     parser.add_argument(
-        "--goal", type=goal, help="of --codec auto: speed, balanced (default), size, or a number from 0 to 1"
+        "--goal", type=goal, help="for --codec auto: speed, balanced (default), size, or a number from 0 to 1"
     )
     parser.add_argument(
         "--for", dest="for_", choices=("both", "read", "write"),
-        help="of --codec auto: what is to be fast (default: both)",
+        help="for --codec auto: optimise reading, writing or both (default: both)",
     )  # fmt: skip
     parser.add_argument(
         "--bandwidth", type=bandwidth, metavar="SIZE",
-        help="of --codec auto: bytes per second of the storage, such as 500M (default: 125 million)",
+        help="for --codec auto: bytes per second of the storage, such as 500M (default: 125 million)",
     )  # fmt: skip
     parser.add_argument(
         "--calibrate",
         action="store_const",
         const=True,
-        help="of --codec auto: by the speed of this machine; other machines may choose otherwise",
+        help="for --codec auto: use the speed of this machine; the choice may differ between machines",
     )
 
 

@@ -1,10 +1,10 @@
-"""check a file: read and decode every chunk, and compare checksums
+"""verify a file: decode every chunk and compare checksums
 
-Exit code 0 if all is right, 1 if any chunk is damaged, 3 if none is, but some cannot be checked here, for
-want of a codec or filter. Arrays and frames that coquina wrote have a checksum for every chunk. The files of
-a table that is a directory must be in the states that the table names. Of HDF5 files all chunks of all
-datasets are read, and it is said which datasets have no checksums: of these a changed value may not be
-noticed. A saved expression is opened, and the files that it names are listed.
+The exit code is 0 if nothing is damaged, 1 if any chunk is, and 3 if some chunks cannot be checked because
+a codec or filter is missing. Arrays and frames that coquina wrote have a checksum for every chunk. For a
+table directory, the files must have the states that the table names. For HDF5 files, all chunks of all
+datasets are read, and datasets without checksums are listed: a changed value may go unnoticed there. For a
+saved expression, the files of its operands are listed.
 
 Examples:
   coquina verify climate.b2nd

@@ -1,7 +1,7 @@
-"""look at a file, or the files of a folder, in a browser
+"""show a file or a folder in a browser
 
-The page is served from this machine to this machine only, at a free port and with a random token. The command
-ends with Ctrl-C, or after the last page was closed.
+The page is available on this machine only, at a free port and with a random token. The command ends with
+Ctrl-C, or after the last page is closed.
 
 Examples:
   coquina view run.h5
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina view`."""
     parser.add_argument("file", metavar="PATH", help="a file, or a folder")
-    parser.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
-    parser.add_argument("--keep", action="store_true", help="stay after the last page was closed")
-    parser.add_argument("--port", type=_port, default=0, help="a free one by default")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address without opening a browser"
+    )
+    parser.add_argument("--keep", action="store_true", help="keep running after the last page is closed")
+    parser.add_argument("--port", type=_port, default=0, help="port (default: a free one)")
     arguments.add_json(parser)
 
 
@@ -43,7 +45,8 @@ def run(options: argparse.Namespace) -> None:
         if options.json:
             show_json({"file": options.file, "url": site.url}, str)
         else:
-            show(f"{options.file} at {site.url}")
+            ends = "Ctrl-C ends it" if options.keep else "Ctrl-C ends it, or closing its last page"
+            show(f"{options.file} at {site.url} ({ends})")
         # Whoever waits for the address reads it from a pipe.
         sys.stdout.flush()
         if not options.no_browser:

@@ -23,6 +23,7 @@ CONSTRUCTORS: dict[str, tuple[str, ...]] = {
     "zeros": ("shape", "dtype"),
     "ones": ("shape", "dtype"),
     "full": ("shape", "fill_value", "dtype"),
+    "eye": ("n_rows", "n_cols", "k", "dtype"),
 }
 
 
@@ -45,7 +46,7 @@ def construct(name: str, values: list[Any], options: dict[str, Any]) -> Any:
 
 
 #: How many arguments are given by their place.
-_PLACED = {"arange": 2, "linspace": 2, "zeros": 1, "ones": 1, "full": 2}
+_PLACED = {"arange": 2, "linspace": 2, "zeros": 1, "ones": 1, "full": 2, "eye": 2}
 
 
 def _count(name: str, arguments: dict[str, Any]) -> int:
@@ -55,5 +56,8 @@ def _count(name: str, arguments: dict[str, Any]) -> int:
     if name == "arange":
         width = arguments["stop"] - arguments.get("start", 0)
         return ceil(abs(width / arguments.get("step", 1)))
+    if name == "eye":
+        rows = arguments.get("n_rows", 0)
+        return rows * (arguments.get("n_cols") or rows)
     shape = arguments.get("shape", ())
     return prod(cast("tuple[int, ...]", shape)) if isinstance(shape, tuple) else shape

@@ -45,6 +45,11 @@ class Expr(Operators):
     `e[key]` computes these items, for every key that NumPy takes, and gives a NumPy array or scalar;
     `e.compute()` gives a compressed array; `e.sum(axis=0)` and the like compute while they reduce.
     Functions and operators on expressions make larger ones. `e.explain()` says how it is computed.
+
+    >>> import coquina as cq
+    >>> e = cq.expr("a * 2 + 1", a=cq.arange(4))
+    >>> e.shape, e[2], e.sum()
+    ((4,), np.int64(5), np.int64(16))
     """
 
     __slots__ = ("__weakref__", "_node")
@@ -87,7 +92,13 @@ class Expr(Operators):
         return read_key(self._read, key, self.shape, self.dtype, self._chunks())
 
     def view(self, key: Any) -> View:
-        """Return the lazy `self[key]`: a view that computes when it is indexed itself."""
+        """Return the lazy `self[key]`: a view that computes when it is indexed itself.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> cq.expr("a * 2", a=cq.arange(10)).view(np.s_[::5])[:]
+        array([ 0, 10])
+        """
         return view_of(self, key)
 
     def _read(self, region: tuple[slice, ...]) -> npt.NDArray[Any]:
@@ -98,12 +109,20 @@ class Expr(Operators):
         return self._node.chunks if isinstance(self._node, Boxes) else None
 
     def get_selection(self, selection: Selection) -> npt.NDArray[Any]:
-        """Compute the items of a lowered key, in its shape."""
+        """Compute the items of a lowered key, in its shape.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> from coquina.indexing import lower
+        >>> e = cq.expr("a * 2", a=cq.arange(10))
+        >>> e.get_selection(lower(np.s_[2:4], e.shape))
+        array([4, 6])
+        """
         items = read_selection(self._read, selection, self.shape, self.dtype, self._chunks())
         return items.reshape(selection.shape)
 
     def set_selection(self, selection: Selection, values: npt.NDArray[Any]) -> None:
-        """Raise TypeError: what is computed is not assigned to."""
+        """Raise TypeError for any selection and values: what is computed is not assigned to."""
         raise TypeError("an expression cannot be assigned to; compute() makes an array of it")
 
     def compute(
@@ -118,6 +137,13 @@ class Expr(Operators):
         It has the chunks of the first operand of the same shape, and its blocks if items have the same size,
         unless the options say otherwise; they are those of `asarray`, with those of `Tuning` for the codec
         "auto". Memory: blocks in work. A file appears when it is complete.
+
+        path: the file to write; in memory if None. threads: how many work; all by default.
+
+        >>> import coquina as cq
+        >>> e = cq.expr("a * 2 + 1", a=cq.arange(4))
+        >>> e.compute(codec="lz4")[:]
+        array([1, 3, 5, 7])
         """
         if not is_cut(storage):
             chunks, blocks = self._partition()
@@ -142,6 +168,8 @@ class Expr(Operators):
         Raises ValueError for operands in memory, which are saved first; UnsupportedError for what has no text
         (reductions, sorted and joined arrays, functions of the user's): save what `compute` returns.
 
+        path: of the new file. overwrite: replace one that is there; else that raises FileExistsError.
+
         >>> import coquina as cq
         >>> cq.arange(6).save("a.b2nd")
         >>> cq.expr("a * 2 + 1", a=cq.open("a.b2nd")).save("odd.b2nd")
@@ -151,7 +179,12 @@ class Expr(Operators):
         saved_expressions.save(self, path, overwrite=overwrite)
 
     def explain(self) -> Explanation:
-        """Return how it is computed: its tree, and what of that the engine does. Computes nothing."""
+        """Return how it is computed: its tree, and what of that the engine does. Computes nothing.
+
+        >>> import coquina as cq
+        >>> print(cq.expr("a * 2", a=cq.arange(4)).explain().formula)
+        x0 * 2
+        """
         return explanation_of(self._node)
 
     def __iter__(self) -> Iterator[Any]:

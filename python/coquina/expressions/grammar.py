@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import CoquinaError
-from coquina.function_table import REDUCTIONS
+from coquina.function_table import REDUCTIONS, STRINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,13 +88,25 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "nan_to_num": ("nan", "posinf", "neginf"),
     "angle": ("deg",),
     "astype": (),
+    "reshape": (),
 }
+#: Functions that may be called as methods, `x.f(y)`: those that NumPy's arrays or Python's strings have.
+METHODS = frozenset([*OPTIONS, "conj", "conjugate", *[row.name for row in STRINGS if hasattr(str, row.name)]])
 
 
 class ExpressionError(CoquinaError, ValueError):
     """The text is no expression, or has what must not stand in one; the message shows where.
 
     column: of the character, from 0 on.
+
+    >>> import coquina as cq
+    >>> try:
+    ...     cq.expr("a +* 2", a=cq.arange(3))
+    ... except cq.ExpressionError as error:
+    ...     print(error)
+    invalid syntax
+      a +* 2
+         ^
     """
 
     column: int

@@ -25,6 +25,7 @@ from coquina.expressions.grammar import (
     COMPARISONS,
     CONSTANTS,
     DEPTH_MAX,
+    METHODS,
     OPTIONS,
     TEXT_MAX,
     UNARY,
@@ -45,13 +46,21 @@ def expr(text: str, /, **operands: Any) -> Expr:
 
     text: names, numbers, strings, Python's operators of items (`and`, `or`, `not` are logical functions, and
         comparisons chain), functions by NumPy's names (`sqrt(x)`, `where(m, x, y)`, `startswith(s, "a")`),
-        constants (pi, e, inf, nan), parts by constant keys (`x[2:5, ::-1]`), `.real`, `.imag`, `.T`, and
-        reductions (`mean(x, axis=0)` or `x.mean(axis=0)`), which are computed at once, and new arrays
-        (`arange(10)`, `linspace`, `zeros`, `ones`, `full`) of at most 128 MiB.
+        constants (pi, e, inf, nan), parts by constant keys (`x[2:5, ::-1]`), `.real`, `.imag`, `.T`,
+        reductions (`mean(x, axis=0)`), which are computed at once, and new arrays (`arange(10)`,
+        `linspace`, `zeros`, `ones`, `full`, `eye`) of at most 128 MiB. Methods of arrays and strings
+        work too: `x.mean(axis=0)`, `x.clip(0, 1)`, `x.reshape(2, -1)`, `s.startswith("a")`.
     operands: arrays, expressions, views, datasets, NumPy arrays, Python and NumPy scalars.
 
     Raises ExpressionError, a ValueError, for anything else; no part of the text is run. What NumPy raises for
     operands that do not fit is raised with a note of the place.
+
+    >>> import coquina as cq
+    >>> u, v = cq.asarray([3.0, 6.0]), cq.asarray([4.0, 8.0])
+    >>> cq.expr("sqrt(u**2 + v**2)", u=u, v=v)[:]
+    array([ 5., 10.])
+    >>> cq.expr("where(u > 4, u, 0).sum()", u=u)[()]
+    np.float64(6.0)
     """
     if not isinstance(cast("Any", text), str):
         raise TypeError(f"expr: the text is a {type(text).__name__}, not a str")
@@ -254,12 +263,13 @@ class Reader:
         return result
 
     def function(self, node: ast.Call, depth: int) -> Any:
-        """Read `f(x, y)`, and `x.f(y)` of functions that take options."""
-        if isinstance(node.func, ast.Attribute) and node.func.attr in OPTIONS:
-            call_of = ast.Call(node.func, [node.func.value, *node.args], node.keywords)
-            return self.with_options(ast.copy_location(call_of, node), node.func.attr, depth)
+        """Read `f(x, y)`, and `x.f(y)` of the methods that arrays and strings have."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
+            name = ast.copy_location(ast.Name(node.func.attr, ast.Load()), node.func)
+            call_of = ast.Call(name, [node.func.value, *node.args], node.keywords)
+            return self.function(ast.copy_location(call_of, node), depth)
         if not isinstance(node.func, ast.Name):
-            raise self.error(node.func, "only functions are called, by their names")
+            raise self.error(node.func, self.not_called(node.func))
         name = node.func.id
         if name in CONSTRUCTORS:
             return self.constructor(node, name)
@@ -280,6 +290,12 @@ class Reader:
             return self.call_node(function, values)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise self.noted(node, error) from None
+
+    def not_called(self, node: ast.expr) -> str:
+        """Return why what stands before brackets cannot be called."""
+        if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS:
+            return f"only functions are called, by their names: write {node.attr}(...)"
+        return "only functions are called, by their names, and methods of arrays and strings"
 
     def constructor(self, node: ast.Call, name: str) -> Any:
         """Read a function that makes an array of constants."""
@@ -310,7 +326,9 @@ class Reader:
             rest = [self.operand(arg, depth + 1) for arg in node.args[1:]]
         else:
             rest = [self.literal(arg, 0) for arg in node.args[1:]]
-        if rest and name not in ("astype", "clip", "isclose", "round"):
+        if name == "reshape" and len(rest) > 1:
+            rest = [tuple(rest)]
+        if rest and name not in ("astype", "clip", "isclose", "reshape", "round"):
             rest, options["axis"] = [], rest[0] if len(rest) == 1 else self.refuse(node, name)
         try:
             function = getattr(namespace(), name)

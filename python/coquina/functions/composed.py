@@ -26,7 +26,12 @@ def _of(name: str, *operands: Any) -> Any:
 
 
 def isclose(x1: Any, x2: Any, /, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array | Expr:
-    """Return whether `abs(x1 - x2) <= atol + rtol * abs(x2)`; NaN is close to NaN if `equal_nan`."""
+    """Return whether `abs(x1 - x2) <= atol + rtol * abs(x2)`; NaN is close to NaN if `equal_nan`.
+
+    >>> import coquina as cq
+    >>> cq.isclose([1.0, 2.0], [1.0, 2.1])[:]
+    array([ True, False])
+    """
     if type(x2) is int:
         x2 = float(x2)
     elif type(x2) not in (float, complex):
@@ -43,12 +48,26 @@ def isclose(x1: Any, x2: Any, /, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: 
 
 
 def allclose(x1: Any, x2: Any, /, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether all items are close, in the sense of `isclose`."""
+    """Whether all items are close, in the sense of `isclose`.
+
+    x1, x2: what `asarray` takes; they broadcast. rtol, atol, equal_nan: see `isclose`. Returns a bool.
+
+    >>> import coquina as cq
+    >>> cq.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
+    True
+    """
     return bool(namespace().all(isclose(x1, x2, rtol, atol, equal_nan)))
 
 
 def array_equal(x1: Any, x2: Any, /, equal_nan: bool = False) -> bool:
-    """Whether both have the same shape and equal items; NaN equals NaN if `equal_nan`."""
+    """Whether both have the same shape and equal items; NaN equals NaN if `equal_nan`.
+
+    x1, x2: what `asarray` takes. equal_nan: whether NaN equals NaN. Returns a bool.
+
+    >>> import coquina as cq
+    >>> cq.array_equal(cq.arange(3), [0, 1, 2])
+    True
+    """
     first, second = source_of(x1), source_of(x2)
     if first.shape != second.shape:
         return False
@@ -64,6 +83,13 @@ def nan_to_num(
     """Return `x` with numbers for NaN and the infinities: zero, the largest, and the most negative one.
 
     copy: as NumPy has it; the result is new in any case.
+
+    nan, posinf, neginf: what stands for them; numbers.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.nan_to_num([1.0, np.nan], nan=-1)[:]
+    array([ 1., -1.])
     """
     x = source_of(x)
     kind = x.dtype.kind
@@ -87,18 +113,35 @@ def nan_to_num(
 
 
 def angle(z: Any, /, deg: bool = False) -> Array | Expr:
-    """Return the angle of each complex number, in radians from -pi to pi, or in degrees."""
+    """Return the angle of each complex number, in radians from -pi to pi, or in degrees.
+
+    z: numbers of any kind. deg: degrees instead of radians. Returns floats of the same shape.
+
+    >>> import coquina as cq
+    >>> cq.angle([1, 1j], deg=True)[:]
+    array([ 0., 90.])
+    """
     angles = _of("arctan2", _of("imag", z), _of("real", z))
     return _of("multiply", angles, 180 / np.pi) if deg else angles
 
 
 def iscomplex(x: Any, /) -> Array | Expr:
-    """Return whether each item has an imaginary part other than zero."""
+    """Return whether each item has an imaginary part other than zero.
+
+    >>> import coquina as cq
+    >>> cq.iscomplex([1 + 1j, 2])[:]
+    array([ True, False])
+    """
     return _of("not_equal", _of("imag", x), 0)
 
 
 def isreal(x: Any, /) -> Array | Expr:
-    """Return whether the imaginary part of each item is zero."""
+    """Return whether the imaginary part of each item is zero.
+
+    >>> import coquina as cq
+    >>> cq.isreal([1 + 1j, 2])[:]
+    array([False,  True])
+    """
     return _of("equal", _of("imag", x), 0)
 
 

@@ -57,6 +57,10 @@ def cumulative_sum(
     path: the file to write; in memory, compressed, if None.
 
     Raises ValueError if there are several axes and none is named. Memory: some 64 MiB at a time.
+
+    >>> import coquina as cq
+    >>> cq.cumulative_sum([2, 3, 4], include_initial=True)[:]
+    array([0, 2, 5, 9])
     """
     return _cumulative(x, _one_axis(x, axis, "cumulative_sum"), dtype, path, _Sum(starts=include_initial))
 
@@ -70,7 +74,12 @@ def cumulative_prod(
     include_initial: bool = False,
     path: Path | None = None,
 ) -> Array:
-    """Return the products of all items up to each one along `axis`, as `cumulative_sum` does the sums."""
+    """Return the products of all items up to each one along `axis`, as `cumulative_sum` does the sums.
+
+    >>> import coquina as cq
+    >>> cq.cumulative_prod([2, 3, 4])[:]
+    array([ 2,  6, 24])
+    """
     return _cumulative(
         x, _one_axis(x, axis, "cumulative_prod"), dtype, path, _Product(starts=include_initial)
     )
@@ -79,28 +88,75 @@ def cumulative_prod(
 def cumsum(
     a: Any, axis: int | None = None, dtype: npt.DTypeLike | None = None, *, path: Path | None = None
 ) -> Array:
-    """Return the sums of all items up to each one along `axis`, or of all items in C order if it is None."""
+    """Return the sums of all items up to each one along `axis`, or of all items in C order if it is None.
+
+    a: what `asarray` takes. axis: along which; None for all items in C order. dtype: of the sums or products;
+        by
+        default as `numpy.cumsum` has it. path: the file to write; in memory if None.
+
+    Returns an `Array` with the shape of `a`. Raises IndexError for an axis that there is not.
+
+    >>> import coquina as cq
+    >>> cq.cumsum([[1, 2], [3, 4]], axis=0)[:]
+    array([[1, 2],
+           [4, 6]])
+    """
     return _cumulative(a, axis, dtype, path, _Sum())
 
 
 def cumprod(
     a: Any, axis: int | None = None, dtype: npt.DTypeLike | None = None, *, path: Path | None = None
 ) -> Array:
-    """Return the products of all items up to each one along `axis`, or of all in C order if it is None."""
+    """Return the products of all items up to each one along `axis`, or of all in C order if it is None.
+
+    a: what `asarray` takes. axis: along which; None for all items in C order. dtype: of the sums or products;
+        by
+        default as `numpy.cumprod` has it. path: the file to write; in memory if None.
+
+    Returns an `Array` with the shape of `a`. Raises IndexError for an axis that there is not.
+
+    >>> import coquina as cq
+    >>> cq.cumprod([2, 3, 4])[:]
+    array([ 2,  6, 24])
+    """
     return _cumulative(a, axis, dtype, path, _Product())
 
 
 def nancumsum(
     a: Any, axis: int | None = None, dtype: npt.DTypeLike | None = None, *, path: Path | None = None
 ) -> Array:
-    """Return what `cumsum` does, with zero for NaN."""
+    """Return what `cumsum` does, with zero for NaN.
+
+    a: what `asarray` takes. axis: along which; None for all items in C order. dtype: of the sums or products;
+        by
+        default as `numpy.nancumsum` has it. path: the file to write; in memory if None.
+
+    Returns an `Array` with the shape of `a`. Raises IndexError for an axis that there is not.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.nancumsum([2, np.nan, 4])[:]
+    array([2., 2., 6.])
+    """
     return _cumulative(a, axis, dtype, path, _Sum(skips_nan=True))
 
 
 def nancumprod(
     a: Any, axis: int | None = None, dtype: npt.DTypeLike | None = None, *, path: Path | None = None
 ) -> Array:
-    """Return what `cumprod` does, with one for NaN."""
+    """Return what `cumprod` does, with one for NaN.
+
+    a: what `asarray` takes. axis: along which; None for all items in C order. dtype: of the sums or products;
+        by
+        default as `numpy.nancumprod` has it. path: the file to write; in memory if None.
+
+    Returns an `Array` with the shape of `a`. Raises IndexError for an axis that there is not.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.nancumprod([2, np.nan, 4])[:]
+    array([2., 2., 8.])
+    """
     return _cumulative(a, axis, dtype, path, _Product(skips_nan=True))
 
 

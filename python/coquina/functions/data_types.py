@@ -48,6 +48,10 @@ class FloatInfo:
 
     bits: of a number. eps: from 1.0 to the next number. max, min: the largest and the most negative number.
     smallest_normal: the smallest positive number with all its digits. dtype: of a real number.
+
+    >>> import coquina as cq
+    >>> cq.finfo("float32").bits
+    32
     """
 
     bits: int
@@ -60,7 +64,12 @@ class FloatInfo:
 
 @dataclass(frozen=True, slots=True)
 class IntegerInfo:
-    """The limits of an integer dtype. bits: of a number. max, min: the largest and the smallest number."""
+    """The limits of an integer dtype. bits: of a number. max, min: the largest and the smallest number.
+
+    >>> import coquina as cq
+    >>> cq.iinfo("int16").max
+    32767
+    """
 
     bits: int
     max: int
@@ -72,6 +81,10 @@ def finfo(type: Any, /) -> FloatInfo:
     """Return the limits of a floating or complex dtype, or of that of an array.
 
     Raises ValueError for other dtypes.
+
+    >>> import coquina as cq
+    >>> cq.finfo("float32").eps
+    1.1920928955078125e-07
     """
     limits = np.finfo(_dtype_of(type))
     return FloatInfo(
@@ -85,7 +98,12 @@ def finfo(type: Any, /) -> FloatInfo:
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
-    """Return the limits of an integer dtype, or of that of an array. Raises ValueError for other dtypes."""
+    """Return the limits of an integer dtype, or of that of an array. Raises ValueError for other dtypes.
+
+    >>> import coquina as cq
+    >>> cq.iinfo("int8").min
+    -128
+    """
     limits = np.iinfo(_dtype_of(type))
     return IntegerInfo(
         bits=limits.bits, max=int(limits.max), min=int(limits.min), dtype=np.dtype(limits.dtype)
@@ -93,7 +111,12 @@ def iinfo(type: Any, /) -> IntegerInfo:
 
 
 def can_cast(from_: Any, to: npt.DTypeLike, /) -> builtins.bool:
-    """Whether a dtype, or that of an array, is cast to another without loss (NumPy's rule "safe")."""
+    """Whether a dtype, or that of an array, is cast to another without loss (NumPy's rule "safe").
+
+    >>> import coquina as cq
+    >>> cq.can_cast("int32", "float64")
+    True
+    """
     return builtins.bool(np.can_cast(_dtype_of(from_), to))
 
 
@@ -102,6 +125,11 @@ def isdtype(dtype: npt.DTypeLike, kind: Kind) -> builtins.bool:
 
     Kinds: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating",
     "numeric". Raises ValueError for other names.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.isdtype(np.dtype("int8"), "integral")
+    True
     """
     kinds: Any = kind
     return builtins.bool(np.isdtype(np.dtype(dtype), kinds))
@@ -111,6 +139,12 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """Return the dtype that a function of these arrays, dtypes and Python scalars computes with.
 
     Python scalars are weak, as in NumPy: of any kind that the dtypes have, they change nothing.
+
+    Raises ValueError without any, TypeError for what has no dtype in common.
+
+    >>> import coquina as cq
+    >>> cq.result_type("int32", "float32")
+    dtype('float64')
     """
     if not arrays_and_dtypes:
         raise ValueError("result_type: at least one array or dtype is required")

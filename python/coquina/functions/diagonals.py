@@ -48,6 +48,11 @@ def eye(
 
     n_cols: as many as rows by default. k: 0 is the main diagonal, positive ones are above it. See `asarray`
     for the options.
+
+    >>> import coquina as cq
+    >>> cq.eye(2, 3, k=1)[:]
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
     """
     options = Storage.for_array(eye, storage, path, device).for_engine()
     kind: np.dtype[Any] = np.dtype(dtype)
@@ -64,12 +69,26 @@ def eye(
 
 
 def tril(x: Any, /, *, k: int = 0) -> Array | Expr:
-    """Return the lower triangle of the last two axes: zeros above diagonal `k`."""
+    """Return the lower triangle of the last two axes: zeros above diagonal `k`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.tril(np.ones((2, 2), int))[:]
+    array([[1, 0],
+           [1, 1]])
+    """
     return _triangle("tril", np.tril, x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Array | Expr:
-    """Return the upper triangle of the last two axes: zeros below diagonal `k`."""
+    """Return the upper triangle of the last two axes: zeros below diagonal `k`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.triu(np.ones((2, 2), int))[:]
+    array([[1, 1],
+           [0, 1]])
+    """
     return _triangle("triu", np.triu, x, k)
 
 

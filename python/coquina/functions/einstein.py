@@ -43,6 +43,13 @@ def einsum(
     optimize: taken as NumPy takes it, and without effect: the order is chosen here. dtype, casting: what is
         computed with, and how the operands may be made that. path: the file to write.
     Memory: 64 MiB of all arrays, 32 MiB of the result, and what NumPy needs.
+
+    Raises ValueError for subscripts that do not fit the operands.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.einsum("ij,j->i", np.eye(2), [3.0, 4.0])[:]
+    array([3., 4.])
     """
     if not isinstance(subscripts, str):
         subscripts, operands = _spelled((subscripts, *operands))

@@ -28,6 +28,11 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 
     copy: None: an `Array` is returned as it is. True: never. False: always; anything else is ValueError, for
     items are copied into chunks. Raises BufferError for items that `x` does not give away.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.from_dlpack(np.arange(3))[:]
+    array([0, 1, 2])
     """
     check_device(device)
     if isinstance(x, Array):
@@ -41,6 +46,10 @@ def astype(x: Any, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | 
     """Return `x` with another dtype, cast as `ndarray.astype` casts: lazy unless it is tiny.
 
     copy: False: an array of this dtype is returned as it is.
+
+    >>> import coquina as cq
+    >>> cq.astype([1.7, 2.2], "i4")[:]
+    array([1, 2], dtype=int32)
     """
     check_device(device)
     kind: np.dtype[Any] = np.dtype(dtype)

@@ -50,6 +50,11 @@ def histogram(
     weights: what each item counts for, in the shape of `a`.
 
     Raises ValueError for bins that do not rise, and for a range, or items, that are not finite.
+
+    >>> import coquina as cq
+    >>> counts, edges = cq.histogram([1, 2, 1], bins=[0, 1, 2, 3])
+    >>> counts[:], edges[:]
+    (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
     source, heavy = source_of(a), None if weights is None else source_of(weights)
     if _is_whole(source, bins):
@@ -71,6 +76,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Range = None, weights: An
 
     bins: as in `histogram`. The estimators "auto", "doane", "fd", "rice", "scott", "sqrt" and "sturges" take
     some passes over the items, and round otherwise than NumPy does; "stone" needs all items in memory.
+
+    >>> import coquina as cq
+    >>> cq.histogram_bin_edges([0.0, 10.0], bins=2)[:]
+    array([ 0.,  5., 10.])
     """
     source = source_of(a)
     if _is_whole(source, bins):
@@ -84,6 +93,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> npt.NDArray[
 
     weights: the sums of these instead. minlength: give zeros for integers below it that are not there.
     Raises ValueError for negative integers, TypeError for other items.
+
+    >>> import coquina as cq
+    >>> cq.bincount([0, 1, 1, 3])[:]
+    array([1, 2, 0, 1])
     """
     source, heavy = source_of(x), None if weights is None else source_of(weights)
     if nbytes_of(source) <= lines.WORK_BYTES:
@@ -103,6 +116,10 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array | Expr:
 
     bins: edges that rise or fall, which fit in memory. right: bins include their right edge, not the left.
     Lazy for all but small arrays. Raises ValueError for other edges, TypeError for complex items.
+
+    >>> import coquina as cq
+    >>> cq.digitize([0.5, 2.5], [0, 1, 2, 3])[:]
+    array([1, 3])
     """
     source, edges = source_of(x), as_numpy(bins)
     # NumPy's objections come at once.

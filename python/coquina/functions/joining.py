@@ -88,6 +88,10 @@ def concatenate(
     """Join arrays along an existing axis: `concat` with the options of `numpy.concatenate`.
 
     dtype: of the result. casting: how far a conversion to `dtype` may go, as in NumPy.
+
+    >>> import coquina as cq
+    >>> cq.concatenate([cq.arange(2), cq.arange(3)])[:]
+    array([0, 1, 0, 1, 2])
     """
     return stored_as(concatenate, _concatenated(arrays, axis, dtype, casting), path, storage)
 
@@ -175,23 +179,45 @@ def stack(
 
 
 def vstack(arrays: Sequence[Any], /) -> Array | Expr:
-    """Return the arrays one below the other: along the first axis, arrays of one axis being rows."""
+    """Return the arrays one below the other: along the first axis, arrays of one axis being rows.
+
+    >>> import coquina as cq
+    >>> cq.vstack([[1, 2], [3, 4]])[:]
+    array([[1, 2],
+           [3, 4]])
+    """
     return concat([atleast_2d(x) for x in arrays])
 
 
 def hstack(arrays: Sequence[Any], /) -> Array | Expr:
-    """Return the arrays side by side: along the second axis, or the first if the first has no other."""
+    """Return the arrays side by side: along the second axis, or the first if the first has no other.
+
+    >>> import coquina as cq
+    >>> cq.hstack([[1, 2], [3, 4]])[:]
+    array([1, 2, 3, 4])
+    """
     wide = [atleast_1d(x) for x in arrays]
     return concat(wide, axis=0 if wide and len(wide[0].shape) == 1 else 1)
 
 
 def dstack(arrays: Sequence[Any], /) -> Array | Expr:
-    """Return the arrays one behind the other: along the third axis, which is added where it is missing."""
+    """Return the arrays one behind the other: along the third axis, which is added where it is missing.
+
+    >>> import coquina as cq
+    >>> cq.dstack([[1, 2], [3, 4]]).shape
+    (1, 2, 2)
+    """
     return concat([atleast_3d(x) for x in arrays], axis=2)
 
 
 def column_stack(arrays: Sequence[Any], /) -> Array | Expr:
-    """Return the arrays side by side, arrays of one axis being columns."""
+    """Return the arrays side by side, arrays of one axis being columns.
+
+    >>> import coquina as cq
+    >>> cq.column_stack([[1, 2], [3, 4]])[:]
+    array([[1, 3],
+           [2, 4]])
+    """
     sources = [source_of(x) for x in arrays]
     columns = [
         source if len(source.shape) > 1 else rearranged("column_stack", source, _as_column)
@@ -205,7 +231,15 @@ def _as_column(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array | Expr, ...]:
-    """Return the arrays that stand side by side along `axis`, which they do not have."""
+    """Return the arrays that stand side by side along `axis`, which they do not have.
+
+    Raises IndexError for an axis that there is not.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> [part[:].tolist() for part in cq.unstack(np.eye(2))]
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     source = source_of(x)
     if not len(source.shape):
         raise ValueError("Input array must be at least 1-d.")
@@ -228,6 +262,10 @@ def split(x: Any, /, indices_or_sections: int | Sequence[int], axis: int = 0) ->
     """Return `x` cut along `axis`: into so many equal parts, or before each of these places.
 
     Raises ValueError for a number of parts that does not divide the length.
+
+    >>> import coquina as cq
+    >>> [part[:].tolist() for part in cq.split(cq.arange(4), 2)]
+    [[0, 1], [2, 3]]
     """
     source = source_of(x)
     axis = normalize_axis_index(axis, len(source.shape))
@@ -264,6 +302,12 @@ def diff(
     """Return the differences of neighbours along `axis`, `n` times over.
 
     prepend, append: what is joined to `x` along the axis first; numbers stand for one item of each line.
+
+    Raises ValueError for `n` below 0 and for a scalar, IndexError for an axis that there is not.
+
+    >>> import coquina as cq
+    >>> cq.diff([1, 4, 9])[:]
+    array([3, 5])
     """
     source = source_of(x)
     if n == 0:
@@ -306,6 +350,12 @@ def meshgrid(
 
     indexing: "ij": axis `i` is that of array `i`. "xy": the first two change places. sparse: the results keep
     length 1 along the axes of the others.
+
+    Raises ValueError for another `indexing`.
+
+    >>> import coquina as cq
+    >>> [grid[:].tolist() for grid in cq.meshgrid([1, 2], [3, 4])]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -323,6 +373,12 @@ def repeat(x: Any, repeats: int | Any, /, *, axis: int | None = None) -> Array |
     """Return `x` with each item `repeats` times, one after the other.
 
     repeats: one number, or one for each place along `axis`. axis: None repeats the items of the flat array.
+
+    Raises ValueError for numbers below 0, or another number of them than of places.
+
+    >>> import coquina as cq
+    >>> cq.repeat([1, 2], 2)[:]
+    array([1, 1, 2, 2])
     """
     source = source_of(x)
     if axis is None:
@@ -352,7 +408,14 @@ def repeat(x: Any, repeats: int | Any, /, *, axis: int | None = None) -> Array |
 
 
 def tile(x: Any, repetitions: int | tuple[int, ...], /) -> Array | Expr:
-    """Return `x` repeated whole, so many times along each axis; axes that are missing are added in front."""
+    """Return `x` repeated whole, so many times along each axis; axes that are missing are added in front.
+
+    repetitions: how often along each axis, counted from the last. Raises ValueError for numbers below 0.
+
+    >>> import coquina as cq
+    >>> cq.tile([1, 2], 2)[:]
+    array([1, 2, 1, 2])
+    """
     source = source_of(x)
     counts = [index(count) for count in np.atleast_1d(np.asarray(repetitions, np.int64)).tolist()]
     missing = len(counts) - len(source.shape)

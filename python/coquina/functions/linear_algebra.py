@@ -40,6 +40,13 @@ def matmul(x1: Any, x2: Any, /, *, path: Path | None = None) -> Array:
     An array of one axis is a row on the left, a column on the right, and that axis is summed over.
     path: the file to write; in memory if None. Raises ValueError for shapes that do not fit.
     Memory: 64 MiB of both arrays, 32 MiB of the result, and what NumPy needs to multiply them.
+
+    x1, x2: what `asarray` takes, of at least one axis each.
+
+    >>> import coquina as cq
+    >>> cq.matmul(cq.eye(2), [[1, 2], [3, 4]])[:]
+    array([[1., 2.],
+           [3., 4.]])
     """
     sources = (source_of(x1), source_of(x2))
     a, b = (tuple(source.shape) for source in sources)
@@ -60,7 +67,15 @@ def matmul(x1: Any, x2: Any, /, *, path: Path | None = None) -> Array:
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, path: Path | None = None) -> Array:
-    """Return the sums over `axis` of products of items, those of `x1` conjugated; other axes broadcast."""
+    """Return the sums over `axis` of products of items, those of `x1` conjugated; other axes broadcast.
+
+    x1, x2: what `asarray` takes. path: the file to write; in memory if None. Raises ValueError for shapes
+        that do not fit.
+
+    >>> import coquina as cq
+    >>> cq.vecdot([[1, 2], [3, 4]], [1, 1])[:]
+    array([3, 7])
+    """
     sources = (source_of(x1), source_of(x2))
     axis = index(axis)
     a, b = (list(source.shape) for source in sources)
@@ -89,6 +104,12 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Axes = 2, path: Path | None = None) 
     """Return the sums of products over some axes of both; the others follow each other in the result.
 
     axes: how many, the last of `x1` and the first of `x2`; or which, of `x1` and of `x2`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.tensordot(np.ones((2, 3)), np.ones((3, 2)), axes=1)[:]
+    array([[3., 3.],
+           [3., 3.]])
     """
     sources = (source_of(x1), source_of(x2))
     ndims = [len(source.shape) for source in sources]
@@ -134,7 +155,12 @@ def _summed_products(
 
 
 def dot(x1: Any, x2: Any, /, *, path: Path | None = None) -> Array | Expr:
-    """Return NumPy's `dot`: sums over the last axis of `x1` and the last but one, or only, axis of `x2`."""
+    """Return NumPy's `dot`: sums over the last axis of `x1` and the last but one, or only, axis of `x2`.
+
+    >>> import coquina as cq
+    >>> cq.dot([1, 2], [3, 4])
+    <Array () int64, chunks (), blocks (), in memory>
+    """
     sources = (source_of(x1), source_of(x2))
     if not all(len(source.shape) for source in sources):
         return _multiplied(x1, x2)
@@ -142,7 +168,14 @@ def dot(x1: Any, x2: Any, /, *, path: Path | None = None) -> Array | Expr:
 
 
 def inner(x1: Any, x2: Any, /, *, path: Path | None = None) -> Array | Expr:
-    """Return the sums of products over the last axes of both."""
+    """Return the sums of products over the last axes of both.
+
+    x1, x2: what `asarray` takes. path: the file to write; in memory if None. As `numpy.inner`.
+
+    >>> import coquina as cq
+    >>> cq.inner([1, 2], [3, 4])
+    <Array () int64, chunks (), blocks (), in memory>
+    """
     sources = (source_of(x1), source_of(x2))
     if not all(len(source.shape) for source in sources):
         return _multiplied(x1, x2)
@@ -150,7 +183,12 @@ def inner(x1: Any, x2: Any, /, *, path: Path | None = None) -> Array | Expr:
 
 
 def vdot(x1: Any, x2: Any, /) -> Array:
-    """Return the sum of the products of all items, those of `x1` conjugated."""
+    """Return the sum of the products of all items, those of `x1` conjugated.
+
+    >>> import coquina as cq
+    >>> cq.vdot([1, 1j], [1, 1j])
+    <Array () complex128, chunks (), blocks (), in memory>
+    """
     return vecdot(ravel(x1), ravel(x2))
 
 
@@ -159,7 +197,13 @@ def _multiplied(x1: Any, x2: Any) -> Array | Expr:
 
 
 def outer(x1: Any, x2: Any, /) -> Array | Expr:
-    """Return the products of each item of `x1` with each of `x2`, which are taken flat: one row for each."""
+    """Return the products of each item of `x1` with each of `x2`, which are taken flat: one row for each.
+
+    >>> import coquina as cq
+    >>> cq.outer([1, 2], [3, 4])[:]
+    array([[3, 4],
+           [6, 8]])
+    """
     first, second = (ravel(source_of(x)) for x in (x1, x2))
     dtype = np.outer(_like(first, (0,)), _like(second, (0,))).dtype
     shape = (prod(first.shape), prod(second.shape))
@@ -173,7 +217,12 @@ def outer(x1: Any, x2: Any, /) -> Array | Expr:
 
 
 def kron(x1: Any, x2: Any, /) -> Array | Expr:
-    """Return the blocks that are `x2` times each item of `x1`; axes that one has not are added in front."""
+    """Return the blocks that are `x2` times each item of `x1`; axes that one has not are added in front.
+
+    >>> import coquina as cq
+    >>> cq.kron([1, 10], [1, 2])[:]
+    array([ 1,  2, 10, 20])
+    """
     sources = (source_of(x1), source_of(x2))
     ndim = max(len(source.shape) for source in sources)
     wide: list[Any] = []

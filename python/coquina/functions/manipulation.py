@@ -30,24 +30,45 @@ Axes = int | tuple[int, ...]
 
 
 def broadcast_to(x: Any, /, shape: int | tuple[int, ...]) -> Array | Expr:
-    """Return `x` with axes of length 1, and new ones in front, repeated up to `shape`."""
+    """Return `x` with axes of length 1, and new ones in front, repeated up to `shape`.
+
+    >>> import coquina as cq
+    >>> cq.broadcast_to([1, 2], (2, 2))[:]
+    array([[1, 2],
+           [1, 2]])
+    """
     return rearranged("broadcast_to", x, lambda values: np.broadcast_to(values, shape))
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Array | Expr, ...]:
-    """Return all arrays in the one shape that they broadcast to."""
+    """Return all arrays in the one shape that they broadcast to.
+
+    >>> import coquina as cq
+    >>> [part.shape for part in cq.broadcast_arrays([1, 2], [[3], [4]])]
+    [(2, 2), (2, 2)]
+    """
     sources = [source_of(x) for x in arrays]
     shape = np.broadcast_shapes(*[source.shape for source in sources])
     return tuple([broadcast_to(source, shape) for source in sources])
 
 
 def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape that arrays of these shapes broadcast to. Raises ValueError if there is none."""
+    """Return the shape that arrays of these shapes broadcast to. Raises ValueError if there is none.
+
+    >>> import coquina as cq
+    >>> cq.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
     return np.broadcast_shapes(*shapes)
 
 
 def expand_dims(x: Any, /, axis: Axes) -> Array | Expr:
-    """Return `x` with new axes of length 1, at these places of the result."""
+    """Return `x` with new axes of length 1, at these places of the result.
+
+    >>> import coquina as cq
+    >>> cq.expand_dims([1, 2], axis=0).shape
+    (1, 2)
+    """
     source = source_of(x)
     places = (axis,) if not isinstance(axis, (tuple, list)) else tuple(axis)
     ndim = len(places) + len(source.shape)
@@ -57,47 +78,97 @@ def expand_dims(x: Any, /, axis: Axes) -> Array | Expr:
 
 
 def squeeze(x: Any, /, axis: Axes | None = None) -> Array | Expr:
-    """Return `x` without these axes, which have length 1; without all such axes for None."""
+    """Return `x` without these axes, which have length 1; without all such axes for None.
+
+    >>> import coquina as cq
+    >>> cq.squeeze(cq.zeros((1, 3)), axis=0).shape
+    (3,)
+    """
     return rearranged("squeeze", x, lambda values: np.squeeze(values, axis))
 
 
 def flip(x: Any, /, *, axis: Axes | None = None) -> Array | Expr:
-    """Return `x` backwards along these axes; all for None."""
+    """Return `x` backwards along these axes; all for None.
+
+    >>> import coquina as cq
+    >>> cq.flip([1, 2, 3])[:]
+    array([3, 2, 1])
+    """
     return rearranged("flip", x, lambda values: np.flip(values, axis))
 
 
 def flipud(x: Any, /) -> Array | Expr:
-    """Return `x` backwards along the first axis."""
+    """Return `x` backwards along the first axis.
+
+    >>> import coquina as cq
+    >>> cq.flipud([[1, 2], [3, 4]])[:]
+    array([[3, 4],
+           [1, 2]])
+    """
     return rearranged("flipud", x, np.flipud)
 
 
 def fliplr(x: Any, /) -> Array | Expr:
-    """Return `x` backwards along the second axis."""
+    """Return `x` backwards along the second axis.
+
+    >>> import coquina as cq
+    >>> cq.fliplr([[1, 2], [3, 4]])[:]
+    array([[2, 1],
+           [4, 3]])
+    """
     return rearranged("fliplr", x, np.fliplr)
 
 
 def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array | Expr:
-    """Return `x` turned `k` times by 90 degrees, from the first of two axes towards the second."""
+    """Return `x` turned `k` times by 90 degrees, from the first of two axes towards the second.
+
+    >>> import coquina as cq
+    >>> cq.rot90([[1, 2], [3, 4]])[:]
+    array([[2, 4],
+           [1, 3]])
+    """
     return rearranged("rot90", x, lambda values: np.rot90(values, k, axes))
 
 
 def moveaxis(x: Any, source: Axes, destination: Axes, /) -> Array | Expr:
-    """Return `x` with the axes `source` at the places `destination`, and the others in their order."""
+    """Return `x` with the axes `source` at the places `destination`, and the others in their order.
+
+    >>> import coquina as cq
+    >>> cq.moveaxis(cq.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     return rearranged("moveaxis", x, lambda values: np.moveaxis(values, source, destination))
 
 
 def rollaxis(x: Any, /, axis: int, start: int = 0) -> Array | Expr:
-    """Return `x` with one axis moved in front of the axis `start`."""
+    """Return `x` with one axis moved in front of the axis `start`.
+
+    >>> import coquina as cq
+    >>> cq.rollaxis(cq.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
     return rearranged("rollaxis", x, lambda values: np.rollaxis(values, axis, start))
 
 
 def swapaxes(x: Any, /, axis1: int, axis2: int) -> Array | Expr:
-    """Return `x` with two axes exchanged."""
+    """Return `x` with two axes exchanged.
+
+    axis1, axis2: which two. Raises IndexError for an axis that there is not.
+
+    >>> import coquina as cq
+    >>> cq.swapaxes(cq.zeros((2, 3)), 0, 1).shape
+    (3, 2)
+    """
     return rearranged("swapaxes", x, lambda values: np.swapaxes(values, axis1, axis2))
 
 
 def permute_dims(x: Any, /, axes: Sequence[int] | None = None) -> Array | Expr:
-    """Return `x` with its axes in this order; reversed for None."""
+    """Return `x` with its axes in this order; reversed for None.
+
+    >>> import coquina as cq
+    >>> cq.permute_dims(cq.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     return rearranged("permute_dims", x, lambda values: np.transpose(values, axes))
 
 
@@ -105,22 +176,43 @@ transpose = permute_dims
 
 
 def matrix_transpose(x: Any, /) -> Array | Expr:
-    """Return `x` with its last two axes exchanged. Raises ValueError if there are less."""
+    """Return `x` with its last two axes exchanged. Raises ValueError if there are less.
+
+    >>> import coquina as cq
+    >>> cq.matrix_transpose([[1, 2], [3, 4]])[:]
+    array([[1, 3],
+           [2, 4]])
+    """
     return rearranged("matrix_transpose", x, np.matrix_transpose)
 
 
 def atleast_1d(*arrays: Any) -> Any:
-    """Return each array with at least one axis; a tuple unless there is one."""
+    """Return each array with at least one axis; a tuple unless there is one.
+
+    >>> import coquina as cq
+    >>> cq.atleast_1d(5)[:]
+    array([5])
+    """
     return _each("atleast_1d", 1, arrays)
 
 
 def atleast_2d(*arrays: Any) -> Any:
-    """Return each array with at least two axes, new ones in front; a tuple unless there is one."""
+    """Return each array with at least two axes, new ones in front; a tuple unless there is one.
+
+    >>> import coquina as cq
+    >>> cq.atleast_2d([1, 2]).shape
+    (1, 2)
+    """
     return _each("atleast_2d", 2, arrays)
 
 
 def atleast_3d(*arrays: Any) -> Any:
-    """Return each array with at least three axes, new ones around or behind; a tuple unless there is one."""
+    """Return each array with at least three axes, new ones around or behind; a tuple unless there is one.
+
+    >>> import coquina as cq
+    >>> cq.atleast_3d([1, 2]).shape
+    (1, 2, 1)
+    """
     return _each("atleast_3d", 3, arrays)
 
 
@@ -142,6 +234,12 @@ def roll(x: Any, /, shift: Axes, *, axis: Axes | None = None) -> Array | Expr:
     """Return `x` with its items moved `shift` places along `axis`, from the end to the beginning.
 
     axis: several with a shift for each, or one for all. None: the flat array is rolled.
+
+    Raises IndexError for an axis that there is not, ValueError for other than a shift for each.
+
+    >>> import coquina as cq
+    >>> cq.roll([1, 2, 3], 1)[:]
+    array([3, 1, 2])
     """
     source = source_of(x)
     if axis is None:
@@ -169,6 +267,10 @@ def pad(x: Any, pad_width: Any, mode: PadMode = "constant", *, constant_values: 
     pad_width: how many before and after each axis: a number, a pair for all axes, or a pair for each.
     mode: what they are: "constant_values" (as `pad_width`, one, two or two for each axis), the "edge", or
         `x` again: "reflect" mirrors it at its outermost items, "symmetric" behind them, "wrap" starts again.
+
+    >>> import coquina as cq
+    >>> cq.pad([1, 2], 1)[:]
+    array([0, 1, 2, 0])
     """
     source = source_of(x)
     ndim = len(source.shape)

@@ -55,12 +55,22 @@ def median(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Return the median along `axis`, one or several (of all items, if None), as `np.median` does.
 
     A NaN among the items makes it NaN. Raises AxisError for an axis that is not there.
+
+    >>> import coquina as cq
+    >>> cq.median([1, 3, 2, 10])
+    np.float64(2.5)
     """
     return _reduced(a, axis, keepdims, np.median, _median_of_line)
 
 
 def nanmedian(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Return the median of the items that are not NaN, as `median` does; NaN, and a warning, if none are."""
+    """Return the median of the items that are not NaN, as `median` does; NaN, and a warning, if none are.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.nanmedian([1, np.nan, 3])
+    np.float64(2.0)
+    """
     return _reduced(a, axis, keepdims, np.nanmedian, partial(_median_of_line, skips_nan=True))
 
 
@@ -80,6 +90,10 @@ def quantile(
     "inverted_cdf", and lines have to fit in memory. A NaN among the items makes the quantile NaN.
 
     Raises ValueError for `q` or a method that is not there, TypeError for complex numbers.
+
+    >>> import coquina as cq
+    >>> cq.quantile([1, 2, 3, 4, 5], [0.25, 0.5])
+    array([2., 3.])
     """
     wanted = Quantiles(q, method, skips_nan=False)
     return _reduced(a, axis, keepdims, wanted.whole, wanted.of_line, weights)
@@ -94,7 +108,13 @@ def nanquantile(
     keepdims: bool = False,
     weights: Any = None,
 ) -> Any:
-    """Return the quantiles of the items that are not NaN, as `quantile` does; NaN if there are none."""
+    """Return the quantiles of the items that are not NaN, as `quantile` does; NaN if there are none.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.nanquantile([1, np.nan, 3], 0.5)
+    np.float64(2.0)
+    """
     wanted = Quantiles(q, method, skips_nan=True)
     return _reduced(a, axis, keepdims, wanted.whole, wanted.of_line, weights)
 
@@ -108,7 +128,12 @@ def percentile(
     keepdims: bool = False,
     weights: Any = None,
 ) -> Any:
-    """Return the quantiles of `q` in percent, from 0 to 100, as `quantile` does."""
+    """Return the quantiles of `q` in percent, from 0 to 100, as `quantile` does.
+
+    >>> import coquina as cq
+    >>> cq.percentile([1, 2, 3, 4, 5], 25)
+    np.float64(2.0)
+    """
     wanted = Quantiles(q, method, skips_nan=False, percent=True)
     return _reduced(a, axis, keepdims, wanted.whole, wanted.of_line, weights)
 
@@ -122,7 +147,13 @@ def nanpercentile(
     keepdims: bool = False,
     weights: Any = None,
 ) -> Any:
-    """Return the quantiles of `q` in percent of the items that are not NaN, as `nanquantile` does."""
+    """Return the quantiles of `q` in percent of the items that are not NaN, as `nanquantile` does.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.nanpercentile([1, np.nan, 3], 50)
+    np.float64(2.0)
+    """
     wanted = Quantiles(q, method, skips_nan=True, percent=True)
     return _reduced(a, axis, keepdims, wanted.whole, wanted.of_line, weights)
 

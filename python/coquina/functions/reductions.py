@@ -76,7 +76,12 @@ max = extreme("max", _extreme)
 
 
 def ptp(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the distances between the largest and the smallest items along axes. As `numpy.ptp`."""
+    """Return the distances between the largest and the smallest items along axes. As `numpy.ptp`.
+
+    >>> import coquina as cq
+    >>> cq.ptp([1, 5, 3])
+    np.int64(4)
+    """
     if is_small(x):
         return by_numpy(np.ptp, x, out, axis=axis, keepdims=keepdims)
     reduction = Reduction(np.ptp, x, axis, keepdims=keepdims)
@@ -112,7 +117,12 @@ all = truth("all", _truth)
 
 
 def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Return how many items along axes are not zero. As `numpy.count_nonzero`."""
+    """Return how many items along axes are not zero. As `numpy.count_nonzero`.
+
+    >>> import coquina as cq
+    >>> cq.count_nonzero([0, 1, 2])
+    np.int64(2)
+    """
     if is_small(x):
         return by_numpy(np.count_nonzero, x, axis=axis, keepdims=keepdims)
     reduction = Reduction(np.count_nonzero, x, axis, keepdims=keepdims)
@@ -231,7 +241,12 @@ def squared(apart: Node) -> Node:
 def average(
     x: Any, /, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    """Return the weighted means along axes, and the sums of the weights if `returned`. As `numpy.average`."""
+    """Return the weighted means along axes, and the sums of the weights if `returned`. As `numpy.average`.
+
+    >>> import coquina as cq
+    >>> cq.average([1, 2], weights=[3, 1])
+    np.float64(1.25)
+    """
     if is_small(x, weights):
         given = None if weights is None else as_numpy(weights)
         return np.average(

@@ -95,7 +95,12 @@ def _in_shape(x: Any, shape: int | tuple[int, ...], order: Order, copy: bool | N
 
 
 def ravel(x: Any, /, order: Order = "C") -> Array | Expr:
-    """Return the items of `x` along one axis, in C order or, for "F", in Fortran's."""
+    """Return the items of `x` along one axis, in C order or, for "F", in Fortran's.
+
+    >>> import coquina as cq
+    >>> cq.ravel([[1, 2], [3, 4]])[:]
+    array([1, 2, 3, 4])
+    """
     return reshape(x, (-1,), order=order)
 
 

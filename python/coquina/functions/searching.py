@@ -44,6 +44,10 @@ def nonzero(x: Any, /) -> tuple[Array, ...]:
     """Return the indices along each axis of the items that are not zero, in C order, as int64.
 
     Raises ValueError for an array without axes.
+
+    >>> import coquina as cq
+    >>> [found[:].tolist() for found in cq.nonzero([[0, 3], [4, 0]])]
+    [[0, 1], [1, 0]]
     """
     source = source_of(x)
     ndim = len(source.shape)
@@ -58,7 +62,13 @@ def nonzero(x: Any, /) -> tuple[Array, ...]:
 
 
 def argwhere(a: Any, /) -> Array:
-    """Return the indices of the items that are not zero, in C order: a row of int64 for each."""
+    """Return the indices of the items that are not zero, in C order: a row of int64 for each.
+
+    >>> import coquina as cq
+    >>> cq.argwhere([0, 3, 4])[:]
+    array([[1],
+           [2]])
+    """
     source = source_of(a)
     if nbytes_of(source) <= lines.WORK_BYTES or not source.shape:
         return stored(np.argwhere(as_numpy(source)).astype(_INDEX, copy=False))
@@ -69,7 +79,12 @@ def argwhere(a: Any, /) -> Array:
 
 
 def flatnonzero(a: Any, /) -> Array:
-    """Return the indices, into all items in C order, of those that are not zero, as int64."""
+    """Return the indices, into all items in C order, of those that are not zero, as int64.
+
+    >>> import coquina as cq
+    >>> cq.flatnonzero([0, 3, 4])[:]
+    array([1, 2])
+    """
     source = source_of(a)
     if nbytes_of(source) <= lines.WORK_BYTES:
         return stored(np.flatnonzero(as_numpy(source)).astype(_INDEX, copy=False))
@@ -104,6 +119,10 @@ def take(
 
     Raises IndexError, in each mode, for an axis without items. Lazy for all but small arrays.
     Memory: the indices.
+
+    >>> import coquina as cq
+    >>> cq.take([5, 6, 7], [2, 0])[:]
+    array([7, 5])
     """
     source, wanted = source_of(x), as_numpy(indices)
     if source.shape and wanted.size:
@@ -138,6 +157,12 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int | None = -1) -> Array 
 
     Lazy for all but small arrays. Raises ValueError for another number of axes, IndexError for indices that
     are not integers and, when items are computed, for those out of bounds.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> cq.take_along_axis([[5, 6], [8, 7]], np.array([[1], [0]]), axis=1)[:]
+    array([[6],
+           [8]])
     """
     source, wanted = source_of(x), source_of(indices)
     if axis is None or is_tiny(source, wanted):
@@ -167,7 +192,12 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int | None = -1) -> Array 
 
 
 def extract(condition: Any, arr: Any) -> Array:
-    """Return the items of `arr` in C order where `condition`, of as many items, is not zero."""
+    """Return the items of `arr` in C order where `condition`, of as many items, is not zero.
+
+    >>> import coquina as cq
+    >>> cq.extract([True, False, True], [1, 2, 3])[:]
+    array([1, 3])
+    """
     source, chosen = source_of(arr), source_of(condition)
     if source.shape != chosen.shape or nbytes_of(source) <= lines.WORK_BYTES:
         return stored(np.extract(as_numpy(chosen), as_numpy(source)))

@@ -51,7 +51,12 @@ _NAN_KINDS = "fcmM"
 
 
 class UniqueAllResult(NamedTuple):
-    """The distinct items, where each is first, which of them each item is, and how often they are there."""
+    """The distinct items, where each is first, which of them each item is, and how often they are there.
+
+    >>> import coquina as cq
+    >>> cq.unique_all([3, 1, 3]).counts[:]
+    array([1, 2])
+    """
 
     values: Array
     indices: Array
@@ -60,14 +65,24 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """The distinct items, and how often they are there."""
+    """The distinct items, and how often they are there.
+
+    >>> import coquina as cq
+    >>> cq.unique_counts([3, 1, 3]).values[:]
+    array([1, 3])
+    """
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """The distinct items, and which of them each item is."""
+    """The distinct items, and which of them each item is.
+
+    >>> import coquina as cq
+    >>> cq.unique_inverse([3, 1, 3]).inverse_indices[:]
+    array([1, 0, 1])
+    """
 
     values: Array
     inverse_indices: Array
@@ -79,22 +94,41 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     values: the items, of the dtype of `x`, NaNs last and each on its own. indices: the first index of each
     in the items in C order. inverse_indices: in the shape of `x`, which of the values each item is.
     counts: how often each is there. Indices and counts are int64.
+
+    >>> import coquina as cq
+    >>> cq.unique_all([3, 1, 3]).indices[:]
+    array([1, 0])
     """
     return UniqueAllResult(*_found(x, _Wanted(index=True, inverse=True, counts=True)))
 
 
 def unique_counts(x: Any, /) -> UniqueCountsResult:
-    """Return the distinct items of `x`, sorted, and how often each is there, as `unique_all` does."""
+    """Return the distinct items of `x`, sorted, and how often each is there, as `unique_all` does.
+
+    >>> import coquina as cq
+    >>> cq.unique_counts([3, 1, 3]).counts[:]
+    array([1, 2])
+    """
     return UniqueCountsResult(*_found(x, _Wanted(counts=True)))
 
 
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
-    """Return the distinct items of `x`, sorted, and which of them each item is, as `unique_all` does."""
+    """Return the distinct items of `x`, sorted, and which of them each item is, as `unique_all` does.
+
+    >>> import coquina as cq
+    >>> cq.unique_inverse([3, 1, 3]).inverse_indices[:]
+    array([1, 0, 1])
+    """
     return UniqueInverseResult(*_found(x, _Wanted(inverse=True)))
 
 
 def unique_values(x: Any, /) -> Array:
-    """Return the distinct items of `x`, sorted; NaNs last and each on its own."""
+    """Return the distinct items of `x`, sorted; NaNs last and each on its own.
+
+    >>> import coquina as cq
+    >>> cq.unique_values([3, 1, 3])[:]
+    array([1, 3])
+    """
     return _found(x, _Wanted())[0]
 
 
@@ -113,6 +147,10 @@ def unique(
     return_index, return_inverse, return_counts: give also what `unique_all` names so, in this order.
     axis: compare parts along an axis instead of items; the array is then read whole.
     equal_nan: all NaNs are one value. sorted: they are in any case.
+
+    >>> import coquina as cq
+    >>> cq.unique([3, 1, 3])[:]
+    array([1, 3])
     """
     if axis is not None:
         found: Any = np.unique(
@@ -144,6 +182,10 @@ def isin(
 
     invert: whether it is not. assume_unique, kind: as in NumPy, where they save time; not needed.
     Lazy for all but small arrays.
+
+    >>> import coquina as cq
+    >>> cq.isin([1, 2, 3], [1, 3])[:]
+    array([ True, False,  True])
     """
     del kind
     source, among = source_of(x1), source_of(x2)

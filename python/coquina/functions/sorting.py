@@ -68,6 +68,10 @@ def sort(
     memory_limit: bytes that sorting may take, some 256 MiB by default.
 
     Raises AxisError for an axis that is not there.
+
+    >>> import coquina as cq
+    >>> cq.sort([3, 1, 2])[:]
+    array([1, 2, 3])
     """
     del stable
     source = source_of(x)
@@ -90,6 +94,12 @@ def argsort(
     """Return the indices along `axis` (into all items in C order, if None) that sort `x`, as int64.
 
     The options are those of `sort`; the sort is stable in any case.
+
+    descending, stable, path, memory_limit: see `sort`.
+
+    >>> import coquina as cq
+    >>> cq.argsort([3, 1, 2])[:]
+    array([1, 2, 0])
     """
     del stable
     source = source_of(x)
@@ -195,6 +205,10 @@ def searchsorted(
 
     Memory: some 64 MiB of each operand. A few values are searched for in an `x1` of any size by reading
     some blocks of it only. Raises ValueError for an `x1` of another number of axes.
+
+    >>> import coquina as cq
+    >>> cq.searchsorted([1, 3, 5], [2, 5])[:]
+    array([1, 2])
     """
     source, values = source_of(x1), source_of(x2)
     if len(source.shape) != 1:

@@ -32,7 +32,14 @@ _SIDE = 64
 
 
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array | Expr:
-    """Return the items of `x` whose places along two axes are `i` and `i + offset`, along a new last axis."""
+    """Return the items of `x` whose places along two axes are `i` and `i + offset`, along a new last axis.
+
+    offset: above the main one if positive. axis1, axis2: the two axes. As `numpy.diagonal`.
+
+    >>> import coquina as cq
+    >>> cq.diagonal([[1, 2], [3, 4]])[:]
+    array([1, 4])
+    """
     source = source_of(x)
     # Of one byte, repeated: only shapes are looked at.
     probe = np.diagonal(np.broadcast_to(np.uint8(0), source.shape), offset, axis1, axis2)
@@ -62,7 +69,14 @@ def _read(source: Any, axes: tuple[int, int], starts: tuple[int, int], region: R
 def trace(
     x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: npt.DTypeLike | None = None
 ) -> Any:
-    """Return the sums of a diagonal, as NumPy does: small integers are summed up as 64-bit ones."""
+    """Return the sums of a diagonal, as NumPy does: small integers are summed up as 64-bit ones.
+
+    x: what `asarray` takes. offset, axis1, axis2: see `diagonal`. dtype: of the sums. As `numpy.trace`.
+
+    >>> import coquina as cq
+    >>> cq.trace([[1, 2], [3, 4]])
+    np.int64(5)
+    """
     items = as_numpy(diagonal(x, offset, axis1, axis2))
     return np.sum(items, axis=-1, dtype=dtype)
 

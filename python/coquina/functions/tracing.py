@@ -30,7 +30,18 @@ if TYPE_CHECKING:
 
 
 class TraceError(CoquinaError, TypeError):
-    """A function that is no expression: it wants the values of its operands, or changes them."""
+    """A function that is no expression: it wants the values of its operands, or changes them.
+
+    >>> import coquina as cq
+    >>> @cq.traced
+    ... def branching(x):
+    ...     return x if x > 0 else -x
+    >>> try:
+    ...     branching(cq.zeros(100_000))
+    ... except cq.TraceError as error:
+    ...     print(type(error).__name__)
+    TraceError
+    """
 
 
 _METHODS = frozenset(

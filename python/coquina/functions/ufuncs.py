@@ -14,7 +14,7 @@ import numpy as np
 from coquina.expressions.evaluation import evaluate
 from coquina.expressions.functions import FUNCTIONS, Function
 from coquina.expressions.protocols import array_ufunc
-from coquina.function_signatures import described
+from coquina.function_signatures import OF_ITEMS, described
 from coquina.function_table import ELEMENTWISE, ELEMENTWISE_NAMES
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _unary(name: str, what: str) -> Callable[[Any], Array | Expr]:
             return evaluate(function, x)
         return _as_ufunc(function, (x,), {"out": out, "where": where, "dtype": dtype, "casting": casting})
 
-    return described(call, name, what, __name__)
+    return described(call, name, what, __name__, OF_ITEMS.format(operands="x", name=name))
 
 
 def _binary(name: str, what: str) -> Callable[[Any, Any], Array | Expr]:
@@ -56,7 +56,7 @@ def _binary(name: str, what: str) -> Callable[[Any, Any], Array | Expr]:
             return evaluate(function, x1, x2)
         return _as_ufunc(function, (x1, x2), {"out": out, "where": where, "dtype": dtype, "casting": casting})
 
-    return described(call, name, what, __name__)
+    return described(call, name, what, __name__, OF_ITEMS.format(operands="x1, x2", name=name))
 
 
 def _as_ufunc(function: Function, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@
 ...     d = f.create_dataset("images/raw", data=np.arange(600).reshape(6, 10, 10), maxshape=(None, 10, 10))
 ...     d.attrs["unit"] = "counts"
 >>> with cq.open(path) as f:
-...     f["images/raw"][2, ::5, -1], f["images/raw"].gear
+...     f["images/raw"][2, ::5, -1], f["images/raw"].access
 (array([209, 259]), 'direct')
 
 h5py has the file open and does everything but the chunks; it is imported with this module. Compressed
@@ -23,16 +23,14 @@ from coquina.hdf5.chunks import ChunkInfo
 from coquina.hdf5.copying import Repacked, copy, repack
 from coquina.hdf5.dataset_info import DatasetInfo
 from coquina.hdf5.datasets import Dataset
-from coquina.hdf5.describing import GEARS, describe
-from coquina.hdf5.files import File
+from coquina.hdf5.describing import ACCESS_PATHS, describe
+from coquina.hdf5.files import File, nodes_for
 from coquina.hdf5.groups import Group
-from coquina.hdf5.nodes import Nodes
 from coquina.hdf5.recovery import Recovery, recover
-from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
-    from coquina.hdf5.describing import Gear
+    from coquina.hdf5.describing import AccessPath
 
 __all__ = [
     "AppendSession",
@@ -50,29 +48,38 @@ __all__ = [
 ]
 
 
-def fast(h5: Any, *, gear: Gear | None = None) -> Any:
+def fast(h5: Any, *, access: AccessPath | None = None, gear: AccessPath | None = None) -> Any:
     """Return a `Dataset`, `Group` or `File` for one that h5py has open; both may be used side by side.
 
-    gear: a slower way to the chunks of a dataset than the fastest that is legal: "fetched" or "whole".
+    access: a slower access path to the chunks of a dataset than the fastest that is legal: "fetched" or
+        "whole". `gear` is its old name.
     Raises TypeError for what h5py has not open, and for a dataset whose items no array has; ValueError for a
-    gear that is not legal.
+    path that is not legal.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> import h5py
+    >>> with h5py.File("f.h5", "w") as f:
+    ...     d = f.create_dataset("x", data=np.arange(1000), compression="gzip")
+    ...     print(cq.hdf5.fast(d)[-3:])
+    [997 998 999]
     """
+    access = gear if access is None else access
     if not isinstance(h5, h5py.HLObject):
         raise TypeError(
             f"fast: takes files, groups and datasets of h5py, not {type(h5).__name__}; open takes paths"
         )
     if isinstance(h5, h5py.File):
         return File.of(h5)
-    file = File.of(h5.file)
-    nodes = Nodes(file, Session.at(h5)[0])
+    nodes = nodes_for(h5)
     if not isinstance(h5, h5py.Dataset):
         return nodes.node(h5)
     facts = describe(h5)
     if facts is None:
         raise TypeError(f"{h5.name}: no array has items of {h5.id.get_type().dtype}")
-    if gear is not None and GEARS.index(gear) < GEARS.index(facts.gear):
-        raise ValueError(f"{h5.name}: gear {gear!r} is not legal: {facts.reason}")
-    return Dataset(h5, facts, nodes, gear=gear)
+    if access is not None and ACCESS_PATHS.index(access) < ACCESS_PATHS.index(facts.access):
+        raise ValueError(f"{h5.name}: access path {access!r} is not legal: {facts.reason}")
+    return Dataset(h5, facts, nodes, access=access)
 
 
 plugin.register()

@@ -299,7 +299,7 @@ def _can_encode(dataset: Dataset) -> bool:
     known = {code for code, _, _, encodes in _core.hdf5_filters() if encodes}
     # Times are stored as other bytes than those of their seconds; the engine knows which.
     return (
-        dataset.gear != "whole"
+        dataset.access != "whole"
         and not is_time64(inside(dataset).id)
         and all(code in known for code, _, _ in dataset.filters)
     )

@@ -36,7 +36,7 @@ class AppendGroup:
 
     lengths: how many rows each dataset has with what was appended. flushed: how many of them a kill leaves.
     buffer_bytes: what makes a flush come by itself; may be changed.
-    The promises are those of `AppendSession`, for all datasets together: between two flushes a kill leaves
+    The guarantees are those of `AppendSession`, for all datasets together: between two flushes a kill leaves
     each as long as the last flush did. Within a flush the datasets may differ in what they hold of the rows
     that it writes.
     """
@@ -265,7 +265,7 @@ class AppendSession:
     Rows can be read, here and elsewhere, once they are flushed; until then their place may hold anything.
     Threads may share a session. While it lasts, change nothing else in the file.
 
-    What is promised if the program is killed:
+    What is guaranteed if the program is killed:
 
     - The dataset holds exactly what it held after the last flush, `flushed` rows: a flush is a commit of the
       file. This is tested with kills at every write.
@@ -279,6 +279,15 @@ class AppendSession:
     without being asked for if they are more than 64 MiB. Flushing at whole chunks makes none of them wait,
     and is the safest and cheapest. Memory, besides: one chunk along the first axis, times those along the
     others, and some 40 bytes of index for each chunk appended.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> f = cq.hdf5.File.in_memory()
+    >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+    >>> with d.appending(flush_every=2) as session:
+    ...     session.append([10, 11, 12])
+    >>> d.shape
+    (13,)
     """
 
     def __init__(self, dataset: Dataset, flush_every: int | None = None, durable: bool = False) -> None:
@@ -312,6 +321,15 @@ class AppendSession:
         Raises ValueError or TypeError for rows that do not fit: none of them is added then. Raises OSError
         if the disk is full: `rows` tells whether they were added, and when there is room again, `flush` and
         `append` go on.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> with d.appending() as session:
+        ...     session.append([10])
+        >>> d[-1]
+        np.int64(10)
         """
         with self._lock:
             self._group.append([rows])
@@ -322,11 +340,27 @@ class AppendSession:
         """Write all rows so far, and all metadata: once it returns, a kill does not take them back.
 
         `durable` sessions wait for the disk too, so that not even a power cut does.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> with d.appending() as session:
+        ...     session.append([10])
+        ...     session.flush()
         """
         self._group.flush()
 
     def close(self) -> None:
-        """Flush, and let libhdf5 write metadata when it likes again."""
+        """Flush, and let libhdf5 write metadata when it likes again.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> session = d.appending()
+        >>> session.close()
+        """
         self._group.close()
 
     def __enter__(self) -> AppendSession:

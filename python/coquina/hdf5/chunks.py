@@ -32,6 +32,13 @@ class ChunkInfo(NamedTuple):
 
     start: coordinates of its first item. filter_mask: bit i is set if filter i was skipped. offset, size: of
     its bytes in the file. All but `start` are None for a chunk that was never written.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> f = cq.hdf5.File.in_memory()
+    >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+    >>> d.chunk_info([5]).start
+    (4,)
     """
 
     start: Coordinates

@@ -96,7 +96,7 @@ class _Comparison:
         elif not is_of_fixed_size:
             is_same = self._same_variable(old, new)
         elif known is not None:
-            is_same = self._is_within(old, new, known.promised)
+            is_same = self._is_within(old, new, known.error_bound)
         elif path not in self.anew and _is_stored_alike(old, new):
             is_same = self._same_chunks(old, new)
         else:

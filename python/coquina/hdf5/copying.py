@@ -41,7 +41,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Repacked:
-    """What came of `repack`: bytes of the file before and after, and a row for each dataset."""
+    """What came of `repack`: bytes of the file before and after, and a row for each dataset.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> with cq.hdf5.File("f.h5", "w") as f:
+    ...     d = f.create_dataset("x", data=np.arange(1000), filter="gzip")
+    >>> cq.hdf5.repack("f.h5", in_place=True).is_compared
+    True
+    """
 
     path: str
     out: str
@@ -90,6 +98,14 @@ def repack(
     Raises FileExistsError, OSError, ValueError for options that do not fit, KeyError if there is no `group`,
     CorruptError for chunks that do not decode, or a copy that differs, UnsupportedError for references of
     HDF5 1.12. Then there is no new file. Memory: some boxes of 64 MiB, or of a chunk if that is larger.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> with cq.hdf5.File("f.h5", "w") as f:
+    ...     d = f.create_dataset("x", data=np.arange(1000), filter="gzip")
+    >>> done = cq.hdf5.repack("f.h5", "g.h5", filter="blosc2", codec="zstd", overwrite=True)
+    >>> cq.open("g.h5")["x"].info.codec
+    'zstd'
     """
     wanted = Storage.of(repack, storage, RepackOptions, base=DATASETS)
     if wanted.filter is None and wanted.tuning is not None:
@@ -189,6 +205,15 @@ def copy(
     exception is raised. References in attributes lead to what has the same name in the other file, if there
     is such a thing.
     Raises ValueError if there is something of this name, and what `repack` raises.
+
+    dataset: of ours or of h5py. target: the group. threads: how many work; all by default.
+
+    >>> import coquina as cq
+    >>> with cq.hdf5.File("f.h5", "w") as f, cq.hdf5.File("g.h5", "w") as g:
+    ...     d = f.create_dataset("x", data=[1, 2])
+    ...     copied = cq.hdf5.copy(f["x"], g, "y")
+    ...     print(g["y"][:])
+    [1 2]
     """
     name = name if name is not None else (dataset.name or "").rpartition("/")[2]
     if not name or name in target:
@@ -254,7 +279,7 @@ def target_of(path: str, target: Path | None, *, in_place: bool = False, overwri
     out = new_path(target)
     if os.path.lexists(out):
         if os.path.realpath(out) == path:
-            raise ValueError(f"{out} is the file itself: in_place=True replaces it")
+            raise ValueError(f"{out} is the file itself: pass in_place=True (--in-place) to replace it")
         if not overwrite:
             raise FileExistsError(f"{out} exists")
     return out

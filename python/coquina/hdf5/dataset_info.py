@@ -27,12 +27,19 @@ class DatasetInfo(ArrayInfo):
     maxshape: None along an unlimited axis.
     pipeline: id, name and parameters of each HDF5 filter, in the order of writing.
     encoding: how chunks of Blosc2 are encoded that are written, where its parameters cannot say it.
-    gear, reason: the way to the chunks, and why it is not "direct".
+    access, reason: the access path to the chunks, and why it is not "direct".
     chunks_direct, chunks_fetched, boxes_whole: work of this handle so far: chunks that were read from a
         descriptor of ours, chunks and boxes of items that came from libhdf5.
     chunks_unchanged: how often decoded blocks of a chunk were used without asking libhdf5, as nothing had
         changed since it was fetched.
     table_rows: chunks in the table, if one was made. fallbacks: how often a slower way had to be taken.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> f = cq.hdf5.File.in_memory()
+    >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+    >>> d.info.layout, d.info.nchunks
+    ('chunked', 3)
     """
 
     name: str | None
@@ -40,7 +47,7 @@ class DatasetInfo(ArrayInfo):
     maxshape: tuple[int | None, ...]
     pipeline: list[tuple[int, str, tuple[int, ...]]]
     encoding: str | None
-    gear: str
+    access: str
     reason: str | None
     chunks_direct: int
     chunks_fetched: int
@@ -49,13 +56,19 @@ class DatasetInfo(ArrayInfo):
     table_rows: int
     fallbacks: int
 
+    @property
+    def gear(self) -> str:
+        """The old name of `access`."""
+        return self.access
+
     @classmethod
     def of(cls, array: Array) -> DatasetInfo:
         """Ask a dataset."""
         dataset: Dataset = array  # pyright: ignore[reportAssignmentType]
         stats: dict[str, Any] = dataset.handle.stats()
         stats |= {name: stats.get(name) or 0 for name in _COUNTERS}
-        stats |= {"cbytes": dataset.cbytes, "gear": dataset.gear, "reason": dataset.gear_reason}
+        stats.pop("gear", None)
+        stats |= {"cbytes": dataset.cbytes, "access": dataset.access, "reason": dataset.access_reason}
         return cls(
             shape=dataset.shape,
             dtype=dataset.dtype,
@@ -83,7 +96,7 @@ class DatasetInfo(ArrayInfo):
             **({} if self.encoding is None else {"encoding": self.encoding}),
             **({} if self.tuning is None else {"tuning": self.tuning_text}),
             "layout": self.layout,
-            "gear": self.gear if self.reason is None else f"{self.gear} ({self.reason})",
+            "access": self.access if self.reason is None else f"{self.access} ({self.reason})",
         }
         return "\n".join([*lines, *(f"{name:10}  {quoted(value)}" for name, value in facts.items())])
 

@@ -36,6 +36,8 @@ from coquina.hdf5.h5py_keys import is_region, plain_key
 from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
+from coquina.hdf5.untyped import h5py
+from coquina.providers import Provider
 from coquina.storage_options import Storage, is_cut
 from coquina.tuning_options import DATASETS, info_of
 
@@ -47,14 +49,17 @@ if TYPE_CHECKING:
 
     from coquina._core import Buffer, Hdf5Library, Path
     from coquina.changes import Changes
+    from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.appending import AppendSession
     from coquina.hdf5.chunk_encoding import ChunkEncoding
-    from coquina.hdf5.describing import Facts, Gear, Zones
+    from coquina.hdf5.describing import AccessPath, Facts, Zones
     from coquina.hdf5.nodes import Nodes
     from coquina.lossy import Lossy, LossyInfo
     from coquina.remote import RangeReader
     from coquina.storage_options import StorageOptions
     from coquina.tuning_options import Terms, TuningInfo
+else:
+    hdf5_files = Provider("hdf5_files")
 
 
 #: Of a name of metadata in an array.
@@ -67,8 +72,15 @@ class Dataset(Placed, Array):
     Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
     threads may share it. HDF5 knows no commits: a write that fails half-way leaves half of it.
 
-    gear: the access path to chunks: "direct" (read past libhdf5, without its lock), "fetched" (libhdf5
-    hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `gear_reason`.
+    access: the access path to chunks: "direct" (read past libhdf5, without its lock), "fetched" (libhdf5
+    hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `access_reason`.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> f = cq.hdf5.File.in_memory()
+    >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+    >>> d[2:8:3], d.sum(), d.chunks
+    (array([2, 5]), np.int64(45), (4,))
     """
 
     __slots__ = (
@@ -93,19 +105,22 @@ class Dataset(Placed, Array):
     def __new__(
         cls,
         h5: Any,
-        facts: Facts,
-        nodes: Nodes,
+        facts: Facts | None = None,
+        nodes: Nodes | None = None,
         *,
-        gear: Gear | None = None,
+        access: AccessPath | None = None,
         blocks: tuple[int, ...] | None = None,
         zones: Zones = (),
     ) -> Dataset:
-        """Made by a file, a group or `fast`."""
+        """Made by a file, a group or `fast`; or for an identifier of h5py's low-level interface."""
+        if facts is None or nodes is None:
+            h5 = h5py.Dataset(h5)
+            return hdf5_files.nodes_for(h5).array(h5)
         where = Session.at(h5) if nodes.session.has_sole_writer else None
         version = None if where is None else where[0].changes(where[1]).version
         library = facts.library_of(h5, policy_attributes, version)
         facts = facts.with_edges_of(library)
-        self = super().__new__(cls, facts.open(library, gear, blocks, zones), facts.dtype)
+        self = super().__new__(cls, facts.open(library, access, blocks, zones), facts.dtype)
         self._library = library
         self._chunks = None
         self._facts = facts
@@ -148,6 +163,8 @@ class Dataset(Placed, Array):
     external = Member("Files that hold its items outside of the HDF5 file: names, offsets, sizes; or None.")
     compression = Member("What h5py calls its filter: 'gzip', 'lzf', 'szip'; None for others. See `filters`.")
     filter_ids = Member("The ids of its filters, in the order of writing.")
+    filter_names = Member("The names of its filters in the file, in the order of writing.")
+    _filters = Member("The filters and their parameters as h5py keeps them, for programs that look there.")
     compression_opts = Member("The parameters of that filter.")
     shuffle = Member("Whether HDF5's shuffle comes before the filter.")
     fletcher32 = Member("Whether chunks have HDF5's checksum.")
@@ -182,16 +199,26 @@ class Dataset(Placed, Array):
         return is_blosc2_alone(one[0] for one in self._facts.filters) and checksums.are_wanted(self._h5.id)
 
     @property
-    def gear(self) -> str:
+    def access(self) -> str:
         """How chunks are accessed: "direct", "fetched" or "whole"."""
-        return self.handle.stats().get("gear") or self._facts.gear
+        return self.handle.stats().get("gear") or self._facts.access
+
+    @property
+    def access_reason(self) -> str | None:
+        """Why the access path is not a faster one; None for "direct"."""
+        if self._facts.reason is None and self.access != "direct":
+            return "what was read directly was not right, and what libhdf5 read was"
+        return self._facts.reason
+
+    @property
+    def gear(self) -> str:
+        """The old name of `access`."""
+        return self.access
 
     @property
     def gear_reason(self) -> str | None:
-        """Why the gear is not a faster one; None for "direct"."""
-        if self._facts.reason is None and self.gear != "direct":
-            return "what was read directly was not right, and what libhdf5 read was"
-        return self._facts.reason
+        """The old name of `access_reason`."""
+        return self.access_reason
 
     @property
     def cbytes(self) -> int:
@@ -218,7 +245,7 @@ class Dataset(Placed, Array):
         """The bound on what is lost, and what was reached; None if all is kept exactly."""
         return quantization.state(self._h5)
 
-    def promise(self, lossy: Lossy) -> None:
+    def set_error_bound(self, lossy: Lossy) -> None:
         """Put a new dataset under a bound. Raises ValueError for items that cannot have one."""
         self.handle.set_lossy(lossy.terms)
         quantization.put(self._h5, lossy)
@@ -282,6 +309,8 @@ class Dataset(Placed, Array):
         if self.dtype.names is not None and (names := field_names(key)) is not None:
             write_fields(self, names, value, nullcontext())
             return
+        if self.dtype.kind == "S":
+            value = _encoded(value)
         super().__setitem__(key, value)
 
     def with_zones(self, zones: Zones) -> Dataset:
@@ -301,6 +330,14 @@ class Dataset(Placed, Array):
         """Give the dataset another shape, or its axis `axis` another length. New items are the fill value.
 
         Raises ValueError for a shape that it cannot grow to, UnsupportedError if it is not chunked.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.resize(12, axis=0)
+        >>> d.shape
+        (12,)
         """
         if axis is not None:
             if not isinstance(shape, int) or not -self.ndim <= axis < self.ndim:
@@ -344,24 +381,79 @@ class Dataset(Placed, Array):
         return Dataset(self._h5, replace(self._facts, shape=lengths, is_writable=False), self._nodes)
 
     def truncate(self, size: int) -> None:
-        """Change the length of the first unlimited axis, or of axis 0; it may also grow."""
+        """Change the length of the first unlimited axis, or of axis 0; it may also grow.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.truncate(3)
+        >>> d[:]
+        array([0, 1, 2])
+        """
         axis = self.maxshape.index(None) if None in self.maxshape else 0
         self.resize(size, axis)
 
     def len(self) -> int:
-        """Return the length of the first axis; `len(dataset)` cannot be more than 2**63 - 1."""
+        """Return the length of the first axis; `len(dataset)` cannot be more than 2**63 - 1.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.len()
+        10
+        """
         return len(self)
 
     def read_direct(self, dest: npt.NDArray[Any], source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Read into an array: `dest[dest_sel] = dataset[source_sel]`, all of either without a key."""
-        dest[... if dest_sel is None else dest_sel] = self[... if source_sel is None else source_sel]
+        """Read into an array: `dest[dest_sel] = dataset[source_sel]`, all of either without a key.
+
+        Raises TypeError, as h5py does, for shapes that do not go together.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> out = np.zeros(3, int)
+        >>> d.read_direct(out, np.s_[2:5])
+        >>> out
+        array([2, 3, 4])
+        """
+        try:
+            dest[... if dest_sel is None else dest_sel] = self[... if source_sel is None else source_sel]
+        except ValueError as error:
+            raise TypeError(f"read_direct: {error}") from None
 
     def write_direct(self, source: npt.NDArray[Any], source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Write from an array: `dataset[dest_sel] = source[source_sel]`, all of either without a key."""
-        self[... if dest_sel is None else dest_sel] = source[... if source_sel is None else source_sel]
+        """Write from an array: `dataset[dest_sel] = source[source_sel]`, all of either without a key.
+
+        Raises TypeError, as h5py does, for shapes that do not go together.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.write_direct(np.array([7, 8]), dest_sel=np.s_[:2])
+        >>> d[:3]
+        array([7, 8, 2])
+        """
+        try:
+            self[... if dest_sel is None else dest_sel] = source[... if source_sel is None else source_sel]
+        except ValueError as error:
+            raise TypeError(f"write_direct: {error}") from None
 
     def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
-        """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`."""
+        """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.append([10, 11])
+        >>> d.shape
+        (12,)
+        """
         values: npt.NDArray[Any] = np.asarray(y)
         if values.ndim == self.ndim and -self.ndim <= axis < self.ndim:
             lengths = list(self.shape)
@@ -373,6 +465,15 @@ class Dataset(Placed, Array):
         """Begin a session of appends of which a kill leaves what was flushed last; a context manager.
 
         flush_every: flush whenever so many rows have gathered. durable: a flush waits for the disk.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> with d.appending(flush_every=100) as session:
+        ...     session.append([10, 11])
+        >>> d.shape
+        (12,)
         """
         return AppendSession(self, flush_every, durable)
 
@@ -393,6 +494,13 @@ class Dataset(Placed, Array):
         The first call takes as long as libhdf5 needs to find one chunk, the second as long as it needs to
         list them all, and the others do not depend on their number, as long as the dataset does not change
         but by `write_chunk`. A file that others may write to, with SWMR or by `h5`, is asked each time.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.chunk_info([5]).start
+        (4,)
         """
         return self._stored().info(coords)
 
@@ -401,6 +509,13 @@ class Dataset(Placed, Array):
 
         Raises ValueError if no chunk begins there (or `out` is too small), IndexError outside of the shape,
         KeyError for a chunk that was never written. `chunk_info` tells its size and its filter mask.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> len(d.read_chunk([4])) > 0
+        True
         """
         return self._stored().read(coords, out)
 
@@ -408,13 +523,29 @@ class Dataset(Placed, Array):
         """Store `data` as the chunk that begins at `coords`; its filters have run, but those of the mask.
 
         Raises ValueError if no chunk begins there, IndexError outside of the shape: grow it first.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.write_chunk([0], d.read_chunk([4]))
+        >>> d[:4]
+        array([4, 5, 6, 7])
         """
         if not self.handle.is_writable:
             raise ValueError(f"{self.name}: the file is open for reading only")
         self._stored().write(coords, data, filter_mask, self._wrote)
 
     def chunk_iter(self) -> Iterator[ChunkInfo]:
-        """Iterate over the stored chunks, in C order."""
+        """Iterate over the stored chunks, in C order.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> [info.start for info in d.chunk_iter()]
+        [(0,), (4,), (8,)]
+        """
         return self._stored().all()
 
     def _stored(self) -> StoredChunks:
@@ -426,11 +557,26 @@ class Dataset(Placed, Array):
         return known
 
     def flush(self) -> None:
-        """Commit all that was written to the file, by whichever dataset or table. See `File.flush`."""
+        """Commit all that was written to the file, by whichever dataset or table. See `File.flush`.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.flush()
+        """
         self.file.commit()
 
     def refresh(self) -> bool:
-        """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed."""
+        """See what others wrote: a program that writes with SWMR, or h5py here; whether the shape changed.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.refresh()
+        False
+        """
         if not self.handle.is_writable:
             self._h5.id.refresh()
         if self._chunks is not None:
@@ -441,26 +587,74 @@ class Dataset(Placed, Array):
         return is_other
 
     def close(self) -> None:
-        """Let go of the dataset; the file stays open."""
+        """Let go of the dataset; the file stays open.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.close()
+        >>> d.is_closed
+        True
+        """
         super().close()
         self._is_closed = True
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
-        """Raise UnsupportedError: HDF5 cannot undo changes."""
+        """Raise UnsupportedError: HDF5 cannot undo changes.
+
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     d = f.create_dataset("x", data=[1, 2, 3])
+        ...     with f.transaction():
+        ...         d[0] = 5
+        ...     print(d[:])
+        [5 2 3]
+        """
         raise UnsupportedError("HDF5 has no rollback, so there are no transactions; see `appending`")
         yield self
 
     def compact(self) -> None:
-        """Raise UnsupportedError: HDF5 files get smaller by being copied."""
+        """Raise UnsupportedError: HDF5 files get smaller by being copied.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> try:
+        ...     d.compact()
+        ... except cq.UnsupportedError as error:
+        ...     print(error)
+        HDF5 gives no space back in place; `coquina repack` writes a compact copy
+        """
         raise UnsupportedError("HDF5 gives no space back in place; `coquina repack` writes a compact copy")
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Encode the items again into a new array file (not HDF5)."""
+        """Encode the items again into a new array file (not HDF5).
+
+        path: of the new file. overwrite: replace one that is there; else that raises FileExistsError.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.save("a.b2nd", overwrite=True)
+        >>> cq.open("a.b2nd")[:3]
+        array([0, 1, 2])
+        """
         self.copy(path=path, overwrite=overwrite).close()
 
     def to_bytes(self) -> bytes:
-        """Encode the items again, and return the bytes of an array file (not HDF5)."""
+        """Encode the items again, and return the bytes of an array file (not HDF5).
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> cq.from_bytes(d.to_bytes())[:3]
+        array([0, 1, 2])
+        """
         return self.copy().to_bytes()
 
     def copy(
@@ -474,6 +668,13 @@ class Dataset(Placed, Array):
 
         chunks: those of the dataset by default, if it has some. Attributes and the names of the axes are
         copied, as `asarray` does; references, and what tells HDF5 and NetCDF of the file, are not.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(10), maxshape=(None,), chunks=4)
+        >>> d.copy(codec="lz4")[-1]
+        np.int64(9)
         """
         layers = layers_of(self)
         wanted = Storage.for_array(Dataset.copy, storage, path)
@@ -498,3 +699,13 @@ class Dataset(Placed, Array):
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         """Pickle by path and name: it reopens for reading."""
         return self._nodes.pickled(self, "; pickle a copy()")
+
+
+def _encoded(value: Any) -> Any:
+    """Return text as bytes, in UTF-8; NumPy writes no other text than ASCII to byte strings."""
+    if isinstance(value, bytes | np.bytes_):
+        return value
+    items: Any = np.asarray(value)
+    if items.dtype.kind == "O" and all(isinstance(one, str) for one in items.flat):
+        items = items.astype(np.str_)
+    return np.strings.encode(items, "utf-8") if items.dtype.kind == "U" else value

@@ -1,11 +1,12 @@
 """What an HDF5 dataset is, and how its items may be fetched.
 
-In: a dataset of h5py. Out: `Facts`: all that the engine is told about it, with the gear: "direct" (chunks are
+In: a dataset of h5py. Out: `Facts`: all that the engine is told about it, with the access path: "direct"
+    (chunks are
 read from a descriptor of ours, or by ranges of a remote file), "fetched" (chunks come from
 libhdf5, in batches) or "whole" (libhdf5 runs its own filter pipeline), and the reason why it is not a faster
 one.
 Source: tests/hdf5/test_gears.py has a case for every rule, each of which was seen to go wrong without it.
-Invariant: nothing is decided by trying: a gear is legal by what is known before a byte is read.
+Invariant: nothing is decided by trying: an access path is legal by what is known before a byte is read.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from coquina.hdf5.chunk_encoding import ChunkEncoding
     from coquina.remote import RangeReader
 
-Gear = Literal["direct", "fetched", "whole"]
+AccessPath = Literal["direct", "fetched", "whole"]
 #: From the fastest to the one that is always legal.
-GEARS: tuple[Gear, ...] = ("direct", "fetched", "whole")
+ACCESS_PATHS: tuple[AccessPath, ...] = ("direct", "fetched", "whole")
 #: The id of the filter of images.
 HTJ2K = 32033
 Filter = tuple[int, str, bool, tuple[int, ...]]
@@ -57,7 +58,7 @@ class Facts:
     fill: the bytes of an item that was never written.
     filters: id, name, whether it may be skipped, and parameters of each, in the order of writing.
     layout: "chunked", "contiguous", "compact" or "virtual".
-    gear, reason: see the module; no reason for "direct".
+    access, reason: see the module; no reason for "direct".
     place: file and name, for errors. path, device, inode: of the file, if it is simply one.
     remote: the reader of a remote file.
     checksums: whether chunks that are written get checksums, if Blosc2 is their only filter.
@@ -76,7 +77,7 @@ class Facts:
     fill: bytes
     filters: list[Filter]
     layout: str
-    gear: Gear
+    access: AccessPath
     reason: str | None
     is_writable: bool
     place: str
@@ -129,7 +130,7 @@ class Facts:
 
         Such chunks have filter mask 0 as others have: who writes one must leave it to libhdf5.
         """
-        if self.gear != "fetched" or not self.is_writable or not self.filters:
+        if self.access != "fetched" or not self.is_writable or not self.filters:
             return self
         # Beside the axes of the file, chunks have those of an array datatype.
         pairs = zip(self.maxshape, self.chunks, strict=False)
@@ -137,18 +138,19 @@ class Facts:
             return self
         if library.filters_partial_edges is not False:
             return self
-        return replace(self, gear="whole", reason="chunks at the edge have no filters: libhdf5 writes them")
+        return replace(self, access="whole", reason="chunks at the edge have no filters: libhdf5 writes them")
 
     def open(
         self,
         library: Hdf5Library,
-        gear: Gear | None = None,
+        access: AccessPath | None = None,
         blocks: tuple[int, ...] | None = None,
         zones: Zones = (),
     ) -> ArrayHandle:
         """Return the engine's array of the dataset.
 
-        gear: a slower one than the legal one. blocks: of chunks to come, where there is none yet. zones: what
+        access: a slower one than the legal one. blocks: of chunks to come, where there is none yet. zones:
+            what
         chunks that are written get a zone map of, if they can have one; see `docs/formats/hdf5-filters.md`.
         Raises ValueError for zones that are not numbers of the dtype: bounds of others would not be theirs.
         """
@@ -156,7 +158,7 @@ class Facts:
         for zone in zones:
             if tuple(zone) not in numbers:
                 raise ValueError(f"zones: {zone} is no number in items of {self.dtype}")
-        return _core.open_dataset(library, self, gear=gear or self.gear, blocks=blocks, zones=zones)
+        return _core.open_dataset(library, self, gear=access or self.access, blocks=blocks, zones=zones)
 
 
 def describe(
@@ -221,10 +223,10 @@ def _facts(
     filters = filters_of(plist)
     is_uniform = fill == item_fill * (len(fill) // max(len(item_fill), 1))
     reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_decoded(whole, filters)
-    gear: Gear = "whole"
+    access: AccessPath = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
         direct = _why_not_direct(did, plist, file, layout)
-        gear = "direct" if direct is None else "fetched" if reason is None else "whole"
+        access = "direct" if direct is None else "fetched" if reason is None else "whole"
         reason = direct
     name = h5i.get_name(did)
     return Facts(
@@ -237,7 +239,7 @@ def _facts(
         fill=item_fill,
         filters=filters,
         layout=layout,
-        gear=gear,
+        access=access,
         reason=reason,
         is_writable=file.is_writable,
         place=f"{file.name}: {name.decode(errors='replace') if name else 'a dataset without a name'}",

@@ -29,13 +29,20 @@ _DEPTH_MAX = 16
 
 def check_dataset(dataset: Any) -> None:
     """Raise UnsupportedError if items of a dataset of h5py are in files that are not beside its own."""
-    _check(dataset, _folder_of(dataset.file), 0)
+    if _may_be_outside(dataset):
+        _check(dataset, _folder_of(dataset.file), 0)
+
+
+def _may_be_outside(dataset: Any) -> bool:
+    """Whether items of a dataset may be in other files; those of most are not."""
+    plist = dataset.id.get_create_plist()
+    layout = plist.get_layout()
+    return layout == h5d.VIRTUAL or (layout == h5d.CONTIGUOUS and plist.get_external_count() > 0)
 
 
 def check_linked(own: Any, object: Any) -> None:
-    """Raise UnsupportedError if a link led from h5py's file `own` to one that is not beside it."""
-    if object.file != own:
-        check_path(_folder_of(own), object.file.filename, f"{object.name}: an external link")
+    """Raise UnsupportedError if another file, to which a link led from h5py's `own`, is not beside it."""
+    check_path(_folder_of(own), object.file.filename, f"{object.name}: an external link")
 
 
 def file_name(oid: Any) -> str:

@@ -60,6 +60,15 @@ class File(Group):
         fs_strategy, fs_page_size, and all other options, which are those of the driver: as in h5py.
 
     Raises FileNotFoundError, FileExistsError, OSError, ValueError for a mode that does not exist.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> with cq.hdf5.File("f.h5", "w") as f:
+    ...     d = f.create_dataset("raw/x", data=np.arange(6).reshape(2, 3), filter="gzip")
+    ...     d.attrs["unit"] = "counts"
+    >>> with cq.hdf5.File("f.h5") as f:
+    ...     print(f["raw/x"][1], f["raw/x"].attrs["unit"])
+    [3 4 5] counts
     """
 
     __slots__ = ("_follows", "_forgotten", "_new", "_open")
@@ -95,6 +104,8 @@ class File(Group):
             raise ValueError(f"mode {mode!r}: takes 'r', 'r+', 'a', 'w' or 'x'")
         if driver_options and driver is None:
             check_names(File.__init__, driver_options, _H5PY_OPTIONS)
+        if userblock_size is not None and mode in ("r", "r+"):
+            raise ValueError(f"userblock_size: takes a new file, not mode {mode!r}")
         options = given(
             libver=LIBVER if libver is None and mode != "r" else libver,
             driver=driver,
@@ -111,7 +122,7 @@ class File(Group):
         self._new = self._open = None
         if mode != "r" and isinstance(path, str):
             path = new_path(path)
-        reader = reader_for(path)
+        reader = None if mode != "r" and _is_writable(path) else reader_for(path)
         if reader is not None:
             super().__init__(*self._remote(reader, mode, options))
             return
@@ -148,6 +159,7 @@ class File(Group):
     def _write(self, name: str, options: dict[str, Any], durable: bool, wait: float | None) -> None:
         """Open a file below h5py for writing, or be another handle of one that is open so."""
         opened_ns = _modified_ns(name)
+        block = options.pop("userblock_size", None)
         try:
             found, is_known = OpenFile.writing(name, options, durable=durable, wait=wait)
         except BlockingIOError as error:
@@ -158,6 +170,9 @@ class File(Group):
             self._begin(found, "r+", opened_ns)
         else:
             self._adopt(found, nodes)
+        if block is not None and block != (known := self.userblock_size):
+            self.close()
+            raise ValueError(f"userblock_size {block}: {name} has one of {known} bytes")
 
     def _make(self, new: NewFile) -> None:
         self._new = new
@@ -208,7 +223,15 @@ class File(Group):
 
     @classmethod
     def of(cls, h5: Any) -> File:
-        """Return the file that h5py has open."""
+        """Return the file that h5py has open.
+
+        >>> import coquina as cq
+        >>> import h5py
+        >>> with h5py.File("f.h5", "w") as theirs:
+        ...     theirs["x"] = [1, 2]
+        ...     print(cq.hdf5.File.of(theirs)["x"][:])
+        [1 2]
+        """
         self = cls.__new__(cls)
         self._new = self._open = None
         Group.__init__(self, h5, Nodes(self, Session.of(h5, raw="the file was opened by h5py")))
@@ -238,7 +261,14 @@ class File(Group):
 
     @classmethod
     def in_memory(cls, file_image: Buffer | None = None, **options: Any) -> File:
-        """Return a file that is only in memory: a new one, or one with these bytes; see h5py."""
+        """Return a file that is only in memory: a new one, or one with these bytes; see h5py.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["x"] = [1, 2]
+        >>> f["x"][:]
+        array([1, 2])
+        """
         return cls.of(h5py.File.in_memory(file_image, **options))
 
     @property
@@ -270,12 +300,23 @@ class File(Group):
         durable: wait until the disk has it, so that a power cut does not either. Within a transaction its end
         commits. Raises OSError if the disk is full or fails: the file is at the last commit then, and what
         was written since is there to be committed again.
+
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     f["x"] = [1, 2]
+        ...     f.flush()
         """
         self._nodes.flush()
         self.commit(durable=durable)
 
     def commit(self, *, durable: bool = False) -> None:
-        """Commit what was handed over to the file: without rows that still wait in memory."""
+        """Commit what was handed over to the file: without rows that still wait in memory.
+
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     f["x"] = [1, 2]
+        ...     f.commit()
+        """
         if self._open is not None:
             self._open.commit(durable=durable)
             return
@@ -297,6 +338,13 @@ class File(Group):
         disk. Transactions within a transaction belong to it.
 
         Raises UnsupportedError for a file without commits, ValueError for one that is only read.
+
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     with f.transaction():
+        ...         f["x"], f["y"] = [1, 2], [3]
+        ...     print(list(f))
+        ['x', 'y']
         """
         found = self._committing("transaction")
         self._nodes.flush()
@@ -322,6 +370,16 @@ class File(Group):
         """Go back to the last commit. Tables and groups show that; datasets are closed: open them again.
 
         Raises UnsupportedError for a file without commits, ValueError for one that is only read.
+
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     f["x"] = [1, 2]
+        ...     f.publish()
+        >>> with cq.hdf5.File("f.h5", "r+") as f:
+        ...     f["y"] = [3]
+        ...     f.rollback()
+        ...     print(list(f))
+        ['x']
         """
         found = self._committing("rollback")
         if self._new is not None and not self._new.is_published:
@@ -333,6 +391,11 @@ class File(Group):
 
         Tables and groups show it; open datasets are closed then: open them again. All reads between two calls
         see one commit, also while another process writes to the file.
+
+        >>> import coquina as cq
+        >>> cq.hdf5.File("f.h5", "w").close()
+        >>> with cq.hdf5.File("f.h5") as f:
+        ...     changed = f.refresh()
         """
         found = self._open
         if found is None or found.is_writable or not found.is_stale:
@@ -352,7 +415,13 @@ class File(Group):
         self._nodes.hold(node, is_held)
 
     def publish(self) -> None:
-        """Give a new file its name now; it stays open. From then on it is as any other file."""
+        """Give a new file its name now; it stays open. From then on it is as any other file.
+
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     f["x"] = [1, 2]
+        ...     f.publish()
+        """
         if self._new is not None:
             self._new.publish()
 
@@ -376,6 +445,12 @@ class File(Group):
 
         Where other handles of this process share the file, they go on, and the last one closes it. Raises
         OSError if the last changes cannot be written: the file is at the commit before.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File("f.h5", "w")
+        >>> f.close()
+        >>> bool(f)
+        False
         """
         if self._is_closed:
             return
@@ -446,6 +521,17 @@ class File(Group):
     def __repr__(self) -> str:
         """Say path and mode."""
         return f"<File {self.filename!r} ({self.mode})>" if self else "<File, closed>"
+
+
+def _is_writable(path: Any) -> bool:
+    """Whether it is a file object that h5py can write to by its methods."""
+    writable = getattr(path, "writable", None)
+    return callable(writable) and hasattr(path, "truncate") and bool(writable())
+
+
+def nodes_for(h5: Any) -> Nodes:
+    """Return the nodes of the file of an object that h5py has open, for this and what is asked by it."""
+    return Nodes(File.of(h5.file), Session.at(h5)[0])
 
 
 def _session(h5: Any, mode: str, opened_ns: int | None) -> Session:

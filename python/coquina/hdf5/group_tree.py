@@ -15,6 +15,7 @@ from coquina.hdf5.attributes import attributes
 from coquina.hdf5.dataset_info import dtype_name
 from coquina.hdf5.places import inside
 from coquina.hdf5.trees import Walk
+from coquina.hdf5.untyped import h5t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +101,18 @@ def _facts(entry: Entry) -> str:
     if entry.kind == "type":
         return f"  datatype {dtype_name(entry.object)}"
     dataset = entry.object
+    if attributes(dataset).get("CLASS") in ("TABLE", b"TABLE") and (names := _fields(dataset)):
+        return f"  table, {len(dataset)} rows: {', '.join(names)}"
     chunks = "" if dataset.chunks is None else f", chunks {dataset.chunks}"
     return f"  {dataset.shape} {dtype_name(dataset)}{chunks}, {human(dataset.id.get_storage_size())}"
+
+
+def _fields(dataset: Any) -> list[str]:
+    """Return the names of the fields of records, also of those that NumPy does not know."""
+    kind = dataset.id.get_type()
+    if not isinstance(kind, h5t.TypeCompoundID) or not dataset.shape:
+        return []
+    return [kind.get_member_name(at).decode("utf-8", "replace") for at in range(kind.get_nmembers())]
 
 
 def _is_table(h5: Any) -> bool:

@@ -5,7 +5,7 @@ In: a group. Out: views of what it holds, which follow its changes.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, cast
 
 
@@ -37,6 +37,16 @@ class GroupValues(ValuesView[Any]):
 
 class GroupItems(ItemsView[str, Any]):
     """The names and nodes of a group."""
+
+    def __contains__(self, item: object) -> bool:
+        """Whether there is such a pair of a name and a node."""
+        group = cast("Any", self)._mapping
+        name, node = cast("tuple[str, Any]", item)
+        found = group.get(name)
+        if found is None:
+            return node is None and group.get(name, getlink=True) is not None
+        # A dataset that is held is the same object, and `==` would compare its items.
+        return found is node or (isinstance(found, Mapping) and found == node)
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         """Iterate over names and nodes, None for a link that leads to nothing."""

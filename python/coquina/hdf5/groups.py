@@ -19,7 +19,7 @@ from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
 from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
 from coquina.hdf5.h5py_creation import create_as_h5py, create_like, is_as_h5py, required
 from coquina.hdf5.h5py_members import Member
-from coquina.hdf5.open_files import link_access
+from coquina.hdf5.open_files import external_access, link_access
 from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
 from coquina.hdf5.sessions import HIDDEN, Session
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.adapters import dask_storing
+    from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.creation import Content
     from coquina.hdf5.nodes import Nodes
     from coquina.storage_options import TableOptions
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from coquina.tables import opening as table_opening
     from coquina.tables.table import Table
 else:
-    dask_storing = Provider("dask_storing")
+    dask_storing, hdf5_files = map(Provider, ("dask_storing", "hdf5_files"))
     table_making, table_opening = map(Provider, ("table_making", "table_opening"))
 
 
@@ -53,12 +54,22 @@ class Group(Placed, MutableMapping[str, Any]):
     A dataset is a `Dataset`, an array; what says that it is a table is a `Table`. Where no array can have
     the items (of variable length, references, opaque bytes) it is h5py's own, as are named datatypes.
     Indexes of tables (`_i_...`, `_p_coquina...`) are found by name but not listed; `group.h5` lists them.
+
+    >>> import coquina as cq
+    >>> f = cq.hdf5.File.in_memory()
+    >>> g = f.create_group("run/1")
+    >>> g["x"] = [1, 2]
+    >>> list(g), "run/1/x" in f
+    (['x'], True)
     """
 
     __slots__ = ("__weakref__", "_h5", "_nodes")
 
-    def __init__(self, h5: Any, nodes: Nodes) -> None:
-        """Made by a file or a group."""
+    def __init__(self, h5: Any, nodes: Nodes | None = None) -> None:
+        """Made by a file or a group; or for an identifier of h5py's low-level interface."""
+        if nodes is None:
+            h5 = h5py.Group(h5)
+            nodes = hdf5_files.nodes_for(h5)
         self._h5 = h5
         self._nodes = nodes
 
@@ -72,6 +83,8 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Give a node another name (a hard link), make a link, a named datatype, or a dataset of `value`."""
+        if isinstance(name, bytes):
+            name = name.decode()
         if (h5 := getattr(value, "_h5", None)) is not None:
             self._h5[name] = h5
         elif isinstance(value, (*_H5PY_OBJECTS, np.dtype)):
@@ -115,7 +128,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def get(
         self,
-        name: str,
+        name: str | bytes,
         default: Any = None,
         getclass: bool = False,
         getlink: bool = False,
@@ -125,25 +138,54 @@ class Group(Placed, MutableMapping[str, Any]):
 
         getlink: the link instead, one of h5py's `HardLink`, `SoftLink` and `ExternalLink`. getclass: the type
         instead, of the node or of the link. elink: how the file of an external link is opened; see h5py.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f.get("nothing", "none")
+        'none'
         """
-        if getlink:
-            return self._h5.get(name, default, getclass=getclass, getlink=True)
+        access = external_access(self._h5.file, **elink) if elink else None
+        folder, _, last = name.rpartition("/") if isinstance(name, str) and getlink else ("", "", name)
         try:
-            node = self._nodes.node(self._h5.get(name, **elink)) if elink else self[name]
+            if getlink:
+                group = inside(self._nodes.named(self._h5, folder, access)) if folder else self._h5
+                return group.get(last if folder else name, default, getclass=getclass, getlink=True)
+            node = self._shown(self._nodes.named(self._h5, name, access))
         except KeyError:
             return default
         return cast("Any", type(node)) if getclass else node
 
     def keys(self) -> GroupKeys:
-        """Return a view of the names."""
+        """Return a view of the names.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["x"] = [1, 2]
+        >>> list(f.keys())
+        ['x']
+        """
         return GroupKeys(self)
 
     def values(self) -> GroupValues:
-        """Return a view of the nodes; None where a link leads to nothing."""
+        """Return a view of the nodes; None where a link leads to nothing.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["x"] = [1, 2]
+        >>> [node.shape for node in f.values()]
+        [(2,)]
+        """
         return GroupValues(self)
 
     def items(self) -> GroupItems:
-        """Return a view of names and nodes; None where a link leads to nothing."""
+        """Return a view of names and nodes; None where a link leads to nothing.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["x"] = [1, 2]
+        >>> [(name, node.shape) for name, node in f.items()]
+        [('x', (2,))]
+        """
         return GroupItems(self)
 
     def __reversed__(self) -> Iterator[str]:
@@ -178,7 +220,15 @@ class Group(Placed, MutableMapping[str, Any]):
         return bool(self._h5["."].id.get_create_plist().get_link_creation_order())
 
     def visit(self, func: Callable[[str], Any]) -> Any:
-        """Call `func(name)` for every node below, once each; a result that is not None ends it."""
+        """Call `func(name)` for every node below, once each; a result that is not None ends it.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["a/x"] = [1, 2]
+        >>> f.visit(print)
+        a
+        a/x
+        """
 
         def shown(name: str) -> Any:
             return None if is_hidden_path(name) else func(name)
@@ -186,7 +236,15 @@ class Group(Placed, MutableMapping[str, Any]):
         return self._h5.visit(shown)
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
-        """Call `func(name, node)` for every node below, once each; a result that is not None ends it."""
+        """Call `func(name, node)` for every node below, once each; a result that is not None ends it.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["a/x"] = [1, 2]
+        >>> f.visititems(lambda name, node: print(name, getattr(node, "shape", None)))
+        a None
+        a/x (2,)
+        """
 
         def shown(name: str, h5: Any) -> Any:
             return None if is_hidden_path(name) else func(name, self._shown(self._nodes.node(h5)))
@@ -194,11 +252,23 @@ class Group(Placed, MutableMapping[str, Any]):
         return self._h5.visititems(shown)
 
     def create_group(self, name: str, *, track_order: bool | None = None) -> Group:
-        """Make a group, and the groups on the way. Raises ValueError if there is something of this name."""
+        """Make a group, and the groups on the way. Raises ValueError if there is something of this name.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f.create_group("a/b").name
+        '/a/b'
+        """
         return self._nodes.node(self._h5.create_group(name, track_order=track_order))
 
     def require_group(self, name: str) -> Group:
-        """Return the group of this name, which is made if need be. Raises TypeError if it is no group."""
+        """Return the group of this name, which is made if need be. Raises TypeError if it is no group.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f.require_group("a").name
+        '/a'
+        """
         return self._nodes.node(self._h5.require_group(name))
 
     def require_dataset(
@@ -213,6 +283,11 @@ class Group(Placed, MutableMapping[str, Any]):
 
         exact: whether one that is there must have this dtype, and not one that is cast to it without a loss.
         Raises TypeError for another shape or dtype, and for what is no dataset.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f.require_dataset("x", (3,), "f8").shape
+        (3,)
         """
         return required(self, name, shape, dtype, exact, storage)
 
@@ -220,11 +295,34 @@ class Group(Placed, MutableMapping[str, Any]):
         """Return a new dataset with the shape, dtype, chunks and filters of another one, without its items.
 
         shape, dtype and options of `create_dataset` that are given come first.
+
+        name: of the new one. other: a dataset of ours or of h5py. Raises what `create_dataset` raises.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=np.arange(6), chunks=3)
+        >>> f.create_dataset_like("y", d).shape
+        (6,)
         """
         return create_like(self, name, other, storage)
 
     def create_virtual_dataset(self, name: str, layout: Any, fillvalue: Any = None) -> Any:
-        """Return a new dataset whose items are those of others, by a layout of h5py (`VirtualLayout`)."""
+        """Return a new dataset whose items are those of others, by a layout of h5py (`VirtualLayout`).
+
+        name: of the new one. layout: which parts are where. fillvalue: what items are that no source has.
+
+        >>> import coquina as cq
+        >>> import h5py
+        >>> with cq.hdf5.File("a.h5", "w") as f:
+        ...     f["x"] = [1, 2, 3]
+        >>> layout = h5py.VirtualLayout((3,), "i8")
+        >>> layout[:] = h5py.VirtualSource("a.h5", "x", (3,))
+        >>> with cq.hdf5.File("v.h5", "w") as f:
+        ...     d = f.create_virtual_dataset("x", layout)
+        >>> cq.open("v.h5")["x"][:]
+        array([1, 2, 3])
+        """
         return self._nodes.node(self._h5.create_virtual_dataset(name, layout, fillvalue))
 
     build_virtual_dataset = Member(
@@ -277,7 +375,18 @@ class Group(Placed, MutableMapping[str, Any]):
         Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
         if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
         does not have, and for options that a dataset without chunks cannot have.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("raw/x", data=np.arange(6), filter="gzip", level=5, chunks=3)
+        >>> e = f.create_dataset("raw/y", (0, 8), "u2", maxshape=(None, 8))
+        >>> e.append(np.ones((2, 8), "u2"))
+        >>> d.chunks, e.shape
+        ((3,), (2, 8))
         """
+        if isinstance(name, bytes):
+            name = name.decode()
         if is_as_h5py(shape, dtype, data, storage):
             check_keywords(Group.create_dataset, storage, DatasetOptions)
             fill: Callable[[Any, Any], None] = lambda made, values: _fill(made, values, threads)  # noqa: E731
@@ -299,23 +408,48 @@ class Group(Placed, MutableMapping[str, Any]):
         threads: int | None = None,
         **storage: Unpack[ChunkOptions],
     ) -> Any:
-        """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`."""
+        """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f.create_array("x", [1, 2, 3], codec="lz4")[:]
+        array([1, 2, 3])
+        """
         check_keywords(Group.create_array, storage, ChunkOptions)
         return self.create_dataset(name, data=data, threads=threads, **storage)
 
     def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
-        """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`."""
+        """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f.create_table("t", {"x": [3, 1, 2]}).where("x > 1").count()
+        2
+        """
         return table_making.create_in(self, name, data, table_making.NewTable.of(Group.create_table, storage))
 
     def table(self, name: str) -> Table:
         """Return a table: a group or dataset that says so, or any dataset that is one axis of records.
 
         Raises UnsupportedError, which says why, if it is none.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> t = f.create_table("t", {"x": [3, 1, 2]})
+        >>> f.table("t").nrows
+        3
         """
         return table_opening.open_in(self, name)
 
     def dataset(self, name: str) -> Any:
-        """Return a dataset as an array, also where it is a table; h5py's own where no array can have it."""
+        """Return a dataset as an array, also where it is a table; h5py's own where no array can have it.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> t = f.create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> f.dataset("t").dtype.names
+        ('x',)
+        """
         return self._shown(self._nodes.array(self._h5[name]))
 
     def _shown(self, node: Any) -> Any:
@@ -330,7 +464,18 @@ class Group(Placed, MutableMapping[str, Any]):
         return table
 
     def move(self, source: str, dest: str) -> None:
-        """Give a node another name, and no longer the old one; the indexes beside a table follow."""
+        """Give a node another name, and no longer the old one; the indexes beside a table follow.
+
+        source, dest: the old name and the new one. Raises ValueError where the first is missing, or the
+            second taken.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["x"] = [1, 2]
+        >>> f.move("x", "y")
+        >>> list(f)
+        ['y']
+        """
         self._h5.move(source, dest)
         self._drop_indexes(dest)
         old, new = _indexes_of(source), _indexes_of(dest)
@@ -358,6 +503,18 @@ class Group(Placed, MutableMapping[str, Any]):
         """Copy a node, or a name, to a name or a group, of this file or another; chunks as they are stored.
 
         The options are those of h5py's `Group.copy`.
+
+        source: a node or its name. dest: a group or a name. name: in that group; that of the source by
+            default.
+        shallow, expand_soft, expand_external, expand_refs, without_attrs: see h5py. Raises RuntimeError, as
+            h5py does, where there is no source.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["x"] = [1, 2]
+        >>> f.copy("x", "y")
+        >>> sorted(f)
+        ['x', 'y']
         """
         target = inside(dest)
         try:
@@ -418,7 +575,7 @@ def create_in(
         if storage.tuning is not None and blocks is not None:
             dataset.tune(storage.tuning)
         if bound is not None:
-            dataset.promise(bound)
+            dataset.set_error_bound(bound)
         if made.values is not None:
             _fill(dataset, made.values, threads)
         if bound is not None:

@@ -68,36 +68,40 @@ class Nodes:
         self._held: dict[int, Any] = {}
         self._file_facts: FileFacts | None = None
 
-    def named(self, group: Any, name: Any) -> Any:
+    def named(self, group: Any, name: Any, access: Any = None) -> Any:
         """Return our node for what has this name in a group of h5py, or what a reference refers to.
+
+        access: by what links are followed; see `open_files.link_access`.
 
         It is what `node(group[name])` is, with fewer questions to libhdf5. Raises KeyError.
         """
         if not isinstance(name, str):
             return self.node(group[name])
+        access = link_access() if access is None else access
         with told(group, name):
             # Without its list of properties an external link would be opened by this file's own driver.
-            oid = h5o.open(group.id, name.encode(), link_access())
+            oid = h5o.open(group.id, name.encode(), access)
             if not isinstance(oid, h5d.DatasetID | h5g.GroupID):
                 return self.node(group[name])
             place = place_of(oid)
             found = self._found(place, oid)
             if found is None:
-                self._check_linked(self._h5(oid))
+                h5 = self._h5(oid)
+                self._check_linked(h5, place)
                 if place[0] != place_of(group.id)[0] and has_journal(path := file_name(oid)):
                     # libhdf5 has the file open as long as there is an object of it.
-                    del oid
+                    del oid, h5
                     complete(path)
-                    oid = h5o.open(group.id, name.encode(), link_access())
+                    h5 = self._h5(oid := h5o.open(group.id, name.encode(), access))
                     place = place_of(oid)
-                return self._new(self._h5(oid), place)
+                return self._new(h5, place)
         self._keep(place, found)
         return found
 
-    def _check_linked(self, h5: Any) -> None:
+    def _check_linked(self, h5: Any, place: tuple[int, int]) -> None:
         """Raise UnsupportedError where an external link led elsewhere, and is not to be followed."""
-        if not self._follows:
-            check_linked(inside(self.file), h5)
+        if not self._follows and place[0] != place_of((own := inside(self.file)).id)[0]:
+            check_linked(own, h5)
 
     def _h5(self, oid: Any) -> Any:
         """Return h5py's object of a group or a dataset of this file, or of one that a link leads to."""
@@ -112,7 +116,7 @@ class Nodes:
         place = place_of(h5.id)
         found = self._found(place, h5.id)
         if found is None:
-            self._check_linked(h5)
+            self._check_linked(h5, place)
             return self._new(h5, place)
         self._keep(place, found)
         return found
@@ -275,7 +279,7 @@ class Nodes:
         place = place or place_of(h5.id)
         facts = describe(h5, place, self._facts_of(h5.id, place[0]))
         if facts is not None:
-            if facts.gear == "whole":
+            if facts.access == "whole":
                 complete_sources(h5)
             return Dataset(h5, facts, self)
         found = self._variable(h5)

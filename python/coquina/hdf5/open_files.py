@@ -423,6 +423,32 @@ def link_access() -> Any:
 _LINK_ACCESS: list[Any] = []
 
 
+def external_access(
+    file: Any,
+    elink_mode: str | None = None,
+    elink_swmr: bool | None = None,
+    elink_locking: bool | str | None = None,
+) -> Any:
+    """Return by what an external link of a file of h5py's is followed, by the options of h5py's `get`.
+
+    Raises ValueError for a mode that the file itself does not allow.
+    """
+    mode = file.mode if elink_mode is None else elink_mode
+    is_swmr = file.swmr_mode if elink_swmr is None else elink_swmr
+    if mode not in ("r", "r+") or (mode == "r+" and file.mode == "r"):
+        raise ValueError(f"elink_mode {mode!r}: the file is open with mode {file.mode!r}; takes 'r'")
+    if file.mode == "r+" and file.swmr_mode and not (mode == "r+" and is_swmr):
+        raise ValueError("elink_mode, elink_swmr: a file that is written with SWMR follows links so too")
+    access, found = h5p.create(h5p.FILE_ACCESS), h5p.create(h5p.LINK_ACCESS)
+    if elink_locking is not None:
+        access.set_file_locking(bool(elink_locking), elink_locking == "best-effort")
+    found.set_elink_fapl(access)
+    if elink_mode is not None or elink_swmr is not None:
+        flags = {"r": (h5f.ACC_RDONLY, h5f.ACC_SWMR_READ), "r+": (h5f.ACC_RDWR, h5f.ACC_SWMR_WRITE)}[mode]
+        found.set_elink_acc_flags(flags[0] | (flags[1] if is_swmr else 0))
+    return found
+
+
 def _raise_if_damaged(path: str, error: BaseException) -> None:
     """Raise TruncatedError or CorruptError for what libhdf5 says of a file that was cut or changed."""
     if not isinstance(error, OSError):

@@ -40,6 +40,7 @@ class Placed:
         return self._h5.name
 
     id = Member("The identifier of h5py's low-level interface.", may_write=True)
+    _id = Member("The identifier, by the name that older programs know it by.", may_write=True)
     ref = Member("A reference to it, as h5py has them.")
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def read_bound(h5: Any) -> tuple[tuple[str, float, str | None], Reached] | None:
     """Return the bound and what was reached; None if nothing that is understood is stated."""
     known = quantization.state(h5)
-    return None if known is None else (known.promised.terms, reached_of(known))
+    return None if known is None else (known.error_bound.terms, reached_of(known))
 
 
 def write_reached(h5: Any, reached: Reached) -> None:

@@ -129,9 +129,9 @@ def _container(group: Any) -> str:
 
 def state_all(h5: Any, known: LossyInfo) -> None:
     """State the bound of a dataset that has been written, and what was reached, in CF's words too."""
-    put(h5, known.promised)
+    put(h5, known.error_bound)
     h5.attrs.modify(REACHED, _numbers(reached_of(known)))
-    put_cf(h5, known.promised)
+    put_cf(h5, known.error_bound)
 
 
 #: What computing an error in floating point may be off, as a part of it.

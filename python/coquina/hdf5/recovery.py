@@ -46,6 +46,11 @@ class Recovery:
 
     path, out: the damaged file, and the new one. notes: what was wrong with the file as a whole.
     datasets: what there is of each. lost: names of objects and attributes that could not be read, and why.
+
+    >>> import coquina as cq
+    >>> cq.hdf5.File("f.h5", "w").close()
+    >>> type(cq.hdf5.recover("f.h5", "saved.h5", overwrite=True)).__name__
+    'Recovery'
     """
 
     path: str
@@ -93,6 +98,13 @@ def recover(
     complete. Raises FileExistsError if it exists and may not be overwritten, BlockingIOError if a program
     has the file open for writing, CorruptError if nothing of it can be read. Room: up to twice the file, in
     the folder of `out`.
+
+    >>> import coquina as cq
+    >>> with cq.hdf5.File("f.h5", "w") as f:
+    ...     f["x"] = [1, 2]
+    >>> report = cq.hdf5.recover("f.h5", "saved.h5", overwrite=True)
+    >>> list(cq.open("saved.h5"))
+    ['x']
     """
     source, target = Path(path), Path(out)
     if target.exists():

@@ -62,6 +62,11 @@ class Index:
         an array. kind: "full", "partial", "light" or "zones". source: what is indexed.
     key_kind: how keys are made of values, see `coquina.indexes.keys`. bucket_rows: rows of a bucket, 1 but
         for "light".
+
+    >>> import coquina as cq
+    >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]})
+    >>> t.create_index("x").kind
+    'full'
     """
 
     def __init__(
@@ -176,7 +181,7 @@ class Index:
     def few(
         self, keys: KeyRanges, *, missing: bool, check: Check, most: int
     ) -> tuple[int, int, RowSet | None] | None:
-        """Return the estimate, the open rows, and the rows if `most` are likely; None if it is not usable."""
+        """Return the estimate, the unindexed rows, and the rows if at most `most`; None if not usable."""
         now = self._current()
         if now is None:
             return None

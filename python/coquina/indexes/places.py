@@ -142,9 +142,12 @@ class IndexPlace:
         self.place.attrs[PREFIX + key] = text
 
     def flush(self) -> None:
-        """Write what HDF5 has in memory."""
+        """Commit what was handed over to an HDF5 file.
+
+        Rows that wait in a table are not: handing them over may extend this index while it is being written.
+        """
         if self.place.file is not None:
-            self.place.file.flush()
+            self.place.file.commit()
 
     def nbytes(self, key: str, runs: Iterable[int]) -> int:
         """Return what runs take, compressed."""

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coquina._core import __version__
 from coquina.server import describing
-from coquina.server.encodings import Colours, Encoded, encoded, png
+from coquina.server.encodings import SCALES, Colours, Encoded, encoded, png, stops_of
 from coquina.server.expressions import Budget, computed, expression
 from coquina.server.failures import bad_request
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
 from coquina.server.statistics import HistogramRequest, histogram
 from coquina.server.storage import StorageRequest, storage
-from coquina.server.values import check_text, chosen, decoded, read
+from coquina.server.values import check_text, chosen, decoded, part_of, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -102,16 +104,7 @@ def slice_of(service: Service, found: Found, parameters: Parameters) -> Encoded:
 def sent(values: npt.NDArray[Any], picked: Selected, parameters: Parameters) -> Encoded:
     """Return values in the format that is asked for, with their shape, dtype and steps as headers."""
     wanted = parameters.text("format") or "bin"
-    if wanted == "png":
-        colours = Colours(
-            parameters.text("cmap") or "viridis",
-            parameters.number("min"),
-            parameters.number("max"),
-            parameters.flag("log"),
-        )
-        made = png(values, colours)
-    else:
-        made = encoded(values, wanted)
+    made = _picture(values, parameters) if wanted == "png" else encoded(values, wanted)
     dtype = values.dtype if values.dtype.kind in "OT" else values.dtype.newbyteorder("<")
     headers = {
         "X-Shape": ",".join(map(str, values.shape)),
@@ -119,6 +112,27 @@ def sent(values: npt.NDArray[Any], picked: Selected, parameters: Parameters) -> 
         "X-Step": ",".join(map(str, picked.steps)),
     }
     return Encoded(made.content, made.media_type, made.filename, headers)
+
+
+def _picture(values: npt.NDArray[Any], parameters: Parameters) -> Encoded:
+    """Return values as a picture, as the page draws them."""
+    scale = parameters.text("scale") or ("log" if parameters.flag("log") else "linear")
+    if scale not in SCALES:
+        raise bad_request(f"scale {scale[:40]!r}: takes one of {', '.join(SCALES)}")
+    colours = Colours(
+        parameters.text("cmap") or "viridis",
+        parameters.number("min"),
+        parameters.number("max"),
+        scale,
+        stops_of(parameters.text("stops") or ""),
+    )
+    values = part_of(values, parameters.text("part") or "abs")
+    if parameters.flag("turn") and values.ndim > 1:
+        values = values.swapaxes(0, 1)
+    flipped = parameters.text("flip") or ""
+    for axis, name in enumerate("yx"[: values.ndim]):
+        values = np.flip(values, axis) if name in flipped else values
+    return png(values, colours)
 
 
 def expression_of(service: Service, file: OpenedFile, parameters: Parameters) -> Encoded:
@@ -137,5 +151,6 @@ def histogram_of(service: Service, found: Found, parameters: Parameters) -> Enco
     array = as_array(found)
     picked = chosen(array, parameters.text("selection"), parameters.optional_integer("most"))
     is_decoded = parameters.flag("decode", default=True)
-    wanted = HistogramRequest(parameters.integer("bins", 64), parameters.flag("log"), is_decoded)
+    part = parameters.text("part") or "abs"
+    wanted = HistogramRequest(parameters.integer("bins", 64), parameters.flag("log"), is_decoded, part)
     return as_json(histogram(array, picked, wanted, service.limits))

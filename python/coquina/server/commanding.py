@@ -49,6 +49,7 @@ def application_of(settings: Settings) -> Application:
 def serve(settings: Settings, on_start: Callable[[str], object]) -> None:
     """Serve until Ctrl-C. on_start: told the address once requests are answered."""
     application = application_of(settings)
+    running.allow_connections()
     with running.bound(settings.host, settings.port) as bound_socket:
         url = running.url_of(bound_socket, settings.host)
         running.run(application, bound_socket, on_start=lambda: on_start(url))

@@ -1,6 +1,6 @@
 """Where the chunks of a frame are stored: the index of a frame, and the heads of its chunks.
 
-In: the path of a frame, and where in its file it begins. Out: an entry for each chunk.
+In: the path of a frame, and where in its file it begins, or its bytes. Out: an entry for each chunk.
 Source: docs/formats/frame.md, "Header", "Index chunk" and "Sparse frames".
 Invariant: the frame may be damaged, or change while it is read: that is a CorruptError. No more is read than
 the index and 32 bytes of a chunk.
@@ -8,6 +8,7 @@ the index and 32 bytes of a chunk.
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import dataclass
 from struct import unpack_from
@@ -24,7 +25,7 @@ _INDEX_BYTES_MAX = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A chunk. offset: in the file; None where nothing is stored. head: its first bytes.
+    """A chunk. offset: in the file; None where nothing is stored, and in memory. head: its first bytes.
 
     special: "zeros", "nan" or "unwritten" where the index alone says what the values are.
     """
@@ -37,9 +38,13 @@ class Entry:
 class FrameIndex:
     """The index of a frame. chunk_bytes: decoded bytes of a chunk. Used in a `with` block."""
 
-    def __init__(self, path: str, start: int = 0) -> None:
-        """path: of the file, or of the directory of a sparse frame. start: where in the file it begins."""
-        self._folder = path if os.path.isdir(path) else None
+    def __init__(self, path: str, start: int = 0, content: bytes | None = None) -> None:
+        """path: of the file, or of the directory of a sparse frame. start: where in the file it begins.
+
+        content: the frame itself, of an array in memory; path is its name then.
+        """
+        self._content = content
+        self._folder = path if content is None and os.path.isdir(path) else None
         self._path = os.path.join(path, "chunks.b2frame") if self._folder else path
         self._start = start
         self._file: BinaryIO | None = None
@@ -49,7 +54,7 @@ class FrameIndex:
 
     def __enter__(self) -> FrameIndex:
         """Read header and index. Raises CorruptError, OSError."""
-        self._file = open(self._path, "rb")
+        self._file = open(self._path, "rb") if self._content is None else io.BytesIO(self._content)
         try:
             header = self._read(0, _HEADER_BYTES)
             if len(header) < _HEADER_BYTES or header[:10] != _MAGIC:
@@ -89,7 +94,8 @@ class FrameIndex:
             with open(os.path.join(self._folder, f"{value:08X}.chunk"), "rb") as file:
                 return Entry(0, file.read(_HEAD_BYTES), None)
         at = self._header_bytes + value
-        return Entry(self._start + at, self._read(at, _HEAD_BYTES), None)
+        offset = self._start + at if self._content is None else None
+        return Entry(offset, self._read(at, _HEAD_BYTES), None)
 
     def _read(self, at: int, count: int) -> bytes:
         assert self._file is not None

@@ -7,6 +7,7 @@ Source: https://silx-kit.github.io/h5grove/reference.html; tests compare with h5
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -256,32 +257,55 @@ def stats(service: Service, found: Found, parameters: Parameters) -> Encoded:
     """Return the least, greatest and mean value and the deviation of a selection; of finite values only."""
     array = _dataset_of(found)
     picked = chosen(array, parameters.text("selection"))
-    if array.dtype is None or array.dtype.kind not in "biuf":
+    dtype = array.dtype
+    # The value of a dataset without axes may be an array of variable length.
+    is_value = dtype is not None and dtype.kind == "O" and array.shape == ()
+    if dtype is None or not (dtype.kind in "biufc" or is_value):
         raise bad_request(f"{found.path}: statistics are of numbers")
-    return _as_json(_stats(array, picked, service))
-
-
-def _stats(array: Found, picked: Any, service: Service) -> dict[str, Any]:
-    moments = Moments()
-    positive: Any = None
-    not_negative: Any = None
-    is_float = array.dtype is not None and array.dtype.kind == "f"
+    statistics = _Statistics()
     for stored in parts(array, picked, service.limits):
-        values = stored.reshape(-1)
+        if stored.dtype.kind not in "biufc":
+            raise bad_request(f"{found.path}: statistics are of numbers")
+        statistics.add(stored.reshape(-1))
+    return _as_json(statistics.to_dict())
+
+
+class _Statistics:
+    """Statistics as h5grove has them: complex values are ordered by their real parts, which are told."""
+
+    def __init__(self) -> None:
+        self._moments, self._imaginary = Moments(), Moments()
+        self._positive: Any = None
+        self._not_negative: Any = None
+        self._dtype: np.dtype[Any] = np.dtype("f8")
+
+    def add(self, values: Any) -> None:
+        """Take more values, an array of one axis."""
         values = values.view("u1") if values.dtype.kind == "b" else values
-        values = values[np.isfinite(values)] if is_float else values
-        moments.add(values)
-        positive = _least(positive, values[values > 0])
-        not_negative = _least(not_negative, values[values >= 0])
-    facts = moments.to_dict()
-    del facts["count"]
-    if not is_float and moments.count:
-        # h5grove rounds what it says of integers towards zero.
-        facts |= {"mean": int(facts["mean"]), "std": int(facts["std"])}
-    return {"strict_positive_min": positive, "positive_min": not_negative, **facts}
+        self._dtype = values.dtype
+        if values.dtype.kind in "fc":
+            values = values[np.isfinite(values)]
+        self._positive = _least(self._positive, values[values > 0].real)
+        self._not_negative = _least(self._not_negative, values[values >= 0].real)
+        self._moments.add(values.real)
+        if values.dtype.kind == "c":
+            self._imaginary.add(values.imag)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statistics, rounded as there: towards zero, but for real numbers with a fraction."""
+        facts = self._moments.to_dict()
+        del facts["count"]
+        if self._moments.count and self._imaginary.count:
+            facts["std"] = math.hypot(facts["std"], self._imaginary.to_dict()["std"])
+        facts = {"strict_positive_min": self._positive, "positive_min": self._not_negative, **facts}
+        if self._dtype.kind != "f":
+            return {name: None if value is None else int(value) for name, value in facts.items()}
+        if self._dtype.itemsize < 4 and self._moments.count:
+            facts |= {name: float(self._dtype.type(facts[name])) for name in ("mean", "std")}
+        return facts
 
 
-def _least(known: Any, values: npt.NDArray[Any]) -> Any:
+def _least(known: Any, values: Any) -> Any:
     if not values.size:
         return known
     least = values.min().item()

@@ -51,7 +51,8 @@ def _other(value: Any, exact: bool) -> Any:
         return [plain(value.real), plain(value.imag)]
     if isinstance(value, np.void):
         if value.dtype.names is None:
-            return value.tobytes().hex()
+            # h5grove takes opaque bytes for text.
+            return value.tobytes().hex() if exact else value.tobytes().decode("utf-8", "backslashreplace")
         record: Any = value
         return [plain(record[name], exact=exact) for name in record.dtype.names]
     if isinstance(value, bytes | bytearray | memoryview):
@@ -76,19 +77,13 @@ def _array(values: npt.NDArray[Any], exact: bool) -> Any:
     if kind == "f":
         return _floats(values)
     if kind == "c":
-        return _complex(values, exact)
+        numbers: Any = values
+        return _floats(np.stack([numbers.real, numbers.imag], axis=-1))
     if kind in "mM":
         return _times(values)
     if kind in "UT":
         return np.asarray(values, object).tolist()
     return _each(values, exact)
-
-
-def _complex(values: Any, exact: bool) -> Any:
-    """Return complex numbers as pairs."""
-    if not _finite(values):
-        return _each(values, exact)
-    return np.stack([_wide(values.real), _wide(values.imag)], axis=-1).tolist()
 
 
 def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

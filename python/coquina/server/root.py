@@ -95,6 +95,8 @@ class Root:
             name = self.single
         place = self.find(name)
         if format_of(place.path) is None:
+            if not os.access(place.path, os.R_OK):
+                raise RequestError(403, "forbidden", f"{place.name!r} may not be read by the server")
             raise not_found(f"{place.name!r}: no file that coquina opens")
         return place
 

@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+try:
+    import resource
+except ImportError:
+    # Windows counts no files.
+    resource = None
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,6 +27,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CHECK_SECONDS = 0.5
 _KEEP_ALIVE_SECONDS = 15
 _HEADER_BYTES = 64 << 10
+#: Sockets and files of a process that serves.
+_FILES = 8192
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -35,6 +43,16 @@ def bound(host: str, port: int) -> socket.socket:
         made.close()
         raise
     return made
+
+
+def allow_connections() -> None:
+    """Let this process have many sockets open, where the system counts them by hundreds at first."""
+    if resource is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def url_of(bound_socket: socket.socket, host: str) -> str:

@@ -7,14 +7,13 @@ Memory: some parts, however large the selection.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coquina.server.failures import bad_request
-from coquina.server.values import decoded, fill_number, is_fill, parts
+from coquina.server.values import decoded, fill_number, is_fill, part_of, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +32,8 @@ class Moments:
     """Count, mean and sum of squared differences of what came so far, as Chan, Golub and LeVeque add them."""
 
     count: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
+    mean: Any = 0.0
+    squares: Any = 0.0
     least: float | int | None = None
     greatest: float | int | None = None
 
@@ -45,33 +44,39 @@ class Moments:
         least, greatest = values.min().item(), values.max().item()
         self.least = least if self.least is None else min(self.least, least)
         self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
-        count, mean = values.size, float(values.mean(dtype="f8"))
-        with np.errstate(over="ignore"):
-            squares = float(np.square(values.astype("f8") - mean).sum())
-        total = self.count + count
-        apart = mean - self.mean
-        self.mean += apart * count / total
-        self.squares += squares + apart * apart * self.count * count / total
+        # Long doubles stay what they are: those beyond float64 have moments too.
+        wide = np.promote_types(values.dtype, "f8")
+        count, total = values.size, self.count + values.size
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean: Any = values.mean(dtype=wide)
+            squares: Any = np.square(values.astype(wide) - mean).sum()
+            apart = mean - self.mean
+            self.mean += apart * count / total
+            self.squares += squares + apart * self.count * count / total * apart
         self.count = total
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics; all None without values."""
-        std = math.sqrt(self.squares / self.count) if self.count else None
-        mean = self.mean if self.count else None
+        std = float(np.sqrt(self.squares / self.count)) if self.count else None
+        mean = float(self.mean) if self.count else None
         return {"count": self.count, "min": self.least, "max": self.greatest, "mean": mean, "std": std}
 
 
 @dataclass(frozen=True, slots=True)
 class HistogramRequest:
-    """What is asked for: so many bins, on a logarithmic scale or not, of decoded values or of stored ones."""
+    """What is asked for: so many bins, on a logarithmic scale or not, of decoded values or of stored ones.
+
+    part: of complex numbers, one of `values.PARTS`.
+    """
 
     bins: int = 64
     is_log: bool = False
     is_decoded: bool = True
+    part: str = "abs"
 
 
 def histogram(found: Found, picked: Selected, wanted: HistogramRequest, limits: Limits) -> dict[str, Any]:
-    """Return how the values of a selection are spread; of complex numbers, their magnitudes.
+    """Return how the values of a selection are spread; of complex numbers, a part of them.
 
     With a logarithmic scale, values of 0 and less are in no bin. Raises RequestError for what is no number.
     """
@@ -151,7 +156,7 @@ def _good_parts(
         if values.dtype.kind == "b":
             values = values.astype("u1")
         if values.dtype.kind == "c":
-            values = np.abs(values)
+            values = part_of(values, wanted.part)
         if values.dtype.kind == "f":
             fills = 0
             if fill is not None:

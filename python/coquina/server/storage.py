@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from coquina.server.objects import Found
 
 CHUNKS_MAX = 100_000
+#: Arrays in memory whose chunks are listed have at most so many compressed bytes.
+_COPIED_BYTES_MAX = 64 << 20
 _SPECIAL = {"zeros": "zeros", "nans": "nan", "value": "fill", "uninit": "unwritten"}
 
 
@@ -42,7 +44,7 @@ def storage(found: Found, wanted: StorageRequest) -> dict[str, Any]:
     """Return the codec, the grid and the chunks of an array. Raises RequestError for what is no array."""
     node = found.node
     if not isinstance(node, Array):
-        raise bad_request(f"{found.path}: a {found.kind}, whose chunks are not listed")
+        raise bad_request(f"{found.path}: chunks of this {found.kind} are not listed")
     if not (wanted.offset >= 0 and 0 <= wanted.most <= CHUNKS_MAX):
         raise bad_request(f"chunks from {wanted.offset} on, {wanted.most} of them")
     info = node.info
@@ -94,8 +96,11 @@ def touched(found: Found, selection: str) -> dict[str, int]:
 def _listed(node: Array, numbers: range) -> Iterator[dict[str, Any]]:
     if isinstance(node, Dataset):
         return _of_dataset(node, numbers) if len(numbers) else iter(())
-    place = node.path
-    return iter(()) if place is None else _of_frame(FrameIndex(place, node.handle.offset), numbers)
+    if node.path is not None:
+        return _of_frame(FrameIndex(node.path, node.handle.offset), numbers)
+    # The bytes of an array in memory are copied to be looked at.
+    is_small = node.cbytes <= _COPIED_BYTES_MAX
+    return _of_frame(FrameIndex("memory", content=node.to_bytes()), numbers) if is_small else iter(())
 
 
 def _of_dataset(node: Dataset, numbers: range) -> Iterator[dict[str, Any]]:

@@ -31,6 +31,8 @@ _OBJECT_BYTES = 64
 #: Values of one answer that is text: each is an object of Python meanwhile.
 TEXT_VALUES_MAX = 1 << 22
 _TEXTS = ("json", "csv")
+#: What is drawn of complex numbers.
+PARTS = ("abs", "phase", "real", "imag")
 
 
 def chosen(found: Found, selection: str | None, most: int | None = None) -> Selected:
@@ -130,6 +132,20 @@ def decoded(found: Found, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if fill is not None:
         made[is_fill(values, fill)] = np.nan
     return made
+
+
+def part_of(values: npt.NDArray[Any], part: str) -> npt.NDArray[Any]:
+    """Return a part of complex numbers, others as they are. Raises RequestError for what is no part."""
+    if part not in PARTS:
+        raise bad_request(f"part {part[:40]!r}: takes one of {', '.join(PARTS)}")
+    if values.dtype.kind != "c":
+        return values
+    if part == "abs":
+        return np.abs(values)
+    numbers: Any = values
+    if part == "phase":
+        return np.angle(numbers)
+    return numbers.real if part == "real" else numbers.imag
 
 
 def is_fill(values: npt.NDArray[Any], fill: float | int) -> npt.NDArray[np.bool_]:

@@ -195,7 +195,8 @@ def view(data: Any, *, browser: bool | None = None, port: int = 0, name: str | N
 
     The server is a thread of this process. It listens on this machine only and answers only to the random
     token in `Viewer.url`. In a notebook the result is shown as a frame. In a script a browser opens, and the
-    end of the script waits until its last page is closed; interactive sessions do not wait.
+    end of the script waits until its last page is closed, or for Ctrl-C; interactive sessions do not wait.
+    Outside of notebooks a line of standard error tells the address and how to end it.
 
     Memory: that of the parts that are looked at. Raises ImportError, which says what to install, if the
     packages of the viewer are missing, FileNotFoundError for a path without a file, and TypeError for what
@@ -214,6 +215,9 @@ def view(data: Any, *, browser: bool | None = None, port: int = 0, name: str | N
     server.started.wait(_START_SECONDS)
     if browser if browser is not None else not _in_notebook():
         webbrowser.open(site.url)
+    if not _in_notebook():
+        ends = "viewer.close()" if is_interactive else "Ctrl-C"
+        print(f"shown at {site.url} until its last page is closed; {ends} ends it too", file=sys.stderr)
     return Viewer(site.url, server)
 
 

@@ -83,6 +83,12 @@ class Group(MutableMapping[str, Any]):
 
     `group["a/b"]` is what has this path, `group["/a/b"]` what has it from the top. A leaf is an `Array`, or
     a `Frame` of plain chunks. What changes a group raises ValueError in a store that is open for reading.
+
+    >>> import coquina as cq
+    >>> with cq.open("s.b2d", "w") as store:
+    ...     store["g/x"] = cq.arange(3)
+    ...     print(store["g"]["x"][:])
+    [0 1 2]
     """
 
     __slots__ = ("__weakref__", "_contents", "_name", "_node")
@@ -136,14 +142,26 @@ class Group(MutableMapping[str, Any]):
         self._contents.remove(path, node)
 
     def create_group(self, name: str) -> Group:
-        """Make a group, and the groups on the way. Raises ValueError if there is something of this name."""
+        """Make a group, and the groups on the way. Raises ValueError if there is something of this name.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     print(store.create_group("a").name)
+        /a
+        """
         path = self._path(name)
         self._contents.new_file(path, is_group=True)
         self._contents.make_group(path)
         return self[name]
 
     def require_group(self, name: str) -> Group:
-        """Return the group of this name, which is made if need be. Raises TypeError if it is no group."""
+        """Return the group of this name, which is made if need be. Raises TypeError if it is no group.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     print(store.require_group("a").name)
+        /a
+        """
         found = self[name] if name in self else self.create_group(name)
         if not isinstance(found, Group):
             raise TypeError(f"{self._path(name)!r} is a {type(found).__name__}, and no group")
@@ -163,6 +181,11 @@ class Group(MutableMapping[str, Any]):
 
         shape, dtype, data: as in h5py. The options are those of `coquina.asarray`. Raises ValueError if there
         is something of this name.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     print(store.create_dataset("x", data=[1, 2], codec="lz4")[:])
+        [1 2]
         """
         path = self._path(name)
         place = self._contents.new_file(path, _ARRAY_SUFFIX)
@@ -182,6 +205,11 @@ class Group(MutableMapping[str, Any]):
 
         It can be read from then on. The options are those of `coquina.create_table` but layout, index and
         lossy. Raises UnsupportedError for a column that such a table does not have.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     print(store.create_table("t", {"x": [3, 1, 2]}).nrows)
+        3
         """
         new = table_making.NewTable.of(Group.create_table, storage)
         path = self._path(name)
@@ -191,7 +219,18 @@ class Group(MutableMapping[str, Any]):
         return self[name]
 
     def move(self, source: str, dest: str) -> None:
-        """Give a node another name, and no longer the old one. What was taken out of it is closed."""
+        """Give a node another name, and no longer the old one. What was taken out of it is closed.
+
+        source, dest: the old name and the new one. Raises KeyError without the first, ValueError for a taken
+            one.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     store["x"] = cq.arange(3)
+        ...     store.move("x", "y")
+        ...     print(list(store))
+        ['y']
+        """
         old, node = self._found(source)
         if node is None or node is self._contents.top:
             raise KeyError(f"{self._contents.name}: there is no {old!r}")
@@ -209,6 +248,10 @@ class Group(MutableMapping[str, Any]):
         """Iterate over the names, in order."""
         self._contents.check_open()
         return iter(sorted(name for name in self._node.below if not self._contents.is_hidden(name)))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names, for interpreters that complete `group["`."""
+        return sorted(self)
 
     def __len__(self) -> int:
         """Return how many names there are."""
@@ -228,18 +271,40 @@ class Group(MutableMapping[str, Any]):
         return hash(id(self._node))
 
     def get(self, name: str, default: Any = None, *, getclass: bool = False) -> Any:
-        """Return what has this name, or `default`. getclass: its type instead."""
+        """Return what has this name, or `default`. getclass: its type instead.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     print(store.get("nothing", "none"))
+        none
+        """
         if name not in self:
             return default
         found = self[name]
         return cast("Any", type(found)) if getclass else found
 
     def visit(self, func: Callable[[str], Any]) -> Any:
-        """Call `func(name)` for everything below; a result that is not None ends it."""
+        """Call `func(name)` for everything below; a result that is not None ends it.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     store["g/x"] = cq.arange(3)
+        ...     store.visit(print)
+        g
+        g/x
+        """
         return next((found for name in self._below() if (found := func(name)) is not None), None)
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
-        """Call `func(name, node)` for everything below; a result that is not None ends it."""
+        """Call `func(name, node)` for everything below; a result that is not None ends it.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     store["g/x"] = cq.arange(3)
+        ...     store.visititems(lambda name, node: print(name))
+        g
+        g/x
+        """
         return next((found for name in self._below() if (found := func(name, self[name])) is not None), None)
 
     def _below(self) -> Iterator[str]:
@@ -295,6 +360,13 @@ class Store(Group):
 
     kind: "TreeStore", "DictStore" or "EmbedStore", as python-blosc2 calls them.
     remote: the reader of a store behind a URL, with counts of `requests` and `bytes_read`; else None.
+
+    >>> import coquina as cq
+    >>> with cq.open("s.b2d", "w") as store:
+    ...     store["x"] = cq.arange(3)
+    >>> with cq.open("s.b2d") as store:
+    ...     print(store["x"][:])
+    [0 1 2]
     """
 
     __slots__ = ("remote",)
@@ -326,12 +398,27 @@ class Store(Group):
         return self._contents.is_closed
 
     def flush(self) -> None:
-        """Commit: replace an archive by one with all changes. In a directory each change is one."""
+        """Commit: replace an archive by one with all changes. In a directory each change is one.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     store["x"] = cq.arange(3)
+        ...     store.flush()
+        ...     print(list(store))
+        ['x']
+        """
         self._contents.check_open()
         self._contents.commit()
 
     def close(self) -> None:
-        """Commit what was changed, and let go of the file."""
+        """Commit what was changed, and let go of the file.
+
+        >>> import coquina as cq
+        >>> store = cq.open("s.b2d", "w")
+        >>> store.close()
+        >>> store.is_closed
+        True
+        """
         self._contents.close()
 
     def __enter__(self) -> Store:

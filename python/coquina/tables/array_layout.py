@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import finalize
 
 import numpy as np
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 VALUE = "value"
 #: The indexes of an array in a file of its own stand beside it, in a directory of its name and this.
 INDEX_SUFFIX = ".index"
+#: The indexes of arrays in memory by `id`, for as long as these live; `==` of arrays compares their items.
+_memory: dict[int, Place] = {}
 
 
 def as_table(array: Array) -> Table:
@@ -44,10 +47,21 @@ def as_table(array: Array) -> Table:
     Close the table, not only the array, so that indexes are kept up to date.
 
     Raises ValueError for another number of axes, UnsupportedError for fields that tables do not have.
+
+    >>> import coquina as cq
+    >>> t = cq.as_table(cq.asarray([3, 1, 2]))
+    >>> t.where("value > 1").row_numbers()
+    array([0, 2])
     """
     if len(array.shape) != 1:
         raise ValueError(f"as_table: an array of shape {array.shape}: tables have one axis of rows")
     return Table(ArrayLayout(array))
+
+
+def create_index(array: Array, column: str | None, **options: Any) -> dict[str, Any]:
+    """Make an index of an array, which `as_table` uses, and return how it is; see `Array.create_index`."""
+    with as_table(array) as table:
+        return table.create_index(VALUE if column is None else column, **options).info
 
 
 class ArrayLayout(Layout):
@@ -58,7 +72,6 @@ class ArrayLayout(Layout):
     def __init__(self, array: Array) -> None:
         """The table of an array."""
         self.array = array
-        self._memory: Place | None = None
         fields: Any = array.dtype.fields
         self._fields: dict[str, Stored] = (
             {VALUE: Stored(array, array.dtype)}
@@ -150,9 +163,7 @@ class ArrayLayout(Layout):
     def index_place(self, is_made: bool) -> Place | None:
         """Return where the indexes of an array are that is in no HDF5 file; None if there are none."""
         if self.array.path is None:
-            if self._memory is None and is_made:
-                self._memory = MemoryHome()
-            return self._memory
+            return _memory_of(self.array, is_made)
         path = os.fspath(self.array.path) + INDEX_SUFFIX
         durable = self.array.durable
         if is_directory(path):
@@ -178,6 +189,14 @@ class ArrayLayout(Layout):
 
     def _refuse(self, what: str) -> NoReturn:
         raise UnsupportedError(f"{what}: the table is an array")
+
+
+def _memory_of(array: Array, is_made: bool) -> Place | None:
+    """Return where the indexes of an array in memory are; None if there are none."""
+    if is_made and id(array) not in _memory:
+        _memory[id(array)] = MemoryHome()
+        finalize(array, _memory.pop, id(array), None)
+    return _memory.get(id(array))
 
 
 def _column(name: str, stored: Stored) -> Column:

@@ -2,29 +2,29 @@
 
 In: codes, and what they stand for. Out: a column of the values; of an enumeration of the numbers, with names
     in conditions.
-Invariant: a condition is decided for each category once, and then looked up by code.
+Invariant: a code that is no category's is no value.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coquina.casting import cast_values, is_array, is_masked, is_missing, mask_of
 from coquina.expressions.engine import type_name
-from coquina.expressions.nodes import Node
 from coquina.tables.column import Column, items_of
-from coquina.tables.number_columns import OnePart, compared_numbers, representable
-from coquina.tables.predicates import MATCHES, among_numbers, looked_up, plain_text, where_valid
-from coquina.tables.time_columns import constant_of
+from coquina.tables.column_conditions import is_null, values_of
+from coquina.tables.number_columns import OnePart
+from coquina.tables.predicates import plain_text, with_nan
 from coquina.tables.values import Coded, Utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from coquina.expressions.nodes import Node
     from coquina.tables.column import Part, QueryColumn, Source
     from coquina.tables.stored import Stored
 
@@ -73,24 +73,8 @@ class EnumColumn(OnePart):
         """Return the numbers as an operand."""
         return self._scalars().leaf()
 
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        name = f"{self.name}[{', '.join(map(str, index))}]"
-        return EnumColumn(name, self._part.element(index), self.members)
-
-    def _compared(self, op: str, value: Any) -> Node:
-        if isinstance(value, str | bytes) and op not in ("equal", "not_equal"):
-            raise self.refused(op, f"the name {value!r}: names have no order")
-        return compared_numbers(self, op, self.number(value))
-
-    def among(self, values: Iterable[Any]) -> Node:
-        """Return where the value is one of these numbers and names."""
-        stored = self._scalars()
-        return among_numbers(
-            stored, representable([self.number(one) for one in values], self.dtype, self.refused)
-        )
+    def _of_part(self, name: str, part: Stored) -> Column:
+        return EnumColumn(name, part, self.members)
 
 
 class CategoricalColumn(Column):
@@ -202,72 +186,11 @@ class CategoricalColumn(Column):
 
     def node(self) -> Node:
         """Return the values of numeric categories as an operand: NaN or NaT where there is none."""
-        if self.dtype.kind in "iu":
-            return looked_up(self._codes, self.categories.astype(np.float64), np.nan)
-        return self.raw()
-
-    def raw(self) -> Node:
-        """Return the values of numeric categories as an operand, in their own dtype."""
-        if self.text_kind:
-            raise TypeError(f"{self.described()}: text is compared and matched, not computed with")
-        kind = self.dtype.kind
-        missing: Any = np.array("NaT", self.dtype) if kind in "mM" else np.nan if kind in "fc" else 0
-        return looked_up(self._codes, self.categories, missing)
+        return with_nan(values_of(self), self.nulls())
 
     def nulls(self) -> Node:
         """Return where the code is no category's."""
-        return looked_up(self._codes, np.zeros(len(self.categories), np.bool_), True)
-
-    def _table(self, decided: Any) -> Node:
-        """Return the condition of categories, decided for each of them, for the rows."""
-        table = np.broadcast_to(np.asarray(decided, np.bool_), self.categories.shape)
-        return looked_up(self._codes, table, False)
-
-    def _compared(self, op: str, value: Any) -> Node:
-        if (isinstance(value, Node) or is_array(value)) and value.shape:
-            return where_valid(compared_numbers(self, op, value, self.raw()), self.nulls())
-        if isinstance(value, bytes):
-            value = value.decode()
-        if self.ordered and op not in ("equal", "not_equal"):
-            if value not in self._places:
-                raise ValueError(f"{self.described()}: {value!r} is none of its ordered categories")
-            return self._table(getattr(np, op)(np.arange(len(self.categories)), self._places[value]))
-        if self.text_kind:
-            if not isinstance(value, str):
-                raise self.refused(op, repr(value))
-            value = np.array(value, _TEXT)
-        elif isinstance(value, str) and self.dtype.kind not in "mM":
-            raise self.refused(op, f"text, {value!r}")
-        elif isinstance(value, str):
-            value = np.array(value, self.dtype.str[1:2] + "8")
-        return self._table(getattr(np, op)(self.categories, value))
-
-    def among(self, values: Iterable[Any]) -> Node:
-        """Return where the value is one of these."""
-        wanted = [one.decode() if isinstance(one, bytes) else one for one in _listed(values)]
-        if any(one is None for one in wanted):
-            raise self.refused("in", "nothing, None; 'is null' asks for it")
-        if self.dtype.kind in "mM":
-            # Of any unit, and text: as one by one, and not by the integers that are categories.
-            times = values if is_array(values) else wanted
-            return self._table(np.any([self.categories == constant_of(one, self) for one in times], axis=0))
-        places = [self._places[one] for one in wanted if one in self._places]
-        decided = np.zeros(len(self.categories), np.bool_)
-        decided[places] = True
-        return self._table(decided)
-
-    def matching(self, op: str, text: Any) -> Node:
-        """Return where text starts with, ends with or contains another."""
-        if not self.text_kind or op not in MATCHES:
-            return super().matching(op, text)
-        wanted = np.array(text.decode() if isinstance(text, bytes) else text, _TEXT)
-        if op == "contains":
-            return self._table(np.strings.find(self.categories, wanted) >= 0)
-        return self._table(getattr(np.strings, op)(self.categories, wanted))
-
-
-def _listed(values: Iterable[Any]) -> list[Any]:
-    return list(cast("Any", values).tolist() if is_array(values) else values)
+        return is_null(self)
 
 
 def _is_numbers(values: npt.NDArray[Any]) -> bool:

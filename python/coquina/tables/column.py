@@ -7,17 +7,13 @@ Invariant: a comparison, a match or `among` is false where a value is missing, `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coquina._core import UnsupportedError
-from coquina.casting import is_array
-from coquina.expressions.functions import FUNCTIONS, as_node, call
-from coquina.expressions.nodes import Node
 from coquina.tables.column_arrays import array_of
-from coquina.tables.predicates import MATCHES, SIGNS, compared_values, filled, read_rows, where_valid
+from coquina.tables.column_conditions import MATCHES, among, compared, is_null, matching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina import _core
-    from coquina.tables.predicates import Strings
+    from coquina.expressions.nodes import Node
     from coquina.tables.stored import Stored
 
     Part = npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -94,14 +90,6 @@ class Column(ABC):
         A key may be lowered already, but for text.
         """
 
-    @abstractmethod
-    def _compared(self, op: str, value: Any) -> Node:
-        """Return where values compare so with a constant, or with a node of numbers."""
-
-    @abstractmethod
-    def among(self, values: Iterable[Any]) -> Node:
-        """Return where the value is one of these."""
-
     def query_column(self) -> QueryColumn:
         """Return what the engine's conditions know of it. Raises UnsupportedError for unknown types."""
         raise UnsupportedError(f"{self.described()} has no conditions")
@@ -121,8 +109,8 @@ class Column(ABC):
 
     def is_null(self) -> Node:
         """Return where there is no value; NaN and NaT are none."""
-        nulls = self.nulls()
-        return filled(False, len(self)) if nulls is None else nulls
+        self.check_scalar()
+        return is_null(self)
 
     def compared(self, op: str, value: Any) -> Node:
         """Return where values compare so with `value`, a constant, a node, or another column.
@@ -132,41 +120,21 @@ class Column(ABC):
         self.check_scalar()
         if isinstance(value, Column):
             value.check_scalar()
-            return self._compared_with(op, value)
         if value is None:
             raise TypeError(f"{self.described()}: nothing is compared with None; 'is null' asks for it")
-        texts = self._texts_of(value)
-        return (
-            self._compared(op, value) if texts is None else compared_values(op, self.read, texts, len(self))
-        )
+        return compared(self, op, value)
 
-    def _texts_of(self, value: Any) -> Strings | None:
-        """Return how a text for each row is read that is not stored as ours are; None if it is not that."""
-        is_lasting = isinstance(value, Node) or (is_array(value) and value.ndim)
-        if not self.text_kind or not is_lasting or value.dtype.kind not in "SUT":
-            return None
-        if self.kind == "number" and value.dtype.kind == self.dtype.kind:
-            return None
-        node = as_node(
-            value if isinstance(value, Node) or value.dtype.kind != "T" else np.array(value.tolist())
-        )
-        return partial(read_rows, node)
-
-    def _compared_with(self, op: str, other: Column) -> Node:
-        """Return where values of two columns compare so."""
-        if "U" in (self.text_kind, other.text_kind):
-            if self.text_kind != other.text_kind:
-                raise self.refused(op, f"those of {other.described()}")
-            return compared_values(op, self.read, other.read, len(self))
-        node = call(FUNCTIONS[op], self.raw(), other.raw())
-        return where_valid(where_valid(node, self.nulls()), other.nulls())
+    def among(self, values: Iterable[Any]) -> Node:
+        """Return where the value is one of these."""
+        self.check_scalar()
+        return among(self, values)
 
     def matching(self, op: str, text: Any) -> Node:
-        """Return where text starts with, ends with or contains another."""
-        del text
+        """Return where text starts with, ends with or contains another. op: one of `MATCHES`."""
+        self.check_scalar()
         if op not in MATCHES:
             raise ValueError(f"{op!r}: one of {', '.join(MATCHES)}")
-        raise TypeError(f"{self.described()}: {op} takes text")
+        return matching(self, op, text)
 
     def element(self, index: tuple[int, ...]) -> Column:
         """Return one of the values that each row has along axes of its own, as a column."""
@@ -190,10 +158,6 @@ class Column(ABC):
             raise TypeError(
                 f"{self.described()}: rows have values of shape {self.shape}; {self.name}[{index}] is one"
             )
-
-    def refused(self, op: str, value: Any) -> TypeError:
-        """Return the error for a comparison that there is not."""
-        return TypeError(f"{self.described()} is not compared by {SIGNS.get(op, op)} with {value}")
 
     def __repr__(self) -> str:
         """Name it and its rows."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.casting import is_array, is_listed, is_masked, mask_of
+from coquina.casting import is_listed, is_masked, mask_of
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Constant, Node
@@ -213,7 +213,9 @@ def operand_of(value: Any) -> Any:
     """Return what columns are compared with: a column, a node, an array, or a constant."""
     if isinstance(value, _Questions):
         return value.column
-    if is_array(value) or isinstance(value, np.generic | Node) or not hasattr(value, "shape"):
+    if hasattr(value, "query_column"):
+        return value
+    if isinstance(value, np.ndarray | np.generic | Node) or not hasattr(value, "shape"):
         return cast("Any", value)
     node: Any = as_node(value)
     return node.value[()] if isinstance(node, Constant) else node

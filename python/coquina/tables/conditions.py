@@ -15,13 +15,13 @@ import numpy as np
 
 from coquina._core import QueryColumns, UnsupportedError
 from coquina.expressions import engine
-from coquina.expressions.functions import FUNCTIONS, as_node, call, cast_node
+from coquina.expressions.functions import as_node
 from coquina.expressions.grammar import ExpressionError
 from coquina.expressions.nodes import Constant, Node
 from coquina.expressions.text import Reader
 from coquina.tables.column import Column
 from coquina.tables.elsewhere import computed, source_node
-from coquina.tables.predicates import filled, where_valid
+from coquina.tables.predicates import filled, where_valid, with_nan
 from coquina.tables.query_params import query_params
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from coquina._core import Lazy
     from coquina.tables.layout import Layout
-
-_F8, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 
 
 class TextReader:
@@ -70,7 +68,7 @@ class TextReader:
             column.check_scalar()
             return column.node()
         node, nulls = source_node(read.type_name, read.lazy(), text), read.nulls()
-        return node if nulls is None else _with_nan(node, source_node("bool", nulls))
+        return node if nulls is None else with_nan(node, source_node("bool", nulls))
 
     def column(self, text: str) -> Column | None:
         """Return the column, or the one of several values of its rows, that a text names; None for others."""
@@ -117,15 +115,6 @@ def condition(text: str, columns: Mapping[str, Column], params: Mapping[str, Any
 def expression(text: str, columns: Mapping[str, Column], params: Mapping[str, Any] | None = None) -> Node:
     """Return the values that `text` says, one for each row: NaN where one is missing."""
     return TextReader(columns).expression(text, params)
-
-
-def _with_nan(node: Node, nulls: Node) -> Node:
-    """Return values with what stands for those that are missing."""
-    if node.dtype == _BOOL:
-        return where_valid(node, nulls)
-    node = cast_node(node, _F8) if node.dtype.kind in "iu" else node
-    missing = np.array("NaT" if node.dtype.kind in "mM" else np.nan, node.dtype)
-    return call(FUNCTIONS["where"], nulls, missing, node)
 
 
 def as_condition(value: Any, columns: Mapping[str, Column]) -> Node:

@@ -41,6 +41,13 @@ def read_csv(
     source: a path, or a binary file; see `csv_rows`, which gives the same rows to `append`. path, name,
     mode, overwrite, and the options of storage: of the table; see `coquina.create_table`.
     delimiter: between values. columns: only these.
+
+    >>> import coquina as cq
+    >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+    >>> rows = t.to_csv("t.csv")
+    >>> with cq.read_csv("t.csv", "t.h5", overwrite=True) as read:
+    ...     print(read.columns, read.nrows)
+    ('x', 's') 3
     """
     check_keywords(read_csv, storage, TableOptions)
     rows = csv_rows(source, delimiter=delimiter, columns=columns)
@@ -62,6 +69,13 @@ def read_parquet(
     source: a path, or a binary file. path, name, mode, overwrite, and the options of storage: of the
     table; see `coquina.create_table`.
     columns: only these.
+
+    >>> import coquina as cq
+    >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+    >>> rows = t.to_parquet("t.parquet")
+    >>> with cq.read_parquet("t.parquet", "t.h5", overwrite=True) as read:
+    ...     print(read.columns, read.nrows)
+    ('x', 's') 3
     """
     check_keywords(read_parquet, storage, TableOptions)
     rows = parquet_rows(source, columns=columns)

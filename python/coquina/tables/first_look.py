@@ -5,7 +5,7 @@ In: a table, or a selection. Out: the first rows, and the last ones of a table; 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _ENDS = 5
 COLUMNS_MAX = 20
 _TEXT_MAX = 60
+#: Of the year 10000.
+_SECONDS_MAX = 253402300800
 
 #: Numbers of rows, and what they hold.
 Part = tuple["Sequence[int]", Any]
@@ -60,9 +62,29 @@ def text_of(value: Any, spec: ColumnSpec, missing: str) -> str:
         return missing
     if spec.enum is not None and not spec.shape:
         value = next((name for name, number in spec.enum.items() if number == value), value)
+    if spec.time is not None and not spec.shape:
+        value = _point_in_time(value)
+    if isinstance(value, np.timedelta64):
+        value = _duration(cast("Any", value))
     if isinstance(value, bytes):
         value = value.decode("utf-8", "backslashreplace")
     text = quoted(
         f"{value:.6g}" if isinstance(value, float | np.floating) else " ".join(str(value).split("\n"))
     )
     return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 1] + "…"
+
+
+def _point_in_time(seconds: Any) -> Any:
+    """Return seconds since 1970, as PyTables has times, as date and time; as they are beyond year 9999."""
+    if not abs(seconds) < _SECONDS_MAX:
+        return seconds
+    whole = int(np.floor(seconds))
+    micros = min(round((float(seconds) - whole) * 1e6), 999_999)
+    return np.datetime64(whole, "s") if not micros else np.datetime64(whole * 1_000_000 + micros, "us")
+
+
+def _duration(value: Any) -> Any:
+    """Return days, hours, minutes and seconds; the value as it is where Python's durations have no room."""
+    fine = value.astype("m8[us]")
+    found = fine.item()
+    return value if found is None or isinstance(found, int) or fine.astype(value.dtype) != value else found

@@ -56,6 +56,13 @@ class Groups:
             if plan.table.layout.columns[name].shape:
                 raise TypeError(f"group_by: {name!r} has no single value in a row")
 
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError, which says how `agg` is called."""
+            text = f"groups have no attribute {name!r}; use agg({{'price': ['mean', 'max']}}, rows='count')"
+            raise AttributeError(text, name=name, obj=self)
+
     def agg(
         self, spec: Mapping[str, str | Sequence[str]] | None = None, /, **named: str | tuple[str, str]
     ) -> npt.NDArray[Any]:

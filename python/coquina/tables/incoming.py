@@ -66,7 +66,17 @@ def _dispatch(data: Any, schema: Schema | None, rows: int | None) -> tuple[Schem
         return _columns(cast("Mapping[str, Any]", data), rows)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _rows(cast("Iterable[Any]", data), schema)
-    raise TypeError(f"rows of a table: not {type(data).__name__}")
+    raise TypeError(_not_rows(data))
+
+
+def _not_rows(data: Any) -> str:
+    """Return what to say about data that no table is made of."""
+    kind = type(data).__name__
+    if hasattr(data, "collect"):
+        return f"a table cannot be made of a {kind}; pass its collect()"
+    if isinstance(data, type) and hasattr(data, "columns"):
+        return "a description of PyTables is no data; pass tables.description.dtype_from_descr(...)"
+    return f"a table cannot be made of {kind}; pass columns by name, records, rows, a DataFrame or Arrow data"
 
 
 def _described(data: Any) -> Schema | None:

@@ -162,6 +162,12 @@ def create_table(
 
     Raises ValueError if there is something of this name that is not to be replaced, or is no table,
     FileExistsError for a directory, TypeError for data that tables do not take.
+
+    >>> import coquina as cq
+    >>> with cq.create_table("t.h5", {"x": [3, 1, 2], "s": ["a", "b", "a"]}, overwrite=True) as t:
+    ...     appended = t.append({"x": [9], "s": ["c"]})
+    ...     print(t.where("x > 2").to_numpy("s").tolist())
+    ['a', 'c']
     """
     new = NewTable.of(create_table, storage)
     if str(os.fspath(path)).lower().endswith(_STORES):

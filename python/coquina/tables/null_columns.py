@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.casting import cast_values, is_array, without_missing
-from coquina.expressions.functions import FUNCTIONS, call, cast_node
-from coquina.expressions.nodes import Node
 from coquina.tables.column import Column
 from coquina.tables.number_columns import BitsColumn, NumberColumn
-from coquina.tables.predicates import either, where_valid
+from coquina.tables.predicates import with_nan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from coquina.expressions.nodes import Node
     from coquina.tables.column import Part, QueryColumn, Source
     from coquina.tables.stored import Stored
-
-_F8 = np.dtype(np.float64)
 
 
 class NullableColumn(Column):
@@ -79,12 +76,7 @@ class NullableColumn(Column):
 
     def node(self) -> Node:
         """Return the values as an operand: NaN, or False, where there is none; integers as float64."""
-        values = self._inner.node()
-        if self.dtype.kind == "b":
-            return where_valid(values, self.nulls())
-        if self.dtype.kind in "iu":
-            values = cast_node(values, _F8)
-        return call(FUNCTIONS["where"], self.nulls(), np.array(np.nan, values.dtype), values)
+        return with_nan(self._inner.node(), self.nulls())
 
     def raw(self) -> Node:
         """Return the stored values as an operand."""
@@ -93,22 +85,6 @@ class NullableColumn(Column):
     def nulls(self) -> Node:
         """Return where there is no value."""
         return self._mask.node()
-
-    def is_null(self) -> Node:
-        """Return where there is no value, or NaN."""
-        self.check_scalar()
-        return either(self.nulls(), self._inner.is_null()) if self.dtype.kind in "fc" else self.nulls()
-
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Raise TypeError: rows have one value."""
-        return super().element(index)
-
-    def _compared(self, op: str, value: Any) -> Node:
-        return where_valid(self._inner.compared(op, value), self.nulls())
-
-    def among(self, values: Iterable[Any]) -> Node:
-        """Return where there is a value and it is one of these."""
-        return where_valid(self._inner.among(values), self.nulls())
 
 
 def _fits(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:

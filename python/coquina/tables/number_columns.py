@@ -6,35 +6,23 @@ Source: NumPy's comparisons. Constants are weak as Python's numbers are in NumPy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.casting import cast_values, is_array, is_listed
+from coquina.casting import cast_values
 from coquina.expressions.engine import type_name
 from coquina.expressions.functions import FUNCTIONS, call
-from coquina.expressions.nodes import Node
 from coquina.tables.column import Column, items_of
-from coquina.tables.listed_values import listed, texts_in, types_in, uniform
-from coquina.tables.predicates import (
-    MATCHES,
-    among_items,
-    among_numbers,
-    either,
-    filled,
-    matching_items,
-    no,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from coquina.expressions.nodes import Node
     from coquina.tables.column import Part, QueryColumn, Source
     from coquina.tables.stored import Stored
-
-    Refused = Callable[[str, Any], TypeError]
 
 _BOOL = np.dtype(np.bool_)
 #: What conditions call items that they have no kernels for.
@@ -80,6 +68,17 @@ class OnePart(Column):
         """Return values as they are stored."""
         return [cast_values(values, self._part.dtype_out.base, self.shape, self.described())]
 
+    def element(self, index: tuple[int, ...]) -> Column:
+        """Return one of the values of each row."""
+        if not self.shape:
+            return super().element(index)
+        return self._of_part(f"{self.name}[{', '.join(map(str, index))}]", self._part.element(index))
+
+    def _of_part(self, name: str, part: Stored) -> Column:
+        """Return a column like this one, over another part."""
+        made: Any = type(self)
+        return made(name, part)
+
     def _queried(self, kind: str, type_name: str, detail: Any = None) -> QueryColumn:
         return self.name, kind, type_name, [self._part.query_source()], None, detail
 
@@ -121,63 +120,6 @@ class NumberColumn(OnePart):
         """Return the values as an operand."""
         return self._scalars().leaf()
 
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        return NumberColumn(f"{self.name}[{', '.join(map(str, index))}]", self._part.element(index))
-
-    def _compared(self, op: str, value: Any) -> Node:
-        if self.text_kind:
-            constant = self._text(value)
-            if constant is not None:
-                return matching_items(self._part, op, constant)
-            if not (isinstance(value, Node) or is_array(value)):
-                raise self.refused(op, repr(value))
-        return compared_numbers(self, op, value)
-
-    def _text(self, value: Any) -> Any:
-        """Return a constant in the kind of our strings; None if it is no text."""
-        if not isinstance(value, str | bytes):
-            return None
-        if self.dtype.kind == "S":
-            return value.encode() if isinstance(value, str) else bytes(value)
-        return value.decode() if isinstance(value, bytes) else str(value)
-
-    def _texts(self, values: Any) -> list[Any]:
-        """Return those of some constants that are text, in the kind of our strings."""
-        given = texts_in(values)
-        types = set(map(type, given))
-        if types == {str}:
-            return [one.encode() for one in given] if self.dtype.kind == "S" else given
-        if types == {bytes} and self.dtype.kind == "S":
-            return given
-        return [text for text in map(self._text, given) if text is not None]
-
-    def among(self, values: Iterable[Any]) -> Node:
-        """Return where the value is one of these, which are compared as by `==`."""
-        self.check_scalar()
-        if self.text_kind:
-            return among_items(self._part, self._texts(values))
-        return among_numbers(self._part, representable(values, self.dtype, self.refused))
-
-    def is_null(self) -> Node:
-        """Return where there is no number: NaN."""
-        self.check_scalar()
-        if self.dtype.kind not in "fc":
-            return super().is_null()
-        return call(FUNCTIONS["isnan"], self.node())
-
-    def matching(self, op: str, text: Any) -> Node:
-        """Return where text starts with, ends with or contains another."""
-        self.check_scalar()
-        if not self.text_kind or op not in MATCHES:
-            return super().matching(op, text)
-        constant = self._text(text)
-        if constant is None:
-            raise TypeError(f"{self.described()}: {op} takes text, not {text!r}")
-        return matching_items(self._part, op, constant)
-
 
 class BitsColumn(OnePart):
     """Truth values that are stored as bytes: all but 0 are true."""
@@ -204,103 +146,3 @@ class BitsColumn(OnePart):
     def node(self) -> Node:
         """Return the truth values as an operand."""
         return call(FUNCTIONS["not_equal"], self._scalars().leaf(), 0)
-
-    def element(self, index: tuple[int, ...]) -> Column:
-        """Return one of the values of each row."""
-        if not self.shape:
-            return super().element(index)
-        return BitsColumn(f"{self.name}[{', '.join(map(str, index))}]", self._part.element(index))
-
-    def _compared(self, op: str, value: Any) -> Node:
-        return compared_numbers(self, op, value)
-
-    def among(self, values: Iterable[Any]) -> Node:
-        """Return where the value is one of these."""
-        self.check_scalar()
-        wanted = representable(values, _BOOL, self.refused).tolist()
-        node = filled(False, len(self))
-        if True in wanted:
-            node = either(node, self.node())
-        return either(node, no(self.node())) if False in wanted else node
-
-
-def compared_numbers(column: Column, op: str, value: Any, node: Node | None = None) -> Node:
-    """Return where numbers of a column compare so with a number, an array of one for each row, or a node."""
-    value = weak(value)
-    if isinstance(value, str | bytes):
-        raise column.refused(op, f"text, {value!r}")
-    if is_listed(value):
-        raise column.refused(op, f"a {type(value).__name__}; isin asks for one of several values")
-    return call(FUNCTIONS[op], column.node() if node is None else node, value)
-
-
-def weak(value: Any) -> Any:
-    """Return an integer of NumPy's, which is exact, as one of Python's, which takes on any integer dtype."""
-    if is_array(value) and value.ndim == 0 and value.dtype.kind in "biuSU":
-        value = value[()]
-    if isinstance(value, np.bool_):
-        return bool(cast("Any", value))
-    return int(cast("Any", value)) if isinstance(value, np.integer) else value
-
-
-def representable(values: Iterable[Any], dtype: np.dtype[Any], refused: Refused) -> npt.NDArray[Any]:
-    """Return those of some numbers that equal a value of `dtype`, as an array of it.
-
-    Python's floats are rounded to `dtype`, as in comparisons with them; those of NumPy are not.
-    refused: returns the error for "in" and a value that is no number.
-    """
-    values = listed(values)
-    given = uniform(values)
-    if given is not None and given.dtype.kind in "biufc":
-        is_rounded = given.dtype.kind in "biu" or types_in(values) in ({float}, {complex})
-        return _numbers(given, dtype, is_rounded=is_rounded)
-    found: list[Any] = []
-    for value in map(weak, values):
-        if not isinstance(value, bool | int | float | complex | np.number):
-            raise refused("in", "nothing, None" if value is None else repr(value))
-        found += _exact_number(value, dtype)
-    return np.array(found, dtype)
-
-
-def _numbers(given: Any, dtype: np.dtype[Any], *, is_rounded: bool) -> npt.NDArray[Any]:
-    """Return those of an array that equal a value of `dtype`, or are rounded to one."""
-    if given.dtype.kind == "c" and dtype.kind == "f":
-        given = given.real[given.imag == 0]
-    if not is_rounded or dtype.kind not in "fc":
-        return _exact(given.astype(np.uint8) if given.dtype.kind == "b" else given, dtype)
-    with np.errstate(all="ignore"):
-        # As one by one: by way of Python's float.
-        return given.astype(np.complex128 if given.dtype.kind == "c" else np.float64).astype(dtype)
-
-
-def _exact_number(number: Any, dtype: np.dtype[Any]) -> list[Any]:
-    """Return a number as one of `dtype`, in a list; an empty list if it equals none."""
-    value: Any = number
-    kinds = (bool, int, float, complex) if dtype.kind in "fc" else (bool, int)
-    if type(value) not in kinds:
-        return _exact(np.asarray([value]), dtype).tolist()
-    if dtype.kind == "b":
-        return [bool(value)] if value in (0, 1) else []
-    if dtype.kind in "iu":
-        return [int(value)] if np.iinfo(dtype).min <= value <= np.iinfo(dtype).max else []
-    if type(value) is complex and dtype.kind == "f":
-        return [] if value.imag else _exact_number(value.real, dtype)
-    with np.errstate(all="ignore"):
-        value = value if type(number) is complex else float(number)
-        return [np.asarray(value).astype(dtype)[()]]
-
-
-def _exact(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    if values.dtype.kind == "c" and dtype.kind != "c":
-        values = values.real[values.imag == 0]
-    if dtype.kind in "biu":
-        low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        if values.dtype.kind == "f":
-            values = values.astype(np.result_type(values, np.float64))
-            values = values[np.isfinite(values) & (values == np.floor(values))]
-            # The greatest integers round up to a float that is none of them; the next power of two is one.
-            return values[(values >= low) & (values < float(high + 1))].astype(dtype)
-        return values[(values >= low) & (values <= high)].astype(dtype)
-    with np.errstate(all="ignore"):
-        found = values.astype(dtype)
-    return found[found == values] if values.dtype.kind in "fc" else found

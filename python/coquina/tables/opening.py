@@ -6,6 +6,7 @@ In: paths or groups, and names. Out: tables.
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina._core import UnsupportedError
@@ -34,6 +35,8 @@ SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 #: What tables say of themselves, by attribute; and how names of what is not shown begin.
 _MARKS = {"CLASS": ("TABLE", b"TABLE"), "encoding-type": ("dataframe", b"dataframe")}
 _HIDDEN = (b"_i_", b"_p_")
+#: Of the tables of a file, in an error.
+_NAMES_MAX = 8
 
 
 @names_keywords
@@ -58,6 +61,12 @@ def open_table(
 
     Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
     table.
+
+    >>> import coquina as cq
+    >>> cq.create_table("t.h5", {"x": [3, 1, 2]}, overwrite=True).close()
+    >>> with cq.open_table("t.h5") as t:
+    ...     print(t.sum("x"))
+    6
     """
     if not isinstance(path, RangeReader) and _is_store(path):
         return _in_store(open_content(path, mode, durable=durable), name, path)
@@ -68,6 +77,8 @@ def open_table(
     file = File(path, mode, wait=wait, durable=durable, allow_external=allow_external)
     try:
         with told(inside(file)):
+            if name is not None and name not in file:
+                raise KeyError(_missing(file, name))
             return owned(open_in(file, only_table(file) if name is None else name), file)
     except BaseException:
         file.close()
@@ -153,9 +164,24 @@ def only_table(file: File) -> str:
     """Return the name of the only table in a file. Raises KeyError if there is none, or several."""
     found = sorted(_tables_in(inside(file).id))
     if len(found) != 1:
-        what = f"has the tables {', '.join(found)}; name one" if found else "has no table"
-        raise KeyError(f"{file.filename} {what}")
+        raise KeyError(f"{file.filename}: {_several(found)}")
     return found[0]
+
+
+def _several(names: list[str]) -> str:
+    """Return what to say about a file that has not exactly one table."""
+    if not names:
+        return "the file has no table"
+    shown = names if len(names) <= _NAMES_MAX else [*names[:_NAMES_MAX], "..."]
+    return f"the file has {len(names)} tables, pass the name of one: {', '.join(shown)}"
+
+
+def _missing(file: File, name: str) -> str:
+    """Return what to say about a name that a file does not have."""
+    names = sorted(_tables_in(inside(file).id))
+    near = get_close_matches(f"/{name.strip('/')}", names, 3)
+    known = f"did you mean {' or '.join(near)}?" if near else _several(names)
+    return f"{file.filename}: there is no table {name!r}; {known}"
 
 
 def _tables_in(root: Any) -> Iterator[str]:

@@ -30,7 +30,7 @@ def frame_batches(frame: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
         frame = frame.reset_index(named)
     names = list(frame.columns)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise TypeError(f"columns {names}: a table's have names, each its own; see DataFrame.rename")
+        raise TypeError(f"the names of columns must be different texts: {names}; see DataFrame.rename")
     made = {name: _column(name, frame[name]) for name in names}
     specs = tuple(spec for spec, _ in made.values())
 
@@ -68,11 +68,12 @@ def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:
     null = series.isna().to_numpy()
     if getattr(dtype, "name", "") in ("string", "str") or str(dtype).startswith(("string", "large_string")):
         values = Utf8.of([None if is_null else one for one, is_null in zip(series, null, strict=True)])
-        return ColumnSpec(name, TEXT, nullable=values.mask is not None), values
+        # Without rows nothing is known of nulls: rows that are appended may have some.
+        return ColumnSpec(name, TEXT, nullable=values.mask is not None or not len(values)), values
     plain = np.dtype(getattr(dtype, "numpy_dtype", "O"))
     if plain.kind not in "biufMm":
         raise TypeError(f"column {name!r}: pandas' {dtype} is not stored in tables")
-    if not null.any():
+    if not null.any() and (len(null) or plain.kind in "fMm"):
         return ColumnSpec(name, plain), series.to_numpy(plain)
     if plain.kind in "fMm":
         missing = np.nan if plain.kind == "f" else np.datetime64("NaT")

@@ -17,7 +17,6 @@ from coquina.casting import is_array, is_listed, is_of_pandas
 from coquina.expressions import engine
 from coquina.expressions.functions import as_node, cast_node
 from coquina.expressions.nodes import Node
-from coquina.tables.column import Column
 from coquina.tables.column_arrays import operand_of
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def _param(value: Any, name: str) -> Any:
             return "list", list(value)
         return "list", [None if one is None else _param(one, name) for one in value]
     value = operand_of(value)
-    if isinstance(value, Column):
+    if hasattr(value, "query_column"):
         return "column", value.query_column()
     if isinstance(value, np.str_ | np.bytes_ | np.bool_):
         return cast("Any", value).item()

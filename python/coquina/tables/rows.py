@@ -268,8 +268,8 @@ class RowsLayout(Layout):
             "filters": dataset.filters,
             "nbytes": self.nrows * dataset.typesize,
             "cbytes": dataset.cbytes,
-            "gear": dataset.gear,
-            "gear_reason": dataset.gear_reason,
+            "access": dataset.access,
+            "access_reason": dataset.access_reason,
             **tuning_facts_of([dataset]),
         }
 

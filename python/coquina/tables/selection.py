@@ -17,6 +17,7 @@ from coquina.quoting import quoted
 from coquina.tables import aggregates, arrow, files_out, gathering
 from coquina.tables.access import chosen
 from coquina.tables.deleting import delete_plan
+from coquina.tables.foreign_names import no_attribute
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape, narrowed, plain, records
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
-    from coquina.adapters import polars_scan
+    from coquina.adapters import dask_frames, polars_scan
     from coquina.tables.grouping import Groups
     from coquina.tables.layout import Layout, Schema
     from coquina.tables.query_explanation import QueryExplanation
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[Any]
 else:
-    polars_scan = Provider("polars_scan")
+    dask_frames, polars_scan = map(Provider, ("dask_frames", "polars_scan"))
 
 
 class Queries:
@@ -70,12 +74,23 @@ class Queries:
         start, stop, step: only these rows of the table are looked at.
 
         Raises ExpressionError, with the place, for text that is no condition.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("(x >= 2) & (s == wanted)", {"wanted": "a"}).to_numpy("x")
+        array([3, 2])
         """
         more = condition if isinstance(condition, str) and not params else Condition(condition, params)
         return Selection(self._query().where(more, start, stop, step))
 
     def select(self, columns: Names) -> Selection:
-        """Return the same rows with these columns only."""
+        """Return the same rows with these columns only.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.select(["x"]).columns
+        ('x',)
+        """
         return Selection(self._query().selecting(columns))
 
     def order_by(self, columns: str | Sequence[str], descending: bool | list[bool] = False) -> Selection:
@@ -83,59 +98,135 @@ class Queries:
 
         Rows that are equal keep their order; what is missing, and NaN, comes last. With `head(n)` only the
         first rows are sorted out.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.order_by("x", descending=True)["x"].tolist()
+        [3, 2, 1]
         """
         return Selection(self._query().ordered(columns, descending))
 
     def head(self, n: int = 5) -> Selection:
-        """Return the first `n` of the rows."""
+        """Return the first `n` of the rows.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.head(2)["x"].tolist()
+        [3, 1]
+        """
         return Selection(self._query().first(n))
 
     def group_by(self, keys: str | Sequence[str]) -> Groups:
-        """Return the rows grouped by the values of columns; `agg` says what is wanted of each group."""
+        """Return the rows grouped by the values of columns; `agg` says what is wanted of each group.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.group_by("s").agg(total=("x", "sum"))["total"]
+        array([5, 1])
+        """
         from coquina.tables.grouping import Groups
 
         return Groups(self._query(), keys)
 
     def count(self) -> int:
-        """Return how many rows there are."""
+        """Return how many rows there are.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("s == 'a'").count()
+        2
+        """
         return gathering.count_of(self._query())
 
     def any(self) -> bool:
-        """Return whether there is a row."""
+        """Return whether there is a row.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("x > 5").any()
+        False
+        """
         return gathering.count_of(self._query().first(1)) > 0
 
     def sum(self, column: Any) -> Any:
-        """Return the sum of a column, or of an expression of columns; nulls do not count, NaN does."""
+        """Return the sum of a column, or of an expression of columns; nulls do not count, NaN does.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.sum("x")
+        np.int64(6)
+        """
         return aggregates.aggregate(self._query(), "sum", column)
 
     def mean(self, column: Any) -> Any:
-        """Return the mean of a column, or of an expression of columns; nulls do not count."""
+        """Return the mean of a column, or of an expression of columns; nulls do not count.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.mean("x * 2")
+        np.float64(4.0)
+        """
         return aggregates.aggregate(self._query(), "mean", column)
 
     def min(self, column: Any) -> Any:
-        """Return the least value of a column, or of an expression. Raises ValueError if there is none."""
+        """Return the least value of a column, or of an expression. Raises ValueError if there is none.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("s == 'a'").min("x")
+        np.int64(2)
+        """
         return aggregates.aggregate(self._query(), "min", column)
 
     def max(self, column: Any) -> Any:
-        """Return the greatest value of a column, or of an expression. Raises ValueError if there is none."""
+        """Return the greatest value of a column, or of an expression. Raises ValueError if there is none.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.max("x")
+        np.int64(3)
+        """
         return aggregates.aggregate(self._query(), "max", column)
 
     def std(self, column: Any, ddof: float = 0) -> Any:
-        """Return the standard deviation of a column, or of an expression of columns."""
+        """Return the standard deviation of a column, or of an expression of columns.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> round(float(t.std("x")), 3)
+        0.816
+        """
         return aggregates.aggregate(self._query(), "std", column, ddof)
 
     def var(self, column: Any, ddof: float = 0) -> Any:
-        """Return the variance of a column, or of an expression of columns."""
+        """Return the variance of a column, or of an expression of columns.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> round(float(t.var("x", ddof=1)), 3)
+        1.0
+        """
         return aggregates.aggregate(self._query(), "var", column, ddof)
 
     def row_numbers(self) -> npt.NDArray[np.int64]:
-        """Return where the rows are in the table."""
+        """Return where the rows are in the table.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("s == 'a'").row_numbers()
+        array([0, 2])
+        """
         return gathering.row_numbers(self._query())
 
     def to_numpy(self, columns: Names = None) -> Values:
         """Return the rows as a structured array, or the values of one column if that is given by its name.
 
         Text is objects. The array is a masked one where values can be missing.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("x > 1").to_numpy("x")
+        array([3, 2])
         """
         plan = self._query()
         is_all = columns is None and plan.columns is None
@@ -148,7 +239,13 @@ class Queries:
         return rows[shape.picked[0].name] if isinstance(columns, str) else rows
 
     def to_dict(self, columns: Names = None) -> dict[str, Values]:
-        """Return the values of columns by their names."""
+        """Return the values of columns by their names.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.to_dict("x")["x"].tolist()
+        [3, 1, 2]
+        """
         plan = self._query()
         picked, read = plan.picked(columns)
         found = gathering.whole(plan, read)
@@ -163,7 +260,13 @@ class Queries:
         return made
 
     def batches(self, rows: int | None = None, columns: Names = None) -> Iterator[Values]:
-        """Iterate over the rows as structured arrays: `rows` at a time, or some 64 MiB."""
+        """Iterate over the rows as structured arrays: `rows` at a time, or some 64 MiB.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> [rows["x"].tolist() for rows in t.batches(2)]
+        [[3, 1], [2]]
+        """
         plan = self._query()
         if columns is None and (whole := plan.records) is not None:
             return (values[""] for _, values in gathering.cut(plan, {"": whole}, rows))
@@ -184,19 +287,37 @@ class Queries:
         found = gathering.sliced(plan, shape.columns, 1 << 14)
         return (records(shape, values, count) for count, values in found)
 
-    def to_arrow(self, columns: Names = None) -> Any:
-        """Return the rows as a `pyarrow.Table`."""
+    def to_arrow(self, columns: Names = None) -> pa.Table:
+        """Return the rows as a `pyarrow.Table`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.to_arrow().column_names
+        ['x', 's']
+        """
         return arrow.to_arrow(self, columns)
 
-    def to_pandas(self, columns: Names = None) -> Any:
-        """Return the rows as a `pandas.DataFrame`."""
+    def to_pandas(self, columns: Names = None) -> pd.DataFrame:
+        """Return the rows as a `pandas.DataFrame`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.to_pandas()["x"].tolist()
+        [3, 1, 2]
+        """
         return arrow.to_pandas(self, columns)
 
-    def to_polars(self, columns: Names = None) -> Any:
-        """Return the rows as a `polars.DataFrame`."""
+    def to_polars(self, columns: Names = None) -> pl.DataFrame:
+        """Return the rows as a `polars.DataFrame`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.to_polars().shape
+        (3, 2)
+        """
         return arrow.to_polars(self, columns)
 
-    def scan_polars(self) -> Any:
+    def scan_polars(self) -> pl.LazyFrame:
         """Return the rows as a `polars.LazyFrame`, which reads when it is collected.
 
         Of a query only the columns that it needs are decoded, `head` reads no more rows than that, and what
@@ -204,20 +325,60 @@ class Queries:
         it, and blocks that cannot match are passed over. Memory: some 64 MiB at a time, besides the result.
 
         Raises ImportError where Polars is not installed, TypeError for columns that Arrow has no type for.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.scan_polars().select("x").sum().collect().item()
+        6
         """
         return polars_scan.scan(Selection(self._query()))
+
+    def to_dask(self, partition_rows: int | None = None) -> Any:
+        """Return the rows as a `dask.dataframe.DataFrame`, which reads when it is computed.
+
+        partition_rows: rows of the table in a partition; by default whole chunks of some 128 MiB. Of columns
+            that a computation does not use nothing is decoded. The index is the number of the row.
+
+        Tasks in other processes open the table by its path. Raises ImportError where Dask's DataFrames are
+        not installed, ValueError after `order_by`: sort the DataFrame instead.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> int(t.to_dask()["x"].sum().compute(scheduler="threads"))
+        6
+        """
+        return dask_frames.to_dask(Selection(self._query()), partition_rows)
 
     @names_keywords
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
         """Write the rows as a CSV file, names in its first line; return how many they were.
 
         path: of the file, or a binary file. It appears when it is complete.
+
+        columns: the names of those that are written; None for all. delimiter: what stands between values.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.to_csv("t.csv")
+        3
         """
         return files_out.to_csv(self, path, columns, delimiter=delimiter)
 
     @names_keywords
     def to_parquet(self, path: Any, columns: Names = None, *, compression: str = "zstd") -> int:
-        """Write the rows as a Parquet file; return how many they were."""
+        """Write the rows as a Parquet file; return how many they were.
+
+        path: of the file, or a binary file. It appears when it is complete. columns: the names of those that
+            are
+            written; None for all. compression: a codec of Parquet: "zstd", "snappy", "gzip", "lz4" or "none".
+
+        Raises ImportError without pyarrow. Memory: some 64 MiB at a time.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.to_parquet("t.parquet")
+        3
+        """
         return files_out.to_parquet(self, path, columns, compression=compression)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -225,7 +386,14 @@ class Queries:
         return arrow.stream(self, requested_schema)
 
     def append_to(self, table: Table) -> int:
-        """Append the rows to another table that has these columns; return how many they were."""
+        """Append the rows to another table that has these columns; return how many they were.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> other = cq.hdf5.File.in_memory().create_table("u", t.where("x < 0"))
+        >>> t.where("x > 1").append_to(other)
+        2
+        """
         return append_plan(self._query(), table)
 
     def will_use_index(
@@ -233,6 +401,12 @@ class Queries:
     ) -> frozenset[str]:
         """Return the names of the indexes that the query would use, with one more condition if that is given;
         none where it scans. `explain` says why.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> t.will_use_index("x == 2") <= {"x"}
+        True
         """
         plan = self._query()
         if condition is not None:
@@ -241,7 +415,13 @@ class Queries:
         return frozenset(() if node is None else chosen(plan.table, node).names)
 
     def explain(self) -> QueryExplanation:
-        """Return how the query runs: its condition, indexes or why none, blocks skipped, what matched."""
+        """Return how the query runs: its condition, indexes or why none, blocks skipped, what matched.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("x > 2").explain().matched
+        1
+        """
         from coquina.tables.query_explanation import explained
 
         return explained(self._query())
@@ -251,6 +431,12 @@ class Selection(Queries):
     """Rows of a table that meet conditions, in an order, perhaps only the first of them; nothing is read yet.
 
     Made by `where`, `select`, `order_by` and `head` of tables and of selections.
+
+    >>> import coquina as cq
+    >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+    >>> rows = t.where("x > 1")
+    >>> rows.count(), rows.sum("x"), rows["s"].tolist()
+    (2, np.int64(5), ['a', 'a'])
     """
 
     __slots__ = ("_plan",)
@@ -294,8 +480,18 @@ class Selection(Queries):
         """Return the values of a column in these rows, or of several as a structured array."""
         return plain(self.to_numpy(column))
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the columns, for interpreters that complete `selection["`."""
+        return list(self.columns)
+
     def delete(self) -> int:
-        """Delete the rows from the table; return how many they were. See `Table.delete`."""
+        """Delete the rows from the table; return how many they were. See `Table.delete`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("x > 2").delete()
+        1
+        """
         return delete_plan(self._query())
 
     def modify(self, values: Mapping[str, Any]) -> int:
@@ -303,6 +499,13 @@ class Selection(Queries):
 
         values: by column, one for all rows, one for each of these, or an expression with one for each row of
         the table, such as `{"x": t["x"] * 2}`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.where("s == 'a'").modify({"x": 0})
+        2
+        >>> t["x"][:].tolist()
+        [0, 1, 0]
         """
         return modify_plan(self._query(), values)
 
@@ -310,6 +513,12 @@ class Selection(Queries):
     def is_closed(self) -> bool:
         """Whether the table was closed."""
         return self._plan.table.is_closed
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; names of PyTables, pandas and Polars are answered with ours."""
+            raise AttributeError(no_attribute("the selection", name), name=name, obj=self)
 
     def __repr__(self) -> str:
         """Say what is asked for."""

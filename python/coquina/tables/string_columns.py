@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.casting import is_array
 from coquina.tables.column import Column
-from coquina.tables.listed_values import texts_in
 from coquina.tables.number_columns import BitsColumn
-from coquina.tables.predicates import (
-    MATCHES,
-    among_strings,
-    matching_strings,
-    where_valid,
-)
 from coquina.tables.stored import Stored
 from coquina.tables.values import Utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -128,11 +120,6 @@ class StringColumn(Column):
         mask = None if self._mask is None else self._mask.read(slice(start, stop))
         return texts_of(offsets, data, mask)
 
-    def rows_of(self, rows: slice) -> npt.NDArray[Any]:
-        """Return texts, empty where there is none."""
-        offsets = self._offsets[rows.start : rows.stop + 1]
-        return texts_of(offsets, self._data[int(offsets[0]) : int(offsets[-1])], None)
-
     def encode(self, values: Any) -> list[Part]:
         """Return text as the pair of offsets and bytes, and as a mask if there is one."""
         try:
@@ -143,7 +130,7 @@ class StringColumn(Column):
         pair = (np.ascontiguousarray(text.offsets, np.int64), np.ascontiguousarray(text.data))
         if self._mask is None:
             if text.mask is not None and text.mask.any():
-                raise ValueError(f"{self.described()}: a text is missing, and the column cannot be without")
+                raise ValueError(f"{self.described()}: a value is null, and the column takes no nulls")
             return [pair]
         mask = np.zeros(len(text), np.bool_) if text.mask is None else text.mask
         return [pair, np.ascontiguousarray(mask).view(np.uint8)]
@@ -163,34 +150,6 @@ class StringColumn(Column):
     def nulls(self) -> Node | None:
         """Return where there is no text."""
         return None if self._mask is None else self._mask.node()
-
-    def _compared(self, op: str, value: Any) -> Node:
-        return self._matched(op, value)
-
-    def matching(self, op: str, text: Any) -> Node:
-        """Return where text starts with, ends with or contains another."""
-        return self._matched(op, text) if op in MATCHES else super().matching(op, text)
-
-    def _matched(self, op: str, value: Any) -> Node:
-        parts = (self._offsets, self._data)
-        node = matching_strings(parts, self.rows_of, op, self._text(op, value), len(self))
-        return where_valid(node, self.nulls())
-
-    def among(self, values: Iterable[Any]) -> Node:
-        """Return where the text is one of these."""
-        given: list[Any] = texts_in(values)
-        wanted = given if set(map(type, given)) == {str} else [self._text("in", one) for one in given]
-        node = among_strings((self._offsets, self._data), self.rows_of, wanted, len(self))
-        return where_valid(node, self.nulls())
-
-    def _text(self, op: str, value: Any) -> str:
-        if is_array(value) and value.ndim == 0:
-            value = value[()]
-        if isinstance(value, bytes):
-            return value.decode()
-        if not isinstance(value, str):
-            raise self.refused(op, repr(value))
-        return str(value)
 
 
 def _row_numbers(key: Any, count: int) -> npt.NDArray[Any]:

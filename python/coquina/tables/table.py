@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 from functools import cached_property
 from operator import attrgetter, index
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from weakref import WeakSet
 
 import numpy as np
@@ -23,6 +23,7 @@ from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
 from coquina.tables import deleting, stored_chunks, table_indexes, writing
+from coquina.tables.foreign_names import no_attribute
 from coquina.tables.nests import Nest
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan, is_condition
@@ -74,6 +75,13 @@ class Table(Queries):
     the table is closed: appending single rows is cheap. A killed program loses those that waited, and no
     others; only within a flush of an HDF5 file it may lose those that flushes left in a last, partly filled
     chunk (`AppendSession` says more).
+
+    >>> import coquina as cq
+    >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+    >>> t[1], t["x"].sum()
+    (np.void((1, 'b'), dtype=[('x', '<i8'), ('s', 'O')]), np.int64(6))
+    >>> t.where("x > 1").to_numpy("s").tolist()
+    ['a', 'a']
     """
 
     # Handles of one table share all of it but who closes it.
@@ -168,7 +176,7 @@ class Table(Queries):
 
     @property
     def remote(self) -> RangeReader | None:
-        """What reads a file that is far away, with counts of `requests` and `bytes_read`; else None."""
+        """What reads a remote file, with counts of `requests` and `bytes_read`; else None."""
         return None if self.file is None else self.file.remote
 
     @property
@@ -222,6 +230,18 @@ class Table(Queries):
 
     # Reading
 
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: int) -> np.void: ...
+
+    @overload
+    def __getitem__(self, key: slice | list[str] | list[int] | Values) -> Values: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+
     def __getitem__(self, key: Any) -> Any:
         """Return a column, columns, a record, or records. Raises what NumPy raises, and KeyError."""
         self.ready()
@@ -243,7 +263,11 @@ class Table(Queries):
         is_column = "_layout" in vars(self) and (name in self.layout.columns or name in self.columns)
         if is_column and not name.startswith("_"):
             return self[name]
-        raise AttributeError(f"a table has no {name!r}, nor has this one such a column", name=name, obj=self)
+        raise AttributeError(no_attribute("the table", name, "attribute or column"), name=name, obj=self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the columns, for interpreters that complete `table["`."""
+        return list(self.columns)
 
     def read(
         self,
@@ -252,7 +276,20 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Values:
-        """Return rows as a structured array, or the values of a column that is given by its name."""
+        """Return rows as a structured array, or the values of a column that is given by its name.
+
+        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows,
+            as of a slice.
+
+        Raises KeyError for a column that there is not. Memory: the result.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.read("x", start=1)
+        array([1, 2])
+        """
+        if isinstance(columns, int):
+            raise TypeError("read: the first argument names columns; t[0:10] reads rows")
         rows = slice(start, stop, step)
         if rows.step is None or rows.step > 0:
             self.ready()
@@ -274,6 +311,14 @@ class Table(Queries):
         start, stop, step: places in the order, as of a slice; `stop=10` is the ten first of it, `start=10`
         all behind, `step=-1` goes backwards. An index of the column (of kind "full" or "partial") gives few
         rows without reading others; without one the column is read and sorted in memory.
+
+        columns: the names of those that are read, or one name; None for all. descending: the greatest first.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> t.read_sorted("x", "s").tolist()
+        ['b', 'a', 'a']
         """
         return read_sorted(self._query().ordered(column, descending), columns, slice(start, stop, step))
 
@@ -289,6 +334,12 @@ class Table(Queries):
 
         The first rows come at once if there is an index of the column. For many rows all are sorted, as
         `copy(sort_by=)` does it: in memory, or if they take more than 1 GiB by a temporary file.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> [int(row["x"]) for row in t.itersorted("x")]
+        [1, 2, 3]
         """
         return iterate_sorted(self._query().ordered(column, descending), slice(start, stop, step))
 
@@ -325,6 +376,12 @@ class Table(Queries):
         Sorting takes about `memory_limit` bytes of memory (n rows may take what n^(2/3) of them do, if that
         is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
         and read again: its size is theirs without compression. Each row is decoded once, whatever the limit.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> with t.copy("u.h5", overwrite=True, sort_by="x") as copied:
+        ...     print(copied["x"][:])
+        [1 2 3]
         """
         kind = self.layout.kind if layout is None else layout
         new = table_making.NewTable.of(Table.copy, storage, TableCopyOptions, layout=kind)
@@ -357,6 +414,13 @@ class Table(Queries):
         data: structured arrays, mappings of columns, DataFrames, Arrow data, tables and selections, whose
         columns go by their names; or rows one by one, as tuples in the order of the columns, mappings, or
         records.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.append({"x": [7, 8], "s": ["c", "d"]})
+        2
+        >>> t.nrows
+        5
         """
         self._check_open()
         if isinstance(data, np.ndarray | np.void) and cast("Any", data).dtype == self._plain_row():
@@ -415,6 +479,13 @@ class Table(Queries):
 
         rows: a condition, as `where` takes it, a selection's `row_numbers()`, an int or a slice. values: by
         column, one for all rows, one for each, or an expression with one for each row of the table.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.modify([0, 2], {"x": [30, 20]})
+        2
+        >>> t["x"][:].tolist()
+        [30, 1, 20]
         """
         with self._lock, self._changing():
             if is_condition(rows):
@@ -426,6 +497,13 @@ class Table(Queries):
         on.
 
         rows: a condition, as `where` takes it, row numbers, an int, a slice, or a mask.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.delete(slice(0, 2))
+        2
+        >>> t["x"][:].tolist()
+        [2]
         """
         with self._lock:
             self.ready()
@@ -434,7 +512,14 @@ class Table(Queries):
             return deleting.delete_key(self, rows)
 
     def truncate(self, n: int) -> None:
-        """Keep the first `n` rows. Raises ValueError for more than there are."""
+        """Keep the first `n` rows. Raises ValueError for more than there are.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.truncate(1)
+        >>> t["x"][:].tolist()
+        [3]
+        """
         with self._lock:
             self.ready()
             if not 0 <= n <= self.nrows:
@@ -446,6 +531,14 @@ class Table(Queries):
 
         New rows have the columns' defaults, which take no space and no time if they are zeros or HDF5's fill
         values: null, zeros, empty text, or what was given. Short columns get larger chunks if need be.
+
+        Raises ValueError for a number below 0, or a table that is open for reading only.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.resize(2)
+        >>> t.nrows
+        2
         """
         nrows = index(nrows)
         if nrows < 0:
@@ -487,14 +580,36 @@ class Table(Queries):
                 store.resized(self.layout.nrows)
 
     def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
-        """Put a column behind the last, with a value for each row, or one for all. Columns layout only."""
+        """Put a column behind the last, with a value for each row, or one for all. Columns layout only.
+
+        name: of the column. values: one for all rows, or one for each. spec: how it is described, where the
+            values
+            do not tell: a dtype, or a `ColumnSpec`.
+
+        Raises ValueError for a name that is taken or for another number of values, UnsupportedError for
+        layouts
+        that cannot.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.add_column("y", [1.0, 2.0, 3.0])
+        >>> t.columns
+        ('x', 's', 'y')
+        """
         with self._lock:
             self.ready()
             writing.add_column(self, name, values, spec)
             self._row = False
 
     def drop_column(self, name: str) -> None:
-        """Remove a column. Columns layout only."""
+        """Remove a column. Columns layout only.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.drop_column("s")
+        >>> t.columns
+        ('x',)
+        """
         with self._lock:
             self.ready()
             with self.telling(None, []):
@@ -504,7 +619,17 @@ class Table(Queries):
             self._row = False
 
     def rename_column(self, old: str, new: str) -> None:
-        """Give a column another name. Columns layout only."""
+        """Give a column another name. Columns layout only.
+
+        old, new: its name, and the one that it gets. Raises KeyError without `old`, ValueError if `new` is
+            taken.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.rename_column("x", "y")
+        >>> t.columns
+        ('y', 's')
+        """
         with self._lock:
             self.ready()
             with self.telling(None, []):
@@ -520,17 +645,34 @@ class Table(Queries):
 
         column: of a table of columns, whose arrays have chunks of their own; None for records. part: of a
         column that is stored as several arrays, as text is (0 for where each begins, 1 for its bytes).
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> t.chunk_info([0]).start
+        (0,)
         """
         return stored_chunks.dataset_of(self, column, part).chunk_info(coords)
 
     def chunk_iter(self, column: str | None = None, part: int = 0) -> Iterator[ChunkInfo]:
-        """Iterate over the stored chunks of the records, or of a column; see `chunk_info`."""
+        """Iterate over the stored chunks of the records, or of a column; see `chunk_info`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> len(list(t.chunk_iter()))
+        1
+        """
         return stored_chunks.dataset_of(self, column, part).chunk_iter()
 
     def read_chunk(
         self, coords: Iterable[int], out: Buffer | None = None, column: str | None = None, part: int = 0
     ) -> bytes | memoryview:
-        """Return the stored bytes of the chunk that begins at `coords`; see `Dataset.read_chunk`."""
+        """Return the stored bytes of the chunk that begins at `coords`; see `Dataset.read_chunk`.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> len(t.read_chunk([0])) > 0
+        True
+        """
         return stored_chunks.dataset_of(self, column, part).read_chunk(coords, out)
 
     def write_chunk(
@@ -544,6 +686,10 @@ class Table(Queries):
         """Store `data` as the chunk that begins at `coords`; see `Dataset.write_chunk`.
 
         Its rows must be there: `resize` makes room for them.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
+        >>> t.write_chunk([0], t.read_chunk([0]))
         """
         with self._lock, self._changing():
             stored_chunks.write_chunk(self, coords, data, filter_mask, column, part)
@@ -552,6 +698,11 @@ class Table(Queries):
         """Give back the space of what was overwritten or deleted, and make one run of each index.
 
         Raises UnsupportedError for tables in HDF5 files that have no index.
+
+        >>> import coquina as cq
+        >>> with cq.create_table("t", {"x": [3, 1, 2]}, overwrite=True) as t:
+        ...     deleted = t.delete(slice(0, 1))
+        ...     t.compact()
         """
         self.ready()
         compact = getattr(self.layout, "compact", None) if self.layout.file is None else None
@@ -566,7 +717,14 @@ class Table(Queries):
             compact()
 
     def flush(self) -> None:
-        """Write the rows that wait in memory: from then on a killed program does not lose them."""
+        """Write the rows that wait in memory: from then on a killed program does not lose them.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.append({"x": [7], "s": ["c"]})
+        1
+        >>> t.flush()
+        """
         with self._lock:
             self._check_open()
             self.waiting.flush(self.author)
@@ -640,6 +798,12 @@ class Table(Queries):
         Appended rows are looked at by scanning until they are many, then sorted and merged; changes are
         noticed, also those of other programs. Raises KeyError for no column, TypeError for values without an
         order, ValueError for a name that is taken and for a table that is open for reading.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x", kind="full")
+        >>> t.where("x == 2").row_numbers()
+        array([2])
         """
         with self._lock:
             self._check_writable("create_index")
@@ -647,7 +811,15 @@ class Table(Queries):
             return table_indexes.create(self, column, **given)
 
     def drop_index(self, name: str) -> None:
-        """Remove an index. Raises KeyError if there is none of this name."""
+        """Remove an index. Raises KeyError if there is none of this name.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> t.drop_index("x")
+        >>> len(t.indexes)
+        0
+        """
         with self._lock:
             self._check_writable("drop_index")
             table_indexes.drop(self, name)
@@ -655,6 +827,11 @@ class Table(Queries):
     def refresh_index(self, name: str | None = None) -> None:
         """Index the rows that are not, in one index or in all: appended and changed ones, and all of an index
         that is damaged. Raises KeyError if there is none of this name.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> index = t.create_index("x")
+        >>> t.refresh_index("x")
         """
         with self._lock:
             self._check_writable("refresh_index")
@@ -669,7 +846,14 @@ class Table(Queries):
     # The life of a table
 
     def close(self) -> None:
-        """Flush, and let go of the table; the file too, if it was opened for this table."""
+        """Flush, and let go of the table; the file too, if it was opened for this table.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.close()
+        >>> t.is_closed
+        True
+        """
         with self._lock:
             if self.is_closed:
                 return
@@ -712,7 +896,13 @@ class Table(Queries):
                 self.layout.close()
 
     def verify(self, *, threads: int | None = None) -> dict[str, list[Damage]]:
-        """Read and check every chunk; return the damaged ones, by the names of the columns they are of."""
+        """Read and check every chunk; return the damaged ones, by the names of the columns they are of.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.verify()
+        {}
+        """
         self.ready()
         found: dict[str, list[Damage]] = {}
         seen: dict[int, list[Damage]] = {}
@@ -743,6 +933,11 @@ class Table(Queries):
         """Show the last commit of a table that is only read; return whether it is another one.
 
         All columns are shown as of that commit.
+
+        >>> import coquina as cq
+        >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
+        >>> t.refresh()
+        False
         """
         self._check_open()
         file = self.layout.file

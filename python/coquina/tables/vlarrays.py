@@ -114,7 +114,7 @@ class VLArray(Placed):
         """Return where the sequences are: an array of what the dataset has of each."""
         if self._places is None or self._places.shape != self.shape:
             facts = describe_bytes(self._h5)
-            if facts.gear == "whole":
+            if facts.access == "whole":
                 raise UnsupportedError(f"{self.name}: {facts.reason}")
             self._places = Array(facts.open(facts.library_of(self._h5)), facts.dtype)
         return self._places

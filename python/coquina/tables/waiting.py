@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina.changes import written_by
-from coquina.tables.layout import RecordBatch
-from coquina.tables.writing import batch_of
+from coquina.tables.incoming import record_batch
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -66,7 +65,7 @@ class WaitingRows:
         """Hand the few rows that wait here over to the layout."""
         if self._parts:
             rows = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
-            self._append(RecordBatch(batch_of(rows), rows), author)
+            self._append(record_batch(rows), author)
             self._parts, self._count = [], 0
 
     def flush(self, author: int) -> None:

@@ -41,16 +41,6 @@ def length(batch: Batch) -> int:
     return len(next(iter(batch.values()), ()))
 
 
-def batch_of(records: Any, above: str = "") -> Batch:
-    """Return the columns of records, by path."""
-    batch: Batch = {}
-    for name in records.dtype.names:
-        path = f"{above}/{name}" if above else name
-        part = records[name]
-        batch.update(batch_of(part, path) if part.dtype.names else {path: part})
-    return batch
-
-
 def append_rows(table: Table, data: Any) -> int:
     """Append what `incoming` takes; return how many rows that was."""
     _, parts = batches(data, table.schema)

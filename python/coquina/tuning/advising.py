@@ -67,6 +67,13 @@ def tune(
 
     Raises ValueError for options out of range, and for arrays without items; TypeError for objects; what
     opening a file raises. Memory: at most 32 MiB for each array, but one block.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> found = cq.tune(np.arange(100_000), goal="balanced")
+    >>> a = found.apply(path="a.b2nd", overwrite=True)
+    >>> a.shape
+    (100000,)
     """
     words = {"goal": goal, "for_": for_, "calibrate": calibrate}
     wanted = info_of(terms_of(words if bandwidth is None else {**words, "bandwidth": bandwidth}))

@@ -27,6 +27,13 @@ class FileRecommendation:
     automatic: the paths of datasets for which each chunk should be chosen for, since HDF5 can be told of one
         filter alone for all chunks, and what is tuned may have others in each.
     skipped: what stays as it is, by its path, with the reason.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> with cq.hdf5.File("f.h5", "w") as f:
+    ...     d = f.create_dataset("x", data=np.arange(10_000))
+    >>> list(cq.tune("f.h5").parts)
+    ['/x']
     """
 
     name: str
@@ -56,7 +63,15 @@ class FileRecommendation:
         return self.parts[path]
 
     def explain(self) -> str:
-        """Return what is advised for each array, as lines of text; that of one array says more."""
+        """Return what is advised for each array, as lines of text; that of one array says more.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     d = f.create_dataset("x", data=np.arange(10_000))
+        >>> "x" in str(cq.tune("f.h5").explain())
+        True
+        """
         return explained_file(self)
 
     def apply(self, path: Path | None = None, *, overwrite: bool = False) -> Any:
@@ -65,13 +80,29 @@ class FileRecommendation:
         Of an HDF5 file all is copied, as `coquina repack` does it, and what came of it is returned
         (`Repacked`); of a table the rows are, without indexes, and the new table is returned, open.
         Raises ValueError without a path, FileExistsError, and what reading and writing raise.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     d = f.create_dataset("x", data=np.arange(10_000))
+        >>> done = cq.tune("f.h5").apply("g.h5", overwrite=True)
+        >>> cq.open("g.h5")["x"][-1]
+        np.int64(9999)
         """
         if path is None:
             raise ValueError("apply: files and tables are copied, so it needs the path of a new one")
         return self.applied(self, path, overwrite)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as values that JSON knows."""
+        """Return all of it as values that JSON knows.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> with cq.hdf5.File("f.h5", "w") as f:
+        ...     d = f.create_dataset("x", data=np.arange(10_000))
+        >>> sorted(cq.tune("f.h5").to_dict())[:2]
+        ['automatic', 'bandwidth']
+        """
         return {
             "name": self.name,
             **asdict(self.wanted),

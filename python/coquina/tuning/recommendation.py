@@ -40,6 +40,12 @@ class Recommendation:
     sample_bytes, places: what was looked at, from how many places.
     lossy: the bound that numbers are stored with; None for none.
     threads: to apply it with.
+
+    >>> import numpy as np
+    >>> import coquina as cq
+    >>> found = cq.tune(np.arange(100_000))
+    >>> found.ratio > 1
+    True
     """
 
     name: str
@@ -141,7 +147,13 @@ class Recommendation:
         return found if self.lossy is None else found | {"lossy": self.lossy}
 
     def explain(self) -> str:
-        """Return what was tried, what it came to, and why one was taken, as lines of text."""
+        """Return what was tried, what it came to, and why one was taken, as lines of text.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> "tried" in str(cq.tune(np.arange(100_000)).explain())
+        False
+        """
         return explained(self)
 
     def apply(self, path: Path | None = None, *, overwrite: bool = False) -> Any:
@@ -151,6 +163,11 @@ class Recommendation:
         an HDF5 file can be copied to a new one, as `coquina repack` does it (`Repacked` is returned then).
         Raises ValueError for the name of another kind of file, what `asarray` raises, and FileExistsError if
         there is something and it is not to be replaced.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> cq.tune(np.arange(100_000)).apply()[-1]
+        np.int64(99999)
         """
         check_name(path)
         given: dict[str, Any] = {"path": path, "overwrite": overwrite, "threads": self.threads}
@@ -164,7 +181,13 @@ class Recommendation:
             return asarray(x, copy=True, **self.options, **given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as values that JSON knows."""
+        """Return all of it as values that JSON knows.
+
+        >>> import numpy as np
+        >>> import coquina as cq
+        >>> cq.tune(np.arange(100_000)).to_dict()["shape"]
+        [100000]
+        """
         automatic, features = asdict(self.automatic), self.choice.features
         return {
             "name": self.name,

@@ -2,7 +2,7 @@
 
 import { ScaleType } from "@h5web/lib";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { download } from "../api";
+import { download, type Parameters } from "../api";
 import type { Info, Place } from "../types";
 import { useAsked } from "../useAsked";
 import { AxisControls } from "./AxisControls";
@@ -10,9 +10,10 @@ import { DrawingBar, type DrawingOptions } from "./DrawingBar";
 import { HeatMap, type Region } from "./HeatMap";
 import { LineChart } from "./LineChart";
 import { Matrix } from "./Matrix";
-import { type Plane, type Reading, readCoordinates, scaleOf } from "./plane";
+import { pictureOf } from "./picture";
+import { type Plane, type Reading, type Scale, readCoordinates, scaleOf } from "./plane";
 import { RgbImage } from "./RgbImage";
-import { type AxisRoles, type Drawing, drawingsOf, firstRange, rolesOf, wholeRange, selectionOf } from "./selection";
+import { type AxisRoles, type Drawing, drawingsOf, firstRange, isTurned, rolesOf, wholeRange, selectionOf } from "./selection";
 import { Statistics } from "./Statistics";
 import { isComplex, isDrawable } from "./values";
 
@@ -85,6 +86,10 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
   const reading: Reading = useMemo(() => ({ place, roles, part: options.part, isDecoded }), [place, roles, options.part, isDecoded]);
   const isFlipped = options.isFlipped ?? (axes?.y.isIndex === false ? false : true);
   const label = `${place.path} [${selection}]`;
+  const part = isComplex(info.dtype) ? options.part : null;
+  const picture = drawing === "heat map" || drawing === "image"
+    ? { ...pictureOf(options.colours, drawing), part, turn: isTurned(roles) ? 1 : 0, flip: drawing === "image" ? "" : flipOf(axes, isFlipped) }
+    : null;
 
   return (
     <div className="array-view">
@@ -145,12 +150,18 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
           )}
         </div>
         <aside aria-label="The shown part">
-          {canDraw && !isComplex(info.dtype) && <Statistics {...{ place, selection, isDecoded }} />}
-          <Exports {...{ place, selection, isDecoded, drawing, options }} canDraw={canDraw} />
+          {canDraw && <Statistics {...{ place, selection, isDecoded, part }} />}
+          <Exports {...{ place, selection, isDecoded, drawing }} picture={canDraw ? picture : null} />
         </aside>
       </div>
     </div>
   );
+}
+
+/** Return the axes that a picture has to turn round: its first row is the upper one, as the drawing's may not be. */
+function flipOf(axes: { x: Scale; y: Scale } | undefined, isFlipped: boolean): string {
+  if (!axes) return "";
+  return (axes.x.step < 0 ? "x" : "") + ((axes.y.step < 0) === isFlipped ? "y" : "");
 }
 
 interface ExportsProps {
@@ -158,27 +169,20 @@ interface ExportsProps {
   selection: string;
   isDecoded: boolean;
   drawing: Drawing;
-  options: DrawingOptions;
-  canDraw: boolean;
+  picture: Parameters | null;
 }
 
-function Exports({ place, selection, isDecoded, drawing, options, canDraw }: ExportsProps) {
+function Exports({ place, selection, isDecoded, drawing, picture }: ExportsProps) {
   const name = (place.path.split("/").pop() || place.file.split("/").pop()) ?? "values";
-  const { colours } = options;
-  const link = (kind: string, more = {}) => download("slice", { ...place, selection, decode: isDecoded ? 1 : 0, format: kind, ...more });
-  const picture = {
-    cmap: colours.map.toLowerCase(),
-    log: colours.scale === ScaleType.Log ? 1 : 0,
-    min: colours.domain[0],
-    max: colours.domain[1],
-  };
-  const isPicture = canDraw && (drawing === "heat map" || drawing === "image");
+  // The colours of an image are what is stored.
+  const decode = isDecoded && drawing !== "image" ? 1 : 0;
+  const link = (kind: string, more = {}) => download("slice", { ...place, selection, decode, format: kind, ...more });
   return (
     <p className="exports" aria-label="Save what is shown">
       <span>Save</span>
       <a href={link("npy")} download={`${name}.npy`}>NPY</a>
-      <a href={link("csv")} download={`${name}.csv`}>CSV</a>
-      {isPicture && <a href={link("png", picture)} download={`${name}.png`}>PNG</a>}
+      {drawing !== "image" && <a href={link("csv")} download={`${name}.csv`}>CSV</a>}
+      {picture && <a href={link("png", picture)} download={`${name}.png`}>PNG</a>}
     </p>
   );
 }

@@ -7,21 +7,24 @@ import * as format from "../format";
 import { Problem } from "../shell/Problem";
 import type { Histogram, Place } from "../types";
 import { useAsked, useSettled } from "../useAsked";
+import type { Part } from "./values";
 
 interface StatisticsProps {
   place: Place;
   selection: string;
   isDecoded: boolean;
+  /** What is drawn of complex values. */
+  part: Part | null;
 }
 
 const SETTLE_MS = 300;
 
-export function Statistics({ place, selection, isDecoded }: StatisticsProps) {
+export function Statistics({ place, selection, isDecoded, part }: StatisticsProps) {
   const [isLog, setLog] = useState(false);
   const settled = useSettled(selection, SETTLE_MS);
   const { value, error, isLoading } = useAsked(
-    (signal) => json<Histogram>("histogram", { ...place, selection: settled, bins: 64, log: isLog ? 1 : 0, decode: isDecoded ? 1 : 0 }, signal),
-    [place.file, place.path, settled, isLog, isDecoded],
+    (signal) => json<Histogram>("histogram", { ...place, selection: settled, bins: 64, log: isLog ? 1 : 0, decode: isDecoded ? 1 : 0, part }, signal),
+    [place.file, place.path, settled, isLog, isDecoded, part],
   );
   const facts: [string, string][] = value
     ? [
@@ -36,7 +39,7 @@ export function Statistics({ place, selection, isDecoded }: StatisticsProps) {
     : [];
   return (
     <section className="card statistics" aria-label="Statistics of the shown part" aria-busy={isLoading}>
-      <h3>Shown part</h3>
+      <h3>Shown part{part && `: ${part}`}</h3>
       <code className="selection">[{settled}]</code>
       {error && <Problem error={error} />}
       {value && value.counts.length > 0 && <Bars label="Histogram of the shown part" edges={value.edges} counts={value.counts} />}

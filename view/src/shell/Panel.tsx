@@ -97,7 +97,9 @@ function Tabs({ views, shown, onView }: TabsProps) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    const next = views[(views.indexOf(shown) + step + views.length) % views.length] ?? shown;
+    // The tab that has the focus may be ahead of the shown one: keys are faster than drawings.
+    const at = views.findIndex((name) => `tab-${name}` === document.activeElement?.id);
+    const next = views[((at < 0 ? views.indexOf(shown) : at) + step + views.length) % views.length] ?? shown;
     onView(next);
     document.getElementById(`tab-${next}`)?.focus();
   };

@@ -89,44 +89,109 @@ impl<'a> HeaderReader<'a> {
     }
 }
 
+/// Bits in order, the lowest of the first byte first, before anything is stuffed into them.
+#[derive(Debug, Default)]
+struct RawBits {
+    /// Those that are written, and room behind them.
+    bytes: Vec<u8>,
+    at: usize,
+    held: u64,
+    count: u32,
+}
+
+/// The room that a word and the look ahead take.
+const WORD: usize = 8;
+
+impl RawBits {
+    fn clear(&mut self) {
+        (self.at, self.held, self.count) = (0, 0, 0);
+    }
+
+    /// Appends the lowest `count` bits of `value`, at most 56, the others being 0. A whole word is stored each time, of
+    /// which only full bytes count: that costs less than a branch that nobody can foresee.
+    #[inline(always)]
+    fn put(&mut self, value: u64, count: u32) {
+        self.held |= value << self.count;
+        self.count += count;
+        if self.bytes.len() < self.at + WORD {
+            self.bytes.resize(2 * (self.at + WORD), 0);
+        }
+        if let Some(out) = self.bytes.get_mut(self.at..).and_then(|left| left.first_chunk_mut()) {
+            *out = self.held.to_le_bytes();
+        }
+        self.at += (self.count >> 3) as usize;
+        self.held = self.held.checked_shr(self.count & !7).unwrap_or(0);
+        self.count &= 7;
+    }
+
+    /// How many bits there are. Behind them come those of `fill`, at least 56.
+    fn finish(&mut self, fill: u64) -> usize {
+        let bits = 8 * self.at + self.count as usize;
+        self.put(fill & (u64::MAX >> 8), 56);
+        self.put(fill & (u64::MAX >> 8), 56);
+        bits
+    }
+
+    /// At least 57 bits from place `at` on.
+    #[inline(always)]
+    fn ahead(&self, at: usize) -> u64 {
+        let loaded = self.bytes.get(at >> 3..).and_then(|left| left.first_chunk());
+        loaded.map_or(0, |&eight| u64::from_le_bytes(eight) >> (at & 7))
+    }
+}
+
+/// The lowest byte of some bits.
+fn low_byte(bits: u64) -> u8 {
+    bits.to_le_bytes()[0]
+}
+
+/// The lowest four bytes of some bits, if `is_fine` holds for each.
+#[inline(always)]
+fn four(bits: u64, is_fine: impl Fn(u8) -> bool) -> Option<[u8; 4]> {
+    let [a, b, c, d, ..] = bits.to_le_bytes();
+    // All are looked at: one branch is foreseen better than four.
+    (is_fine(a) & is_fine(b) & is_fine(c) & is_fine(d)).then_some([a, b, c, d])
+}
+
 /// The stream of magnitudes and signs: from the lowest bit on, a byte behind 0xff has seven.
 #[derive(Debug, Default)]
 pub(super) struct MagnitudeWriter {
     pub(super) bytes: Vec<u8>,
-    held: u64,
-    count: u32,
-    is_short: bool,
+    bits: RawBits,
 }
 
 impl MagnitudeWriter {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
-        (self.held, self.count, self.is_short) = (0, 0, false);
+        self.bits.clear();
     }
 
-    /// Appends the lowest `count` bits of `value`, at most 32.
-    pub(super) fn put(&mut self, value: u32, count: u32) {
-        self.held |= (u64::from(value) & ((1 << count) - 1)) << self.count;
-        self.count += count;
-        while self.count >= 8 - u32::from(self.is_short) {
-            self.push();
-        }
-    }
-
-    fn push(&mut self) {
-        let wide = 8 - u32::from(self.is_short);
-        let byte = self.held.to_le_bytes()[0] & (0xff >> (8 - wide));
-        self.bytes.push(byte);
-        self.held >>= wide;
-        self.count = self.count.saturating_sub(wide);
-        self.is_short = byte == 0xff;
+    /// Appends the lowest `count` bits of `value`, at most 56, the others being 0.
+    #[inline(always)]
+    pub(super) fn put(&mut self, value: u64, count: u32) {
+        self.bits.put(value, count);
     }
 
     /// Fills the last byte with ones. What is 0xff at the end readers know without it.
+    #[inline(always)]
     pub(super) fn finish(&mut self) {
-        if self.count > 0 {
-            self.held |= u64::MAX << self.count;
-            self.push();
+        let len = self.bits.finish(u64::MAX);
+        let (mut at, mut is_short) = (0, false);
+        while at < len {
+            let ahead = self.bits.ahead(at);
+            if !is_short
+                && at + 32 <= len
+                && let Some(four) = four(ahead, |byte| byte != 0xff)
+            {
+                self.bytes.extend_from_slice(&four);
+                at += 32;
+                continue;
+            }
+            let wide = 8 - u32::from(is_short);
+            let byte = low_byte(ahead) & (0xff >> (8 - wide));
+            self.bytes.push(byte);
+            at += wide as usize;
+            is_short = byte == 0xff;
         }
         if self.bytes.last() == Some(&0xff) {
             self.bytes.pop();
@@ -196,50 +261,49 @@ impl RunWriter {
 
 /// The stream of codewords, which lies backwards: from the lowest bit on; behind a byte above 0x8f, one whose lower
 /// seven bits are ones has only those.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CodeWriter {
     /// The last byte of the code-block first; its place is taken by a length.
     pub(super) bytes: Vec<u8>,
-    held: u64,
-    count: u32,
-}
-
-impl Default for CodeWriter {
-    fn default() -> Self {
-        let mut writer = Self { bytes: Vec::new(), held: 0, count: 0 };
-        writer.clear();
-        writer
-    }
+    bits: RawBits,
 }
 
 impl CodeWriter {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.push(0xff);
+        self.bits.clear();
         // The lower half of the second byte is of that length, too.
-        (self.held, self.count) = (0xf, 4);
+        self.bits.put(0xf, 4);
     }
 
-    /// Appends the lowest `count` bits of `value`.
-    pub(super) fn put(&mut self, value: u32, count: u32) {
-        self.held |= u64::from(value) << self.count;
-        self.count += count;
-        while let Some(wide) = self.ready() {
-            self.bytes.push(self.held.to_le_bytes()[0] & (0xff >> (8 - wide)));
-            self.held >>= wide;
-            self.count -= wide;
-        }
-    }
-
-    /// Bits of the next byte, if it is full.
-    fn ready(&self) -> Option<u32> {
-        let is_short = self.bytes.last().is_some_and(|&byte| byte > 0x8f) && self.held & 0x7f == 0x7f;
-        let wide = if is_short { 7 } else { 8 };
-        (self.count >= wide).then_some(wide)
+    /// Appends the lowest `count` bits of `value`, at most 56, the others being 0.
+    #[inline(always)]
+    pub(super) fn put(&mut self, value: u64, count: u32) {
+        self.bits.put(value, count);
     }
 
     /// The last byte, and a mask of the bits of it that count.
-    pub(super) fn finish(&self) -> (u8, u8) {
-        (self.held.to_le_bytes()[0], ((1_u32 << self.count) - 1).to_le_bytes()[0])
+    #[inline(always)]
+    pub(super) fn finish(&mut self) -> (u8, u8) {
+        let len = self.bits.finish(0);
+        let mut at = 0;
+        loop {
+            let ahead = self.bits.ahead(at);
+            if at + 32 <= len
+                && let Some(four) = four(ahead, |byte| byte & 0x7f != 0x7f)
+            {
+                self.bytes.extend_from_slice(&four);
+                at += 32;
+                continue;
+            }
+            let is_short = self.bytes.last().is_some_and(|&byte| byte > 0x8f) && ahead & 0x7f == 0x7f;
+            let wide = if is_short { 7 } else { 8 };
+            if at + wide > len {
+                return (low_byte(ahead), low_byte((1 << (len - at)) - 1));
+            }
+            self.bytes.push(low_byte(ahead) & (0xff >> (8 - wide)));
+            at += wide;
+        }
     }
 }

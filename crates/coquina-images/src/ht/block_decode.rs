@@ -10,6 +10,7 @@ use streams::{Codewords, Magnitudes, Runs};
 
 use super::block_encode::{context, expected};
 use super::codes::{Codes, FIRST_ROW, OTHER_ROWS, Prefix, Read, prefix};
+use crate::level::widest;
 
 /// The largest bound of exponents that fits the numbers here; valid streams stay below.
 const BOUND_MAX: u32 = 30;
@@ -35,6 +36,14 @@ impl BlockDecoder {
     /// # Errors
     /// The bytes are no code-block.
     pub(super) fn decode(&mut self, bytes: &[u8], columns: usize, height: usize) -> Result<&[i32], String> {
+        widest(
+            #[inline(always)]
+            || self.block(bytes, columns, height),
+        )
+    }
+
+    #[inline(always)]
+    fn block(&mut self, bytes: &[u8], columns: usize, height: usize) -> Result<&[i32], String> {
         let [.., low, high] = bytes else {
             return Err(format!("code-block of {} bytes", bytes.len()));
         };
@@ -71,6 +80,7 @@ impl BlockDecoder {
     }
 
     /// Decodes a row of quads, in pairs, to two rows of samples that stand one behind the other.
+    #[inline(always)]
     fn row(
         &mut self,
         samples: &mut [i32],
@@ -119,30 +129,53 @@ impl BlockDecoder {
     }
 
     /// The values of a quad, and the exponents of its lower samples.
-    #[inline]
+    #[inline(always)]
     fn quad(&mut self, read: Read, bound: u32) -> ([i32; 4], [u8; 2]) {
-        let (mut values, mut exponents) = ([0; 4], [0; 4]);
-        let (mut ahead, mut at) = (self.magnitudes.ahead(), 0);
+        // A byte for each sample: the bits that are stored of it, and where they end.
+        let lens = (SPREAD[read.significance() as usize] * bound)
+            .wrapping_sub(SPREAD[(read.known() & read.significance()) as usize]);
+        let ends = lens.wrapping_mul(0x0101_0101);
+        let total = ends >> 24;
+        let (mut from, lens) = ((ends << 8).to_le_bytes().map(u32::from), lens.to_le_bytes().map(u32::from));
+        let mut ahead = [self.magnitudes.ahead(); 4];
+        if total > AHEAD_BITS {
+            // A sample has at most `BOUND_MAX` bits, so each is looked for anew.
+            for sample in 1..4 {
+                self.magnitudes.skip(from[sample] - from[sample - 1]);
+                ahead[sample] = self.magnitudes.ahead();
+            }
+            self.magnitudes.skip(total - from[3]);
+            from = [0; 4];
+        } else {
+            self.magnitudes.skip(total);
+        }
+        let mut values = [0; 4];
+        let mut numbers = [0; 4];
         for sample in 0..4 {
             // All is computed for samples that are 0, too: there is no pattern in which they are.
+            let len = lens[sample];
             let is_there = read.significance() >> sample & 1;
-            let len = (bound - (read.known() >> sample & 1)) * is_there;
-            if at + len > AHEAD_BITS {
-                self.magnitudes.skip(at);
-                (ahead, at) = (self.magnitudes.ahead(), 0);
-            }
-            let number = low_bits(ahead >> at, len) | (read.bits() >> sample & 1) << len;
-            at += len;
+            let number = low_bits(ahead[sample] >> from[sample], len) | (read.bits() >> sample & 1) << len;
             let magnitude = ((number >> 1) + is_there).cast_signed();
             let sign = (number & 1).wrapping_neg().cast_signed();
             values[sample] = (magnitude ^ sign) - sign;
-            let exponent = (32 - (number | 1).leading_zeros()) * is_there;
-            exponents[sample] = exponent.to_le_bytes()[0];
+            numbers[sample] = (number | 1) * is_there;
         }
-        self.magnitudes.skip(at);
-        (values, [exponents[1], exponents[3]])
+        let exponent = |sample: usize| (32 - numbers[sample].leading_zeros()).to_le_bytes()[0];
+        (values, [exponent(1), exponent(3)])
     }
 }
+
+/// The lowest four bits of a number, each in a byte.
+const SPREAD: [u32; 16] = {
+    let mut spread = [0; 16];
+    let mut bits = 0_u32;
+    while bits < 16 {
+        spread[bits as usize] = bits & 1 | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
+        bits += 1;
+    }
+    spread
+};
 
 /// The codewords that are ahead.
 #[derive(Clone, Copy, Debug)]
@@ -152,13 +185,13 @@ struct Ahead {
 }
 
 impl Ahead {
-    #[inline]
+    #[inline(always)]
     fn skip(&mut self, count: u32) {
         self.bits >>= count;
         self.used += count;
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, count: u32) -> u32 {
         let taken = low_bits(self.bits, count);
         self.skip(count);
@@ -166,7 +199,7 @@ impl Ahead {
     }
 
     /// The codeword of a quad.
-    #[inline]
+    #[inline(always)]
     fn quad(&mut self, codes: &Codes, context: usize, runs: &mut Runs<'_>) -> Read {
         if context == 0 && !runs.event() {
             return Read::default();
@@ -176,7 +209,7 @@ impl Ahead {
         read
     }
 
-    #[inline]
+    #[inline(always)]
     fn prefix(&mut self, is_there: bool) -> Prefix {
         let prefix = prefix(self.bits, is_there);
         self.skip(prefix.len);
@@ -184,6 +217,7 @@ impl Ahead {
     }
 
     /// The offsets of a pair of quads in the first row.
+    #[inline(always)]
     fn first_offsets(&mut self, first: bool, second: bool, runs: &mut Runs<'_>) -> [u32; 2] {
         if !(first && second) {
             return self.offsets(first, second);
@@ -202,7 +236,7 @@ impl Ahead {
     }
 
     /// The offsets of a pair of quads in another row.
-    #[inline]
+    #[inline(always)]
     fn offsets(&mut self, first: bool, second: bool) -> [u32; 2] {
         let one = self.prefix(first);
         let other = self.prefix(second);
@@ -210,7 +244,7 @@ impl Ahead {
     }
 
     /// The offsets behind their prefixes.
-    #[inline]
+    #[inline(always)]
     fn suffixes(&mut self, one: Prefix, other: Prefix) -> [u32; 2] {
         let mut suffixes = [self.take(one.suffix_len), self.take(other.suffix_len)];
         if suffixes[0].max(suffixes[1]) >= 28 {
@@ -223,7 +257,7 @@ impl Ahead {
 }
 
 /// The lowest `count` bits, at most 31.
-#[inline]
+#[inline(always)]
 fn low_bits(bits: u64, count: u32) -> u32 {
     let [a, b, c, d, ..] = (bits & ((1 << count) - 1)).to_le_bytes();
     u32::from_le_bytes([a, b, c, d])

@@ -7,6 +7,7 @@
 use super::BLOCK_AREA;
 use super::bits::{CodeWriter, MagnitudeWriter, RunWriter};
 use super::codes::{Codes, FIRST_ROW, OTHER_ROWS, Offset};
+use crate::level::widest;
 
 /// The sign of a sample; the bits below are its magnitude.
 const SIGN: u32 = 1 << 31;
@@ -36,26 +37,50 @@ struct Quad {
 }
 
 impl Quad {
+    #[inline(always)]
     fn new(samples: [u32; 4]) -> Self {
         let mut quad = Self::default();
         for (number, sample) in samples.into_iter().enumerate() {
             let doubled = sample << 1;
-            if doubled != 0 {
-                let exponent = 32 - (doubled - 1).leading_zeros();
-                quad.significance |= 1 << number;
-                quad.exponents[number] = exponent;
-                quad.exponent_max = quad.exponent_max.max(exponent);
-                quad.numbers[number] = (doubled - 2) | sample >> 31;
-            }
+            let is_there = u32::from(doubled != 0);
+            let exponent = (32 - doubled.wrapping_sub(1).leading_zeros()) * is_there;
+            quad.significance |= (is_there as usize) << number;
+            quad.exponents[number] = exponent;
+            quad.exponent_max = quad.exponent_max.max(exponent);
+            quad.numbers[number] = (doubled.wrapping_sub(2) | sample >> 31) * is_there;
         }
         quad
     }
 
     /// Which samples have the largest exponent.
+    #[inline(always)]
     fn pattern(&self) -> usize {
-        let is_largest = |number: &usize| self.exponents[*number] == self.exponent_max;
-        (0..4).filter(is_largest).map(|number| 1 << number).sum()
+        let is_largest = |number: usize| usize::from(self.exponents[number] == self.exponent_max) << number;
+        is_largest(0) | is_largest(1) | is_largest(2) | is_largest(3)
     }
+}
+
+/// Codewords of a pair of quads, before they are appended.
+#[derive(Debug, Default)]
+struct Words {
+    bits: u64,
+    count: u32,
+}
+
+impl Words {
+    #[inline(always)]
+    fn put(&mut self, value: u32, count: u32) {
+        self.bits |= u64::from(value) << self.count;
+        self.count += count;
+    }
+}
+
+/// Where a quad stands: its number in a row, and the significance of the one to its left.
+#[derive(Clone, Copy)]
+struct Place {
+    number: usize,
+    left: usize,
+    is_first: bool,
 }
 
 impl BlockEncoder {
@@ -65,6 +90,14 @@ impl BlockEncoder {
         rows: impl ExactSizeIterator<Item = &'r [i32]>,
         columns: usize,
     ) -> Vec<u8> {
+        widest(
+            #[inline(always)]
+            || self.block(rows, columns),
+        )
+    }
+
+    #[inline(always)]
+    fn block<'r>(&mut self, rows: impl ExactSizeIterator<Item = &'r [i32]>, columns: usize) -> Vec<u8> {
         let stride = columns.next_multiple_of(2);
         let height = rows.len().next_multiple_of(2);
         self.samples.clear();
@@ -100,25 +133,31 @@ impl BlockEncoder {
     }
 
     /// Encodes a row of quads, in pairs.
+    #[inline(always)]
     fn row(&mut self, top: &[u32], bottom: &[u32], is_first: bool) {
         let codes: &Codes = if is_first { &FIRST_ROW } else { &OTHER_ROWS };
         let mut quads = top.chunks_exact(2).zip(bottom.chunks_exact(2)).enumerate();
         let mut left = 0;
         while let Some((number, (upper, lower))) = quads.next() {
             let first = Quad::new([upper[0], lower[0], upper[1], lower[1]]);
-            let first_offset = self.quad(codes, &first, number, left, is_first);
+            let mut words = Words::default();
+            let first_offset = self.quad(codes, &first, Place { number, left, is_first }, &mut words);
             let (mut second, mut second_offset) = (Quad::default(), 0);
             if let Some((number, (upper, lower))) = quads.next() {
                 second = Quad::new([upper[0], lower[0], upper[1], lower[1]]);
-                second_offset = self.quad(codes, &second, number, first.significance, is_first);
+                let place = Place { number, left: first.significance, is_first };
+                second_offset = self.quad(codes, &second, place, &mut words);
             }
-            self.offsets(first_offset, second_offset, is_first);
+            self.offsets(first_offset, second_offset, is_first, &mut words);
+            self.words.put(words.bits, words.count);
             left = second.significance;
         }
     }
 
     /// Encodes a quad at its place beside one of the significance `left`; returns the offset of its bound.
-    fn quad(&mut self, codes: &Codes, quad: &Quad, number: usize, left: usize, is_first: bool) -> u32 {
+    #[inline(always)]
+    fn quad(&mut self, codes: &Codes, quad: &Quad, place: Place, words: &mut Words) -> u32 {
+        let Place { number, left, is_first } = place;
         let mut near = [0; 4];
         if let Some(above) = self.above.get(2 * number..2 * number + 4).filter(|_| !is_first) {
             near.copy_from_slice(above);
@@ -128,13 +167,24 @@ impl BlockEncoder {
         let bound = quad.exponent_max.max(expected);
         let pattern = if bound > expected { quad.pattern() } else { 0 };
         let written = codes.word(context, quad.significance, pattern);
-        self.words.put(u32::from(written.word), u32::from(written.len));
+        words.put(u32::from(written.word), u32::from(written.len));
         if context == 0 {
             self.runs.event(quad.significance != 0);
         }
-        for (sample, &value) in quad.numbers.iter().enumerate() {
-            if quad.significance >> sample & 1 == 1 {
-                self.magnitudes.put(value, bound - u32::from(written.known >> sample & 1));
+        let known = u32::from(written.known);
+        // What stands for a sample: its bits, and how many they are; none of a sample that is 0.
+        let stored = |sample: usize| {
+            let is_there = u32::from(quad.significance >> sample & 1 == 1);
+            let len = (bound - (known >> sample & 1)) * is_there;
+            (u64::from(quad.numbers[sample]) & ((1 << len) - 1), len)
+        };
+        for pair in [0, 2] {
+            let ((one, len), (other, other_len)) = (stored(pair), stored(pair + 1));
+            if len + other_len <= 56 {
+                self.magnitudes.put(one | other << len, len + other_len);
+            } else {
+                self.magnitudes.put(one, len);
+                self.magnitudes.put(other, other_len);
             }
         }
         if let Some(below) = self.below.get_mut(2 * number + 1..2 * number + 3) {
@@ -145,7 +195,8 @@ impl BlockEncoder {
     }
 
     /// Writes the offsets of a pair of quads.
-    fn offsets(&mut self, first: u32, second: u32, is_first: bool) {
+    #[inline(always)]
+    fn offsets(&mut self, first: u32, second: u32, is_first: bool, words: &mut Words) {
         let (mut one, mut other) = (Offset::new(first), Offset::new(second));
         if is_first && first > 0 && second > 0 {
             let are_large = first.min(second) > 2;
@@ -159,11 +210,12 @@ impl BlockEncoder {
         for (value, count) in
             [one.prefix, other.prefix, one.suffix, other.suffix, one.extension, other.extension]
         {
-            self.words.put(value, count);
+            words.put(value, count);
         }
     }
 
     /// Puts the streams together.
+    #[inline(always)]
     fn finish(&mut self) -> Vec<u8> {
         self.magnitudes.finish();
         let ((run, run_mask), (word, word_mask)) = (self.runs.finish(), self.words.finish());
@@ -191,6 +243,7 @@ impl BlockEncoder {
 }
 
 /// The context of a quad: what the samples above it and those left of it are.
+#[inline(always)]
 pub(super) fn context(near: [u8; 4], left: usize, is_first: bool) -> usize {
     if is_first {
         return left >> 1 | left & 1;
@@ -200,6 +253,7 @@ pub(super) fn context(near: [u8; 4], left: usize, is_first: bool) -> usize {
 }
 
 /// The bound of exponents that is expected of a quad with these exponents above it.
+#[inline(always)]
 pub(super) fn expected(near: [u8; 4], significance: usize) -> u32 {
     let most = near.iter().copied().max().unwrap_or(0);
     if significance.count_ones() > 1 { u32::from(most).saturating_sub(1).max(1) } else { 1 }

@@ -28,31 +28,31 @@ impl Read {
         Self(u32::from(len) | u32::from(has_offset) << 3 | significance << 4 | bits << 8 | known << 12)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn len(self) -> u32 {
         self.0 & 7
     }
 
     /// Whether an offset follows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_offset(self) -> bool {
         self.0 & 8 != 0
     }
 
     /// Which of the four samples are not 0.
-    #[inline]
+    #[inline(always)]
     pub(super) fn significance(self) -> u32 {
         self.0 >> 4 & 15
     }
 
     /// The highest bits of the samples of which they are told.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bits(self) -> u32 {
         self.0 >> 8 & 15
     }
 
     /// The samples of which the highest bit is told.
-    #[inline]
+    #[inline(always)]
     pub(super) fn known(self) -> u32 {
         self.0 >> 12 & 15
     }
@@ -131,12 +131,13 @@ impl Codes {
     }
 
     /// The codeword of a quad; one of no bits for a quad of zeros in context 0.
+    #[inline(always)]
     pub(super) fn word(&self, context: usize, significance: usize, pattern: usize) -> Written {
         self.written.get(context << 8 | significance << 4 | pattern).copied().unwrap_or_default()
     }
 
     /// The codeword that is ahead.
-    #[inline]
+    #[inline(always)]
     pub(super) fn ahead(&self, context: usize, bits: u64) -> Read {
         let [low, ..] = bits.to_le_bytes();
         self.read[(context << 7 | usize::from(low & 0x7f)) % READS]
@@ -153,6 +154,7 @@ pub(super) struct Offset {
 
 impl Offset {
     /// How an offset is written; 0 has no bits.
+    #[inline(always)]
     pub(super) fn new(offset: u32) -> Self {
         let (prefix, suffix, extension) = match offset {
             0 => ((0, 0), (0, 0), (0, 0)),
@@ -186,7 +188,7 @@ const PREFIXES: [Prefix; 16] = {
 };
 
 /// The prefix that is ahead, if there is one. Nothing of it is a branch: no branch could be foreseen.
-#[inline]
+#[inline(always)]
 pub(super) fn prefix(bits: u64, is_there: bool) -> Prefix {
     let [low, ..] = bits.to_le_bytes();
     PREFIXES[usize::from(low & 7 | u8::from(is_there) << 3)]

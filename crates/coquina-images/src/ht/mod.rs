@@ -6,6 +6,8 @@
 //! Source: ISO/IEC 15444-1 (the code-stream, the wavelets); ISO/IEC 15444-15 (the code-blocks).
 //! Invariant: without loss, `decode(encode(planes)) == planes`.
 
+use std::borrow::Cow;
+
 mod bands;
 mod bits;
 mod block_decode;
@@ -26,6 +28,8 @@ use packet::{CodedBand, PacketReader};
 use quantise::Quantiser;
 
 use crate::image::Geometry;
+use crate::level::widest;
+use crate::planes;
 use crate::stream::{Exponents, HIGH_THROUGHPUT, Head};
 
 /// The exponent of the sides of code-blocks that are written: 64 samples.
@@ -119,8 +123,11 @@ pub(crate) fn decode(head: &Head<'_>) -> Result<Option<Vec<Vec<i32>>>, String> {
     }
     let (columns, rows) = (head.columns as usize, head.rows as usize);
     let Some(quantiser) = Quantiser::of(head, bits) else { return Ok(None) };
-    let mut planes = vec![vec![0; columns * rows]; head.components.len()];
-    let body = head.bodies.concat();
+    let mut planes: Vec<_> = head.components.iter().map(|_| planes::zeros(columns * rows)).collect();
+    let body = match *head.bodies {
+        [one] => Cow::Borrowed(one),
+        _ => Cow::Owned(head.bodies.concat()),
+    };
     let mut reader = PacketReader::new(&body);
     let mut decoder = BlockDecoder::default();
     let mut number = 0;
@@ -160,10 +167,16 @@ fn finish(
             wavelet::inverse(plane, columns, rows, head.coding.levels, wavelet::Real);
         }
         colour::inverse_real(&mut real, has_colours);
-        planes = real.iter().map(|plane| quantise::whole(plane)).collect();
+        for (plane, real) in planes.iter_mut().zip(real) {
+            quantise::whole(&real, plane);
+            planes::keep(real);
+        }
     }
     if shift != 0 {
-        planes.iter_mut().flatten().for_each(|sample| *sample = sample.saturating_add(shift));
+        widest(
+            #[inline(always)]
+            || planes.iter_mut().flatten().for_each(|sample| *sample = sample.saturating_add(shift)),
+        );
     }
     planes
 }

@@ -6,6 +6,8 @@
 use super::How;
 use super::bands::{Band, resolutions};
 use crate::image::Geometry;
+use crate::level::widest;
+use crate::planes;
 use crate::stream::Head;
 
 /// Guard bits of what is written: enough for all that the transform of whole numbers can give.
@@ -84,9 +86,14 @@ impl Quantiser {
             let step = self.step(number, gain);
             let most = narrow(power(self.planes(number), 0) - 1.0);
             let places = plane.get(from..from + columns).into_iter().flatten();
-            for (out, value) in out.get_mut(from..from + columns).into_iter().flatten().zip(places) {
-                *out = nearest((value / step).trunc().clamp(-most, most));
-            }
+            let out = out.get_mut(from..from + columns).into_iter().flatten();
+            widest(
+                #[inline(always)]
+                || {
+                    out.zip(places)
+                        .for_each(|(out, value)| *out = towards_zero((value / step).clamp(-most, most)))
+                },
+            );
         });
         out
     }
@@ -96,11 +103,16 @@ impl Quantiser {
         let mut out = real(plane);
         self.for_rows(columns, rows, levels, |number, gain, from, columns| {
             let step = self.step(number, gain);
-            for value in out.get_mut(from..from + columns).into_iter().flatten() {
-                if *value != 0.0 {
-                    *value = (*value + value.signum() * 0.5) * step;
-                }
-            }
+            let row = out.get_mut(from..from + columns).unwrap_or_default();
+            widest(
+                #[inline(always)]
+                || {
+                    for value in row {
+                        let middle = (*value + 0.5_f32.copysign(*value)) * step;
+                        *value = if *value == 0.0 { 0.0 } else { middle };
+                    }
+                },
+            );
         });
         out
     }
@@ -151,19 +163,31 @@ fn packed(step: f64, bits: u32) -> (u32, u32) {
 /// Whole numbers as real ones.
 #[expect(clippy::cast_precision_loss, reason = "coefficients of 16-bit samples have far fewer bits than 24")]
 pub(super) fn real(plane: &[i32]) -> Vec<f32> {
-    plane.iter().map(|&value| value as f32).collect()
+    let mut real = planes::empty(plane.len());
+    widest(
+        #[inline(always)]
+        || real.extend(plane.iter().map(|&value| value as f32)),
+    );
+    real
 }
 
-/// Real numbers as the nearest whole ones.
-pub(super) fn whole(plane: &[f32]) -> Vec<i32> {
-    plane.iter().map(|&value| nearest(value.round())).collect()
+/// Replaces `whole` by the whole numbers that are the nearest to those of `plane`.
+pub(super) fn whole(plane: &[f32], whole: &mut Vec<i32>) {
+    // As `round`, half away from zero, which no instruction does: this is just less than a half.
+    const HALF: f32 = 0.499_999_97;
+    whole.clear();
+    widest(
+        #[inline(always)]
+        || whole.extend(plane.iter().map(|&value| towards_zero(value + HALF.copysign(value)))),
+    );
 }
 
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the cast saturates, as is wanted of what is out of range"
 )]
-fn nearest(value: f32) -> i32 {
+#[inline(always)]
+fn towards_zero(value: f32) -> i32 {
     value as i32
 }
 

@@ -6,10 +6,12 @@
 
 use super::bands::{Band, resolutions};
 use crate::image::Geometry;
+use crate::level::widest;
+use crate::planes::{self, Sample};
 
 /// A transform as steps of lifting: in each, every second item changes by its two neighbours.
 pub(super) trait Lifting: Copy {
-    type Item: Copy + Default;
+    type Item: Sample;
 
     /// How many steps; the first one changes the items with odd numbers, the next one those with even numbers.
     const STEPS: usize;
@@ -53,10 +55,12 @@ impl Lifting for Whole {
         item.wrapping_sub(Self::change(step, left, right))
     }
 
+    #[inline(always)]
     fn scale(self) -> Option<[i32; 2]> {
         None
     }
 
+    #[inline(always)]
     fn scaled(self, item: i32, factor: i32) -> i32 {
         item.wrapping_mul(factor)
     }
@@ -84,10 +88,12 @@ impl Lifting for Real {
         item - FACTORS[step] * (left + right)
     }
 
+    #[inline(always)]
     fn scale(self) -> Option<[f32; 2]> {
         Some([1.0 / SCALE, SCALE])
     }
 
+    #[inline(always)]
     fn scaled(self, item: f32, factor: f32) -> f32 {
         item * factor
     }
@@ -95,27 +101,15 @@ impl Lifting for Real {
 
 /// Turns a plane into bands.
 pub(super) fn forward<L: Lifting>(plane: &mut [L::Item], geometry: &Geometry, levels: u32, lifting: L) {
-    let mut room = Vec::new();
-    let stride = geometry.columns;
-    for extent in extents(stride, geometry.rows, levels).rev() {
-        let Extent { columns, rows } = extent;
-        if rows > 1 {
-            (0..L::STEPS).for_each(|step| {
-                lift_rows(plane, stride, extent, step, |i, l, r| lifting.forward(step, i, l, r))
-            });
-        }
-        room.clear();
-        room.resize(columns * rows, L::Item::default());
-        for (number, row) in plane.chunks(stride).take(rows).enumerate() {
-            let place = number / 2 + if number % 2 == 1 { rows.div_ceil(2) } else { 0 };
-            let out = room.get_mut(place * columns..(place + 1) * columns).unwrap_or_default();
-            let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[number % 2]);
-            row_forward(row.get(..columns).unwrap_or_default(), out, factor, lifting);
-        }
-        for (row, done) in plane.chunks_mut(stride).zip(room.chunks(columns)) {
-            row.get_mut(..columns).unwrap_or_default().copy_from_slice(done);
-        }
+    let mut room = planes::empty(plane.len());
+    for extent in extents(geometry.columns, geometry.rows, levels).rev() {
+        room.resize(extent.columns * extent.rows, L::Item::default());
+        widest(
+            #[inline(always)]
+            || forward_level(plane, &mut room, geometry.columns, extent, lifting),
+        );
     }
+    planes::keep(room);
 }
 
 /// Turns bands into a plane.
@@ -126,32 +120,80 @@ pub(super) fn inverse<L: Lifting>(
     levels: u32,
     lifting: L,
 ) {
-    let (mut room, mut halves) = (Vec::new(), Vec::new());
+    let mut room = planes::empty(plane.len());
     for extent in extents(stride, rows, levels) {
-        let Extent { columns, rows } = extent;
-        room.clear();
-        room.resize(columns * rows, L::Item::default());
-        for (place, row) in plane.chunks(stride).take(rows).enumerate() {
-            let low = rows.div_ceil(2);
-            let number = if place < low { 2 * place } else { 2 * (place - low) + 1 };
-            let out = room.get_mut(number * columns..(number + 1) * columns).unwrap_or_default();
-            let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[1 - number % 2]);
-            halves.clear();
-            halves.extend_from_slice(row.get(..columns).unwrap_or_default());
-            row_inverse(&mut halves, out, factor, lifting);
-        }
-        if rows > 1 {
-            for step in (0..L::STEPS).rev() {
-                lift_rows(&mut room, columns, extent, step, |i, l, r| lifting.inverse(step, i, l, r));
-            }
-        }
+        room.resize(extent.columns * extent.rows, L::Item::default());
+        widest(
+            #[inline(always)]
+            || inverse_level(plane, &mut room, stride, extent, lifting),
+        );
         if room.len() == plane.len() {
             std::mem::swap(plane, &mut room);
-            continue;
+        } else {
+            put_back(plane, &room, stride, extent);
         }
-        for (row, done) in plane.chunks_mut(stride).zip(room.chunks(columns)) {
-            row.get_mut(..columns).unwrap_or_default().copy_from_slice(done);
+    }
+    planes::keep(room);
+}
+
+/// A level of the transform. Columns and rows are done in one sweep, while the rows are in the cache: step `s` changes
+/// row `row - 1 - s` as soon as `row` is reached, by its neighbours, which all steps before have changed.
+#[inline(always)]
+fn forward_level<L: Lifting>(
+    plane: &mut [L::Item],
+    room: &mut [L::Item],
+    stride: usize,
+    extent: Extent,
+    lifting: L,
+) {
+    let Extent { columns, rows } = extent;
+    for row in 0..rows + L::STEPS {
+        for step in (0..L::STEPS).filter(|_| rows > 1 && row % 2 == 0) {
+            lift_row(plane, stride, extent, row.wrapping_sub(1 + step), |i, l, r| {
+                lifting.forward(step, i, l, r)
+            });
         }
+        let Some(done) = row.checked_sub(L::STEPS) else { continue };
+        let place = done / 2 + if done % 2 == 1 { rows.div_ceil(2) } else { 0 };
+        let out = room.get_mut(place * columns..(place + 1) * columns).unwrap_or_default();
+        let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[done % 2]);
+        let from = plane.get(done * stride..done * stride + columns).unwrap_or_default();
+        row_forward(from, out, factor, lifting);
+    }
+    put_back(plane, room, stride, extent);
+}
+
+/// The reverse of [`forward_level`], into `room`; it leaves something else in `plane`. The last step is undone first.
+#[inline(always)]
+fn inverse_level<L: Lifting>(
+    plane: &mut [L::Item],
+    room: &mut [L::Item],
+    stride: usize,
+    extent: Extent,
+    lifting: L,
+) {
+    let Extent { columns, rows } = extent;
+    for row in 0..rows + L::STEPS {
+        if row < rows {
+            let place = row / 2 + if row % 2 == 1 { rows.div_ceil(2) } else { 0 };
+            let halves = plane.get_mut(place * stride..place * stride + columns).unwrap_or_default();
+            let out = room.get_mut(row * columns..(row + 1) * columns).unwrap_or_default();
+            let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[1 - row % 2]);
+            row_inverse(halves, out, factor, lifting);
+        }
+        for lag in (0..L::STEPS).filter(|_| rows > 1 && row % 2 == 1) {
+            let step = L::STEPS - 1 - lag;
+            lift_row(room, columns, extent, row.wrapping_sub(1 + lag), |i, l, r| {
+                lifting.inverse(step, i, l, r)
+            });
+        }
+    }
+}
+
+/// Copies a level to the corner of its plane.
+fn put_back<T: Copy>(plane: &mut [T], room: &[T], stride: usize, extent: Extent) {
+    for (row, done) in plane.chunks_mut(stride).zip(room.chunks(extent.columns)) {
+        row.get_mut(..extent.columns).unwrap_or_default().copy_from_slice(done);
     }
 }
 
@@ -171,37 +213,41 @@ fn extents(columns: usize, rows: usize, levels: u32) -> impl DoubleEndedIterator
     extents.filter(|extent| extent.columns * extent.rows > 0)
 }
 
-/// A step of lifting, of rows by the rows above and below.
-fn lift_rows<T: Copy>(
+/// A step of lifting of one row, by the rows above and below; nothing if there is no such row.
+#[inline(always)]
+fn lift_row<T: Copy>(
     plane: &mut [T],
     stride: usize,
     extent: Extent,
-    step: usize,
+    row: usize,
     change: impl Fn(T, T, T) -> T,
 ) {
     let Extent { columns, rows } = extent;
-    let first = 1 - step % 2;
-    for row in (first..rows).step_by(2) {
-        // At the edges a row has the same neighbour on both sides.
-        let (before, from) = plane.split_at_mut(row * stride);
-        let (this, behind) = from.split_at_mut(stride.min(from.len()));
-        let above = before.chunks(stride).next_back().and_then(|above| above.get(..columns));
-        let below = behind.get(..columns).filter(|_| row + 1 < rows);
-        let Some((above, below)) = above.or(below).zip(below.or(above)) else { continue };
-        for ((item, &above), &below) in this.iter_mut().zip(above).zip(below) {
-            *item = change(*item, above, below);
-        }
+    if row >= rows {
+        return;
+    }
+    // At the edges a row has the same neighbour on both sides.
+    let (before, from) = plane.split_at_mut(row * stride);
+    let (this, behind) = from.split_at_mut(stride.min(from.len()));
+    let above = before.len().checked_sub(stride).and_then(|start| before.get(start..start + columns));
+    let below = behind.get(..columns).filter(|_| row + 1 < rows);
+    let Some((above, below)) = above.or(below).zip(below.or(above)) else { return };
+    for ((item, &above), &below) in this.iter_mut().zip(above).zip(below) {
+        *item = change(*item, above, below);
     }
 }
 
 /// A step of lifting within a row whose items with even and with odd numbers stand apart.
+#[inline(always)]
 fn lift_halves<T: Copy>(low: &mut [T], high: &mut [T], step: usize, change: impl Fn(T, T, T) -> T) {
     let (Some(&first), Some(&last)) = (high.first(), low.last()) else { return };
     if step.is_multiple_of(2) {
         // An odd item stands between the even one of its number and the next one.
-        let next = low.iter().copied().skip(1).chain([last]);
-        for ((item, &left), right) in high.iter_mut().zip(&*low).zip(next) {
-            *item = change(*item, left, right);
+        for (item, pair) in high.iter_mut().zip(low.windows(2)) {
+            *item = change(*item, pair[0], pair[1]);
+        }
+        if let Some(item) = high.get_mut(low.len() - 1) {
+            *item = change(*item, last, last);
         }
         return;
     }
@@ -219,13 +265,15 @@ fn lift_halves<T: Copy>(low: &mut [T], high: &mut [T], step: usize, change: impl
 }
 
 /// Transforms a row: its low items come first. `factor` is that of the whole row.
+#[inline(always)]
 fn row_forward<L: Lifting>(row: &[L::Item], out: &mut [L::Item], factor: Option<L::Item>, lifting: L) {
     let (low, high) = out.split_at_mut(row.len().div_ceil(2));
-    for (pair, low) in row.chunks(2).zip(low.iter_mut()) {
-        *low = pair[0];
+    let (pairs, odd) = row.as_chunks();
+    for ((&[even, odd], low), high) in pairs.iter().zip(low.iter_mut()).zip(high.iter_mut()) {
+        (*low, *high) = (even, odd);
     }
-    for (pair, high) in row.chunks_exact(2).zip(high.iter_mut()) {
-        *high = pair[1];
+    if let (Some(&last), Some(low)) = (odd.first(), low.last_mut()) {
+        *low = last;
     }
     if row.len() > 1 {
         (0..L::STEPS).for_each(|step| lift_halves(low, high, step, |i, l, r| lifting.forward(step, i, l, r)));
@@ -234,6 +282,7 @@ fn row_forward<L: Lifting>(row: &[L::Item], out: &mut [L::Item], factor: Option<
 }
 
 /// The reverse of [`row_forward`], which leaves something else in `row`.
+#[inline(always)]
 fn row_inverse<L: Lifting>(row: &mut [L::Item], out: &mut [L::Item], factor: Option<L::Item>, lifting: L) {
     let is_long = row.len() > 1;
     let (low, high) = row.split_at_mut(row.len().div_ceil(2));
@@ -244,15 +293,17 @@ fn row_inverse<L: Lifting>(row: &mut [L::Item], out: &mut [L::Item], factor: Opt
             .rev()
             .for_each(|step| lift_halves(low, high, step, |i, l, r| lifting.inverse(step, i, l, r)));
     }
-    for (pair, &low) in out.chunks_mut(2).zip(&*low) {
-        pair[0] = low;
+    let (pairs, odd) = out.as_chunks_mut();
+    for ((pair, &low), &high) in pairs.iter_mut().zip(&*low).zip(&*high) {
+        *pair = [low, high];
     }
-    for (pair, &high) in out.chunks_exact_mut(2).zip(&*high) {
-        pair[1] = high;
+    if let (Some(out), Some(&last)) = (odd.first_mut(), low.last()) {
+        *out = last;
     }
 }
 
 /// Multiplies the halves of a row by their factors and by that of the row.
+#[inline(always)]
 fn scale_halves<L: Lifting>(
     low: &mut [L::Item],
     high: &mut [L::Item],
@@ -304,6 +355,22 @@ mod tests {
             for (found, wanted) in plane.iter().zip(&plain) {
                 assert!((found - wanted).abs() < 0.02, "{columns} {rows}: {found} {wanted}");
             }
+        }
+    }
+
+    #[test]
+    fn all_instruction_sets_give_the_same_bits() {
+        for (columns, rows) in SIDES {
+            let plain: Vec<f32> = (0..columns * rows).map(|i| (i * i * 7919 % 4096) as f32).collect();
+            let mut found = plain.clone();
+            forward(&mut found, &geometry(columns, rows), 1, Real);
+            let (mut wanted, mut room) = (plain.clone(), plain.clone());
+            forward_level(&mut wanted, &mut room, columns, Extent { columns, rows }, Real);
+            let bits = |plane: &[f32]| plane.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found), bits(&wanted), "forward, {columns} {rows}");
+            inverse(&mut found, columns, rows, 1, Real);
+            inverse_level(&mut wanted, &mut room, columns, Extent { columns, rows }, Real);
+            assert_eq!(bits(&found), bits(&room), "inverse, {columns} {rows}");
         }
     }
 

@@ -22,7 +22,7 @@ impl Bits {
     }
 
     /// Appends the lowest `count` bits of `value`, at most 32.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, value: u32, count: u32) {
         self.held |= u64::from(value) << self.count;
         self.count += count;
@@ -34,7 +34,7 @@ impl Bits {
     }
 
     /// Appends four whole bytes.
-    #[inline]
+    #[inline(always)]
     fn push_word(&mut self, value: u32) {
         self.held |= u64::from(value) << self.count;
         let [a, b, c, d, ..] = self.held.to_le_bytes();
@@ -49,7 +49,7 @@ impl Bits {
     }
 
     /// At least 57 bits from here on, behind the end those of `fill`.
-    #[inline]
+    #[inline(always)]
     fn ahead(&self, fill: u64) -> u64 {
         let loaded = self.bytes.get(self.at >> 3..).and_then(|left| left.first_chunk());
         loaded.map_or(fill, |&eight| u64::from_le_bytes(eight) >> (self.at & 7))
@@ -68,6 +68,7 @@ pub(super) struct Magnitudes(Bits);
 
 impl Magnitudes {
     /// Takes a new stream.
+    #[inline(always)]
     pub(super) fn fill(&mut self, bytes: &[u8]) {
         self.0.clear();
         let mut left = bytes;
@@ -89,12 +90,12 @@ impl Magnitudes {
         self.0.finish(0xff);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn ahead(&self) -> u64 {
         self.0.ahead(u64::MAX)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip(&mut self, count: u32) {
         self.0.at += count as usize;
     }
@@ -106,6 +107,7 @@ pub(super) struct Codewords(Bits);
 
 impl Codewords {
     /// Takes the stream that ends a code-block: its last 12 bits are a length.
+    #[inline(always)]
     pub(super) fn fill(&mut self, bytes: &[u8]) {
         self.0.clear();
         let mut bytes = bytes.iter().rev().skip(1);
@@ -121,12 +123,12 @@ impl Codewords {
         self.0.finish(0);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn ahead(&self) -> u64 {
         self.0.ahead(0)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip(&mut self, count: u32) {
         self.0.at += count as usize;
     }
@@ -165,7 +167,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Whether the next event happens.
-    #[inline]
+    #[inline(always)]
     pub(super) fn event(&mut self) -> bool {
         if self.run == 0 && !self.is_ended {
             self.codeword();

@@ -1,0 +1,114 @@
+"""The first hour with a table: names of PyTables and pandas, wrong names of tables, data that do not fit."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import coquina as cq
+from coquina.tables import foreign_names
+
+TIME = np.datetime64("2024-05-06T07:08:09")
+Tables = pytest.importorskip("tables")
+
+
+@pytest.fixture
+def t(tmp_path):
+    with cq.create_table(tmp_path / "t.h5", {"price": [1.0, 2.0], "sym": ["a", "b"]}) as table:
+        yield table
+
+
+@pytest.mark.parametrize("name", foreign_names._ADVICE)
+def test_a_foreign_name_is_answered_with_names_that_there_are(t, name):
+    with pytest.raises(AttributeError, match=f"no attribute or column '{name}'; use ") as caught:
+        getattr(t, name)
+    for one in re.findall(r"\bt\.(\w+)", str(caught.value)):
+        assert hasattr(t, one), one
+
+
+def test_a_selection_answers_too_and_other_names_get_no_advice(t):
+    with pytest.raises(AttributeError, match=r"selection has no attribute 'sort_values'; use t\.order_by"):
+        _ = t.where("price > 1").sort_values
+    with pytest.raises(AttributeError, match=r"no attribute or column 'nothing'$"):
+        _ = t.nothing
+    with pytest.raises(AttributeError, match=r"use agg\("):
+        t.group_by("sym").mean("price")
+    with pytest.raises(TypeError, match=r"t\[0:10\] reads rows"):
+        t.read(0, 10)
+    assert not hasattr(t.where("price > 1"), "__array_interface__")
+
+
+def test_a_column_keeps_a_foreign_name(tmp_path):
+    with cq.create_table(tmp_path / "t.h5", {"index": [1, 2]}) as t:
+        assert t.index.sum() == 3
+
+
+def test_a_wrong_name_of_a_table_names_near_ones_and_a_list_is_short(tmp_path):
+    path = tmp_path / "many.h5"
+    with cq.open(path, "w") as f:
+        for number in range(20):
+            f.create_table(f"day/t{number:02}", {"x": [1]}).close()
+    with pytest.raises(KeyError, match=r"20 tables, pass the name of one: /day/t00, .*, \.\.\."):
+        cq.open_table(path)
+    with pytest.raises(KeyError, match="there is no table 'day/t77'; did you mean /day/t17 or"):
+        cq.open_table(path, "day/t77")
+    with pytest.raises(KeyError, match="there is no table 'zzz'; the file has 20 tables"):
+        cq.open_table(path, "zzz")
+
+
+def test_what_is_no_data_says_what_to_pass(tmp_path):
+    class Trade(Tables.IsDescription):
+        price = Tables.Float64Col()
+
+    class Lazy:
+        def collect(self):
+            """Stand for a lazy frame."""
+
+    with pytest.raises(TypeError, match="dtype_from_descr"):
+        cq.create_table(tmp_path / "t.h5", Trade)
+    with pytest.raises(TypeError, match=r"of a Lazy; pass its collect\(\)"):
+        cq.create_table(tmp_path / "t.h5", Lazy())
+    dtype = Tables.description.dtype_from_descr(Trade)
+    with cq.create_table(tmp_path / "t.h5", dtype, layout="rows") as t:
+        assert t.columns == ("price",)
+
+
+def test_a_table_of_a_frame_without_rows_takes_nulls_later(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"city": pd.array(["Rome", None], "string"), "n": pd.array([1, None], "Int64")})
+    with cq.create_table(tmp_path / "t.h5", frame[:0]) as t:
+        t.append(frame)
+        assert t.to_pandas()["city"].isna().tolist() == t.to_pandas()["n"].isna().tolist() == [False, True]
+
+
+def test_times_of_pytables_and_durations_are_shown_readably(tmp_path):
+    class Row(Tables.IsDescription):
+        when = Tables.Time64Col(pos=0)
+        whole = Tables.Time32Col(pos=1)
+
+    seconds = float(TIME.astype("M8[s]").astype(int))
+    with Tables.open_file(tmp_path / "p.h5", "w") as h5:
+        rows = np.array([(seconds + 0.25, seconds)], "f8, i4")
+        h5.create_table("/", "t", Row).append([tuple(row) for row in rows.tolist()])
+    with cq.open_table(tmp_path / "p.h5") as t:
+        assert "2024-05-06T07:08:09.250000  2024-05-06T07:08:09" in str(t)
+    lasting = np.array([3_600_000_000, -1_000_000, np.iinfo("i8").min], "m8[us]")
+    with cq.create_table(tmp_path / "d.h5", {"d": lasting, "ns": lasting.astype("m8[ns]")}) as t:
+        assert [line.split()[1:] for line in str(t).splitlines()[3:]] == [
+            ["1:00:00", "1:00:00"],
+            ["-1", "day,", "23:59:59", "-1", "day,", "23:59:59"],
+            ["NaT", "NaT"],
+        ]
+
+
+def test_a_tree_shows_tables_of_pytables_as_tables(tmp_path):
+    class Row(Tables.IsDescription):
+        side = Tables.EnumCol(["buy", "sell"], "buy", "int8")
+        price = Tables.Float64Col()
+
+    with Tables.open_file(tmp_path / "p.h5", "w") as h5:
+        h5.create_table("/day", "t", Row, createparents=True)
+    with cq.open(tmp_path / "p.h5") as f:
+        assert "t  table, 0 rows: price, side" in str(f.tree())

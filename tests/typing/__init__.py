@@ -1,0 +1,1 @@
+"""Types that users' type checkers see."""
