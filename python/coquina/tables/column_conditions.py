@@ -8,7 +8,7 @@ Invariant: a condition is what the same text gives; columns that the engine has 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina._core import ReadText
+    from coquina._core import Lazy, ReadText
     from coquina.expressions.nodes import Region
     from coquina.tables.column import Column
 
     Read = Callable[[slice], Any]
 
+Bound = TypeVar("Bound", "Lazy", "ReadText")
 #: Comparisons, by the names that NumPy has for them.
 SIGNS = {
     "equal": "==",
@@ -80,23 +81,25 @@ def is_null(column: Column) -> Node:
 def values_of(column: Column) -> Node:
     """Return values as an operand, which means nothing where one is missing. Raises TypeError for text."""
     try:
-        read = _read("column", column, 0, is_condition=False)
+        read = _asked(QueryColumns.expression, "column", column, 0)
     except UnsupportedError:
         return Boxes("values", lambda region: _plain(column.read(region[0])), (len(column),), column.dtype)
     return source_node(read.type_name, read.lazy())
 
 
 def _bound(text: str, column: Column, value: Any) -> Node:
-    return source_node("bool", _read(text, column, value).lazy(), text)
+    return source_node("bool", _asked(QueryColumns.condition, text, column, value), text)
 
 
-def _read(text: str, column: Column, value: Any, *, is_condition: bool = True) -> ReadText:
+def _asked(
+    ask: Callable[[QueryColumns, str, dict[str, Any]], Bound], text: str, column: Column, value: Any
+) -> Bound:
+    """Return what the engine makes of a text about a column."""
     known = column.query_column()
     # By a parameter: no name of a column is another's here. Rows are those of the columns.
     params = {"column": ("column", known), **query_params({"value": value})}
-    columns = QueryColumns([known], computed)
     try:
-        return columns.condition(text, params) if is_condition else columns.expression(text, params)
+        return ask(QueryColumns([known], computed), text, params)
     except ExpressionError as error:
         raise ValueError(str(error).partition("\n")[0]) from None
     except (TypeError, ValueError) as error:
