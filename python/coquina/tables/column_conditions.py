@@ -58,11 +58,11 @@ def compared(column: Column, op: str, value: Any) -> Node:
 
 def among(column: Column, values: Iterable[Any]) -> Node:
     """Return where the value is one of these."""
-    values = values if is_array(values) else list(values)
+    listed: Any = values if is_array(values) else list(values)
     try:
-        return _bound("column in value", column, values if is_array(values) else _uniform(values))
+        return _bound("column in value", column, listed if is_array(values) else _uniform(listed))
     except UnsupportedError:
-        return _by_numpy("isin", column, _among, lambda rows: values)
+        return _by_numpy("isin", column, _among, lambda rows: listed)
 
 
 def matching(column: Column, op: str, text: Any) -> Node:
