@@ -30,6 +30,7 @@ const LONG_FILES: &[(&str, &str)] = &[
         "python/coquina/hdf5/open_files.py",
         "one class: a file is opened, committed, given up and closed in one place",
     ),
+    ("python/coquina/function_examples.py", "one table: an example for each function"),
     ("python/coquina/hdf5/datasets.py", "one class, all that users call of a dataset, half of it docstrings"),
     ("python/coquina/hdf5/groups.py", "one class, h5py's vocabulary, half of it docstrings"),
     (
