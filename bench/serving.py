@@ -3,12 +3,12 @@
     python bench/serving.py            64 MiB of float32, half a minute
     python bench/serving.py --quick    16 MiB, few rounds
 
-Slices are 512 x 512 from random places of a field with noise, as bytes, without HTTP: our handler of `/data/`
-beside h5grove's own functions, which open the file for each request as its applications do; ours stays open,
-and keeps decoded blocks. Values are compared first. Then a server in a process of its own answers eight
-clients on sockets, each with a connection that it keeps; "beyond" is what an answer takes longer than the
-same slice read locally by one thread. Last, a table of a billion rows and arrays of 100 GB without values
-are asked for by a server that has not seen them.
+Slices are 512 x 512 of a field with noise, from random places and then each beside the one before, as bytes,
+without HTTP: our handler of `/data/` beside h5grove's own functions, which open the file for each request as
+its applications do; ours stays open, and keeps decoded blocks. Values are compared first. Then a server in a
+process of its own answers eight clients on sockets, each with a connection that it keeps; "beyond" is what an
+answer takes longer than the same slice read locally by one thread. Last, a table of a billion rows and arrays
+of 100 GB without values are asked for by a server that has not seen them.
 
 Client and server share the machine's cores. Results of a complete run: bench/results/serving.md.
 """
@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import math
+import os
 import statistics
 import subprocess
 import sys
@@ -46,6 +48,7 @@ from coquina.server.users import EVERYBODY
 RESULTS = Path(__file__).parent / "results" / "serving.md"
 SIDE = 512
 CLIENTS = 8
+BESIDE = ("ours, ms", "h5grove, ms", "speed-up", "ours, CPU ms", "h5grove, CPU ms", "speed-up by CPU")
 DATASETS: dict[str, dict[str, Any]] = {
     "gzip": {"filter": "gzip", "level": 5},
     "gzip, shuffle": {"filter": "gzip", "level": 5, "filters": "shuffle"},
@@ -79,6 +82,12 @@ def places(side: int, count: int) -> list[str]:
     return [f"{row}:{row + SIDE},{column}:{column + SIDE}" for row, column in starts]
 
 
+def panned(side: int, count: int) -> list[str]:
+    """Selections that move over the field as one who looks at it moves: by an eighth of what is shown."""
+    starts = [at * SIDE // 8 % (side - SIDE) for at in range(count)]
+    return [f"{at}:{at + SIDE},{at}:{at + SIDE}" for at in starts]
+
+
 def theirs(path: Path, name: str, selection: str) -> bytes:
     """What h5grove answers."""
     with h5grove.content.get_content_from_file(
@@ -95,10 +104,9 @@ def answered(service: Service, file: str, path: str, selection: str) -> bytes:
         return ours.data(service, find(opened, path), parameters).content
 
 
-def beside_h5grove(folder: Path, side: int, effort: Effort) -> Iterator[list[object]]:
-    """Rows: a dataset, milliseconds of both, the ratio."""
+def beside_h5grove(folder: Path, chosen: list[str], effort: Effort) -> Iterator[list[object]]:
+    """Rows: a dataset, milliseconds of both, the ratio; the same by the processor's time, of all threads."""
     service = Service(Root(str(folder)), limits=Limits(rate=0))
-    chosen = places(side, 64)
     for name in [*DATASETS, "b2nd"]:
         file, path = ("slices.b2nd", "/") if name == "b2nd" else ("slices.h5", f"/{name}")
         beside = f"/{'blosc2 zstd' if name == 'b2nd' else name}"
@@ -114,10 +122,13 @@ def beside_h5grove(folder: Path, side: int, effort: Effort) -> Iterator[list[obj
         if answered(service, file, path, chosen[0]) != theirs(folder / "slices.h5", beside, chosen[0]):
             raise AssertionError(f"{name}: other values than h5grove's")
         found = harness.duel(mine, other, effort)
+        by_processor = [min(harness.processor(call) for _ in range(3)) for call in (mine, other)]
         yield [
             name,
             *(f"{1e3 * one / len(chosen):.2f}" for one in (found.ours, found.theirs)),
             f"{found.speedup:.1f}x",
+            *(f"{1e3 * one / len(chosen):.2f}" for one in by_processor),
+            f"{by_processor[1] / by_processor[0]:.1f}x",
         ]
     service.files.close_idle(forever=True)
 
@@ -141,6 +152,15 @@ class Served:
         self._server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._server.stdout is not None
         self.port = int(self._server.stdout.readline().split("http://127.0.0.1:")[1].split("/")[0])
+
+    @property
+    def processor(self) -> float:
+        """Seconds of the processor that the server has taken; NaN where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self._server.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return math.nan
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def __enter__(self) -> Served:
         """The server."""
@@ -173,7 +193,7 @@ def client(port: int, file: str, path: str, chosen: list[str], seconds: list[flo
 
 
 def many_clients(folder: Path, side: int, each: int) -> Iterator[list[object]]:
-    """Rows: a dataset, median and 95th percentile, the local read, what is beyond."""
+    """Rows: a dataset, median and 95th percentile, the local read, what is beyond, the server's own time."""
     with Served(folder) as served:
         for name in ("gzip, shuffle", "blosc2 zstd", "b2nd"):
             file, path = ("slices.b2nd", "/") if name == "b2nd" else ("slices.h5", f"/{name}")
@@ -185,16 +205,16 @@ def many_clients(folder: Path, side: int, each: int) -> Iterator[list[object]]:
                 )
                 for at in range(CLIENTS)
             ]
-            watch = Stopwatch()
+            watch, before = Stopwatch(), served.processor
             for one in threads:
                 one.start()
             for one in threads:
                 one.join()
-            rate = len(chosen) / watch.seconds
+            rate, by_processor = len(chosen) / watch.seconds, (served.processor - before) / len(chosen)
             seconds = sorted(one for found in lists for one in found)
             middle, high = statistics.median(seconds), seconds[int(len(seconds) * 0.95)]
             local = local_read(folder / file, path, chosen[:8])
-            row = [f"{1e3 * one:.1f}" for one in (middle, high, local, high - local)]
+            row = [f"{1e3 * one:.1f}" for one in (middle, high, local, high - local, by_processor)]
             yield [name, *row, f"{rate:.0f}"]
 
 
@@ -258,8 +278,12 @@ def main() -> None:
         make(folder, side)
         parts: list[tuple[tuple[str, ...], Callable[[], Iterator[list[object]]]]] = [
             (
-                ("slices 512 x 512", "ours, ms", "h5grove, ms", "speed-up"),
-                lambda: beside_h5grove(folder, side, effort),
+                ("slices 512 x 512", *BESIDE),
+                lambda: beside_h5grove(folder, places(side, 64), effort),
+            ),
+            (
+                ("panned by 64", *BESIDE),
+                lambda: beside_h5grove(folder, panned(side, 64), effort),
             ),
             (
                 (
@@ -268,6 +292,7 @@ def main() -> None:
                     "p95, ms",
                     "local, ms",
                     "p95 beyond, ms",
+                    "server CPU, ms",
                     "answers a second",
                 ),
                 lambda: many_clients(folder, side, 10 if quick else 40),

@@ -7,7 +7,7 @@ import pytest
 
 import coquina as cq
 from coquina.server import opened_files
-from coquina.server.opened_files import OpenedFiles
+from coquina.server.opened_files import CACHE_BYTES, OpenedFiles
 from coquina.server.root import Root
 
 
@@ -36,6 +36,23 @@ def test_a_file_is_opened_once_for_many_requests(world):
     for one in threads:
         one.join()
     assert files.opened == 1
+
+
+def test_what_was_decoded_is_not_decoded_again(tmp_path, monkeypatch):
+    # Arrays in files of their own kept a quarter of what datasets of HDF5 keep, and took twice the time.
+    monkeypatch.setattr(opened_files, "_TICK_NS", -(10**9))
+    values = np.arange(1 << 21, dtype="f4").reshape(1024, 2048)
+    cq.asarray(values, path=tmp_path / "x.b2nd", chunks=(256, 256)).close()
+    files, place = OpenedFiles(), Root(str(tmp_path)).file("x.b2nd")
+    with files.using(place) as file:
+        assert file.top.cache_bytes == CACHE_BYTES >= values.nbytes
+        assert np.array_equal(file.top[...], values)
+    with files.using(place) as file:
+        before = file.top.info.blocks_decoded
+        for row in range(0, 1024, 128):
+            assert np.array_equal(file.top[row : row + 128, 100:600], values[row : row + 128, 100:600])
+        assert file.top.info.blocks_decoded == before
+    files.close_idle(forever=True)
 
 
 def test_a_change_is_seen_and_who_reads_keeps_what_was_there(world):

@@ -29,9 +29,12 @@ FORMATS = ("json", "bin", "npy", "csv", "tiff", "png")
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The body of an answer. filename: of a download; None for what is shown."""
+    """The body of an answer.
 
-    content: bytes
+    content: bytes, maybe those of an array. filename: of a download; None for what is shown.
+    """
+
+    content: bytes | memoryview
     media_type: str
     filename: str | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
@@ -48,7 +51,7 @@ def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Enc
     if wanted == "bin":
         if values.dtype.hasobject or values.dtype.kind == "T":
             raise _unsupported(wanted, "values of variable length")
-        return Encoded(little(values).tobytes(), "application/octet-stream")
+        return Encoded(bytes_of(little(values)), "application/octet-stream")
     if wanted not in FORMATS:
         raise bad_request(f"format {wanted[:40]!r}: takes one of {', '.join(FORMATS)}")
     if exact and wanted == "csv":
@@ -56,7 +59,7 @@ def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Enc
     if exact and wanted == "npy":
         return Encoded(npy(_fixed(values)), "application/octet-stream", "data.npy")
     if values.dtype.kind not in "biufc":
-        raise _unsupported(wanted, "values that are no numbers")
+        raise _unsupported(wanted, "values that are not numbers")
     if wanted == "npy":
         return Encoded(npy(values), "application/octet-stream", "data.npy")
     if not values.ndim:
@@ -77,6 +80,13 @@ def _unsupported(wanted: str, what: str) -> RequestError:
 def little(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return values in C order, with the least byte first."""
     return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).reshape(values.shape)
+
+
+def bytes_of(values: npt.NDArray[Any]) -> bytes | memoryview:
+    """Return the bytes of values in C order: those of the array itself, where it has them so."""
+    if not values.nbytes:
+        return b""
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
 
 
 def npy(values: npt.NDArray[Any]) -> bytes:

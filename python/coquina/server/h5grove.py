@@ -16,7 +16,7 @@ import numpy as np
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py, h5t
-from coquina.server.encodings import Encoded, encoded
+from coquina.server.encodings import Encoded, bytes_of, encoded
 from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import Found, as_array, children
@@ -240,14 +240,14 @@ def _plain_bytes(values: npt.NDArray[Any]) -> Encoded:
     """Return the bytes of values as they are stored, in their own order of bytes."""
     if values.dtype.hasobject or values.dtype.kind == "T":
         raise bad_request("format 'bin' has no values of variable length")
-    return Encoded(values.tobytes(), "application/octet-stream")
+    return Encoded(bytes_of(values), "application/octet-stream")
 
 
 def _safe(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return numbers in a type that JavaScript has arrays of."""
     dtype = values.dtype
     if dtype.kind not in "biufc":
-        raise RequestError(422, "unsupported", "dtype 'safe': values that are no numbers")
+        raise RequestError(422, "unsupported", "dtype 'safe': values that are not numbers")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         dtype = np.dtype("<f4" if dtype.itemsize < 4 else "<f8")
     return np.ascontiguousarray(values, dtype.newbyteorder("<")).reshape(values.shape)

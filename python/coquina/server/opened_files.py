@@ -18,6 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import JournaledFile
+from coquina.arrays.array import Array
 from coquina.arrays.opening import open as open_file
 from coquina.server.failures import not_found
 from coquina.server.root import format_of
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 10.0
 FILES_MAX = 64
+#: Decoded bytes that are kept of an array in a file of its own: clients ask for what is beside what they saw.
+CACHE_BYTES = 32 << 20
 #: A change within one tick of the clock of the file system leaves the times as they are.
 _TICK_NS = 50_000_000
 _MEMBERS_MAX = 10_000
@@ -100,6 +103,8 @@ def _open(place: Place) -> OpenedFile:
     if kind is None:
         raise not_found(f"{place.name!r}: no file that coquina opens")
     top = open_table(place.path) if kind == "table" else open_file(place.path)
+    if isinstance(top, Array):
+        top.cache_bytes = CACHE_BYTES
     return OpenedFile(place, kind, top, state, _is_settled(state, seen_ns))
 
 

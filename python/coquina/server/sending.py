@@ -26,7 +26,7 @@ def raw_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]
     return [(name.lower().encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers]
 
 
-async def send_bytes(send: Any, status: int, headers: dict[str, str], content: bytes) -> None:
+async def send_bytes(send: Any, status: int, headers: dict[str, str], content: bytes | memoryview) -> None:
     """Send an answer. Raises TimeoutError for a client that does not take it."""
     if status != 304:
         # An answer to HEAD says how long the one to GET is.

@@ -50,9 +50,9 @@ class Categories:
 
     def _code(self, value: Any) -> int:
         if not isinstance(value, str):
-            raise ValueError(f"column {self._name!r}: {value!r} is no text, as its categories are")
+            raise ValueError(f"column {self._name!r}: {value!r} is not text, as its categories are")
         if value not in self._codes and not self._grows:
-            raise ValueError(f"column {self._name!r}: {value!r} is none of its categories")
+            raise ValueError(f"column {self._name!r}: {value!r} is not one of its categories")
         return self._codes.setdefault(value, len(self._codes))
 
     def write(self, path: str) -> None:

@@ -223,7 +223,7 @@ def _texts(column: Described, parts: Parts) -> Column:
     def make() -> Column:
         found: list[Any] = values[: parts.rows]
         if not all(isinstance(one, str) or (one is None and is_nullable) for one in found):
-            raise CorruptError(f"{parts.where}: {column.key}: a value that is no text")
+            raise CorruptError(f"{parts.where}: {column.key}: a value that is not text")
         return strings(column.name, Utf8.of(found), is_nullable=is_nullable)
 
     dtype = TEXT_OR_NONE if is_nullable else TEXT
@@ -234,7 +234,7 @@ def _categories(column: Described, parts: Parts) -> Column:
     codes = parts.array(column.key, "iu", parts.rows)
     categories: list[Any] = list(parts.values(f"{column.key}_dict", None))
     if not all(isinstance(one, str) for one in categories):
-        raise CorruptError(f"{parts.where}: {column.key}_dict: a category that is no text")
+        raise CorruptError(f"{parts.where}: {column.key}_dict: a category that is not text")
     names: Any = np.array(categories, TEXT)
     return CategoricalColumn(
         column.name, Stored(codes, codes.dtype), names, column.fields.get("ordered") is True

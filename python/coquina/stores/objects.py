@@ -132,7 +132,7 @@ class BatchArray(Values):
         values: list[Any] = []
         for block in map(list_of, unpack_all(content)):
             if block is None:
-                raise CorruptError(f"batch {number}: a block that is no list of values")
+                raise CorruptError(f"batch {number}: a block that is not a list of values")
             values += block
         return values
 

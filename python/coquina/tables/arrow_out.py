@@ -157,7 +157,7 @@ def _fixed_text(values: npt.NDArray[Any]) -> Utf8:
     try:
         data.tobytes().decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"bytes that are no text: {error}; leave the column out by columns=") from None
+        raise ValueError(f"bytes that are not text: {error}; leave the column out by columns=") from None
     return Utf8(offsets, data)
 
 

@@ -191,7 +191,7 @@ def _create_in_store(
         if name not in store or not overwrite:
             store.create_table(name, data, **storage)
         elif not isinstance(store[name], Table):
-            raise ValueError(f"{path}:{name} is no table, and only tables are replaced; delete it first")
+            raise ValueError(f"{path}:{name} is not a table, and only tables are replaced; delete it first")
         else:
             beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
             store.create_table(beside, data, **storage)
@@ -265,7 +265,7 @@ def _replaced(file: File, name: str, made: tuple[Schema, Iterator[Batch]], new: 
     """
     if not isinstance(file[name], Table):
         place = f"{file.filename}:{name}"
-        raise ValueError(f"{place} is no table, and only tables are replaced; delete it first")
+        raise ValueError(f"{place} is not a table, and only tables are replaced; delete it first")
     beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
     filled_in(file, beside, *made, new).close()
     del file[name]
