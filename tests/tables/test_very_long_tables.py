@@ -57,7 +57,7 @@ def test_all_kinds_of_columns_keep_their_rows_in_larger_chunks(tmp_path, name, l
         "missing": np.ma.masked_array([1, 2, 3, 4, 5], [0, 1, 0, 0, 1]),
     }
     with cq.create_table(tmp_path / name, data, layout=layout) as table:
-        table._layout.enlarge_chunks(ROWS)
+        table.layout.enlarge_chunks(ROWS)
         assert table["n"].chunks == (1 << 19,)
         rows = [tuple(row) for row in table[...].tolist()]
         table.append({"n": [5], "text": ["new"], "when": np.array([9], "M8[s]"), "missing": [6]})
