@@ -50,8 +50,6 @@ still be in its host's memory.
 
 - Single codecs on artificial data: BloscLZ and Zlib, down to 0.4x of python-blosc2.
 - Whole arrays from a cold file: 0.8x of h5py.
-- Appends of 4 KiB to files of thousands of chunks, because every commit writes the index: 0.2x of h5py,
-  0.5x of python-blosc2.
 - Files of thousands of small HDF5 datasets, created and opened: 0.3x to 0.6x of h5py.
 - Reductions of data that fit in memory uncompressed, which NumPy need not decode.
 - A query of a cold file: 0.7x of Polars.

@@ -48,7 +48,7 @@ class Row:
     """One read of one file: milliseconds by library, whether all agree with what the file holds."""
 
     title: str
-    gear: str
+    access: str
     times: dict[str, float]
     is_equal: bool
 
@@ -118,7 +118,7 @@ def try_reads(name: str, path: Path, largest: str, right: Any) -> list[Row]:
         print(
             f"\n{name}: chunks {ours.chunks}, {' + '.join(one[1] for one in ours.filters) or 'no filter'}\n"
         )
-    header = ["read", "result", "gear", "coquina ms", "h5py ms", "faster", "bits"]
+    header = ["read", "result", "access", "coquina ms", "h5py ms", "faster", "bits"]
     cells = []
     for row, key in zip(rows, selections(right).values(), strict=True):
         result = " x ".join(map(str, right[key].shape))

@@ -124,7 +124,7 @@ def test_a_picture_shows_the_ways_of_one_array(capfd):
         (["x.npy", "--access", "planes:0=-1"], 2, "how often"),
         (["x.npy", "--access", "planes:0=x"], 2, "how often"),
         (["x.npy", "--access", "plane"], 1, "takes any, whole"),
-        (["x.npy", "--access", "3,4"], 1, "no box"),
+        (["x.npy", "--access", "3,4"], 1, "not a box"),
         (["x.npy", "--for", "all"], 2, "--for"),
         (["x.npy", "--bandwidth", "fast"], 2, "size"),
         (["x.npy", "--plot", "x.txt"], 1, ".png"),

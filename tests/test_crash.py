@@ -73,9 +73,9 @@ def nursery():
     nursery.close()
 
 
-def kill_again_and_again(nursery, path, contiguous, kills):
+def kill_again_and_again(nursery, path, contiguous, kills, **cut):
     """Kill programs that change one array one after another; return how many steps they have made."""
-    cq.asarray(START, path=path, contiguous=contiguous, **CUT).close()
+    cq.asarray(START, path=path, contiguous=contiguous, **CUT | cut).close()
     x, number = START, 0
     delays = np.random.default_rng(SEED).uniform(0, 0.05, kills)
     for kill, delay in enumerate(delays):
@@ -98,6 +98,11 @@ def kill_again_and_again(nursery, path, contiguous, kills):
 @KINDS
 def test_killed_programs_leave_their_last_commit(contiguous, nursery, tmp_path):
     assert kill_again_and_again(nursery, tmp_path / "x.b2nd", contiguous, 25) > 25
+
+
+def test_killed_programs_leave_their_last_commit_where_records_are_written_in_turns(nursery, tmp_path):
+    cut = {"chunks": (2, 4), "blocks": (2, 4)}
+    assert kill_again_and_again(nursery, tmp_path / "x.b2nd", True, 25, **cut) > 25
 
 
 @pytest.mark.long

@@ -184,7 +184,7 @@ def test_local_files_are_read_as_such(tmp_path):
         np.testing.assert_array_equal(array[3], ITEMS[3, :9])
     with path.open("rb") as file:
         assert cq.open(file).remote is None
-    with pytest.raises(TypeError, match="no URL"):
+    with pytest.raises(TypeError, match="not a URL"):
         cq.open(path, storage_options={"a": 1})
 
 

@@ -286,14 +286,14 @@ HOSTILE = {
     "an absolute path": (said(path="/etc/passwd"), cq.UnsupportedError, "not beside the file"),
     "a link": (said(path="link.b2nd"), cq.UnsupportedError, "not beside the file"),
     "a linked folder": (said(path="folder/outside.b2nd"), cq.UnsupportedError, "not beside the file"),
-    "an address": (said(path="https://example.org/a.b2nd"), cq.UnsupportedError, "is no path"),
-    "a path with NUL": (said(path="a\0.b2nd"), cq.UnsupportedError, "is no path"),
+    "an address": (said(path="https://example.org/a.b2nd"), cq.UnsupportedError, "is not a path"),
+    "a path with NUL": (said(path="a\0.b2nd"), cq.UnsupportedError, "is not a path"),
     "no array": (said(path="text.txt"), cq.UnsupportedError, "plain text, which coquina does not open"),
-    "a frame": (said(path="frame.b2frame"), cq.UnsupportedError, "is no array, but a Frame"),
-    "itself": (said(path="e.b2nd"), cq.UnsupportedError, "an expression, which is no operand"),
+    "a frame": (said(path="frame.b2frame"), cq.UnsupportedError, "is not an array, but a Frame"),
+    "itself": (said(path="e.b2nd"), cq.UnsupportedError, "an expression, which is not an operand"),
     "no text": (said(text=None), cq.CorruptError, "without a text"),
     "no operands": (said(operands=[1]), cq.CorruptError, "without a text or operands"),
-    "no place": (said(operands={"o0": 3}), cq.CorruptError, "no place of an array"),
+    "no place": (said(operands={"o0": 3}), cq.CorruptError, "not a place of an array"),
     "a server": (said(operands={"o0": {"kind": "c2array", "version": 1, "path": "a", "urlbase": "b"}}),
                  cq.UnsupportedError, "on a server"),
     "a version": (said(version=2), cq.UnsupportedError, "version"),
@@ -339,7 +339,7 @@ def test_expressions_are_only_read(folder):
     for options in ({"mode": "r+"}, {"damaged": True}):
         with pytest.raises(cq.UnsupportedError, match="only read"):
             cq.open("mine.b2nd", **options)
-    with pytest.raises(cq.UnsupportedError, match="no file"):
+    with pytest.raises(cq.UnsupportedError, match="not a file"):
         cq.from_bytes((folder / "mine.b2nd").read_bytes())
 
 

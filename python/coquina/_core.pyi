@@ -97,6 +97,7 @@ def pack(
     checksum: str = "adler32",
     offsets: bool = True,
     metadata: bytes | None = None,
+    metadata_room: int | None = None,
     overwrite: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -115,6 +116,7 @@ def pack_append(
     progress: Callable[[int], object] | None = None,
     tuning: _Goal | None = None,
 ) -> int: ...
+def pack_metadata(path: Path, metadata: bytes, /, *, room: int | None = None) -> bool: ...
 
 @final
 class PackReader:
@@ -141,6 +143,8 @@ class PackReader:
     def chunks_read(self) -> int: ...
     @property
     def offsets(self) -> list[int]: ...
+    @property
+    def metadata_room(self) -> int: ...
     @property
     def metadata(self) -> bytes | None: ...
     def read(

@@ -26,6 +26,9 @@ class Lossy:
     keep_bits: bits of the mantissa that are kept (10, 23 and 52 are all of float16, float32, float64), or
         high bits of an integer; the last one is rounded, half to even.
     ratio: how many times smaller the array is to be; with as little loss as gives that.
+    ssim: structural similarity of each image, the last two axes, to what was given, at least; 0 to 1. The
+        least PSNR that gives it is searched, checked on what was written, and becomes the bound of the array.
+        `asarray` takes it, other writers do not: they see no whole images.
     means: None to choose for each chunk; "round" to numbers with many zeros in their bits, which any codec
         makes small; "trunc" by Blosc2's filters that set low bits to zero (not for psnr and ratio); "zfp", by
         its codecs (float32 and float64 of 1 to 4 axes with blocks of 4 items and more along each; not for
@@ -48,6 +51,7 @@ class Lossy:
     psnr: float | None = None
     keep_bits: int | None = None
     ratio: float | None = None
+    ssim: float | None = None
     means: Means | None = None
 
     def __init__(
@@ -57,6 +61,7 @@ class Lossy:
         psnr: float | None = None,
         keep_bits: int | None = None,
         ratio: float | None = None,
+        ssim: float | None = None,
         *,
         means: Means | None = None,
     ) -> None:
@@ -67,6 +72,7 @@ class Lossy:
             "psnr": psnr,
             "keep_bits": keep_bits,
             "ratio": ratio,
+            "ssim": ssim,
         }
         bounds = [name for name, value in given.items() if value is not None]
         if len(bounds) != 1:
@@ -79,7 +85,12 @@ class Lossy:
         terms = {**given, name: _number(name, given[name]), "means": means}
         for name, value in terms.items():
             object.__setattr__(self, name, value)
-        _core.check_lossy(self.terms)
+        if self.ssim is None:
+            _core.check_lossy(self.terms)
+        elif not 0 < self.ssim < 1:
+            raise ValueError(f"ssim {self.ssim}: takes a number between 0 and 1")
+        else:
+            _core.check_lossy(("psnr", 60.0, means))
 
     @property
     def bound(self) -> str:
@@ -93,7 +104,9 @@ class Lossy:
 
     @property
     def terms(self) -> tuple[str, float, str | None]:
-        """Bound, value and means, as the engine takes them."""
+        """Bound, value and means, as the engine takes them. Raises ValueError for what it does not search."""
+        if self.ssim is not None:
+            raise ValueError("lossy: ssim is searched by asarray(...) alone; give psnr")
         return self.bound, self.value, self.means
 
     def __repr__(self) -> str:

@@ -114,7 +114,7 @@ def _decode(depth: int, code: int, data: bytes) -> Any:
 
 def _array(payload: Any) -> npt.NDArray[Any]:
     if not isinstance(payload, dict):
-        raise ValueError("an array that is no map")
+        raise ValueError("an array that is not a map")
     fields = cast("dict[str, Any]", payload)
     shape = tuple(fields["shape"])
     if not all(type(size) is int and size >= 0 for size in shape):

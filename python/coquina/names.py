@@ -87,6 +87,7 @@ PROVIDERS: dict[str, str] = {
     "polars_scan": "coquina.adapters.polars_scan",
     "saved_expressions": "coquina.expressions.saved",
     "store_tables": "coquina.stores.ctable",
+    "similarity": "coquina.arrays.similarity",
     "store_writing": "coquina.stores.ctable_writing",
     "stores": "coquina.stores.opening",
     "table_making": "coquina.tables.making",

@@ -246,7 +246,7 @@ def reader_for(
         return None
     if store is None and isinstance(source, str | os.PathLike) and not _is_url(cast("object", source)):
         if storage_options:
-            raise TypeError(f"storage_options: {os.fspath(source)} is no URL")
+            raise TypeError(f"storage_options: {os.fspath(source)} is not a URL")
         return None
     from coquina.remote_sources import source_of
 

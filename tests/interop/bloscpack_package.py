@@ -9,6 +9,7 @@ collections.MutableMapping = collections.abc.MutableMapping  # type: ignore[attr
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import bloscpack
+    from bloscpack.append import _rewrite_metadata_fp as rewrite_metadata
     from bloscpack.append import append as bloscpack_append
 
-__all__ = ["bloscpack", "bloscpack_append"]
+__all__ = ["bloscpack", "bloscpack_append", "rewrite_metadata"]

@@ -32,10 +32,25 @@ _STORES = "tests/stores"
 
 _THERE = f"{_ARRAYS}::test_coquina_reads_what_python_blosc2_writes"
 _HERE = f"{_ARRAYS}::test_python_blosc2_reads_what_coquina_writes"
+_VALUES = f"{_STORES}/test_ctable_values.py"
+_WRITTEN_COLUMNS = f"{_STORES}/test_ctable_writing.py::test_all_columns_are_read_back_by_both"
+_ITEMS = (
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 _CELLS = f"{_AXES}::test_filters_of_cells_are_read_both_ways"
 _ZFP = f"{_AXES}::test_zfp_streams_are_those_of_python_blosc2_bit_for_bit"
 _BOTH_PACKS = f"{_PACKS}::test_bytes_go_both_ways_with_every_checksum_codec_and_shuffle"
-_NO_PEER = "no package installs it, so nothing could be compared"
 
 _BLOSC2 = "Blosc2"
 _PACK = "Bloscpack"
@@ -79,13 +94,13 @@ ROWS = (
     Row(_BLOSC2, "chunk", "UNINIT", f"{_KINDS}::test_uninitialised_chunks_are_read_as_zeros", f"{_SAVED}::test_expressions_that_are_saved_here_are_the_same_in_python_blosc2"),
     Row(_BLOSC2, "chunk", "NOT_SPECIAL", *(f"{_KINDS}::test_stored_chunks_are_read_both_ways",) * 2),
     Row(_BLOSC2, "chunk", "with a dictionary", *(f"{_KINDS}::test_dictionary_chunks_are_read_both_ways",) * 2),
-    Row(_BLOSC2, "chunk", "with blocks of variable size", f"{_KINDS}::test_chunks_of_variable_blocks_are_read", "only lists of objects have them, which are not written"),
+    Row(_BLOSC2, "chunk", "with blocks of variable size", f"{_KINDS}::test_chunks_of_variable_blocks_are_read", f"{_VALUES}::test_lists_and_structs_are_written_and_read_back_by_both"),
     Row(_BLOSC2, "chunk", "of C-Blosc 1", "tests/interop/test_blosc1_chunks.py::test_coquina_reads_what_c_blosc_writes", "tests/interop/test_blosc1_chunks.py::test_c_blosc_and_c_blosc2_read_what_coquina_writes"),
     *(
         Row(_BLOSC2, "split mode", name, "tests/interop/test_blosc2_chunks.py::test_coquina_reads_what_c_blosc2_writes", "tests/interop/test_blosc2_chunks.py::test_c_blosc2_reads_what_coquina_writes")
         for name in ("ALWAYS_SPLIT", "NEVER_SPLIT", "AUTO_SPLIT")
     ),
-    Row(_BLOSC2, "split mode", "FORWARD_COMPAT_SPLIT", "tests/interop/test_blosc2_chunks.py::test_coquina_reads_what_c_blosc2_writes", "it gives the chunks of one of the others"),
+    Row(_BLOSC2, "split mode", "FORWARD_COMPAT_SPLIT", f"{_KINDS}::test_chunks_that_are_split_as_old_versions_read_them_are_read", "it gives the chunks of one of the others"),
     Row(_BLOSC2, "tuner", "STUNE", "no tuner is stored in a file", "no tuner is stored in a file; ours is `codec=\"auto\"`"),
     Row(_BLOSC2, "tuner", "BTUNE", "no tuner is stored in a file", "no tuner is stored in a file; ours is `codec=\"auto\"`"),
     Row(_BLOSC2, "container", "NDArray (.b2nd)", _THERE, _HERE),
@@ -96,9 +111,16 @@ ROWS = (
     Row(_BLOSC2, "container", "DictStore", f"{_STORES}/test_stores.py::test_every_array_is_read_by_its_path", "a TreeStore is written, which has attributes of groups"),
     Row(_BLOSC2, "container", "EmbedStore", f"{_STORES}/test_stores.py::test_every_array_is_read_by_its_path", "a TreeStore is written, whose leaves can be changed"),
     Row(_BLOSC2, "container", "CTable", f"{_STORES}/test_ctables.py::test_every_column_is_read", f"{_STORES}/test_ctable_writing.py::test_all_columns_are_read_back_by_both"),
-    Row(_BLOSC2, "container", "ObjectArray", f"{_STORES}/test_objects.py::test_objects_are_read_by_number", "objects are no arrays; tables have text"),
-    Row(_BLOSC2, "container", "BatchArray", f"{_STORES}/test_objects.py::test_batches_are_lists_of_values", "objects are no arrays; tables have text"),
-    Row(_BLOSC2, "container", "ListArray", f"{_STORES}/test_objects.py::test_lists_are_values", "objects are no arrays; tables have text"),
+    *(Row(_BLOSC2, "column of a CTable", name, f"{_STORES}/test_ctables.py::test_every_column_is_read", _WRITTEN_COLUMNS) for name in _ITEMS),
+    *(Row(_BLOSC2, "column of a CTable", name, f"{_STORES}/test_ctables.py::test_every_column_is_read", _WRITTEN_COLUMNS) for name in ("bool", "string", "bytes", "utf8", "timestamp")),
+    Row(_BLOSC2, "column of a CTable", "dictionary", f"{_STORES}/test_ctables.py::test_every_column_is_read", f"{_STORES}/test_ctable_writing.py::test_categories_are_read_back_by_both"),
+    Row(_BLOSC2, "column of a CTable", "vlstring", f"{_STORES}/test_ctables.py::test_every_column_is_read", "utf8 is written in its place"),
+    Row(_BLOSC2, "column of a CTable", "ndarray", f"{_VALUES}::test_lists_structs_and_arrays_with_nulls_are_read", f"{_VALUES}::test_arrays_with_nulls_are_written_and_read_back_by_both"),
+    *(Row(_BLOSC2, "column of a CTable", name, f"{_VALUES}::test_lists_structs_and_arrays_with_nulls_are_read", f"{_VALUES}::test_lists_and_structs_are_written_and_read_back_by_both") for name in ("list", "struct", "vlbytes")),
+    Row(_BLOSC2, "column of a CTable", "object", f"{_VALUES}::test_lists_structs_and_arrays_with_nulls_are_read", f"{_VALUES}::test_rows_are_appended_to_a_table_of_theirs_with_one_batch"),
+    Row(_BLOSC2, "container", "ObjectArray", f"{_STORES}/test_objects.py::test_objects_are_read_by_number", "objects are written as columns of tables"),
+    Row(_BLOSC2, "container", "BatchArray", f"{_STORES}/test_objects.py::test_batches_are_lists_of_values", "objects are written as columns of tables"),
+    Row(_BLOSC2, "container", "ListArray", f"{_STORES}/test_objects.py::test_lists_are_values", "objects are written as columns of tables"),
     Row(_BLOSC2, "container", "save_array, save_tensor, pack_array2", f"{_STORES}/test_objects.py::test_packed_arrays_are_arrays", "an NDArray is written, which has axes"),
     Row(_BLOSC2, "container", "pack, pack_array", "pickles are not loaded: they are code", "pickles are not written"),
     Row(_BLOSC2, "container", "LazyExpr", f"{_SAVED}::test_expressions_of_python_blosc2_are_the_same_here", f"{_SAVED}::test_expressions_that_are_saved_here_are_the_same_in_python_blosc2"),
@@ -107,9 +129,10 @@ ROWS = (
     Row(_BLOSC2, "container", "C2Array, RemoteArray", "arrays on servers are not followed", "arrays on servers are not followed"),
     *(Row(_PACK, "checksum", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("None", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384", "sha512")),
     *(Row(_PACK, "codec", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")),
-    Row(_PACK, "codec", "snappy", _NO_PEER, _NO_PEER),
+    Row(_PACK, "codec", "snappy", *(f"{_PACKS}::test_snappy_goes_both_ways_with_a_c_blosc_that_has_it",) * 2),
     Row(_PACK, "container", "arrays", f"{_PACKS}::test_arrays_packed_there_are_read_here", f"{_PACKS}::test_arrays_packed_here_are_read_there"),
     Row(_PACK, "container", "metadata", *(f"{_PACKS}::test_metadata_goes_both_ways",) * 2),
+    Row(_PACK, "container", "metadata that grow in place", *(f"{_PACKS}::test_metadata_grow_in_their_room_by_both",) * 2),
     Row(_PACK, "container", "appended chunks", f"{_PACKS}::test_what_is_appended_there_is_read_here", f"{_PACKS}::test_what_is_appended_here_is_read_there"),
     Row(_PACK, "container", "pipes", *("tests/test_cli_pipes.py::test_pipes_of_compress_and_decompress_give_the_bytes_back",) * 2),
     Row(_PACK, "container", "versions 1 and 2 of the header", f"{_PACKS}::test_files_of_older_versions_are_read", "version 3 is written"),
@@ -125,7 +148,7 @@ ROWS = (
         )
         for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
     ),
-    Row(_TABLES, "compression", "bzip2", "tests/interop/test_hdf5_foreign_files.py::test_every_dataset_has_the_makers_items", "it is written for h5py, and not held against PyTables"),
+    Row(_TABLES, "compression", "bzip2", "tests/interop/test_hdf5_foreign_files.py::test_every_dataset_has_the_makers_items", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
     Row(_TABLES, "compression", "lzo", "its library is under the GPL, and wheels of PyTables lack it", "its library is under the GPL, and wheels of PyTables lack it"),
     Row(_TABLES, "node", "Table", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/tables/test_rows_interop.py::test_pytables_reads_ours"),
     Row(_TABLES, "node", "Array, CArray, EArray", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
@@ -143,7 +166,7 @@ Coquina reads and writes these formats; [File formats](formats/index.md) describ
 | Format | Read | Written |
 |---|---|---|
 | chunks | Blosc1, Blosc2: blocks, stored, special values, variable blocks | Blosc1, Blosc2: blocks, stored, special values |
-| codecs | BloscLZ, LZ4, LZ4HC, Zlib, Zstd, Snappy; for arrays ZFP (three modes) and NDLZ; with `coquina[images]` JPEG 2000 and HTJ2K, also those of blosc2-grok and openhtj2k; any codec of a [plugin](guide/extending.md) | all except Snappy, grok and openhtj2k |
+| codecs | BloscLZ, LZ4, LZ4HC, Zlib, Zstd, Snappy; for arrays ZFP (three modes) and NDLZ; with `coquina[images]` JPEG 2000 and HTJ2K, also those of blosc2-grok and openhtj2k; any codec of a [plugin](guide/extending.md) | all except grok and openhtj2k; Snappy in Blosc1 chunks |
 | filters | shuffle, bitshuffle, delta, bytedelta (old and new), trunc_prec, int_trunc; for arrays ndcell and ndmean; any filter of a plugin | all except the old bytedelta |
 | dictionaries | LZ4, LZ4HC, Zstd | LZ4, LZ4HC, Zstd |
 | frames | in one file, in a directory, in memory, at an offset in any file; metadata of both kinds | the same, except at an offset |

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import blosc
 import blosc2
+import imagecodecs
+import pyarrow as pa
 import pytest
 
 import coquina as cq
@@ -130,3 +132,47 @@ def test_python_arrays_packed_by_blosc_are_chunks():
     packed = blosc.compress(bytes(range(256)) * 40, typesize=8)
     info = cq.chunk_info(packed)
     assert (info.version, info.nbytes, info.typesize, info.filters) == (2, 10240, 8, [("shuffle", 0)])
+
+
+# Of the packages that have C-Blosc, only imagecodecs builds it with Snappy.
+
+
+@pytest.mark.parametrize("name", ["nofilter", "shuffle", "bitshuffle"])
+def test_snappy_chunks_go_both_ways(name):
+    count = 0
+    for cell in cells("snappy", name):
+        if not cell.nbytes:
+            continue
+        ours = cell.ours()
+        assert imagecodecs.blosc_decode(ours) == cq.decompress(ours) == cell.data(), cell
+        theirs = imagecodecs.blosc_encode(
+            cell.data(),
+            level=cell.level,
+            compressor="snappy",
+            shuffle=FILTERS[name],
+            typesize=cell.typesize,
+            blocksize=cell.blocksize or None,
+        )
+        assert cq.decompress(theirs) == cell.data(), cell
+        count += 1
+    assert count > 500
+
+
+@pytest.mark.parametrize("nbytes", [128, 5000, 65_536, 65_537, 300_000])
+@pytest.mark.parametrize("kind", range(4))
+def test_snappy_streams_are_read_by_arrow(kind, nbytes):
+    content = data(kind_for(kind), nbytes, 4)
+    chunk = cq.compress(
+        content, codec="snappy", format="blosc1", typesize=1, filters=[], blocksize=nbytes, split="never"
+    )
+    if cq.chunk_info(chunk).kind == "blocks":
+        # Header, the start of the block, the length of its stream.
+        stream = chunk[16 + 4 + 4 :]
+        assert pa.Codec("snappy").decompress(stream, nbytes).to_pybytes() == content
+        # It is about as small as what the library makes.
+        assert len(stream) < 1.05 * len(imagecodecs.snappy_encode(content)) + 20
+
+
+def test_snappy_is_not_written_for_c_blosc2():
+    with pytest.raises(cq.UnsupportedError, match="Blosc1 chunks only"):
+        cq.compress(bytes(1000), codec="snappy")

@@ -201,3 +201,16 @@ def test_chunks_of_variable_blocks_are_read(codec, filters, use_dict):
                 assert cq.decompress_items(chunk, start, stop) == decoded[start:stop]
             seen += 1
     assert seen == 27
+
+
+@pytest.mark.parametrize("codec", ["BLOSCLZ", "LZ4", "ZLIB", "ZSTD"])
+def test_chunks_that_are_split_as_old_versions_read_them_are_read(codec):
+    raw = np.arange(20_000, dtype="i4").tobytes()
+    for typesize in (1, 4, 8):
+        chunk = blosc2.compress2(
+            raw,
+            codec=blosc2.Codec[codec],
+            typesize=typesize,
+            splitmode=blosc2.SplitMode.FORWARD_COMPAT_SPLIT,
+        )
+        assert cq.decompress(chunk) == raw

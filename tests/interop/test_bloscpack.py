@@ -5,11 +5,12 @@ import struct
 import zlib
 
 import blosc
+import imagecodecs
 import numpy as np
 import pytest
 
 import coquina as cq
-from tests.interop.bloscpack_package import bloscpack, bloscpack_append
+from tests.interop.bloscpack_package import bloscpack, bloscpack_append, rewrite_metadata
 
 # The package leaves files for the garbage collector to close.
 pytestmark = [
@@ -78,6 +79,29 @@ def test_bytes_go_both_ways_with_every_checksum_codec_and_shuffle(codec, tmp_pat
                 assert bloscpack.unpack_bytes_from_bytes(ours)[0] == data
                 cells += 2
     assert cells == 72
+
+
+def test_snappy_goes_both_ways_with_a_c_blosc_that_has_it(tmp_path, monkeypatch):
+    """The package's own C-Blosc is built without Snappy: that of imagecodecs takes its place."""
+    data = np.arange(40_000, dtype="i8").tobytes()
+    monkeypatch.setattr(blosc, "decompress", lambda chunk: bytes(imagecodecs.blosc_decode(chunk)))
+    monkeypatch.setattr(
+        blosc,
+        "compress",
+        lambda chunk, typesize, clevel, shuffle, cname: bytes(
+            imagecodecs.blosc_encode(
+                chunk, level=clevel, compressor="snappy", shuffle=int(shuffle), typesize=typesize
+            )
+        ),
+    )
+    for offsets in (True, False):
+        ours = cq.dumps(data, codec="snappy", offsets=offsets, chunk_size=30_000)
+        assert len(ours) < len(data) / 2
+        assert bloscpack.unpack_bytes_from_bytes(ours)[0] == data
+        theirs = bloscpack.pack_bytes_to_bytes(
+            data, chunk_size=30_000, bloscpack_args=bloscpack.BloscpackArgs(offsets=offsets)
+        )
+        assert cq.loads(theirs) == data
 
 
 def test_metadata_goes_both_ways(tmp_path):
@@ -150,3 +174,57 @@ def test_files_of_older_versions_are_read(version, offsets, sizes, tmp_path):
     cq.append(path, b"more")
     assert cq.unpack(path) == data + b"more"
     assert bloscpack.unpack_bytes_from_file(str(path))[0] == data + b"more"
+
+
+def test_metadata_grow_in_their_room_by_both(tmp_path):
+    path = tmp_path / "x.blp"
+    data = np.arange(100_000).tobytes()
+    cq.pack(data, path, metadata=b'{"run": 7}', metadata_room=5000, chunk_size=100_000)
+    size = path.stat().st_size
+    file = cq.open(path)
+    assert file.info()["metadata_room"] == 5000
+    longer = {"run": 7, "names": [f"sensor {i}" for i in range(300)]}
+    assert file.set_metadata(longer)
+    assert file.metadata == longer
+    assert path.stat().st_size == size
+    assert bloscpack.unpack_bytes_from_file(str(path)) == (data, longer)
+    # By theirs in the room of ours, and by ours in theirs.
+    other = {"by": "bloscpack", "n": list(range(50))}
+    with open(path, "r+b") as f:
+        f.seek(32)
+        rewrite_metadata(f, other)
+    assert cq.open(path).metadata == other
+    assert cq.open(path)[:100] == data[:100]
+    room = bloscpack.MetadataArgs(max_meta_size=4000)
+    path.write_bytes(bloscpack.pack_bytes_to_bytes(data, metadata=other, metadata_args=room))
+    assert cq.open(path).set_metadata(longer)
+    assert bloscpack.unpack_bytes_from_file(str(path)) == (data, longer)
+
+
+def test_metadata_that_do_not_fit_make_a_new_file_and_chunks_stay(tmp_path):
+    path = tmp_path / "x.blp"
+    data = np.arange(100_000).tobytes()
+    for options in ({}, {"metadata": b'{"run": 7}'}, {"offsets": False, "checksum": "crc32"}):
+        cq.pack(data, path, chunk_size=100_000, codec="zstd", **options)
+        chunks = cq.open(path).cbytes
+        noise = {"noise": np.random.default_rng(1).bytes(2000).hex()}
+        assert not cq.open(path).set_metadata(noise)
+        assert bloscpack.unpack_bytes_from_file(str(path)) == (data, noise)
+        assert cq.open(path).cbytes == chunks
+        assert cq.open(path).set_metadata({})
+        assert not cq.open(path).set_metadata({}, room=7)
+        assert cq.open(path).info()["metadata_room"] == 7
+        with pytest.raises(cq.LimitError, match="a room of 3"):
+            cq.open(path).set_metadata(noise, room=3)
+        assert bloscpack.unpack_bytes_from_file(str(path)) == (data, {})
+    assert [one.name for one in tmp_path.iterdir()] == ["x.blp"]
+
+
+def test_metadata_of_arrays_and_of_bytes_in_memory_stay(tmp_path):
+    cq.pack(np.arange(10), tmp_path / "x.blp")
+    with pytest.raises(ValueError, match="describe it"):
+        cq.open(tmp_path / "x.blp").set_metadata({})
+    with open(tmp_path / "y.blp", "wb") as f:
+        f.write(cq.dumps(b"abc"))
+    with open(tmp_path / "y.blp", "rb") as f, pytest.raises(ValueError, match="by its path"):
+        cq.open(f).set_metadata({})

@@ -18,6 +18,10 @@ PEERS = {"Blosc2": "blosc2", "Bloscpack": "bloscpack", "PyTables": "tables"}
 MAKERS = ("bloscpack_package", "hdf5_makers", "peer_stores", "peer_tables", "pytables_index_cases")
 
 
+#: Files that their packages wrote are in a folder of their own.
+OTHER_NAMES = {"grok": "golden", "openhtj2k": "golden"}
+
+
 @cache
 def tree_of(file):
     return ast.parse((ROOT / file).read_text())
@@ -38,6 +42,40 @@ def test_each_cell_is_a_test_that_runs_the_peer_or_says_why_not(row):
         functions = [one for one in ast.walk(tree_of(file)) if isinstance(one, ast.FunctionDef)]
         assert name in {one.name for one in functions}
         assert runs((ROOT / file).read_text(), PEERS[row.system]), f"{file} runs no {row.system}"
+
+
+@cache
+def sources_of(file):
+    """Return the text of a file of tests, with those of the tests' own modules that it imports."""
+    texts = [(ROOT / file).read_text()]
+    for one in ast.walk(tree_of(file)):
+        if not isinstance(one, ast.ImportFrom) or not (one.level or (one.module or "").startswith("tests")):
+            continue
+        folder = Path(file).parent if one.level else Path()
+        base = folder / (one.module or "").replace(".", "/")
+        names = [base, *(base / alias.name for alias in one.names)]
+        texts += [(ROOT / f"{name}.py").read_text() for name in names if (ROOT / f"{name}.py").is_file()]
+    return "".join(texts).lower()
+
+
+#: Kinds whose rows have the names that tests call them by.
+NAMED = ("codec", "filter", "checksum", "split mode")
+
+
+@pytest.mark.parametrize("row", [row for row in coverage.ROWS if row.kind in NAMED], ids=lambda row: row.name)
+def test_the_test_of_a_cell_names_what_the_row_is_about_and_is_not_skipped(row):
+    for cell in filter(coverage.is_test, (row.read, row.written)):
+        file, _, name = cell.partition("::")
+        word = row.name.lower()
+        # Our names of ZFP's modes are longer.
+        words = {
+            word,
+            word.replace("_acc", "").replace("_prec", "").replace("_rate", ""),
+            OTHER_NAMES.get(word, word),
+        }
+        assert any(one in sources_of(file) for one in words), f"{cell} does not name {row.name}"
+        (test,) = (one for one in ast.walk(tree_of(file)) if getattr(one, "name", "") == name)
+        assert "skip" not in "".join(map(ast.unparse, test.decorator_list))
 
 
 def listed(system, kind):

@@ -33,6 +33,17 @@ def _pipelines() -> dict[str, tuple[dict[str, object], dict[str, object]]]:
             {"filter": "blosc", **ours},
             dict(hdf5plugin.Blosc(cname=codec, clevel=level, shuffle=number)),
         )
+    for filters, number in SHUFFLES.items():
+        made[f"blosc snappy {filters}"] = (
+            {"filter": "blosc", "codec": "snappy", "filters": filters, "level": 5},
+            dict(hdf5plugin.Blosc(cname="snappy", clevel=5, shuffle=number)),
+        )
+    for level, shuffle in product((1, 9), (False, True)):
+        filters = "shuffle" if shuffle else "nofilter"
+        made[f"bzip2 {level} {shuffle}"] = (
+            {"filter": "bzip2", "level": level, "filters": filters},
+            {**hdf5plugin.BZip2(blocksize=level), "shuffle": shuffle},
+        )
     made["blosc2 delta"] = (
         {"filter": "blosc2", "filters": "delta", "codec": "lz4", "level": 5},
         dict(hdf5plugin.Blosc2(cname="lz4", clevel=5, filters=3)),
@@ -134,7 +145,11 @@ def test_h5py_reads_them_and_would_have_stored_them_so(pipeline, count, tmp_path
 
 
 #: Which of them PyTables has the filters for.
-PYTABLES = [name for name in PIPELINES if name.split()[0] in ("none", "blosc", "blosc2", "gzip")]
+PYTABLES = [
+    name
+    for name in PIPELINES
+    if name.split()[0] in ("none", "blosc", "blosc2", "gzip", "bzip2") and "snappy" not in name
+]
 READER = """
 import sys, json, numpy as np, tables
 with np.load(sys.argv[2]) as items, tables.open_file(sys.argv[1]) as f:

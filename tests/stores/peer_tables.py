@@ -15,6 +15,11 @@ ROWS, DELETED = 50, (0, 3, 4, 20, 49)
 PLAIN = {
     "n": (lambda: blosc2.int64(ge=-100), lambda i: i * 7 - 20),
     "small": (blosc2.uint8, lambda i: i),
+    **{
+        name: (getattr(blosc2, name), lambda i: 2 * i)
+        for name in ("int8", "int16", "int32", "uint16", "uint32", "uint64")
+    },
+    "complex64": (blosc2.complex64, lambda i: complex(i, -i)),
     "x": (blosc2.float64, lambda i: i * 0.5),
     "half": (blosc2.float32, lambda i: i / 4),
     "flag": (blosc2.bool, lambda i: i % 3 == 0),

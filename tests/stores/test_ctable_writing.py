@@ -112,7 +112,6 @@ def test_rows_come_in_batches_and_attributes_come_along(tmp_path):
     "column",
     [
         {"a.b": ROWS},
-        {"nested": np.zeros(3, [("a", "i4")])},
         {"longdouble": ROWS.astype("g")},
         {"days": ROWS.astype("M8[D]")},
     ],
@@ -176,7 +175,7 @@ def test_categories_are_read_back_by_both(suffix, ordered, tmp_path):
     assert table.where("kind == 'é4'").count() == given.count("é4")
     assert table.to_pandas()["kind"].tolist() == data["kind"].tolist()
     table.append({"kind": ["é5", None], "n": [-1, -2]})
-    with pytest.raises(ValueError, match="none of its categories"):
+    with pytest.raises(ValueError, match="not one of its categories"):
         table.append({"kind": ["other"], "n": [0]})
     table.close()
     peer = blosc2.open(str(path), mode="r")

@@ -160,19 +160,6 @@ def test_small_tables(tmp_path, rows):
         assert table["a"][:].tolist() == []
 
 
-def test_other_columns_are_named_and_not_shown(tmp_path):
-    fields = [
-        ("n", int, blosc2.field(blosc2.int64())),
-        ("many", list[int], blosc2.field(blosc2.list(blosc2.int64()))),
-    ]
-    table = blosc2.CTable(make_dataclass("Row", fields), urlpath=str(tmp_path / "x.b2d"), mode="w")
-    table.append([1, [2, 3]])
-    table.close()
-    with cq.open(tmp_path / "x.b2d") as found:
-        assert found.columns == ("n",)
-        assert found.layout.info()["others"] == {"many": "list"}
-
-
 def test_a_changed_bit_is_an_error_of_ours_or_some_values(tmp_path):
     table = numbers(tmp_path / "x.b2d", 5)
     table.delete([1])

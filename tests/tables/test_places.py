@@ -82,7 +82,7 @@ def test_only_overwrite_replaces_a_table_and_nothing_else(tmp_path, making, layo
 def test_a_group_or_a_dataset_is_not_replaced_by_a_table(tmp_path, making):
     path = full_file(tmp_path / "lab.h5")
     for name in ("/raw", "/raw/images"):
-        with pytest.raises(ValueError, match="is no table"):
+        with pytest.raises(ValueError, match="is not a table"):
             making(path, name=name, overwrite=True)
     check_the_rest(path)
 

@@ -85,3 +85,17 @@ def test_a_resize_that_no_chunks_suffice_for_changes_no_rows(tmp_path):
         with pytest.raises(cq.LimitError, match="resize to"):
             table.resize(10**16)
         assert table[...].tolist() == [(1, 2.0)]
+
+
+def test_wide_records_get_chunks_that_are_large_enough(tmp_path):
+    # Chunks of 8 MiB of records of 32 bytes are more than an array has.
+    schema = np.dtype([("n", "i8"), ("x", "f8"), ("y", "f8"), ("z", "i8")])
+    with cq.create_table(tmp_path / "t.h5", schema, layout="rows", expected_rows=ROWS) as table:
+        table.resize(ROWS)
+        table.append(np.ones(2, schema))
+    with cq.open_table(tmp_path / "t.h5") as table:
+        assert table.nrows == ROWS + 2
+        assert table.where("n > 0").row_numbers().tolist() == [ROWS, ROWS + 1]
+    for rows in (None, 10**6, 10**9):
+        with cq.create_table(tmp_path / f"{rows}.h5", schema, layout="rows", expected_rows=rows) as table:
+            assert table.info["chunk_rows"] * 32 <= 8 << 20

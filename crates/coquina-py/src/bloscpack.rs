@@ -20,6 +20,7 @@ use crate::{files, options, watch};
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pack, module)?)?;
     module.add_function(wrap_pyfunction!(pack_append, module)?)?;
+    module.add_function(wrap_pyfunction!(pack_metadata, module)?)?;
     module.add_function(wrap_pyfunction!(checksums, module)?)?;
     module.add_class::<PackReader>()
 }
@@ -43,11 +44,11 @@ fn source(readable: &Readable) -> Source<'_> {
 /// Pack bytes, a file or a file object; return the bytes written, or without a target the packed bytes.
 #[pyfunction]
 #[pyo3(signature = (data, target=None, /, *, typesize=8, codec=CodecOption::from("blosclz"), level=7, filters=None,
-    chunk_size=1048576, checksum="adler32", offsets=true, metadata=None, overwrite=false, threads=None,
-    progress=None, tuning=None),
+    chunk_size=1048576, checksum="adler32", offsets=true, metadata=None, metadata_room=None, overwrite=false,
+    threads=None, progress=None, tuning=None),
     text_signature = "(data, target=None, /, *, typesize=8, codec=\"blosclz\", level=7, filters=None, \
-    chunk_size=1048576, checksum=\"adler32\", offsets=True, metadata=None, overwrite=False, threads=None, \
-    progress=None, tuning=None)")]
+    chunk_size=1048576, checksum=\"adler32\", offsets=True, metadata=None, metadata_room=None, overwrite=False, \
+    threads=None, progress=None, tuning=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword-only options of a Python function")]
 fn pack<'py>(
     py: Python<'py>,
@@ -61,6 +62,7 @@ fn pack<'py>(
     checksum: &str,
     offsets: bool,
     metadata: Option<Vec<u8>>,
+    metadata_room: Option<i64>,
     overwrite: bool,
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
@@ -75,7 +77,9 @@ fn pack<'py>(
     }
     let checksum = checksum_by_name(checksum)?;
     let tuning = goal_of(tuning)?;
-    let options = Options { params, chunk_bytes, checksum, offsets, metadata, tuning };
+    let metadata_room_bytes =
+        metadata_room.map(|room| options::number("metadata_room", room, 0)).transpose()?;
+    let options = Options { params, chunk_bytes, checksum, offsets, metadata, metadata_room_bytes, tuning };
     let readable = Readable::of(data)?;
     let source = source(&readable);
     let bytes = total(py.detach(|| readable.len())?);
@@ -130,6 +134,19 @@ fn pack_append(
     let source = source(&readable);
     let bytes = total(py.detach(|| readable.len())?);
     watch::run(py, bytes, threads, progress, |job| bloscpack::append(&path, &source, &options, job))
+}
+
+/// Give a Bloscpack file other metadata; return whether they fitted into the room that it has for them.
+#[pyfunction]
+#[pyo3(signature = (path, metadata, /, *, room=None), text_signature = "(path, metadata, /, *, room=None)")]
+fn pack_metadata(
+    py: Python<'_>,
+    path: PathBuf,
+    metadata: Vec<u8>,
+    room: Option<i64>,
+) -> Result<bool, Raised> {
+    let room = room.map(|room| options::number("room", room, 0)).transpose()?;
+    watch::run(py, 0, None, None, |job| bloscpack::set_metadata(&path, &metadata, room, job))
 }
 
 /// Return the checksums of Bloscpack files, and their ids.
@@ -207,6 +224,11 @@ impl PackReader {
     #[getter]
     fn offsets(&self) -> Vec<u64> {
         self.reader.offsets().collect()
+    }
+
+    #[getter]
+    fn metadata_room(&self) -> usize {
+        self.reader.metadata_room_bytes()
     }
 
     #[getter]

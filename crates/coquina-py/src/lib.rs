@@ -24,7 +24,6 @@ mod lazy;
 mod opening;
 mod options;
 mod plugins;
-mod predicates;
 mod progress;
 mod query;
 mod reduce;
@@ -53,7 +52,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     lazy::add_to(module)?;
 
     plugins::add_to(module)?;
-    predicates::add_to(module)?;
     group::add_to(module)?;
     column_reader::add_to(module)?;
     query::add_to(module)?;

@@ -4,6 +4,9 @@
 #[path = "../examples/column_means.rs"]
 mod column_means;
 #[expect(dead_code, reason = "what runs an example alone is not asked for here")]
+#[path = "../examples/indexes.rs"]
+mod indexes;
+#[expect(dead_code, reason = "what runs an example alone is not asked for here")]
 #[path = "../examples/table.rs"]
 mod table;
 
@@ -38,5 +41,19 @@ fn a_table_in_a_directory_holds_what_the_example_wrote_and_changed() {
             "oak in street 0: 0.3 m"
         ]
     );
+    std::fs::remove_dir_all(&path).expect("it is there");
+}
+
+#[test]
+fn indexes_find_rows_that_the_example_appended_and_changed() {
+    let path = std::env::temp_dir().join(format!("coquina-example-indexes-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    indexes::make(&path).expect("a new directory");
+    indexes::append(&path).expect("it is there");
+    indexes::change(&path).expect("it is there");
+    let asked = |condition: &str| indexes::ask(&path, condition).expect("it is there");
+    assert_eq!(asked("id == 7"), ("id".to_owned(), vec![5, 70_000]));
+    assert_eq!(asked("name == 'seven'"), ("name".to_owned(), vec![5, 70_000]));
+    assert_eq!(asked("id == 7919"), ("id".to_owned(), vec![1]));
     std::fs::remove_dir_all(&path).expect("it is there");
 }

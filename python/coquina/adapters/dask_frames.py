@@ -74,11 +74,12 @@ class Part:
         plan, table = self.plan, self.plan.table
         path = table.path or ""
         path = os.path.join(path, _MANIFEST) if os.path.isdir(path) else path
-        if not os.path.isfile(path) or not all(isinstance(one.given, str) for one in plan.conditions):
+        texts = [one if isinstance(one, str) else one.given for one in plan.conditions]
+        if not os.path.isfile(path) or not all(isinstance(text, str) for text in texts):
             return self.unique
         found = os.stat(path)
         state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, table.nrows)
-        conditions = [(one.given, repr(one.params)) for one in plan.conditions]
+        conditions = [repr(one) for one in plan.conditions]
         return path, table.name, state, conditions, plan.columns, plan.start, plan.stop
 
     def __dask_tokenize__(self) -> Any:

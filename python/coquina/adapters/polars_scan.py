@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from coquina.adapters.polars_predicates import ColumnType, condition_of
 from coquina.tables import arrow
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.plan import Condition
 from coquina.tables.selection import Selection
 

@@ -191,7 +191,7 @@ def _checked(opened: Any, place: str) -> Opened:
     """Return an open file. Raises TypeError where it has no arrays that a dataset could have."""
     if isinstance(opened, File | Array):
         return Opened(opened)
-    raise TypeError(f"{place}: a {type(opened).__name__}, which is no array and no HDF5 file")
+    raise TypeError(f"{place}: a {type(opened).__name__}, which is neither an array nor an HDF5 file")
 
 
 def _path(source: Any) -> str | None:

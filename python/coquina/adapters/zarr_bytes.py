@@ -49,7 +49,7 @@ class StoredChunk:
         if head is None:
             return False
         if head[_MAGIC] != b"b2frame\0" or len(head) < _LENGTH.stop:
-            raise CorruptError(f"{self.url}: a chunk that is no frame of Blosc2")
+            raise CorruptError(f"{self.url}: a chunk that is not a frame of Blosc2")
         self._head = head
         self._length = int.from_bytes(head[_LENGTH], "big")
         if len(head) < min(PAGE_BYTES, self._length):

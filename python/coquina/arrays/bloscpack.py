@@ -8,6 +8,7 @@ Source: the Bloscpack format, version 3. The `bloscpack` package reads the files
 
 from __future__ import annotations
 
+import json
 import os
 from operator import index
 from typing import TYPE_CHECKING, Any, cast
@@ -45,6 +46,7 @@ def pack(
     checksum: str = "adler32",
     offsets: bool = True,
     metadata: bytes | None = None,
+    metadata_room: int | None = None,
     overwrite: bool = True,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -62,7 +64,8 @@ def pack(
     chunk_size: bytes of a chunk before compression, rounded down to whole items.
     checksum: "none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384" or "sha512".
     offsets: list where the chunks are, so that partial reads need not walk over all chunks before.
-    metadata: a JSON text to keep with plain bytes; arrays write their own.
+    metadata: a JSON text to keep with plain bytes; arrays write their own. metadata_room: bytes that are set
+        aside for it, in which `PackFile.set_metadata` changes it; by default ten times its length.
     overwrite: replace a file that is there; False raises FileExistsError. The file at a path appears when it
         is complete: a kill or a full disk leaves the old one.
     progress: called with the bytes done so far, some 20 times a second and at the end.
@@ -88,6 +91,7 @@ def pack(
             checksum=checksum,
             offsets=offsets,
             metadata=metadata,
+            metadata_room=metadata_room,
             overwrite=overwrite,
             threads=threads,
             progress=progress,
@@ -221,7 +225,10 @@ def open(source: Path | BinaryIO) -> PackFile:
     Reads the header, the metadata and the places of the chunks, but no data.
     Raises CorruptError, TruncatedError, UnsupportedError, OSError.
     """
-    return PackFile(_core.PackReader(source))
+    found = PackFile(_core.PackReader(source))
+    if isinstance(source, str | os.PathLike):
+        found.path = os.path.realpath(os.fsdecode(source))
+    return found
 
 
 class PackFile:
@@ -241,6 +248,8 @@ class PackFile:
     def __init__(self, reader: _core.PackReader) -> None:
         """Wrap an open reader; users call `coquina.open`."""
         self._reader = reader
+        #: Of a file on this machine; else None.
+        self.path: str | None = None
         #: The reader of a file behind a URL, with counts of `requests` and `bytes_read`; else None.
         self.remote: RangeReader | None = None
         self.metadata: Any = None if reader.metadata is None else parse_metadata(reader.metadata)
@@ -294,8 +303,37 @@ class PackFile:
             "dtype": array and str(array.dtype),
             "shape": array and array.shape,
             "order": array and array.order,
+            "metadata_room": reader.metadata_room,
             "metadata": self.metadata,
         }
+
+    def set_metadata(self, metadata: Any, *, room: int | None = None) -> bool:
+        """Give the file other metadata; return whether they fitted into the room that it has for them.
+
+        metadata: what JSON can say. room: bytes to set aside for them; by default the file's own room, or ten
+            times what they need where that is too small. Where they do not fit, or another room is asked for,
+            a new file takes the old one's place; chunks are copied, not decoded. In the room one write
+            changes them, which a power cut can tear: the checksum of metadata shows that.
+
+        Raises ValueError for an array, whose metadata describe it, and for what has no path here,
+        LimitError for metadata that are longer than `room`, TypeError for what JSON cannot say, OSError.
+
+        >>> import coquina as cq
+        >>> size = cq.pack(b"data" * 100, "run.blp", metadata=b'{"run": 7}', metadata_room=1000)
+        >>> cq.open("run.blp").set_metadata({"run": 7, "place": "north"})
+        True
+        >>> cq.open("run.blp").metadata
+        {'run': 7, 'place': 'north'}
+        """
+        if self.array is not None:
+            raise ValueError("set_metadata: the metadata of an array describe it")
+        if self.path is None:
+            raise ValueError("set_metadata: takes a file that was opened by its path")
+        text = json.dumps(metadata, separators=(",", ":")).encode()
+        is_in_place = _core.pack_metadata(self.path, text, room=room)
+        self._reader = _core.PackReader(self.path)
+        self.metadata = parse_metadata(text)
+        return is_in_place
 
     def offsets(self) -> list[int]:
         """Return where each chunk stands in the file.

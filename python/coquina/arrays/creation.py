@@ -19,6 +19,7 @@ from coquina.arrays.descriptions import add_layers, as_stored, layers_of
 from coquina.arrays.new_arrays import DEFAULTS, fill_boxes, make, written
 from coquina.arrays.operators import Operators
 from coquina.arrays.regions import BOX_BYTES
+from coquina.providers import Provider
 from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
+    from coquina.arrays import similarity
+    from coquina.lossy import Lossy
     from coquina.storage_options import Options, StorageOptions
+else:
+    similarity = Provider("similarity")
 
 #: Make an `Array` as `make` does.
 new_array = partial(make, Array)
@@ -83,6 +88,9 @@ def asarray(
     >>> b.mean(axis=0)
     array([2.5, 3.5], dtype=float32)
     """
+    given = storage.get("lossy")
+    if given is not None and (lossy := similarity.wanted(given)) is not None:
+        return _alike(obj, dtype, lossy, path, {**storage, "threads": threads})
     options = Storage.for_array(asarray, storage, path, device).for_engine()
     if not isinstance(obj, np.ndarray):
         if isinstance(obj, Array):
@@ -108,6 +116,29 @@ def asarray(
         return _from_boxes(array, array.dtype, options, threads, layers)
     array = np.asarray(array, order="C")
     return new_array(array.shape, array.dtype, options, array, threads=threads)
+
+
+def _alike(
+    obj: Any, dtype: npt.DTypeLike | None, lossy: Lossy, path: Path | None, options: dict[str, Any]
+) -> Array:
+    """Return an array whose images are as similar to those of `obj` as is wanted."""
+    coding: dict[str, Any] = {
+        name: options[name] for name in ("codec", "level", "filters") if name in options
+    }
+    source = obj if is_sliced(obj) else np.asarray(obj, dtype)
+
+    def trial(image: Any, bound: Lossy) -> npt.NDArray[Any]:
+        coding["lossy"] = bound
+        return asarray(image, **coding)[...]
+
+    def write(bound: Lossy) -> Array:
+        options["lossy"] = bound
+        found = asarray(obj, dtype, path=path, **options)
+        # A further bound takes its place.
+        options["overwrite"] = options.get("overwrite", False) or path is not None
+        return found
+
+    return similarity.alike(source, lossy, trial, write)
 
 
 def is_sliced(x: Any) -> bool:

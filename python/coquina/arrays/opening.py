@@ -162,7 +162,10 @@ def open(
     if damaged or _WRITABLE[mode]:
         # To be mended, or to be changed: chunk by chunk.
         return _as_stored(handle)
-    return opened(handle, verify=verify, is_whole=offset == 0, allow_external=allow_external)
+    found = opened(handle, verify=verify, is_whole=offset == 0, allow_external=allow_external)
+    if isinstance(found, PackFile) and offset == 0 and isinstance(target, str):
+        found.path = os.path.realpath(target)
+    return found
 
 
 def _store(target: Path | BinaryIO, mode: str, verify: bool, durable: bool) -> Any:

@@ -85,9 +85,9 @@ def dtype(text: str) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = np.dtype(text)
     except (TypeError, ValueError, SyntaxError):
-        raise argparse.ArgumentTypeError(f"{text!r} is no dtype: write <f4, int16, |S8, ...") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a dtype: write <f4, int16, |S8, ...") from None
     if found.hasobject:
-        raise argparse.ArgumentTypeError(f"{text!r}: objects are no items of plain bytes")
+        raise argparse.ArgumentTypeError(f"{text!r}: objects are not items of plain bytes")
     return found
 
 

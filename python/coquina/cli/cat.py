@@ -113,7 +113,7 @@ def part_of_file(path: str, key: Any) -> Any:
     """Return a part of the array that a file is; all of it for no key."""
     file = inputs.opened(path)
     if isinstance(file, coquina.Frame) or (isinstance(file, coquina.PackFile) and file.array is None):
-        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` tells of them")
+        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` describes them")
     return file[() if key is None else key]
 
 
@@ -132,7 +132,9 @@ def part_of(place: hdf5_paths.Place, key: Any) -> Any:
     with hdf5_paths.opened(place) as opened:
         found: Any = opened
         if not hasattr(found, "shape"):
-            raise ValueError(f"{place.file}:{place.path} is no dataset; `coquina ls {place.file}` lists them")
+            raise ValueError(
+                f"{place.file}:{place.path} is not a dataset; `coquina ls {place.file}` lists them"
+            )
         if found.shape is None:
             raise ValueError(f"{place.file}:{place.path} holds nothing")
         # Strings of variable length are h5py's, which has them as bytes.

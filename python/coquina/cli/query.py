@@ -240,7 +240,7 @@ def _json_document(rows: Any, options: argparse.Namespace) -> None:
 def _write(rows: Any, options: argparse.Namespace) -> None:
     from coquina.tables import files_out
     from coquina.tables.arrow import reader
-    from coquina.tables.arrow_in import pyarrow
+    from coquina.tables.arrow_module import pyarrow
 
     is_shown = options.output is None and sys.stdout.isatty()
     if is_shown and options.format == "arrow":

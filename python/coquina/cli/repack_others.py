@@ -41,7 +41,7 @@ def repack(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, A
     """
     if options.codec is None:
         raise ValueError(
-            f"{options.file} is no HDF5 file; with --auto or --codec others are repacked too, and "
+            f"{options.file} is not an HDF5 file; with --auto or --codec others are repacked too, and "
             "`coquina convert` makes files of another kind"
         )
     for name in _OF_HDF5:

@@ -51,7 +51,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _repair_array(array: Any, error: coquina.CoquinaError | None, options: argparse.Namespace) -> None:
     if not isinstance(array, coquina.Array):
-        raise ValueError(f"{options.file} is no array of Blosc2: only those can be repaired, one at a time")
+        raise ValueError(
+            f"{options.file} is not an array of Blosc2: only those can be repaired, one at a time"
+        )
     nchunks = array.info.nchunks
     with arguments.bars(options):
         damage = array.repair(options.output, overwrite=options.force, threads=options.threads)

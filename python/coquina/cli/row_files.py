@@ -65,7 +65,7 @@ def opened(text: str, *said: str | None) -> Generator[Table]:
         if (place := store_paths.place(text)) is not None:
             with store_paths.opened(place) as found:
                 if not tables.is_table(found):
-                    raise ValueError(f"{text} is no table; `coquina ls {place.file}` lists what there is")
+                    raise ValueError(f"{text} is not a table; `coquina ls {place.file}` lists the tables")
                 yield found
             return
         with tables.opened(text) as table:

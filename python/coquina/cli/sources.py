@@ -39,13 +39,13 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
             found = found[names[0]]
         if not isinstance(found, coquina.Array):
             hint = f"`coquina ls {place.file}` lists what there is; write {place.file}:/path"
-            raise ValueError(f"{options.file} is no dataset of numbers or fixed strings; {hint}")
+            raise ValueError(f"{options.file} is not a dataset of numbers or fixed strings; {hint}")
         return found
     if (place := store_paths.place(options.file)) is not None:
         found = stack.enter_context(store_paths.opened(place))
         if not isinstance(found, coquina.Array):
             hint = f"`coquina ls {place.file}` lists what there is; write {place.file}:/path"
-            raise ValueError(f"{options.file} is no array; {hint}")
+            raise ValueError(f"{options.file} is not an array; {hint}")
         return found
     if images.is_image(options.file) or images.files_in(options.file):
         return images.load(options.file, stack)
@@ -63,7 +63,7 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         if isinstance(file, coquina.PackFile):
             content = file.read(threads=options.threads)
             return _items(content, options) if isinstance(content, bytes) else content
-        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` tells of them")
+        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` describes them")
     if os.path.isdir(path):
         raise IsADirectoryError(
             f"{path}: a folder without images; takes files, and folders of {', '.join(EXTENSIONS)}"
@@ -98,7 +98,7 @@ def _items(content: Any, options: argparse.Namespace) -> np.ndarray[Any, Any]:
     nbytes = len(content)
     if dtype.itemsize == 0 or nbytes % dtype.itemsize:
         raise ValueError(
-            f"{options.file}: {nbytes} bytes are no whole number of {dtype}; give another --dtype"
+            f"{options.file}: {nbytes} bytes are not a whole number of {dtype}; give another --dtype"
         )
     items: np.ndarray[Any, Any] = np.frombuffer(content, dtype)
     if options.shape and math.prod(options.shape) != items.size:

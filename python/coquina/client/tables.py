@@ -14,7 +14,7 @@ import numpy as np
 from coquina.client.objects import RemoteObject, dtype_of, npy
 from coquina.client.requests import of_one_state
 from coquina.client.selections import lowered
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -56,10 +56,10 @@ def opened(frame: FrameHandle, *, is_whole: bool, allow_external: bool | None) -
     where = frame.path or "a frame in memory"
     if frame.path is None or not is_whole:
         raise UnsupportedError(
-            f"{where}: a saved expression that is no file, of which operands are looked up"
+            f"{where}: a saved expression that is not a file, of which operands are looked up"
         )
     if _IS_WITHIN.get():
-        raise UnsupportedError(f"{where}: an expression, which is no operand of another one")
+        raise UnsupportedError(f"{where}: an expression, which is not an operand of another one")
     text, references = _said(frame, where)
     folder = None if is_allowed(allow_external) else os.path.dirname(os.path.realpath(frame.path))
     operands: dict[str, Array] = {}
@@ -213,7 +213,7 @@ def _place(name: str, reference: Any) -> tuple[str, str | None]:
         or not isinstance(path, str)
         or is_key != isinstance(key, str)
     ):
-        raise CorruptError(f"operand {name!r}: {reference!r} is no place of an array")
+        raise CorruptError(f"operand {name!r}: {reference!r} is not a place of an array")
     return path, key
 
 
@@ -221,7 +221,7 @@ def _operand(own: str, name: str, reference: Any, folder: str | None) -> Array:
     """Open an operand. folder: in which, or below which, it must lie; None for anywhere."""
     path, key = _place(name, reference)
     if "://" in path or "\0" in path:
-        raise UnsupportedError(f"operand {name!r}: {path!r} is no path, and is not followed")
+        raise UnsupportedError(f"operand {name!r}: {path!r} is not a path, and is not followed")
     place = os.path.join(os.path.dirname(own), path)
     if folder is not None:
         check_path(folder, place, f"operand {name!r}")
@@ -230,12 +230,12 @@ def _operand(own: str, name: str, reference: Any, folder: str | None) -> Array:
     found = opening.open(place)
     if key is not None:
         if not hasattr(found, "keys"):
-            raise UnsupportedError(f"operand {name!r}: {place} is no store")
+            raise UnsupportedError(f"operand {name!r}: {place} is not a store")
         if key not in found:
             raise FileNotFoundError(f"{own}: operand {name!r}: {place} has no {key!r}")
         found = found[key]
     if not isinstance(found, Array):
-        raise UnsupportedError(f"operand {name!r}: {place} is no array, but a {type(found).__name__}")
+        raise UnsupportedError(f"operand {name!r}: {place} is not an array, but a {type(found).__name__}")
     return found
 
 

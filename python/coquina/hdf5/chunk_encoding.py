@@ -235,11 +235,11 @@ def _check(what: str, name: str, known: Sequence[str]) -> None:
 
 def _text(found: Any) -> str:
     if not isinstance(found, str):
-        raise TypeError(f"{found!r} is no text")
+        raise TypeError(f"{found!r} is not text")
     return found
 
 
 def _number(found: Any) -> int | None:
     if found is not None and type(found) is not int:
-        raise TypeError(f"{found!r} is no number")
+        raise TypeError(f"{found!r} is not a number")
     return found

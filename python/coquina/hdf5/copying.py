@@ -224,7 +224,7 @@ def copy(
     request.check()
     planned = plan(h5, "/", request)
     if wanted.lossy is not None and planned.lossy is None:
-        raise ValueError(f"copy: lossy: {planned.reason or 'items that are no numbers are kept exactly'}")
+        raise ValueError(f"copy: lossy: {planned.reason or 'items that are not numbers are kept exactly'}")
     if planned.how == "copied":
         h5o.copy(h5.id, b".", group.id, name.encode())
         copy_attributes(h5, group[name])

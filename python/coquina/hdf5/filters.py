@@ -44,7 +44,7 @@ def is_blosc2_alone(codes: Iterable[int]) -> bool:
     return list(codes) == [BLOSC2]
 
 
-_BLOSC_CODECS = CODECS
+_BLOSC_CODECS = CODECS | {"snappy": 3}
 _BLOSC_FILTERS = {name: code for name, code in FILTERS.items() if name != "delta"}
 _BITSHUFFLE_CODECS = {"none": 0, "lz4": 2, "zstd": 3}
 _U32_MAX = (1 << 32) - 1
@@ -121,7 +121,7 @@ def refitted(slot: Slot, shape: ChunkShape) -> Slot:
     if code not in (BLOSC, BLOSC2):
         return slot
     level, shuffle, codec = values[4:7] if len(values) >= 7 else (5, 1, 0)
-    names = {number: name for name, number in (_BLOSC_CODECS | {"snappy": 3}).items()}
+    names = {number: name for name, number in _BLOSC_CODECS.items()}
     kinds = {number: name for name, number in FILTERS.items()}
     if codec not in names or shuffle not in kinds:
         raise ValueError(f"codec {codec}, filter {shuffle}")

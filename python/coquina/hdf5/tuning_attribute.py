@@ -38,7 +38,7 @@ def read(h5: Any) -> Terms | None:
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
     if not isinstance(text, str):
-        raise CorruptError(f"{h5.name}: the attribute {ATTRIBUTE} is no text")
+        raise CorruptError(f"{h5.name}: the attribute {ATTRIBUTE} is not text")
     try:
         return _core.tuning_of_text(text)
     except CorruptError as error:

@@ -59,7 +59,7 @@ def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Enc
     if exact and wanted == "npy":
         return Encoded(npy(_fixed(values)), "application/octet-stream", "data.npy")
     if values.dtype.kind not in "biufc":
-        raise _unsupported(wanted, "values that are no numbers")
+        raise _unsupported(wanted, "values that are not numbers")
     if wanted == "npy":
         return Encoded(npy(values), "application/octet-stream", "data.npy")
     if not values.ndim:

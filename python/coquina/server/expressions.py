@@ -119,7 +119,7 @@ def operands_of(file: OpenedFile, text: str | None) -> dict[str, Any]:
             continue
         name, colon, path = part.partition(":")
         if not colon or not name.isidentifier():
-            raise bad_request(f"operands: {part[:80]!r} is no NAME:PATH")
+            raise bad_request(f"operands: {part[:80]!r} is not a NAME:PATH")
         found[name] = _operand(file, path)
         if len(found) > OPERANDS_MAX:
             raise too_large(f"more than {OPERANDS_MAX} operands")

@@ -247,7 +247,7 @@ def _safe(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return numbers in a type that JavaScript has arrays of."""
     dtype = values.dtype
     if dtype.kind not in "biufc":
-        raise RequestError(422, "unsupported", "dtype 'safe': values that are no numbers")
+        raise RequestError(422, "unsupported", "dtype 'safe': values that are not numbers")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         dtype = np.dtype("<f4" if dtype.itemsize < 4 else "<f8")
     return np.ascontiguousarray(values, dtype.newbyteorder("<")).reshape(values.shape)

@@ -18,7 +18,7 @@ from coquina.server.encodings import Encoded
 from coquina.server.failures import bad_request, too_large
 from coquina.server.json_values import json_bytes, plain
 from coquina.tables.arrow import reader
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.plan import Plan
 from coquina.tables.selection import Selection
 from coquina.tables.table import Table

@@ -126,7 +126,7 @@ def grants_of(text: str, path: str, *, is_secret: bool) -> dict[str, tuple[Grant
             raise ValueError(f"{path}, line {number}: a token of less than {TOKEN_BYTES_MIN} bytes")
         folder = (words[2] if len(words) > 2 else "").strip().strip("/")
         if any(part in (".", "..") for part in folder.split("/")) and folder != ".":
-            raise ValueError(f"{path}, line {number}: {folder!r} is no folder below the root")
+            raise ValueError(f"{path}, line {number}: {folder!r} is not a folder below the root")
         grant = Grant("" if folder == "." else folder, _RIGHTS[words[1]])
         found[words[0]] = (*found.get(words[0], ()), grant)
     return found

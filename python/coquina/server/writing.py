@@ -22,7 +22,7 @@ from coquina.hdf5.files import File
 from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.objects import parts_of
 from coquina.server.root import HDF5_SUFFIXES, Root, format_of
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.opening import open_table
 from coquina.tables.table import Table
 
@@ -121,7 +121,7 @@ def _append_rows(table: Table, body: BinaryIO) -> int:
         with pyarrow("ipc").open_stream(body) as stream:
             rows = stream.read_all()
     except pa.ArrowException as error:
-        raise bad_request(f"the body is no Arrow stream and no NPY file: {error}") from None
+        raise bad_request(f"the body is neither an Arrow stream nor an NPY file: {error}") from None
     return table.append(rows)
 
 
@@ -129,9 +129,9 @@ def _append_items(array: Array, body: BinaryIO) -> int:
     try:
         values: Any = np.load(body, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise bad_request(f"the body is no NPY file: {error}") from None
+        raise bad_request(f"the body is not an NPY file: {error}") from None
     if not getattr(values, "ndim", 0):
-        raise bad_request("the body is no NPY file of an array with axes")
+        raise bad_request("the body is not an NPY file of an array with axes")
     array.append(values)
     return values.shape[0]
 

@@ -149,7 +149,7 @@ class Contents:
         while above:
             node = self.top.at(above)
             if self.is_object(above) or (node is not None and node.leaf is not None):
-                raise ValueError(f"{self.name}: {above!r} is no group, and has nothing below")
+                raise ValueError(f"{self.name}: {above!r} is not a group, and has nothing below")
             above = above.rpartition("/")[0]
         return place
 

@@ -317,4 +317,5 @@ def _spec(name: str, column: Column) -> ColumnSpec:
         None if categories is None else tuple(categories.tolist()),
         bool(getattr(column, "ordered", False)),
         zone=getattr(column, "zone", None),
+        values=getattr(column, "described_values", None),
     )

@@ -6,14 +6,13 @@ Source: docs/formats/blosc2-stores.md, "Tables" and "Objects"; docs/formats/chun
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina import _core
 from coquina.casting import is_missing
 from coquina.msgpack_values import pack
+from coquina.stores.value_batches import ValueBatches, layers_of
 from coquina.tables.values import Coded
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ DESCRIBED: dict[str, Any] = {
     "nullable": True,
     "null_code": -1,
 }
-#: A chunk of one block of variable size, stored: version, flags, typesize; numbers; codec; flags2.
-_CHUNK = struct.Struct("<BBBBiii6xBB6xBB")
-_ZSTD = 5
 
 
 class Categories:
@@ -54,35 +50,13 @@ class Categories:
 
     def _code(self, value: Any) -> int:
         if not isinstance(value, str):
-            raise ValueError(f"column {self._name!r}: {value!r} is no text, as its categories are")
+            raise ValueError(f"column {self._name!r}: {value!r} is not text, as its categories are")
         if value not in self._codes and not self._grows:
-            raise ValueError(f"column {self._name!r}: {value!r} is none of its categories")
+            raise ValueError(f"column {self._name!r}: {value!r} is not one of its categories")
         return self._codes.setdefault(value, len(self._codes))
 
     def write(self, path: str) -> None:
         """Make the frame of the categories."""
-        names = list(self._codes)
-        items = pack(names)
-        one = {"version": 1, "py_type": "str", "nullable": False, "batch_rows": 2048}
-        batches = {
-            "version": 1,
-            "serializer": "msgpack",
-            "items_per_block": max(len(names), 1),
-            "arrow_schema": None,
-        }
-        layers = [("ctable_varlen_scalar", pack(one)), ("batcharray", pack(batches))]
-        frame = _core.create_frame(path, filters=[], checksums=False, metalayers=layers, variable_blocks=True)
-        if names:
-            frame.put_chunk(0, _chunk(items), insert=True)
-            frame.set_layer("_batch_array_metadata", pack({"batch_lengths": [len(names)]}))
-        frame.publish()
-        frame.close()
-
-
-def _chunk(items: bytes) -> bytes:
-    """Return a chunk of one block of variable size."""
-    start = _CHUNK.size + 4
-    block = struct.pack("<ii", start, len(items)) + items
-    # Flags: a header of 32 bytes, not split, the streams of Zstd. A stream as long as its block is stored.
-    header = _CHUNK.pack(6, 1, 0x95, 1, len(items), 1, _CHUNK.size + len(block), _ZSTD, 0, 1, 0)
-    return header + block
+        batches = ValueBatches.create(path, layers_of({"kind": "vlstring"}))
+        batches.append(map(pack, self._codes))
+        batches.close()

@@ -10,9 +10,10 @@ Invariant: rows are there, or are not, once `_valid_rows` says so. Values are ov
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from coquina.msgpack_values import pack
 from coquina.storage_options import Storage
 from coquina.stores.contents import META
 from coquina.stores.metadata import variable
+from coquina.stores.value_batches import ValueBatches, append_values, has_varied_sizes, with_varied_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -43,10 +45,19 @@ if TYPE_CHECKING:
 VALID = "_valid_rows"
 #: Text that is taken into memory at once where some of it is changed.
 _TEXT_BYTES_MAX = 32 << 20
-_SUFFIX = ".b2nd"
+_SUFFIX, _VALUES_SUFFIX = ".b2nd", ".b2b"
 #: Counts that readers compare with those of an index: what changes values raises the first, and what changes
 #: which rows there are the second.
 _VALUES, _ROWS = "value_epoch", "visibility_epoch"
+
+
+class _Rewritten(NamedTuple):
+    """A new file of values, which is to take the place of another."""
+
+    path: str
+
+    def close(self) -> None:
+        """Do nothing: the file is complete."""
 
 
 class TableChanges:
@@ -57,7 +68,7 @@ class TableChanges:
         self._contents = contents
         self._path = path.rstrip("/")
         #: While values are overwritten: copies of the arrays that are, by key.
-        self._copies: dict[str, Array] | None = None
+        self._copies: dict[str, Array | _Rewritten] | None = None
 
     @property
     def is_overwriting(self) -> bool:
@@ -84,7 +95,9 @@ class TableChanges:
         self._note(nrows, _VALUES, _ROWS)
 
     def _append_to(self, column: Described, part: Encoded, end: int) -> None:
-        if part.text is None:
+        if part.is_packed:
+            append_values(self._place_of_values(column.key), end, part.items)
+        elif part.text is None:
             self._put(column.key, end, part.items)
         else:
             ends = self._array(column.key)
@@ -108,7 +121,7 @@ class TableChanges:
         if self._copies is not None:
             yield
             return
-        copies: dict[str, Array] = {}
+        copies: dict[str, Array | _Rewritten] = {}
         self._copies = copies
         try:
             yield
@@ -124,7 +137,7 @@ class TableChanges:
                 array = copies.pop(key)
                 source = str(array.path)
                 array.close()
-                self._contents.replace(self._at(key), source, _SUFFIX)
+                self._contents.replace(self._at(key), source, os.path.splitext(source)[1])
         finally:
             self._copies = None
             for array in copies.values():
@@ -132,7 +145,9 @@ class TableChanges:
 
     def write(self, column: Described, rows: Integers, part: Encoded, end: int) -> None:
         """Overwrite values of a column, in physical rows; while `overwriting`."""
-        if part.text is None:
+        if part.is_packed:
+            self._write_values(column, rows, part, end)
+        elif part.text is None:
             cast("Any", self._copy(column.key))[rows] = part.items
         else:
             self._write_text(column.key, rows, part, end)
@@ -149,6 +164,32 @@ class TableChanges:
         column = ColumnArrays([ends, data], [], _TEXT_BYTES_MAX)
         column.truncate(end)
         column.write_at(rows, [np.concatenate([np.zeros(1, np.int64), part.items]), cast("Any", part.text)])
+
+    def _place_of_values(self, key: str) -> str:
+        """Return the file of values that are appended to; one whose chunks are of one size is made anew."""
+        place = self._changed_place(key)
+        if has_varied_sizes(place):
+            return place
+        new = self._contents.home.new(_VALUES_SUFFIX)
+        with_varied_sizes(place, new)
+        self._contents.replace(self._at(key), new, _VALUES_SUFFIX)
+        return self._changed_place(key)
+
+    def _write_values(self, column: Described, rows: Integers, part: Encoded, end: int) -> None:
+        """Write values of any length anew, with some in place of what was there."""
+        assert self._copies is not None
+        known = self._copies.get(column.key)
+        found: Any = open_content(str(known.path) if known is not None else self._changed_place(column.key))
+        with found:
+            packed = [pack(one) for one in found[:end]]
+            layers = [(name, pack(found.meta[name])) for name in found.meta]
+        for row, value in zip(rows.tolist(), part.items, strict=True):
+            packed[row] = value
+        place = self._contents.home.new(_VALUES_SUFFIX)
+        batches = ValueBatches.create(place, layers)
+        batches.append(packed)
+        batches.close()
+        self._copies[column.key] = _Rewritten(place)
 
     def _mask_of(self, column: Described, part: Encoded, rows: int) -> str | None:
         """Return the key of the mask of a column, which is made if need be; None if all values are there."""
@@ -171,10 +212,7 @@ class TableChanges:
 
     def _note(self, nrows: int | None, *epochs: str) -> None:
         """Say how many rows there are, if that has changed, and that indexes know other ones."""
-        node = self._node(META)
-        if node is None:
-            raise CorruptError(f"{self._contents.name}: there is no {META}")
-        place = self._contents.changed_leaf(node).place
+        place = self._changed_place(META)
         frame: Any = _core.open_content(place, writable=True)
         try:
             frame.begin()
@@ -190,18 +228,22 @@ class TableChanges:
         if self._contents.home.durable:
             sync_path(place)
 
+    def _changed_place(self, key: str) -> str:
+        """Return the file of a leaf that is to be changed."""
+        node = self._node(key)
+        if node is None:
+            raise CorruptError(f"{self._contents.name}: {key}: there is no such leaf")
+        return self._contents.changed_leaf(node).place
+
     def _copy(self, key: str) -> Array:
         """Return a copy of an array, which is to take its place."""
         assert self._copies is not None
         if key not in self._copies:
-            node = self._node(key)
-            if node is None:
-                raise CorruptError(f"{self._contents.name}: {key}: there is no such array")
-            leaf = self._contents.changed_leaf(node)
+            source = self._changed_place(key)
             place = self._contents.home.new(_SUFFIX)
-            shutil.copyfile(leaf.place, place)
+            shutil.copyfile(source, place)
             self._copies[key] = open_content(place, "r+")
-        return self._copies[key]
+        return cast("Array", self._copies[key])
 
     def _array(self, key: str) -> Array:
         node = self._node(key)

@@ -25,6 +25,7 @@ from coquina.tables.columns import (
     NumberColumn,
     Stored,
     StringColumn,
+    ValuesColumn,
 )
 from coquina.tables.time_columns import known_zone
 from coquina.tables.values import TEXT, TEXT_OR_NONE, Utf8
@@ -145,10 +146,12 @@ def _equal(items: npt.NDArray[Any], null: Any) -> npt.NDArray[np.bool_]:
 
 
 def nullable(name: str, items: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> Column:
-    """Return a column in memory, of values some of which are missing."""
-    values = CopyOfItems.of(np.where(missing, np.zeros((), items.dtype), items))
+    """Return a column in memory, of values some of which are missing. missing: for each row."""
+    there = items.copy()
+    there[missing] = np.zeros((), items.dtype)
+    values = _boxed(there) if items.ndim > 1 else _in_memory(there)
     mask = CopyOfItems.of(missing.view(np.uint8))
-    return NullableColumn(name, Stored(values, values.dtype), Stored(mask, mask.dtype))
+    return NullableColumn(name, values, Stored(mask, mask.dtype))
 
 
 def _times(column: Described, parts: Parts) -> Column:
@@ -220,7 +223,7 @@ def _texts(column: Described, parts: Parts) -> Column:
     def make() -> Column:
         found: list[Any] = values[: parts.rows]
         if not all(isinstance(one, str) or (one is None and is_nullable) for one in found):
-            raise CorruptError(f"{parts.where}: {column.key}: a value that is no text")
+            raise CorruptError(f"{parts.where}: {column.key}: a value that is not text")
         return strings(column.name, Utf8.of(found), is_nullable=is_nullable)
 
     dtype = TEXT_OR_NONE if is_nullable else TEXT
@@ -231,7 +234,7 @@ def _categories(column: Described, parts: Parts) -> Column:
     codes = parts.array(column.key, "iu", parts.rows)
     categories: list[Any] = list(parts.values(f"{column.key}_dict", None))
     if not all(isinstance(one, str) for one in categories):
-        raise CorruptError(f"{parts.where}: {column.key}_dict: a category that is no text")
+        raise CorruptError(f"{parts.where}: {column.key}_dict: a category that is not text")
     names: Any = np.array(categories, TEXT)
     return CategoricalColumn(
         column.name, Stored(codes, codes.dtype), names, column.fields.get("ordered") is True
@@ -241,24 +244,51 @@ def _categories(column: Described, parts: Parts) -> Column:
 def _boxes(column: Described, parts: Parts) -> Column | None:
     """Return a column whose rows have axes of their own."""
     array = parts.array(column.key, "biufcSU", parts.rows)
-    if column.null_value is not None or column.has_mask or len(array.shape) < 2 or 0 in array.shape[1:]:
+    shape, null = array.shape[1:], column.null_value
+    if not shape or 0 in shape:
         return None
-    shape = array.shape[1:]
-    return later(
-        NumberColumn,
+    is_wide = column.fields.get("bool_widened_to_uint8") is True and array.dtype == np.uint8
+    dtype = np.dtype(bool) if is_wide else array.dtype.newbyteorder("=")
+    # A NaN says itself that it is none.
+    can_miss = column.has_mask or (null is not None and null == null)
+
+    def make() -> Column:
+        items = np.asarray(array[: parts.rows])
+        if not can_miss:
+            return boxes(column.name, items == 1 if is_wide else items)
+        valid = parts.valid(column)
+        flat = items.reshape(len(items), -1)
+        missing = ~valid if valid is not None else np.zeros(len(items), bool)
+        if null is not None:
+            missing = (flat == (null.encode() if items.dtype.kind == "S" else null)).all(axis=1)
+        return nullable(column.name, items == 1 if is_wide else items, missing)
+
+    kind = NullableColumn if can_miss else NumberColumn
+    return later(kind, column.name, parts.rows, dtype, shape, make)
+
+
+def _values(column: Described, parts: Parts) -> Column:
+    """Return a column of lists, mappings or other values of any length."""
+    found = parts.values(column.key, parts.rows)
+    said = {key: value for key, value in column.fields.items() if key != "name"}
+    return ValuesColumn(
         column.name,
-        parts.rows,
-        array.dtype.newbyteorder("="),
-        shape,
-        lambda: boxes(column.name, np.asarray(array[: parts.rows])),
+        np.arange(parts.rows),
+        lambda numbers: [found[number] for number in numbers],
+        said,
+        is_nullable=column.kind == "object" or column.fields.get("nullable") is True,
     )
 
 
 def boxes(name: str, items: npt.NDArray[Any]) -> Column:
     """Return a column in memory, of rows that have axes of their own."""
+    return NumberColumn(name, _boxed(items))
+
+
+def _boxed(items: npt.NDArray[Any]) -> Stored:
     dtype = np.dtype((items.dtype, items.shape[1:]))
     raw = np.ascontiguousarray(items).reshape(-1).view(f"V{dtype.itemsize}")
-    return NumberColumn(name, Stored(CopyOfItems.of(raw), dtype))
+    return Stored(CopyOfItems.of(raw), dtype)
 
 
 _MAKERS: dict[str, Callable[[Described, Parts], Column | None]] = {
@@ -267,12 +297,15 @@ _MAKERS: dict[str, Callable[[Described, Parts], Column | None]] = {
     "vlstring": _texts,
     "dictionary": _categories,
     "ndarray": _boxes,
+    **dict.fromkeys(("list", "struct", "object", "vlbytes"), _values),
 }
 
 
 def without_deleted(column: Column, rows: npt.NDArray[np.intp]) -> Column:
     """Return the column of some rows of another one, copied when it is first used."""
     name, count = column.name, len(rows)
+    if isinstance(column, ValuesColumn):
+        return column.of_rows(rows)
     if isinstance(column, CategoricalColumn):
         codes = column.stored[0]
         make: Callable[[], Column] = lambda: CategoricalColumn(  # noqa: E731
@@ -285,7 +318,7 @@ def without_deleted(column: Column, rows: npt.NDArray[np.intp]) -> Column:
     def copied() -> Column:
         values: Any = column.read(rows)
         if isinstance(column, NullableColumn):
-            return nullable(name, values.data, np.ma.getmaskarray(values))
+            return nullable(name, values.data, rows_masked(values))
         if isinstance(column, DatetimeColumn):
             return times(name, values.view(np.int64), column.dtype, column.zone)
         if isinstance(column, StringColumn):
@@ -300,6 +333,12 @@ def without_deleted(column: Column, rows: npt.NDArray[np.intp]) -> Column:
 
 
 _KINDS: tuple[type[Column], ...] = (NullableColumn, DatetimeColumn, StringColumn, NumberColumn)
+
+
+def rows_masked(values: Any) -> npt.NDArray[np.bool_]:
+    """Return which rows of a masked array are missing."""
+    mask: Any = np.ma.getmaskarray(values)
+    return mask.reshape(len(mask), -1).all(axis=1) if mask.ndim > 1 else mask
 
 
 def _in_memory(items: npt.NDArray[Any]) -> Stored:

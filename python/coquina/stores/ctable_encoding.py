@@ -14,7 +14,9 @@ import numpy as np
 
 from coquina._core import UnsupportedError
 from coquina.casting import cast_values, is_array, is_masked, without_missing
+from coquina.msgpack_values import pack
 from coquina.stores.ctable_categories import Categories
+from coquina.tables.value_kinds import checked, objects_of
 from coquina.tables.values import Utf8
 
 if TYPE_CHECKING:
@@ -29,14 +31,16 @@ _LIMITS = {"ge": ge, "gt": gt, "le": le, "lt": lt}
 _FILLS: dict[str, Any] = {"f": np.nan, "c": np.nan, "M": np.datetime64("NaT")}
 #: Kinds of columns that are written, besides those of numbers.
 _KINDS = frozenset({"bool", "string", "bytes", "utf8", "timestamp", "ndarray", "dictionary"})
+#: Kinds of columns whose values are packed one by one.
+_PACKED = frozenset({"list", "struct", "object", "vlbytes", "vlstring"})
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """Some values of a column.
 
-    items: one for each value; of text where each ends, counted from the first byte of `text`. missing: which
-    values there are not; None if none can be missing.
+    items: one for each value; of text where each ends, counted from the first byte of `text`; of values of
+    any length the bytes of each, packed. missing: which values there are not; None if none can be missing.
     """
 
     items: npt.NDArray[Any]
@@ -47,7 +51,13 @@ class Encoded:
     def nbytes(self) -> int:
         """Bytes of all that is known of the values."""
         parts = (self.items, self.text, self.missing)
-        return sum(part.nbytes for part in parts if part is not None)
+        packed = sum(map(len, self.items)) if self.is_packed else 0
+        return packed + sum(part.nbytes for part in parts if part is not None)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether items are packed values."""
+        return self.items.dtype == object
 
     @property
     def valid(self) -> npt.NDArray[np.bool_]:
@@ -66,6 +76,8 @@ def encoded(column: Described, spec: ColumnSpec, values: Any) -> Encoded:
     Raises UnsupportedError for kinds that are only read, ValueError for values that the column cannot have.
     """
     kind = column.kind
+    if kind in _PACKED:
+        return _packed(column, values)
     if kind not in _KINDS and spec.dtype.name != kind:
         raise UnsupportedError(f"column {spec.name!r}: columns of kind {kind!r} are only read")
     if kind == "dictionary":
@@ -88,10 +100,17 @@ def _codes(column: Described, spec: ColumnSpec, values: Any) -> Encoded:
     return Encoded(codes)
 
 
+def _packed(column: Described, values: Any) -> Encoded:
+    """Return values of any length, packed. Raises ValueError, TypeError for what the schema does not say."""
+    what = f"column {column.name!r}"
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    return Encoded(objects_of(pack(checked(column.fields, one, what)) for one in listed))
+
+
 def _items(spec: ColumnSpec, values: Any) -> Encoded:
     """Return the items of values of a fixed size. Raises ValueError, TypeError for what does not fit."""
     dtype, what = spec.dtype.newbyteorder("="), f"column {spec.name!r}"
-    there, missing = values, None
+    there, missing = _rows_there(spec, values) if spec.shape else (values, None)
     # A NaN, and a NaT, in an array is a value like any other: it says itself that it is none.
     if not spec.shape and (is_masked(values) or not is_array(values) or values.dtype.kind == "O"):
         there, missing = without_missing(values, _FILLS.get(dtype.kind, dtype.type()))
@@ -102,6 +121,24 @@ def _items(spec: ColumnSpec, values: Any) -> Encoded:
             raise ValueError(f"{what}: a time that {dtype} does not hold exactly")
         items = items.view(np.int64)
     return Encoded(items, None, missing)
+
+
+def _rows_there(spec: ColumnSpec, values: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
+    """Return rows with axes of their own, zeros where one is missing, and which are; None if none can be.
+
+    Raises ValueError where a part of a row is missing.
+    """
+    if is_masked(values):
+        mask: Any = np.ma.getmaskarray(values).reshape(len(values), -1)
+        missing = mask.all(axis=1)
+        if not np.array_equal(mask.any(axis=1), missing):
+            raise ValueError(f"column {spec.name!r}: a row of which only a part is missing")
+        return values.filled(np.zeros((), values.dtype)[()]), missing
+    if is_array(values) and values.dtype.kind == "O" and values.ndim == 1:
+        missing = np.array([one is None for one in values], bool)
+        zeros = np.zeros(spec.shape, spec.dtype)
+        return np.array([zeros if one is None else one for one in values]).reshape(-1, *spec.shape), missing
+    return values, None
 
 
 def _mask(mask: Any) -> npt.NDArray[np.bool_] | None:

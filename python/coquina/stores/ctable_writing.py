@@ -26,8 +26,10 @@ from coquina.stores.ctable_encoding import encoded
 from coquina.stores.ctable_schema import KIND, Described
 from coquina.stores.directory import leaves_of_directory
 from coquina.stores.homes import ArchiveHome, DirectoryHome
+from coquina.stores.value_batches import BATCH_ROWS, ValueBatches, layers_of
 from coquina.tables.column_storage import column_storage, for_array, for_bytes
 from coquina.tables.incoming import batches
+from coquina.tables.layout import leaves_of
 from coquina.tables.making import expecting
 from coquina.tables.values import TEXT
 
@@ -40,14 +42,20 @@ if TYPE_CHECKING:
     from coquina.tables.making import NewTable
     from coquina.tables.table import Table
 
+    Rows = tuple[Schema, Iterator[Batch]]
+
 SUFFIXES = (".b2d", ".b2z")
 _NOT_A_TIME = int(np.iinfo(np.int64).min)
 
 
 def write_table(folder: str, data: Any, new: NewTable) -> None:
     """Make a folder with the leaves of a table. Raises UnsupportedError for a column that it cannot have."""
-    schema, parts = batches(data)
-    new = expecting(new, data)
+    write_rows(folder, batches(data), expecting(new, data))
+
+
+def write_rows(folder: str, rows: Rows, new: NewTable) -> None:
+    """Make a folder with the leaves of a table of these rows; see `write_table`."""
+    schema, parts = rows
     for option, is_given in (
         ("layout='rows'", new.layout != "columns"),
         ("index", bool(new.index)),
@@ -64,7 +72,7 @@ def write_table(folder: str, data: Any, new: NewTable) -> None:
         raise
 
 
-def create_whole(path: str, data: Any, mode: str, new: NewTable, *, overwrite: bool) -> Table:
+def create_whole(path: str, rows: Rows, mode: str, new: NewTable, *, overwrite: bool) -> Table:
     """Return a table that is all of a directory or an archive. Raises FileExistsError, BlockingIOError."""
     path = os.path.realpath(path)
     is_archive = path.lower().endswith(".b2z")
@@ -72,19 +80,19 @@ def create_whole(path: str, data: Any, mode: str, new: NewTable, *, overwrite: b
     if os.path.lexists(path) and not (is_replaced and _is_store(path)):
         raise FileExistsError(f"{path} exists; overwrite=True replaces archives that are stores")
     if is_archive:
-        _make_archive(path, data, new)
+        _make_archive(path, rows, new)
     else:
-        home = DirectoryHome.make(path, durable=True, make_folder=lambda place: write_table(place, data, new))
+        home = DirectoryHome.make(path, durable=True, make_folder=lambda place: write_rows(place, rows, new))
         home.close()
     return open_content(path, "r+")
 
 
-def _make_archive(path: str, data: Any, new: NewTable) -> None:
+def _make_archive(path: str, rows: Rows, new: NewTable) -> None:
     """Make or replace an archive. Raises BlockingIOError if another writer has it."""
     home = ArchiveHome(path, is_new=True, durable=True)
     try:
         made = home.new()
-        write_table(made, data, new)
+        write_rows(made, rows, new)
         home.commit(leaves_of_directory(made))
     finally:
         home.close()
@@ -97,7 +105,7 @@ def _is_store(path: str) -> bool:
 
 def _write(folder: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -> None:
     storage = column_storage(new.storage, new.expected_rows)
-    columns = {spec.name: _Column(spec, folder, storage) for spec in schema}
+    columns = {path: _Column(_leaf(path, spec), folder, storage) for path, spec in leaves_of(schema).items()}
     if not columns:
         raise ValueError("create_table: a table needs a column")
     rows = 0
@@ -111,12 +119,20 @@ def _write(folder: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -
     filled((rows,), np.dtype(bool), options, b"\1").close()
     described = [column.described for column in columns.values()]
     has_masks = any("null_storage" in one for one in described)
-    version = 3 if has_masks else 2 if any(one["kind"] == "dictionary" for one in described) else 1
+    has_more = any(one["kind"] == "dictionary" or "." in one["name"] for one in described)
+    version = 3 if has_masks else 2 if has_more else 1
     text = json.dumps({"version": version, "columns": described, "n_rows": rows})
     epochs: dict[str, Any] = {"value_epoch": 0, "visibility_epoch": 0, "index_catalog": {}}
     _put_frame(f"{folder}/{META}.b2f", {"kind": KIND, "version": 1, "schema": text, **epochs})
     if new.attrs:
         _put_frame(f"{folder}/{TABLE_ATTRS}.b2f", new.attrs)
+
+
+def _leaf(path: str, spec: ColumnSpec) -> ColumnSpec:
+    """Return a column as it is called: those below a nested one have dots in their names."""
+    if "." in spec.name or "\\" in path:
+        raise _unsupported(spec)
+    return replace(spec, name=path.replace("/", ".") if path != spec.name else path)
 
 
 def _put_frame(path: str, values: Any) -> None:
@@ -146,7 +162,10 @@ class _Column:
         self._end = 0
         self._categories: Categories | None = None
         self._arrays: dict[str, Array] = {}
-        if kind["kind"] == "utf8":
+        self._batches: ValueBatches | None = None
+        if spec.values is not None:
+            self._batches = ValueBatches.create(f"{folder}/{self._key}.b2b", layers_of(kind))
+        elif kind["kind"] == "utf8":
             self._make("", np.dtype("<i8")).append(np.zeros(1, np.int64))
             self._make(".utf8", np.dtype("u1"))
         elif kind["kind"] == "timestamp":
@@ -176,7 +195,9 @@ class _Column:
             self._arrays[""].append(self._categories.codes(values))
             return
         made = encoded(self._column, self._spec, values)
-        if made.text is None:
+        if self._batches is not None:
+            self._batches.append(made.items)
+        elif made.text is None:
             self._arrays[""].append(made.items)
         else:
             self._arrays[""].append(made.items + self._end)
@@ -190,6 +211,8 @@ class _Column:
         for array in self._arrays.values():
             array.handle.publish()
             array.close()
+        if self._batches is not None:
+            self._batches.close()
         if self._categories is not None:
             self._categories.write(f"{self._folder}/{self._key}_dict.b2b")
 
@@ -198,15 +221,18 @@ def _kind(spec: ColumnSpec) -> dict[str, Any]:
     """Return how a schema describes a column. Raises UnsupportedError if it cannot."""
     dtype, kind = spec.dtype, spec.dtype.kind
     mask = {"nullable": True, "null_storage": "mask"} if spec.nullable else {}
-    if spec.categories is not None and dtype == TEXT and not spec.shape and "." not in spec.name:
+    if spec.categories is not None and dtype == TEXT and not spec.shape:
         return {**DESCRIBED, "ordered": spec.ordered}
-    has_more = spec.categories is not None or spec.enum is not None or spec.time is not None or spec.children
-    if has_more or "." in spec.name or "\\" in spec.name or (spec.shape and spec.nullable):
+    has_more = spec.categories is not None or spec.enum is not None or spec.time is not None
+    if has_more:
         raise _unsupported(spec)
+    if spec.values is not None:
+        return _kind_of_values(spec.values, nullable=spec.nullable)
     if spec.shape:
         if kind not in "biufcSU":
             raise _unsupported(spec)
-        return {"kind": "ndarray", "item_shape": list(spec.shape), "dtype_str": dtype.newbyteorder("=").str}
+        item = {"item_shape": list(spec.shape), "dtype_str": dtype.newbyteorder("=").str}
+        return {"kind": "ndarray", **item, **mask}
     if dtype == TEXT or kind == "T":
         return {"kind": "utf8", **mask}
     if kind == "M":
@@ -221,6 +247,26 @@ def _kind(spec: ColumnSpec) -> dict[str, Any]:
     if kind == "b" or (kind in "iufc" and dtype.name in _NUMBERS):
         return {"kind": dtype.name, **mask}
     raise _unsupported(spec)
+
+
+def _kind_of_values(values: dict[str, Any], *, nullable: bool) -> dict[str, Any]:
+    """Return how a schema describes values of any length."""
+    batches = {"serializer": "msgpack", "batch_rows": BATCH_ROWS}
+    if values["kind"] == "list":
+        batches = {"storage": "batch", **batches}
+        return {"kind": "list", "item": _item_of(values["item"]), "nullable": nullable, **batches}
+    if values["kind"] == "struct":
+        fields = [_item_of(field) for field in values["fields"]]
+        return {"kind": "struct", "fields": fields, "nullable": nullable}
+    return {"kind": values["kind"], "nullable": nullable, **batches}
+
+
+def _item_of(values: dict[str, Any]) -> dict[str, Any]:
+    """Return how a schema describes values within others."""
+    if values["kind"] not in ("list", "struct"):
+        return values
+    name = {"name": values["name"]} if "name" in values else {}
+    return {**name, **_kind_of_values(values, nullable=bool(values.get("nullable")))}
 
 
 _NUMBERS = frozenset({"float32", "float64", "complex64", "complex128"}) | {

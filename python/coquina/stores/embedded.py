@@ -38,7 +38,7 @@ def leaves_of_frame(frame: _core.FrameHandle, where: str) -> dict[str, Leaf]:
     leaves: dict[str, Leaf] = {}
     for key, entry in entries.items():
         if not isinstance(key, str) or not key.startswith("/"):
-            raise CorruptError(f"{where}: {MAP_LAYER}: {key!r} is no key")
+            raise CorruptError(f"{where}: {MAP_LAYER}: {key!r} is not a key")
         check_path(key[1:])
         leaves[key[1:]] = _leaf(frame, f"{where}: {quoted(key)}", entry, nbytes)
     return leaves
@@ -72,7 +72,7 @@ class EmbeddedLeaf:
             raise LimitError(f"{self.where}: {self.length} bytes in a frame that can hold {most}")
         content = self.content()
         if length_of(content) != self.length:
-            raise CorruptError(f"{self.where}: {self.length} bytes, which are no frame of that length")
+            raise CorruptError(f"{self.where}: {self.length} bytes, which are not a frame of that length")
         return _core.open_content(content, verify=verify)
 
     def content(self) -> bytes:

@@ -21,7 +21,7 @@ def check_path(path: str) -> None:
     """Raise CorruptError for the path of a file that leads out of its store, or to no file."""
     parts = path.split("/")
     if "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise CorruptError(f"{path!r} is no path within a store")
+        raise CorruptError(f"{path!r} is not a path within a store")
 
 
 def key_of(path: str) -> str:

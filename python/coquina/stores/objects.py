@@ -18,13 +18,13 @@ from coquina._core import CorruptError, UnsupportedError
 from coquina.attrs import Attrs, Meta
 from coquina.msgpack_values import unpack, unpack_all
 from coquina.stores.metadata import fixed, list_of, map_of, variable
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 
 if TYPE_CHECKING:
     from coquina._core import FrameHandle
 
 OBJECTS, BATCHES, LISTS, SCALARS = "vlarray", "batcharray", "listarray", "ctable_varlen_scalar"
-_LENGTHS = "_batch_array_metadata"
+LENGTHS = "_batch_array_metadata"
 
 
 class Values(Sequence[Any]):
@@ -132,7 +132,7 @@ class BatchArray(Values):
         values: list[Any] = []
         for block in map(list_of, unpack_all(content)):
             if block is None:
-                raise CorruptError(f"batch {number}: a block that is no list of values")
+                raise CorruptError(f"batch {number}: a block that is not a list of values")
             values += block
         return values
 
@@ -144,19 +144,21 @@ class FlatArray(Values):
         """Made by `coquina.open`."""
         super().__init__(frame)
         self._batches = BatchArray(frame)
-        self._ends = list(accumulate(self._lengths()))
+        #: How many values each batch has.
+        self.lengths = self._known_lengths()
+        self._ends = list(accumulate(self.lengths))
         #: The batch that was read last, and its number.
         self._last: tuple[int, list[Any]] = (-1, [])
 
-    def _lengths(self) -> list[int]:
+    def _known_lengths(self) -> list[int]:
         """Return how many values each batch has."""
-        said = (map_of(variable(self._frame, _LENGTHS)) or {}).get("batch_lengths")
+        said = (map_of(variable(self._frame, LENGTHS)) or {}).get("batch_lengths")
         if said is None:
             return [len(batch) for batch in self._batches]
         lengths = list_of(said) or []
         count = len(self._batches)
         if len(lengths) != count or not all(type(one) is int and one >= 0 for one in lengths):
-            raise CorruptError(f"{_LENGTHS}: no lengths of {count} batches")
+            raise CorruptError(f"{LENGTHS}: no lengths of {count} batches")
         return lengths
 
     def __len__(self) -> int:

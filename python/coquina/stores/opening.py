@@ -63,7 +63,7 @@ def open_to_change(path: str, mode: str, *, verify: bool = True, durable: bool =
     path = os.path.realpath(path)
     is_there, is_directory = os.path.lexists(path), os.path.isdir(path)
     if is_there and (mode == "x" or (is_directory and not os.path.isfile(os.path.join(path, EMBED)))):
-        raise FileExistsError(f"{path} exists{'' if mode == 'x' else ', and is no store'}")
+        raise FileExistsError(f"{path} exists{'' if mode == 'x' else ', and is not a store'}")
     if is_directory or not (is_there or path.lower().endswith(_SUFFIX)):
         home = (DirectoryHome if is_there else DirectoryHome.make)(path, durable=durable)
     else:

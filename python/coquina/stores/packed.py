@@ -28,7 +28,7 @@ def packed_array(frame: FrameHandle) -> Array:
     """Return the array that a frame is. Raises UnsupportedError for objects, CorruptError."""
     said = list_of(variable(frame, LAYER))
     if said is None or len(said) != 3:
-        raise CorruptError(f"{LAYER}: {said!r} is no kind, shape and dtype")
+        raise CorruptError(f"{LAYER}: {said!r} is not a kind, shape and dtype")
     dtype, shape = _dtype(said[2]), list_of(said[1])
     if shape is None or not all(type(size) is int and size >= 0 for size in shape):
         raise CorruptError(f"{LAYER}: shape {shape}")

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from coquina.tables import gathering
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.arrow_out import ArrowColumn, struct_of, struct_type
 from coquina.tables.user_attributes import metadata_of, plain_attributes
 

@@ -8,13 +8,14 @@ Invariant: a column has nulls in the table if it has some in the data at hand: a
 
 from __future__ import annotations
 
-from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.layout import ColumnSpec
+from coquina.tables.value_kinds import kind_of_arrow, objects_of
 from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 
 #: Of a field of a stream: there are nulls, perhaps only later.
 _HAS_NULLS = b"coquina.nulls"
-
-
-def pyarrow(module: str = "") -> Any:
-    """Return pyarrow. Raises ImportError that says how to get it."""
-    try:
-        return import_module(f"pyarrow.{module}" if module else "pyarrow")
-    except ImportError as error:
-        raise ImportError("Arrow data need pyarrow: pip install coquina[arrow]") from error
 
 
 def arrow_batches(data: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
@@ -103,11 +96,27 @@ def _spec(name: str, column: Any, has_null: bool = False) -> ColumnSpec:
         return ColumnSpec(name, _dtype(name, inner), (ty.list_size,), zone=getattr(inner, "tz", None))
     if pa.types.is_struct(ty):
         fields = [ty.field(at) for at in range(ty.num_fields)]
+        values = kind_of_arrow(ty) if has_null or any(map(_is_of_any_length, fields)) else None
+        if values is not None:
+            return ColumnSpec(name, np.dtype(object), nullable=has_null, values=values)
         children = tuple(_spec(field.name, pa.array([], field.type)) for field in fields)
         return ColumnSpec(name, np.dtype("V"), children=children)
+    if _is_of_any_length(column):
+        values = kind_of_arrow(ty)
+        if values is not None:
+            return ColumnSpec(name, np.dtype(object), nullable=has_null, values=values)
     dtype = _dtype(name, ty)
     zone = getattr(ty, "tz", None)
     return ColumnSpec(name, dtype, nullable=has_null and dtype.kind in "iub", zone=zone)
+
+
+def _is_of_any_length(column: Any) -> bool:
+    """Whether values of an array, or of a field, are lists, bytes of any length, or hold such ones."""
+    types, ty = pyarrow().types, column.type
+    if types.is_struct(ty):
+        return any(_is_of_any_length(ty.field(at)) for at in range(ty.num_fields))
+    is_list = types.is_list(ty) or types.is_large_list(ty)
+    return bool(is_list or types.is_binary(ty) or types.is_large_binary(ty) or types.is_binary_view(ty))
 
 
 def _category_dtype(ty: Any) -> Any:
@@ -146,7 +155,8 @@ def _batch(part: Any, specs: Schema) -> Batch:
 def _add(batch: Batch, path: str, column: Any, spec: ColumnSpec) -> None:
     if spec.children:
         for at, child in enumerate(spec.children):
-            _add(batch, f"{path}/{child.name}", column.field(at), child)
+            # With what is missing of the struct itself, which a child does not say.
+            _add(batch, f"{path}/{child.name}", column.flatten()[at], child)
         return
     if column.null_count and not (spec.nullable or spec.categories is not None or spec.dtype.kind in "fMm"):
         raise ValueError(
@@ -163,6 +173,8 @@ def _values(column: Any, spec: ColumnSpec) -> Any:
         return Coded(codes, categories)
     if _is_text(column.type):
         return _text(column)
+    if spec.values is not None:
+        return objects_of(column.to_pylist())
     if pa.types.is_fixed_size_list(column.type):
         return column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
     if pa.types.is_fixed_size_binary(column.type):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.values import Utf8
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.tables.column import Part, Source
-    from coquina.tables.columns import CategoricalColumn, Column, EnumColumn, StringColumn
+    from coquina.tables.columns import CategoricalColumn, Column, EnumColumn, StringColumn, ValuesColumn
     from coquina.tables.layout import Batch, ColumnSpec
 
 _UNITS = {"s": "s", "ms": "ms", "us": "us", "ns": "ns"}
@@ -64,9 +64,10 @@ class ArrowColumn:
             if self.column.kind == "enum":
                 return _enumerated(cast("EnumColumn", self.column), values, self.type)
             return pa.array(list(values), self.type.value_type).dictionary_encode().cast(self.type)
+        if self.column.kind == "values":
+            return pa.array(values.tolist(), self.type)
         if self.shape:
-            inner = _plain(np.ascontiguousarray(values).reshape(-1), self.type.value_type)
-            return pa.FixedSizeListArray.from_arrays(inner, self.type.list_size)
+            return _lists(values, self.type)
         return _plain(values, self.type)
 
 
@@ -75,6 +76,13 @@ def arrow_type(column: Column) -> Any:
     pa = pyarrow()
     if column.kind == "enum":
         return pa.dictionary(pa.int32(), pa.string())
+    if column.kind == "values":
+        try:
+            return cast("ValuesColumn", column).arrow_type()
+        except TypeError as error:
+            raise TypeError(
+                f"{column.described()}: Arrow has no type for it ({error}); leave it out by columns="
+            ) from None
     dtype = column.dtype
     ty = _type_of(dtype, column)
     if column.kind == "categorical":
@@ -104,6 +112,18 @@ def _type_of(dtype: np.dtype[Any], column: Column) -> Any:
         raise TypeError(
             f"{column.described()}: Arrow has no type for it; leave it out by columns="
         ) from error
+
+
+def _lists(values: Any, ty: Any) -> Any:
+    """Return values with axes as lists of a fixed size; a row that is missing is null."""
+    pa = pyarrow()
+    mask = None
+    if isinstance(values, np.ma.MaskedArray):
+        masked = cast("Any", values)
+        mask = np.ma.getmaskarray(masked).reshape(len(masked), -1).all(axis=1)
+        mask, values = pa.array(mask), masked.data
+    inner = _plain(np.ascontiguousarray(values).reshape(-1), ty.value_type)
+    return pa.FixedSizeListArray.from_arrays(inner, ty.list_size, mask=mask)
 
 
 def _plain(values: Any, ty: Any) -> Any:
@@ -137,7 +157,7 @@ def _fixed_text(values: npt.NDArray[Any]) -> Utf8:
     try:
         data.tobytes().decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"bytes that are no text: {error}; leave the column out by columns=") from None
+        raise ValueError(f"bytes that are not text: {error}; leave the column out by columns=") from None
     return Utf8(offsets, data)
 
 

@@ -76,7 +76,7 @@ def parts_of(form: Any) -> Parts:
     try:
         node = json.loads(form)
     except (TypeError, ValueError, RecursionError):
-        raise UnsupportedError("an awkward array whose form is no JSON") from None
+        raise UnsupportedError("an awkward array whose form is not JSON") from None
     mask = offsets = None
     for _ in range(_DEPTH_MAX):
         kind, key = _fields(node)

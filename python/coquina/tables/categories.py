@@ -58,11 +58,9 @@ def _distinct(column: CategoricalColumn, values: Any) -> list[Any]:
     if isinstance(values, np.ndarray) and array.dtype.kind != "O":
         if not is_text and array.dtype.kind in "biufmM" and array.dtype != column.dtype:
             array = array.astype(column.dtype)
-        if len(array) > 1 and array.dtype.kind in "biumMSU" and not isinstance(values, Coded):
-            array = array[np.sort(np.unique(array, return_index=True)[1])]
         values = array.tolist()
-    found = dict.fromkeys(one.decode() if isinstance(one, bytes) and is_text else one for one in values)
-    return list(found)
+    found = dict.fromkeys(cast("Any", values))
+    return list(dict.fromkeys(one.decode() if isinstance(one, bytes) and is_text else one for one in found))
 
 
 def fits(home: Home, column: StoredColumn, new: list[Any]) -> bool:

@@ -7,6 +7,7 @@ Invariant: a code that is no category's is no value.
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,20 +152,20 @@ class CategoricalColumn(Column):
         dtype = self._codes.dtype_out
         return [cast_values(np.asarray(places, np.int64), dtype, (), self.described())]
 
-    def _coded(self, values: list[Any]) -> npt.NDArray[Any]:
+    def _coded(self, values: list[Any]) -> npt.NDArray[np.int64]:
         places = self._places
         try:
-            found = [places.get(value, -1) for value in values]
+            found = np.fromiter(map(places.get, values, repeat(-1)), np.int64, len(values))
         except TypeError as error:
             raise TypeError(f"{self.described()}: {error}") from None
-        for at, place in enumerate(found):
-            if place < 0 and not is_missing(values[at]):
-                value = values[at].decode() if isinstance(values[at], bytes) else values[at]
-                if value not in places:
-                    known = ", ".join(map(str, list(places)[:8])) + (", ..." if len(places) > 8 else "")
-                    raise ValueError(f"{self.described()}: {value!r} is none of its categories ({known})")
+        for at in np.flatnonzero(found < 0).tolist():
+            value = values[at].decode() if isinstance(values[at], bytes) else values[at]
+            if value in places:
                 found[at] = places[value]
-        return np.array(found, np.int64)
+            elif not is_missing(value):
+                known = ", ".join(map(str, list(places)[:8])) + (", ..." if len(places) > 8 else "")
+                raise ValueError(f"{self.described()}: {value!r} is not one of its categories ({known})")
+        return found
 
     def query_column(self) -> QueryColumn:
         """Return what the engine's conditions know of it."""

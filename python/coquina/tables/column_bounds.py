@@ -34,7 +34,7 @@ def bounds_of(lossy: Bounds, schema: Schema) -> dict[str, Lossy]:
         if name not in specs:
             raise ValueError(f"lossy: there is no column {name!r}; there are {', '.join(specs)}")
         if not _is_number(specs[name]):
-            raise ValueError(f"lossy: column {name!r} is no plain numbers, and others are kept exactly")
+            raise ValueError(f"lossy: column {name!r} is not plain numbers, and others are kept exactly")
         known = lossy_of(bound)
         if known is not None:
             found[name] = known

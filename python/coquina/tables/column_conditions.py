@@ -7,6 +7,7 @@ Invariant: a condition is what the same text gives; columns that the engine has 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,10 @@ from coquina.tables.predicates import plain_text
 from coquina.tables.query_params import query_params
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Generator, Iterable
 
     import numpy.typing as npt
 
-    from coquina._core import ReadText
     from coquina.expressions.nodes import Region
     from coquina.tables.column import Column
 
@@ -57,11 +57,11 @@ def compared(column: Column, op: str, value: Any) -> Node:
 
 def among(column: Column, values: Iterable[Any]) -> Node:
     """Return where the value is one of these."""
-    values = values if is_array(values) else list(values)
+    given: Any = values if is_array(values) else _uniform(list(values))
     try:
-        return _bound("column in value", column, values if is_array(values) else _uniform(values))
+        return _bound("column in value", column, given)
     except UnsupportedError:
-        return _by_numpy("isin", column, _among, lambda rows: values)
+        return _by_numpy("isin", column, _among, lambda rows: given)
 
 
 def matching(column: Column, op: str, text: Any) -> Node:
@@ -80,27 +80,30 @@ def is_null(column: Column) -> Node:
 def values_of(column: Column) -> Node:
     """Return values as an operand, which means nothing where one is missing. Raises TypeError for text."""
     try:
-        read = _read("column", column, 0, is_condition=False)
+        with _without_place():
+            known = column.query_column()
+            read = QueryColumns([known], computed).expression("column", {"column": ("column", known)})
+            return source_node(read.type_name, read.lazy())
     except UnsupportedError:
         return Boxes("values", lambda region: _plain(column.read(region[0])), (len(column),), column.dtype)
-    return source_node(read.type_name, read.lazy())
 
 
 def _bound(text: str, column: Column, value: Any) -> Node:
-    return source_node("bool", _read(text, column, value).lazy(), text)
-
-
-def _read(text: str, column: Column, value: Any, *, is_condition: bool = True) -> ReadText:
     known = column.query_column()
     # By a parameter: no name of a column is another's here. Rows are those of the columns.
     params = {"column": ("column", known), **query_params({"value": value})}
-    columns = QueryColumns([known], computed)
+    with _without_place():
+        return source_node("bool", QueryColumns([known], computed).condition(text, params), text)
+
+
+@contextmanager
+def _without_place() -> Generator[None]:
+    """Raise errors without a note of their place in the text, which nobody wrote."""
     try:
-        return columns.condition(text, params) if is_condition else columns.expression(text, params)
+        yield
     except ExpressionError as error:
         raise ValueError(str(error).partition("\n")[0]) from None
     except (TypeError, ValueError) as error:
-        # There is no text that its notes could be about.
         raise type(error)(str(error)) from None
 
 

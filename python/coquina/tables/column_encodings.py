@@ -26,7 +26,7 @@ from coquina.tables.columns import (
     Stored,
     StringColumn,
 )
-from coquina.tables.layout import ColumnSpec
+from coquina.tables.layout import ColumnSpec, refuse_values
 from coquina.tables.loaded_text import LoadedStringColumn
 from coquina.tables.stored_columns import LoadedColumn, StoredColumn, TextColumn
 from coquina.tables.time_columns import known_zone
@@ -60,6 +60,7 @@ _UNITS = {
 
 def make_column(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> StoredColumn:
     """Return a new column without rows. Raises UnsupportedError for one that this layout has no place for."""
+    refuse_values(spec)
     if spec.children or spec.shape:
         raise UnsupportedError(
             f'column {spec.name!r} is not one value for each row: layout="rows" stores nested columns and '
@@ -231,7 +232,7 @@ def _open_array(home: Home, path: str) -> StoredColumn:
     else:
         column = NumberColumn(path, Stored(array, array.dtype))
     if array.dtype.kind not in "biufcSU":
-        raise UnsupportedError(f"column {path!r}: items of {array.dtype} are no column")
+        raise UnsupportedError(f"column {path!r}: items of {array.dtype} are not a column")
     default = None if times is not None else _default(array)
     zone = column.zone if isinstance(column, DatetimeColumn) else None
     spec = ColumnSpec(path, column.dtype, enum=members, zone=zone, default=default)
@@ -304,7 +305,7 @@ def _open_awkward(home: Home, path: str) -> StoredColumn:
 
 def _open_nullable_texts(home: Home, path: str) -> StoredColumn:
     if home.kind(f"{path}/values") != "texts":
-        raise UnsupportedError(f"column {path!r}: values of nullable text that are no text")
+        raise UnsupportedError(f"column {path!r}: values of nullable text that are not text")
     return _open_loaded(home, path, f"{path}/values", _array(home, f"{path}/mask", "b"))
 
 
@@ -333,7 +334,7 @@ def _array(home: Home, path: str, kinds: str = "", more: int | None = 0) -> Arra
         raise UnsupportedError(f"{path!r}: there is no array of a column")
     array = home.array(path, zoned=more == 0)
     if len(array.shape) != 1 or (kinds and array.dtype.kind not in kinds):
-        raise UnsupportedError(f"{path!r}: shape {array.shape} of {array.dtype} is no part of a column")
+        raise UnsupportedError(f"{path!r}: shape {array.shape} of {array.dtype} is not a part of a column")
     if home.rows_max is not None and more is not None and array.shape[0] > home.rows_max + more:
         return home.limited(array, home.rows_max + more)
     return array

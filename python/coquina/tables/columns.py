@@ -10,6 +10,7 @@ from coquina.tables.number_columns import BitsColumn, NumberColumn
 from coquina.tables.stored import Stored
 from coquina.tables.string_columns import StringColumn
 from coquina.tables.time_columns import DatetimeColumn, TimeColumn
+from coquina.tables.value_columns import ValuesColumn
 
 __all__ = [
     "BitsColumn",
@@ -22,4 +23,5 @@ __all__ = [
     "Stored",
     "StringColumn",
     "TimeColumn",
+    "ValuesColumn",
 ]

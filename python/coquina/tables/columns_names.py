@@ -34,7 +34,7 @@ def check_table(home: Home) -> None:
     """Raise UnsupportedError if a home is no table of columns."""
     if not is_columns(home):
         found = home.attrs.get(_TYPE)
-        raise UnsupportedError(f"{home.name}: encoding {found!r} is no table of columns")
+        raise UnsupportedError(f"{home.name}: encoding {found!r} is not a table of columns")
 
 
 def put_table(home: Home, storage: Storage, title: str) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from coquina.keyword_hints import check_keywords
 from coquina.storage_options import TableOptions
-from coquina.tables.arrow_in import pyarrow, with_nulls
+from coquina.tables.arrow_in import with_nulls
+from coquina.tables.arrow_module import pyarrow
 from coquina.tables.making import create_table
 
 if TYPE_CHECKING:

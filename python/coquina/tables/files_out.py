@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from coquina.remote import new_path
 from coquina.tables.arrow import reader
-from coquina.tables.arrow_in import pyarrow
+from coquina.tables.arrow_module import pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Generator

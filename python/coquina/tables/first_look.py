@@ -45,7 +45,7 @@ def kind_of(spec: ColumnSpec) -> str:
     """Return what to call the values of a column."""
     if spec.children:
         return f"{len(spec.children)} columns"
-    kind = "text" if spec.dtype.kind == "T" else str(spec.dtype)
+    kind = spec.values_kind or ("text" if spec.dtype.kind == "T" else str(spec.dtype))
     if spec.categories is not None:
         kind = f"category ({len(spec.categories)})"
     elif spec.enum is not None:

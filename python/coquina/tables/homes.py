@@ -320,7 +320,7 @@ class Hdf5Home(Home):
         if lossy is not None:
             # Not by `Storage.lossy`, which may put a variable of CF's beside it: that would be among the
             # columns.
-            made.promise(lossy)
+            made.set_error_bound(lossy)
         return made
 
     def array(self, path: str, *, zoned: bool = True) -> Array:

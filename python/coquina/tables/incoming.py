@@ -20,6 +20,7 @@ from coquina.tables.arrow_in import array_column, arrow_batches
 from coquina.tables.layout import ColumnSpec, RecordBatch, leaves_of
 from coquina.tables.pandas_frames import frame_batches, series_column
 from coquina.tables.specs import column_spec, schema_of, spec_of
+from coquina.tables.value_kinds import objects_of
 from coquina.tables.values import TEXT
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _dispatch(data: Any, schema: Schema | None, rows: int | None) -> tuple[Schem
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return arrow_batches(data, some)
     if isinstance(data, Mapping):
-        return _columns(cast("Mapping[str, Any]", data), rows)
+        return _columns(cast("Mapping[str, Any]", data), rows, schema or ())
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _rows(cast("Iterable[Any]", data), schema)
     raise TypeError(_not_rows(data))
@@ -117,20 +118,22 @@ def without_objects(values: Any, spec: ColumnSpec) -> Any:
 
     Where None stood they are masked; numbers with a fraction and times have NaN and NaT for that.
     """
-    if is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T":
+    if is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T" and spec.values is None:
         mask = np.array([one is None for one in values], bool)
-        there = values[~mask]
+        there = values[~mask] if not spec.shape or values.ndim > 1 else np.asarray(values[~mask].tolist())
+        there = there.reshape(-1, *spec.shape) if spec.shape and not len(there) else there
         if spec.dtype.kind in "iufcSU":
             # NumPy would cut text off, and drop fractions.
             there = cast_values(there, spec.dtype, there.shape[1:], f"column {spec.name!r}")
         if not mask.any():
             return there.astype(spec.dtype)
-        plain: Any = np.zeros(len(values), spec.dtype)
+        plain: Any = np.zeros((len(values), *there.shape[1:]), spec.dtype)
         plain[~mask] = there
-        if spec.dtype.kind in "fcM":
+        if spec.dtype.kind in "fcM" and not (spec.shape and spec.nullable):
             plain[mask] = "NaT" if spec.dtype.kind == "M" else np.nan
             return plain
-        return np.ma.MaskedArray(plain, mask)
+        axes = (1,) * (plain.ndim - 1)
+        return np.ma.MaskedArray(plain, np.broadcast_to(mask.reshape(-1, *axes), plain.shape))
     return values
 
 
@@ -179,10 +182,13 @@ def _of_records(records: Any, above: str = "") -> Batch:
     return batch
 
 
-def _columns(columns: Mapping[str, Any], rows: int | None) -> tuple[Schema, _Batches]:
+def _columns(columns: Mapping[str, Any], rows: int | None, schema: Schema) -> tuple[Schema, _Batches]:
     values: dict[str, Any] = {}
-    known: dict[str, ColumnSpec] = {}
+    known: dict[str, ColumnSpec] = {spec.name: spec for spec in schema if spec.values is not None}
     for name, one in columns.items():
+        if name in known and isinstance(one, list | tuple):
+            values[name] = objects_of(cast("Any", one))
+            continue
         foreign = _foreign(name, one)
         if foreign is not None:
             known[name], values[name] = foreign
@@ -225,7 +231,7 @@ def _listed(values: Any) -> Any:
         listed = list(cast("Iterable[Any]", values))
         if any(one is None or isinstance(one, str) for one in listed):
             return np.array([*listed, None], object)[:-1]
-        made: Any = np.asarray(listed)
+        made: Any = _as_array(listed)
         # Integers on both sides of 2**63 are floats to NumPy.
         if (
             listed
@@ -236,6 +242,14 @@ def _listed(values: Any) -> Any:
             return np.array(listed, np.uint64)
         return made
     return cast("Any", np.asarray(values))
+
+
+def _as_array(listed: list[Any]) -> Any:
+    """Return a list as an array; lists of unequal lengths, and mappings, stay objects."""
+    try:
+        return np.asarray(listed)
+    except ValueError:
+        return objects_of(listed)
 
 
 def _sliced_spec(name: str, values: Any) -> ColumnSpec:
@@ -300,7 +314,8 @@ def _batch_of_rows(rows: list[Any], schema: Schema) -> Batch:
             inner = _batch_of_rows(cells, spec.children)
             batch.update({f"{spec.name}/{path}": values for path, values in inner.items()})
         else:
-            batch[spec.name] = without_objects(_listed(cells), spec)
+            listed = _listed(cells) if spec.values is None else objects_of(cells)
+            batch[spec.name] = without_objects(listed, spec)
     return batch
 
 

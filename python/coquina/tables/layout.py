@@ -43,6 +43,8 @@ class ColumnSpec:
     values of a column of codes. enum: numbers by name. time: "time32" or "time64", PyTables' kinds of times.
     zone: the time zone of dates, which are stored in UTC, as Arrow spells it: "Europe/Berlin", "+02:00".
     children: of a column that is nested; its dtype follows from them.
+    values: of a column of objects, lists or others of any length: what they are, in the words of
+        python-blosc2's schemas; None for other columns.
     """
 
     name: str
@@ -56,6 +58,7 @@ class ColumnSpec:
     zone: str | None = None
     default: Any = None
     children: tuple[ColumnSpec, ...] = ()
+    values: dict[str, Any] | None = None
 
     @property
     def enum_default(self) -> int | None:
@@ -76,6 +79,14 @@ class ColumnSpec:
             )
         return int(number)
 
+    @property
+    def values_kind(self) -> str | None:
+        """What values of any length are, in short: "struct", "list of int64"; None for other columns."""
+        if self.values is None:
+            return None
+        kind, item = self.values["kind"], self.values.get("item")
+        return f"{kind} of {item['kind']}" if kind == "list" and isinstance(item, dict) else kind
+
     def leaves(self, above: str = "") -> dict[str, ColumnSpec]:
         """Return the columns without children below, itself if it has none, by path."""
         path = f"{above}/{self.name}" if above else self.name
@@ -85,6 +96,15 @@ class ColumnSpec:
 
 
 Schema = tuple[ColumnSpec, ...]
+
+
+def refuse_values(spec: ColumnSpec) -> None:
+    """Raise TypeError for a column of lists or other values of any length, where there are none."""
+    if spec.values is not None:
+        raise TypeError(
+            f"column {spec.name!r}: a {spec.values['kind']} is not stored in such tables, but in those of "
+            "python-blosc2 (.b2z, .b2d); cast the values to numbers, times or text"
+        )
 
 
 def leaves_of(schema: Schema) -> dict[str, ColumnSpec]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from coquina._core import check_is_replaceable, put_in_place
+from coquina._core import UnsupportedError, check_is_replaceable, put_in_place
 from coquina.arrays.opening import open as open_content
 from coquina.hdf5.files import File
 from coquina.keyword_hints import check_keywords
@@ -170,12 +170,17 @@ def create_table(
     ['a', 'c']
     """
     new = NewTable.of(create_table, storage)
-    if str(os.fspath(path)).lower().endswith(_STORES):
+    if _is_store(path):
         store = new_path(path)
         if name == "/table":
-            return store_writing.create_whole(store, data, mode, new, overwrite=overwrite)
+            new = expecting(new, data)
+            return store_writing.create_whole(store, batches(data), mode, new, overwrite=overwrite)
         return _create_in_store(store, mode, name, data, storage, overwrite=overwrite)
     return create_at(path, mode, name, batches(data), expecting(new, data), overwrite=overwrite)
+
+
+def _is_store(path: Path) -> bool:
+    return os.fsdecode(path).lower().endswith(_STORES)
 
 
 def _create_in_store(
@@ -186,7 +191,7 @@ def _create_in_store(
         if name not in store or not overwrite:
             store.create_table(name, data, **storage)
         elif not isinstance(store[name], Table):
-            raise ValueError(f"{path}:{name} is no table, and only tables are replaced; delete it first")
+            raise ValueError(f"{path}:{name} is not a table, and only tables are replaced; delete it first")
         else:
             beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
             store.create_table(beside, data, **storage)
@@ -260,7 +265,7 @@ def _replaced(file: File, name: str, made: tuple[Schema, Iterator[Batch]], new: 
     """
     if not isinstance(file[name], Table):
         place = f"{file.filename}:{name}"
-        raise ValueError(f"{place} is no table, and only tables are replaced; delete it first")
+        raise ValueError(f"{place} is not a table, and only tables are replaced; delete it first")
     beside = f"{name.rstrip('/')}.{secrets.token_hex(4)}"
     filled_in(file, beside, *made, new).close()
     del file[name]
@@ -349,10 +354,16 @@ def copy_plan(
     else:
         values_of = (values for _, values in cut(plan, columns, None))
     parts = ({paths[path]: one for path, one in values.items()} for values in values_of)
+    given = name
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
     attrs = user_attributes(source)
     rows = None if new.layout == "rows" else len(plan.span)
     new = replace(new, title=title_of(source), expected_rows=rows, attrs=attrs)
+    if isinstance(target, str | os.PathLike) and _is_store(cast("Any", target)):
+        if given not in (None, "/table"):
+            raise UnsupportedError(f"copy to {given!r} in a store: open it, and set store[{given!r}] = table")
+        new, made = replace(new, layout="columns"), (schema, parts)
+        return store_writing.create_whole(new_path(cast("Any", target)), made, "a", new, overwrite=overwrite)
     if isinstance(target, str | os.PathLike):
         return create_at(cast("Any", target), "a", name, (schema, parts), new, overwrite=overwrite)
     return filled_in(target, name, schema, parts, new)

@@ -86,6 +86,17 @@ class NullableColumn(Column):
         """Return where there is no value."""
         return self._mask.node()
 
+    def is_null(self) -> Node:
+        """Return where there is no value, or NaN; of rows with axes where the row is missing."""
+        return self.nulls() if self.shape else super().is_null()
+
+    def element(self, index: tuple[int, ...]) -> Column:
+        """Return one of the values of each row."""
+        if not self.shape:
+            return super().element(index)
+        (values,), (mask,) = self._inner.stored, self._mask.stored
+        return NullableColumn(f"{self.name}[{', '.join(map(str, index))}]", values.element(index), mask)
+
 
 def _fits(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
     limits = np.iinfo(dtype)

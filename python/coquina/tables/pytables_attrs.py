@@ -155,14 +155,14 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
 
 def _extend(target: list[Any], items: list[Any]) -> None:
     if items[0] is _MARK:
-        raise ValueError("a mark is no value")
+        raise ValueError("a mark is not a value")
     target.extend(items)
 
 
 def _dict(items: list[Any]) -> dict[Any, Any]:
     keys, values = items[::2], items[1::2]
     if any(item is _MARK for item in items):
-        raise ValueError("a mark is no value")
+        raise ValueError("a mark is not a value")
     # Tuples of tuples may be deeper than what the computing of a hash can bear.
     if not all(isinstance(key, str | int | float | None) for key in keys):
         raise _NotPlainError

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 2 << 20
 #: At most, where many rows are expected.
 _CHUNK_BYTES_MAX = 8 << 20
+#: Where chunks are as many as 2 to this power they get larger, up to this size.
+_CHUNKS_LOG2, _CHUNK_BYTES_LAST = 27, 1 << 30
 BLOCK_BYTES = 64 << 10
 #: PyTables has no others of ours.
 FILTERS = ("blosc2", "blosc", "gzip", "none")
@@ -87,8 +89,8 @@ def cut_rows(
 ) -> tuple[int, int]:
     """Return how many rows a chunk has, and a block: powers of two, of about 2 MiB and at most 64 KiB.
 
-    expected_rows: a chunk has about an eighth of them then, from one block to 8 MiB. Rows are never cut: a
-    large one is a block and a chunk of its own.
+    expected_rows: a chunk has about an eighth of them then, from one block to 8 MiB, or more where there
+    would be more than 2**27 chunks. Rows are never cut: a large one is a block and a chunk of its own.
     """
     if chunk_rows is not None and not 1 <= chunk_rows < 1 << 32:
         raise ValueError(f"chunk_rows {chunk_rows}: takes 1 and more, below 2**32")
@@ -96,7 +98,9 @@ def cut_rows(
     chunk = chunk_rows or max(block, _power(CHUNK_BYTES // row_bytes))
     if chunk_rows is None and expected_rows is not None:
         wanted = 1 << max(expected_rows // 8, 1).bit_length()
-        chunk = max(block, min(wanted, _power(_CHUNK_BYTES_MAX // row_bytes)))
+        # More rows than arrays have chunks for: larger ones, as long as the format has them.
+        least = min(2 * _power(expected_rows >> _CHUNKS_LOG2), _power(_CHUNK_BYTES_LAST // row_bytes))
+        chunk = max(block, min(wanted, _power(_CHUNK_BYTES_MAX // row_bytes)), least)
     return chunk, min(block, chunk)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from coquina._core import UnsupportedError
 from coquina.casting import cast_values
 from coquina.hdf5.untyped import h5py, h5t
-from coquina.tables.layout import leaves_of
+from coquina.tables.layout import leaves_of, refuse_values
 
 if TYPE_CHECKING:
     from coquina.tables.layout import ColumnSpec, Schema
@@ -91,6 +91,7 @@ def _base(spec: ColumnSpec, path: str) -> Any:
 
 def _check_kind(spec: ColumnSpec, path: str) -> None:
     """Raise UnsupportedError for what records do not have, and say what to do instead."""
+    refuse_values(spec)
     what = None
     if spec.dtype.kind == "T":
         what = "text of any length; give it a width (as 'S20'), or choose"

@@ -149,7 +149,7 @@ def _members(
             continue
         if shape:
             raise UnsupportedError(
-                f"column {'/'.join((*above, name))!r}: records with axes {shape} are no column of a table; "
+                f"column {'/'.join((*above, name))!r}: records with axes {shape} are not a column; "
                 "read the table as an array"
             )
         children = _members(member, base, ((*above, name), start + offset), times, fields)

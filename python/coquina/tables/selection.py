@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
-    import pandas as pd
+    import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
     import polars as pl
-    import pyarrow as pa
 
     from coquina.adapters import dask_frames, polars_scan
     from coquina.tables.grouping import Groups
@@ -287,7 +286,7 @@ class Queries:
         found = gathering.sliced(plan, shape.columns, 1 << 14)
         return (records(shape, values, count) for count, values in found)
 
-    def to_arrow(self, columns: Names = None) -> pa.Table:
+    def to_arrow(self, columns: Names = None) -> Any:
         """Return the rows as a `pyarrow.Table`.
 
         >>> import coquina as cq

@@ -11,6 +11,7 @@ import numpy as np
 
 from coquina.casting import is_masked
 from coquina.tables.layout import ColumnSpec
+from coquina.tables.value_kinds import are_values, kind_of_values
 from coquina.tables.values import TEXT
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def column_spec(name: str, values: Any) -> ColumnSpec:
     kinds: set[type] = {type(one) for one in array if one is not None}
     if kinds <= {str, np.str_}:
         return ColumnSpec(name, TEXT, nullable=has_null)
+    if array.ndim == 1 and are_values(array):
+        return ColumnSpec(name, np.dtype(object), nullable=has_null, values=_kind_of(name, array))
     found = np.asarray([one for one in array if one is not None])
     if found.dtype.kind in "biufcSM":
         return ColumnSpec(name, found.dtype, nullable=has_null and found.dtype.kind not in "fcM")
@@ -62,3 +65,10 @@ def column_spec(name: str, values: Any) -> ColumnSpec:
     raise TypeError(
         f"column {name!r}: objects ({names}) are not stored in tables; numbers, times and text are"
     )
+
+
+def _kind_of(name: str, values: Any) -> dict[str, Any]:
+    try:
+        return kind_of_values(values)
+    except TypeError as error:
+        raise TypeError(f"column {name!r}: {error}") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from functools import cached_property
-from operator import index
+from operator import attrgetter, index
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from weakref import WeakSet
 
@@ -88,8 +88,9 @@ class Table(Queries):
     __slots__ = ("__dict__", "__weakref__", "_first", "_owner", "is_closed")
     _owner: File | None
     _first: Table | None
-    #: How it is stored.
-    layout: Layout
+    _layout: Layout
+    #: How it is stored. Queries ask often: this getter is no function of Python's.
+    layout: Layout = cast("Any", property(attrgetter("_layout"), doc="How it is stored."))
 
     def __init__(self, layout: Layout, owner: File | None = None) -> None:
         """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table."""
@@ -104,7 +105,7 @@ class Table(Queries):
 
     def _begin_with(self, layout: Layout) -> None:
         """Know nothing but the layout."""
-        self.layout = layout
+        self._layout = layout
         vars(self).pop("index_store", None)
         #: Rows that were appended and are in memory only.
         self.waiting = WaitingRows(layout)
@@ -212,7 +213,7 @@ class Table(Queries):
     @property
     def _h5(self) -> Any:
         if self.file is None:
-            raise AttributeError("a table that is a directory is no object of h5py's")
+            raise AttributeError("a table that is a directory is not an object of h5py's")
         return inside(self.file)[self.name]
 
     def __len__(self) -> int:
@@ -259,7 +260,7 @@ class Table(Queries):
     def __getattr__(self, name: str) -> Any:
         """Return the column of this name."""
         # Without a layout the table is being made.
-        is_column = "layout" in vars(self) and (name in self.layout.columns or name in self.columns)
+        is_column = "_layout" in vars(self) and (name in self.layout.columns or name in self.columns)
         if is_column and not name.startswith("_"):
             return self[name]
         raise AttributeError(no_attribute("the table", name, "attribute or column"), name=name, obj=self)
@@ -980,7 +981,7 @@ class Table(Queries):
 def _shown(spec: ColumnSpec) -> str:
     if spec.children:
         return "{" + ", ".join([f"{quoted(child.name)} {_shown(child)}" for child in spec.children]) + "}"
-    kind = "text" if spec.dtype.kind == "T" else str(spec.dtype)
+    kind = spec.values_kind or ("text" if spec.dtype.kind == "T" else str(spec.dtype))
     if spec.categories is not None:
         kind = f"{len(spec.categories)} categories"
     return f"{kind}{list(spec.shape) if spec.shape else ''}{'?' if spec.nullable else ''}"

@@ -79,7 +79,7 @@ class DatetimeColumn(OnePart):
         """The column of a part of 8 bytes. dtype: datetime64 or timedelta64 with a unit. zone: of dates."""
         dtype = np.dtype(dtype).newbyteorder("=")
         if dtype.kind not in "mM" or np.datetime_data(dtype)[0] == "generic":
-            raise ValueError(f"column {name!r}: {dtype} is no datetime64 or timedelta64 with a unit")
+            raise ValueError(f"column {name!r}: {dtype} is not a datetime64 or timedelta64 with a unit")
         shape = stored.dtype.shape
         super().__init__(name, stored.viewed((dtype, shape)), dtype, shape)
         #: Where dates are shown with a zone. NumPy's have none: they are UTC.
@@ -111,8 +111,8 @@ class DatetimeColumn(OnePart):
         return DatetimeColumn(name, part, self.dtype, self.zone)
 
 
-def _instant(value: str | datetime, column: Column) -> Any:
-    """Return a date as NumPy's. Raises TypeError or ValueError. Times with a zone become UTC."""
+def _instant(value: Any, column: Column) -> Any:
+    """Return text or a datetime as a date of NumPy's, in UTC. Raises TypeError or ValueError."""
     if column.dtype.kind != "M":
         raise TypeError(f"{column.described()} takes spans of time, not {value!r}")
     if isinstance(value, str):

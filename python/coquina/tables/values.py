@@ -84,7 +84,7 @@ class Utf8:
                 nulls.append(at)
                 encoded.append(b"")
             else:
-                raise TypeError(f"{one!r} is no text")
+                raise TypeError(f"{one!r} is not text")
         if nulls:
             mask = np.zeros(len(encoded), bool) if mask is None else mask.copy()
             mask[nulls] = True

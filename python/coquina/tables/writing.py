@@ -137,7 +137,8 @@ def _as_rows(value: Any) -> Any:
 
 
 def _is_single(value: Any) -> bool:
-    return isinstance(value, str | bytes) or np.ndim(value) == 0
+    # A list has an axis, also one of lists of unequal lengths.
+    return isinstance(value, str | bytes) or (not isinstance(value, list | tuple) and np.ndim(value) == 0)
 
 
 def _repeated(batch: Batch, count: int) -> Batch:

@@ -147,7 +147,7 @@ def _box(shape: Shape, word: str, text: str) -> Pattern:
     parts = [part.strip() for part in text.replace("x", ",").split(",")]
     lengths = tuple(int(part) for part in parts if part.isdecimal())
     if len(lengths) != len(parts) or len(lengths) != len(shape):
-        raise ValueError(f"access {word!r}: is no box of an array of shape {shape}")
+        raise ValueError(f"access {word!r}: is not a box of an array of shape {shape}")
     if any(not 0 < length <= total for length, total in zip(lengths, shape, strict=True)):
-        raise ValueError(f"access {word!r}: is no box of an array of shape {shape}")
+        raise ValueError(f"access {word!r}: is not a box of an array of shape {shape}")
     return Pattern(lengths)

@@ -58,6 +58,11 @@ pub fn append(path: &Path, source: &Source<'_>, options: &Options, job: &Job<'_>
         options.params.typesize = usize::from(old.header().typesize).max(1);
         options.metadata = options.metadata.or_else(|| old.metadata().map(<[u8]>::to_vec));
 
+        // Metadata keep the room that they have, where they are not longer.
+        let room = old.metadata_room_bytes();
+        let fits = options.metadata.as_ref().is_some_and(|text| text.len() <= room);
+        options.metadata_room_bytes = options.metadata_room_bytes.or(fits.then_some(room));
+
         let (kept, chunk_bytes) = kept_chunks(&old, options.params.typesize);
         let kept_bytes = kept as u64 * chunk_bytes as u64;
         let mut front = vec![0; usize::try_from(old.nbytes() - kept_bytes).unwrap_or(usize::MAX)];

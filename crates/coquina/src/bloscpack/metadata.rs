@@ -78,15 +78,27 @@ impl Header {
     }
 }
 
-/// A text with its header, room and digest, ready to be written.
-pub(super) fn write(text: &[u8], checksum: &'static Checksum) -> Result<Vec<u8>> {
+/// Where the metadata of a file stand, and the room that they have.
+pub(super) struct Place {
+    /// Where the metadata's header begins.
+    pub(super) at: u64,
+    pub(super) room_bytes: usize,
+    pub(super) checksum: &'static Checksum,
+}
+
+/// A text with its header, room and digest, ready to be written. `room_bytes`: what is set aside for it; `None` for
+/// ten times what it needs.
+pub(super) fn write(text: &[u8], checksum: &'static Checksum, room_bytes: Option<usize>) -> Result<Vec<u8>> {
     let field = |bytes: usize| u32::try_from(bytes).map(u32::to_le_bytes);
     let mut compressor = Compressor::new(CompressionLvl::new(LEVEL.into()).unwrap_or_default());
     let mut compressed = vec![0; compressor.zlib_compress_bound(text.len())];
     let compressed_bytes = compressor.zlib_compress(text, &mut compressed).unwrap_or(usize::MAX);
     let is_compressed = compressed_bytes < text.len();
     let stored = if is_compressed { &compressed[..compressed_bytes] } else { text };
-    let room_bytes = text.len().saturating_mul(ROOM_FACTOR);
+    let room_bytes = room_bytes.unwrap_or(text.len().saturating_mul(ROOM_FACTOR));
+    if stored.len() > room_bytes {
+        return Err(Error::limit(format!("metadata: {} bytes for a room of {room_bytes}", stored.len())));
+    }
     let (Ok(text_bytes), Ok(room), Ok(stored_bytes)) =
         (field(text.len()), field(room_bytes), field(stored.len()))
     else {
@@ -111,7 +123,7 @@ mod tests {
         let long = br#"{"a": 1}"#.repeat(50);
         for text in [b"{}".as_slice(), &long, b""] {
             for checksum in checksum::CHECKSUMS {
-                let bytes = write(text, checksum).unwrap();
+                let bytes = write(text, checksum, None).unwrap();
                 let (front, rest) = bytes.split_first_chunk().unwrap();
                 let header = Header::read(front).unwrap();
                 assert_eq!(header.is_compressed, text.len() > 100);

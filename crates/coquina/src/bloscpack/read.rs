@@ -25,6 +25,7 @@ pub struct Reader {
     source: Box<dyn ReadAt>,
     header: Header,
     metadata: Option<Vec<u8>>,
+    place: Option<metadata::Place>,
     /// Where each chunk stands in the file, and its bytes there.
     places: Vec<Range<u64>>,
     chunk_bytes: u64,
@@ -42,9 +43,10 @@ impl Reader {
         let file_bytes = source.len()?;
         let header = Header::read(&read_array(&*source, 0)?)?;
         let mut at = header.bytes as u64;
-        let mut metadata = None;
+        let (mut metadata, mut place) = (None, None);
         if header.has_metadata {
             let meta = metadata::Header::read(&read_array(&*source, at)?)?;
+            place = Some(metadata::Place { at, room_bytes: meta.room_bytes, checksum: meta.checksum });
             at += metadata::HEADER_BYTES as u64;
             limits.check_chunk(meta.text_bytes)?;
             let room =
@@ -58,6 +60,7 @@ impl Reader {
             source,
             header,
             metadata,
+            place,
             places: Vec::new(),
             chunk_bytes: 0,
             nbytes: 0,
@@ -77,6 +80,16 @@ impl Reader {
     /// The metadata's JSON text, if there is any.
     pub fn metadata(&self) -> Option<&[u8]> {
         self.metadata.as_deref()
+    }
+
+    /// Where the metadata stand; `None` if there are none.
+    pub(super) fn metadata_place(&self) -> Option<&metadata::Place> {
+        self.place.as_ref()
+    }
+
+    /// Bytes that are set aside for the metadata.
+    pub fn metadata_room_bytes(&self) -> usize {
+        self.place.as_ref().map_or(0, |place| place.room_bytes)
     }
 
     /// The packed bytes, uncompressed.

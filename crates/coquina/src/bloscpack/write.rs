@@ -68,6 +68,8 @@ pub struct Options {
     pub offsets: bool,
     /// A JSON text to keep with the data.
     pub metadata: Option<Vec<u8>>,
+    /// Bytes that are set aside for the metadata, which may grow in them; `None` for ten times what they need.
+    pub metadata_room_bytes: Option<usize>,
     /// What codec, level and filters of each chunk are chosen for; `None` for those of `params`.
     pub tuning: Option<Goal>,
 }
@@ -83,6 +85,7 @@ impl Default for Options {
             checksum: &CHECKSUMS[1],
             offsets: true,
             metadata: None,
+            metadata_room_bytes: None,
             tuning: None,
         }
     }
@@ -260,7 +263,7 @@ impl<W: Write + Seek> PackFile<W> {
         let start = out.stream_position()?;
         out.write_all(&header.write())?;
         if let Some(text) = &options.metadata {
-            out.write_all(&metadata::write(text, &CHECKSUMS[1])?)?;
+            out.write_all(&metadata::write(text, &CHECKSUMS[1], options.metadata_room_bytes)?)?;
         }
         let offsets_at = out.stream_position()?;
         let room = header.offsets_bytes();

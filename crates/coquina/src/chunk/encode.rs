@@ -95,6 +95,16 @@ fn encode_input(input: Input<'_>, params: &Params, out: &mut [u8], job: &Job<'_>
     }
 }
 
+/// The header of a chunk of `nbytes` that are stored as they are.
+pub(crate) fn stored_header(params: &Params, nbytes: usize) -> [u8; HEADER_BYTES] {
+    let mut header = params.header(nbytes);
+    header.flags = FLAGS_EXTENDED | FLAG_MEMCPYED;
+    header.cbytes = header.len() + nbytes;
+    let mut bytes = [0; HEADER_BYTES];
+    header.write(&mut bytes);
+    bytes
+}
+
 /// Writes the bytes as they are.
 fn store(mut header: Header, input: Input<'_>, out: &mut [u8], job: &Job<'_>) -> Result<usize> {
     let nbytes = input.len();

@@ -25,6 +25,7 @@ mod streams;
 mod sums;
 
 pub use decode::{Chunk, Part, decode_parts};
+pub(crate) use encode::stored_header;
 pub use encode::{encode, encode_blocks_of, encode_into};
 pub use header::{BLOCK_BYTES_MAX, HEADER_BYTES, HEADER_BYTES_BLOSC1, Header, Kind, Special};
 pub use input::{BlockSource, Plain};

@@ -109,9 +109,7 @@ impl Params {
         {
             return Err(Error::invalid(format!("blocksize {bytes}: takes 1..={BLOCK_BYTES_MAX}")));
         }
-        if !self.codec.is_writable() {
-            return Err(Error::unsupported(format!("{}: can be read, not written", self.codec.name())));
-        }
+        self.check_codec()?;
         if self.dictionary && !self.codec.takes_dictionary() {
             return Err(Error::invalid(format!("{}: takes no dictionary", self.codec.name())));
         }
@@ -119,6 +117,22 @@ impl Params {
         self.codec.check(self.codec_meta, self.typesize, &self.layout)?;
         self.check_streams()?;
         if self.generation == Generation::Blosc1 { self.check_blosc1() } else { Ok(()) }
+    }
+
+    /// Checks that chunks of this generation are written with the codec.
+    fn check_codec(&self) -> Result<()> {
+        let name = self.codec.name();
+        if self.generation == Generation::Blosc1 && self.codec.is_writable_in_blosc1()
+            || self.codec.is_writable()
+        {
+            return Ok(());
+        }
+        if self.codec.is_writable_in_blosc1() {
+            return Err(Error::unsupported(format!(
+                "{name}: C-Blosc2 does not read it; it is written in Blosc1 chunks only (format=\"blosc1\", Bloscpack, filter \"blosc\")"
+            )));
+        }
+        Err(Error::unsupported(format!("{name}: can be read, not written")))
     }
 
     /// Checks that the codec gets what it can work on, and that nothing depends on items that it loses.

@@ -88,9 +88,14 @@ pub trait Codec: Sync {
         false
     }
 
-    /// Whether this build can write it; all can be read.
+    /// Whether this build can write it in Blosc2 chunks; all can be read.
     fn is_writable(&self) -> bool {
         true
+    }
+
+    /// Whether this build can write it in Blosc1 chunks.
+    fn is_writable_in_blosc1(&self) -> bool {
+        self.is_writable()
     }
 
     /// An encoder for the streams of one chunk.

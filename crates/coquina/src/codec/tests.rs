@@ -25,7 +25,7 @@ fn encoder(codec: &dyn Codec, level: u8, dictionary: &[u8]) -> Result<Box<dyn En
 
 /// Those that work on any bytes; the others have laws of their own beside them.
 fn writable() -> impl Iterator<Item = &'static dyn Codec> {
-    CODECS.iter().copied().filter(|codec| codec.is_writable() && codec.streams() == Streams::Bytes)
+    CODECS.iter().copied().filter(|codec| codec.is_writable_in_blosc1() && codec.streams() == Streams::Bytes)
 }
 
 #[test]

@@ -125,6 +125,15 @@ impl GrowingFile {
         Ok(at)
     }
 
+    /// Writes all that waits, and sets the end to `end`, which is no less: what is between is for others to write.
+    pub(super) fn reserve(&self, end: u64) -> Result<()> {
+        let mut pending = self.pending.write().unwrap_or_else(PoisonError::into_inner);
+        self.write_out(&mut pending)?;
+        pending.at = end;
+        self.written.store(end, Ordering::Release);
+        Ok(())
+    }
+
     /// Writes all that waits.
     pub(super) fn flush(&self) -> Result<()> {
         self.write_out(&mut self.pending.write().unwrap_or_else(PoisonError::into_inner))

@@ -200,6 +200,7 @@ impl Frame {
                 has_sums: spec.with_sums,
                 has_statistics: spec.with_statistics,
                 live_bytes: 0,
+                turn: None,
                 tail_sum: 0,
                 has_fingerprint: true,
             };
@@ -372,6 +373,13 @@ impl Frame {
         if self.is_owned {
             return Ok(());
         }
+        let committed = Arc::clone(&self.committed);
+        match self.writer()?.settle(&committed) {
+            // All is committed, and only the place of the record was to be another one.
+            Err(error) if error.kind() == ErrorKind::Io => return Ok(()),
+            settled => self.committed = Arc::new(settled?),
+        }
+        self.shown = Arc::clone(&self.committed);
         let (dead, cbytes) = (self.committed.dead_bytes(), self.committed.cbytes());
         let is_wasteful = dead > DEAD_BYTES_MAX && dead > cbytes / 2;
         if !is_wasteful && self.committed.kind() == Kind::Contiguous {

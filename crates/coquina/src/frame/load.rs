@@ -4,7 +4,7 @@
 //! frame with a small index. If header and fingerprint do not hold, the copy of the header at the end is used.
 //! Source: `docs/formats/frame.md`, "What a reader checks" and "Recovery".
 
-use super::format::fingerprint::{self, FINGERPRINT_BYTES};
+use super::format::fingerprint::{self, FINGERPRINT_BYTES, PAGE_BYTES};
 use super::format::header::{FIRST_BYTES, HEADER_BYTES_MIN, Header, is_foreign};
 use super::format::layer::{self, Notes};
 use super::format::offsets::decode_index;
@@ -22,8 +22,9 @@ const TAIL_BYTES: u64 = 1 << 20;
 /// Behind the copy of the header: its length, and this.
 const COPY_MARK: [u8; 4] = *b"coqh";
 const COPY_END_BYTES: usize = 8;
-/// So often a reader looks again if the header changes while it reads.
-const ATTEMPTS: usize = 20;
+/// So often a reader looks again if the header changes while it reads. Records that are written in turns are whole for
+/// the time of a commit only, so a busy writer may let many attempts fail.
+const ATTEMPTS: usize = 500;
 
 /// What the fingerprint says about header, index and trailer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,7 +93,7 @@ impl Origin<'_> {
             return Some((loaded, false));
         }
         let end = self.source.len().ok().filter(|_| !self.is_cut())?;
-        let recovered = |trust| Some((self.recover(end, trust).ok()?, true));
+        let recovered = |trust| Some((self.recover_newest(end, trust).ok()?, true));
         if let Some(loaded) = recovered(Trust::None) {
             return Some(loaded);
         }
@@ -159,7 +160,7 @@ impl Origin<'_> {
             && self.source.read_exact_at(&mut header, self.base).is_ok()
             && header == raw
             && self.source.read_exact_at(&mut field, field_at).is_ok()
-            && field == fingerprint::write(state.tail_sum)
+            && fingerprint::read(&field).is_ok_and(|found| found.is_some_and(|f| f.sum() == state.tail_sum))
     }
 
     /// Whether the header is whole and the end of the frame is missing. What is at the end then may be the record
@@ -208,13 +209,21 @@ impl Origin<'_> {
         }
         let tail = Tail::read(self, &header, index_at)?;
         let trailer = Trailer::read(tail.trailer)?;
-        let tail_sum = fingerprint::sum(&[header.raw(), &tail.room, trailer.body()]);
+        let found = trailer.fingerprint();
+        let tail_sum = match found {
+            Ok(Some(fingerprint::Fingerprint::Pages(_))) => {
+                let pages = tail.room.chunks(PAGE_BYTES).chain(trailer.body().chunks(PAGE_BYTES));
+                let sums: Vec<[u8; 8]> = pages.map(fingerprint::page_sum).collect();
+                fingerprint::sum_of_pages(header.raw(), &sums)
+            }
+            _ => fingerprint::sum(&[header.raw(), &tail.room, trailer.body()]),
+        };
         let is_whole = tail.room_len == tail.room.len() as u64;
-        let fingerprint = match trailer.fingerprint() {
+        let fingerprint = match found {
             Err(error) if trust == Trust::None => return Err(error),
             Err(_) => Fingerprint::Wrong,
             Ok(None) => Fingerprint::Absent,
-            Ok(Some(sum)) if sum == tail_sum && is_whole => Fingerprint::Right,
+            Ok(Some(found)) if found.sum() == tail_sum && is_whole => Fingerprint::Right,
             Ok(Some(_)) if trust == Trust::None => {
                 return Err(Error::corrupt("fingerprint: header, index or trailer are damaged"));
             }
@@ -233,6 +242,16 @@ impl Origin<'_> {
             loaded.slots.forget_statistics();
         }
         Ok(FrameState { tail_sum, has_fingerprint, ..loaded })
+    }
+
+    /// The same of two records that are written in turns, of which one ends at `end`: the newer one that is whole.
+    fn recover_newest(&self, end: u64, trust: Trust) -> Result<FrameState> {
+        let found = self.recover(end, trust)?;
+        let Some(turn) = found.turn else { return Ok(found) };
+        let other_end = self.base.checked_add(turn.other_end).filter(|&other| other != end);
+        let other = other_end.and_then(|end| self.recover(end, Trust::None).ok());
+        let is_newer = |other: &FrameState| other.turn.is_some_and(|other| other.number > turn.number);
+        Ok(other.filter(is_newer).unwrap_or(found))
     }
 
     /// The state that a whole record that ends at `end` tells, whatever the header says.
@@ -268,7 +287,8 @@ fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bo
     let own = trailer.layers().find(|(name, _)| *name == layer::NAME);
     let vlmetalayers = trailer.layers().filter(|(name, _)| *name != layer::NAME);
     let vlmetalayers = vlmetalayers.map(|(name, packed)| (name.to_owned(), packed.into())).collect();
-    let unknown = Notes { has_sums: true, has_statistics: true, live_bytes: header.counts.cbytes };
+    let unknown =
+        Notes { has_sums: true, has_statistics: true, live_bytes: header.counts.cbytes, turn: None };
     let (sums, notes) = match (own, are_sums_used) {
         (None, _) => (SumState::Absent, unknown),
         (Some(_), false) => (SumState::Stale, unknown),
@@ -277,7 +297,7 @@ fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bo
             (if notes.has_sums { SumState::Fresh } else { SumState::Absent }, notes)
         }
     };
-    let Notes { has_sums, has_statistics, live_bytes } = notes;
+    let Notes { has_sums, has_statistics, live_bytes, turn } = notes;
     let (tail_sum, has_fingerprint) = (0, false);
     Ok(FrameState {
         header,
@@ -287,6 +307,7 @@ fn finish(header: Header, mut slots: Slots, trailer: &Trailer, are_sums_used: bo
         has_sums,
         has_statistics,
         live_bytes,
+        turn,
         tail_sum,
         has_fingerprint,
     })
@@ -318,8 +339,9 @@ impl Tail {
         let trailer_len = read_trailer_len(origin.source, at + bytes)?;
         let room_len = bytes.checked_sub(trailer_len).ok_or_else(|| no_trailer(bytes))?;
         let trailer = read_vec(origin.source, at + room_len, trailer_len)?;
-        // Of a long room, what counts is the index, and behind it the copy of the header.
-        let index_len = index_len(origin, at, room_len)?;
+        // Of a long room, what counts is the index, and behind it the copy of the header. Where there is room for more
+        // entries, the trailer has as much room for their sums.
+        let index_len = index_len(origin, at, room_len)?.max(trailer_len);
         let wanted = index_len.saturating_add(header_copy_len(header.len())).min(room_len);
         let room = read_vec(origin.source, at, wanted)?;
         Ok(Self { room, room_len, trailer })

@@ -147,9 +147,19 @@ impl Snapshot {
         (self.state.tail_sum != 0).then_some(self.state.tail_sum)
     }
 
+    /// Whether the last commit wrote what differed from the state before it, and not all of the index.
+    pub fn is_in_turns(&self) -> bool {
+        self.state.turn.is_some()
+    }
+
     /// Of how many chunks something is known.
     pub fn chunks_with_statistics(&self) -> u64 {
         self.state.slots.stored().filter(|(_, slot)| slot.statistics.is_some()).count() as u64
+    }
+
+    /// Whether something is known of any chunk.
+    pub fn knows_any(&self) -> bool {
+        self.state.slots.stored().any(|(_, slot)| slot.statistics.is_some())
     }
 
     /// Whether something may be known of chunks, and is kept.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::format::header::Header;
+use super::format::layer::{Notes, Turn};
 use super::format::slots::Slots;
 
 /// Whether the chunks of a frame have sums.
@@ -39,6 +40,8 @@ pub(super) struct FrameState {
     pub(super) has_statistics: bool,
     /// Bytes that the index refers to, with tables of sums.
     pub(super) live_bytes: u64,
+    /// Where the record is written in turns with another one: which turn it is.
+    pub(super) turn: Option<Turn>,
     /// The sum over header, index and trailer.
     pub(super) tail_sum: u64,
     /// Whether the frame holds that sum: we were the last to change it.
@@ -46,9 +49,15 @@ pub(super) struct FrameState {
 }
 
 impl FrameState {
+    /// What the layer of ours says besides sums and statistics.
+    pub(super) fn notes(&self) -> Notes {
+        let &Self { has_sums, has_statistics, live_bytes, .. } = self;
+        Notes { has_sums, has_statistics, live_bytes, turn: None }
+    }
+
     /// The state after this one has been written with this header.
     pub(super) fn committed(&self, header: Header, tail_sum: u64) -> Self {
         let sums = if self.has_sums { SumState::Fresh } else { SumState::Absent };
-        Self { header, tail_sum, sums, has_fingerprint: true, ..self.clone() }
+        Self { header, tail_sum, sums, has_fingerprint: true, turn: None, ..self.clone() }
     }
 }

@@ -254,6 +254,11 @@ pub trait Chunks: Send + Sync {
     /// What the chunks take.
     fn sizes(&self) -> Sizes;
 
+    /// Whether something is known of the items of any chunk.
+    fn knows_any(&self) -> bool {
+        self.sizes().known_chunks > 0
+    }
+
     /// Bytes of the items of which statistics are kept, if they are.
     fn statistics_bytes(&self) -> Option<usize> {
         None

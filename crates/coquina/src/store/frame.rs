@@ -171,6 +171,10 @@ impl Chunks for View {
         self.snapshot.statistics(number)
     }
 
+    fn knows_any(&self) -> bool {
+        self.snapshot.knows_any()
+    }
+
     fn sizes(&self) -> Sizes {
         let snapshot = &self.snapshot;
         Sizes {

@@ -107,7 +107,7 @@ pub(crate) fn statistics_after_resize(
     grid: &Grid,
     made: &[(u64, Entry)],
 ) -> Vec<(u64, Option<Statistics>)> {
-    let Some(ty) = old.statistics.filter(|_| old.chunks.sizes().known_chunks > 0) else { return Vec::new() };
+    let Some(ty) = old.statistics.filter(|_| old.chunks.knows_any()) else { return Vec::new() };
     let mut made: Vec<u64> = made.iter().map(|(number, _)| *number).collect();
     made.sort_unstable();
     let moved = (0..grid.ndim()).filter(|&axis| grid.shape()[axis] != old.grid.shape()[axis]);

@@ -8,7 +8,8 @@ use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
 use crate::chunk::{
-    BlockSource, Chunk, Header, Kind, Params, Special, Split, encode_blocks_of, encode_special,
+    BlockSource, Chunk, HEADER_BYTES, Header, Kind, Params, Special, Split, encode_blocks_of, encode_special,
+    stored_header,
 };
 use crate::codec;
 use crate::filter::{Pipeline, SHUFFLE};
@@ -19,6 +20,8 @@ pub(crate) const ENTRY_BYTES: usize = RAW_BYTES;
 /// Fewer equal entries are written one by one, as C-Blosc2 does.
 const REPEATED_MIN: u64 = 4;
 const BLOCK_BYTES: usize = 16 << 10;
+/// Of an index that is stored as it is, and that has at least as many bytes.
+const STORED_BLOCK_BYTES: usize = 1 << 10;
 /// Blocks that readers take; writers are content with far less.
 const BLOCK_BYTES_MAX: usize = 16 << 20;
 /// The index is decoded in windows of about this much.
@@ -52,21 +55,30 @@ pub(crate) fn encode_index(slots: &Slots) -> Result<Vec<u8>> {
     if let Some(slot) = slots.all_same().filter(|_| slots.len() >= REPEATED_MIN) {
         return encode_special(Special::Value, &slot.raw.to_le_bytes(), nbytes, ENTRY_BYTES);
     }
-    let params = Params {
-        codec: codec::by_id(0)?,
-        level: 5,
-        typesize: ENTRY_BYTES,
-        pipeline: Pipeline::last(SHUFFLE),
-        blocksize: Some(BLOCK_BYTES),
-        split: Split::Never,
-        ..Params::default()
-    };
+    let params = params(BLOCK_BYTES)?;
     let block_bytes = params.block_bytes(nbytes);
     let mut chunk = Vec::new();
     let len = encode_blocks_of(&Entries { slots, block_bytes }, nbytes, &params, &mut chunk, &Job::inline())?;
     chunk.truncate(len);
     chunk.shrink_to_fit();
     Ok(chunk)
+}
+
+fn params(blocksize: usize) -> Result<Params> {
+    Ok(Params {
+        codec: codec::by_id(0)?,
+        level: 5,
+        typesize: ENTRY_BYTES,
+        pipeline: Pipeline::last(SHUFFLE),
+        blocksize: Some(blocksize),
+        split: Split::Never,
+        ..Params::default()
+    })
+}
+
+/// What stands before `count` entries that are stored as they are, 128 of them or more.
+pub(crate) fn stored_index_header(count: usize) -> Result<[u8; HEADER_BYTES]> {
+    Ok(stored_header(&params(STORED_BLOCK_BYTES)?, count * ENTRY_BYTES))
 }
 
 /// The index block by block: all of it at once may be gigabytes that compress to kilobytes.
@@ -159,6 +171,20 @@ mod tests {
                 slots.set(number, Slot::new(i64::try_from(number * 977).unwrap()));
             }
             round_trip(&slots);
+        }
+    }
+
+    #[test]
+    fn an_index_that_is_stored_as_it_is_is_read() {
+        for len in [128, 129, 1024, 5000] {
+            let mut slots = Slots::same(Slot::new(special_raw(Special::Nans).unwrap()), len);
+            (0..len).step_by(3).for_each(|n| slots.set(n, Slot::new(i64::try_from(n * 977).unwrap())));
+            let count = usize::try_from(len).unwrap();
+            let mut chunk = stored_index_header(count).unwrap().to_vec();
+            chunk.resize(chunk.len() + count * ENTRY_BYTES, 0);
+            slots.write_raw(0, &mut chunk[HEADER_BYTES..]);
+            let again = decode_index(&chunk, Some(len), &Limits::default()).unwrap();
+            assert!((0..len).all(|n| again.get(n) == slots.get(n)));
         }
     }
 

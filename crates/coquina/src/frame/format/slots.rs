@@ -212,6 +212,28 @@ impl Slots {
         }
     }
 
+    /// The numbers of slots that are not what they were in `old`, or were not there. Pages that both share are passed over.
+    pub(crate) fn changed_since(&self, old: &Self) -> Vec<u64> {
+        let mut changed = Vec::new();
+        for (number, page) in self.pages.iter().enumerate() {
+            let before = old.pages.get(number);
+            let is_shared = match (page, before) {
+                (Page::Listed(now), Some(Page::Listed(then))) => Arc::ptr_eq(now, then),
+                (Page::Same(now), Some(Page::Same(then))) => {
+                    now == then && self.page_len(number) <= old.page_len(number)
+                }
+                _ => false,
+            };
+            if is_shared {
+                continue;
+            }
+            let first = number as u64 * PAGE as u64;
+            let numbers = first..first + self.page_len(number) as u64;
+            changed.extend(numbers.filter(|&number| self.get(number) != old.get(number)));
+        }
+        changed
+    }
+
     /// The slots of stored chunks, with their numbers.
     pub(crate) fn stored(&self) -> impl Iterator<Item = (u64, Slot)> {
         self.stored_from(0)

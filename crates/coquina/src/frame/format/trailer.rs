@@ -3,7 +3,7 @@
 //! Source: `docs/formats/frame.md`, "Trailer".
 
 use super::fields::Fields;
-use super::fingerprint::{self, FINGERPRINT_BYTES};
+use super::fingerprint::{self, FINGERPRINT_BYTES, Fingerprint};
 use super::metalayers::{self, Layer};
 use crate::base::error::{Error, Result};
 
@@ -60,7 +60,7 @@ impl Trailer {
     }
 
     /// The fingerprint, if there is one.
-    pub(crate) fn fingerprint(&self) -> Result<Option<u64>> {
+    pub(crate) fn fingerprint(&self) -> Result<Option<Fingerprint>> {
         let field = self.bytes.last_chunk().unwrap_or(&[0; FINGERPRINT_BYTES]);
         fingerprint::read(field).map_err(|e| e.at("frame trailer"))
     }
@@ -99,12 +99,12 @@ mod tests {
     fn a_trailer_is_read_as_written_and_cut_ones_are_refused() {
         for layers in [&[][..], &[("v", &b"some"[..]), ("w", b"")]] {
             let mut bytes = body(layers.iter().copied()).unwrap();
-            bytes.extend(fingerprint::write(7));
+            bytes.extend(Fingerprint::Bytes(7).field());
             let trailer = Trailer::read(bytes.clone()).unwrap();
             assert_eq!(trailer.layers().collect::<Vec<_>>(), layers);
             assert_eq!(
                 (trailer.fingerprint().unwrap(), trailer.body()),
-                (Some(7), &bytes[..bytes.len() - 17])
+                (Some(Fingerprint::Bytes(7)), &bytes[..bytes.len() - 17])
             );
             for end in 0..bytes.len() {
                 assert!(Trailer::read(bytes[..end].to_vec()).is_err(), "{end}");

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::Writer;
 use super::compact::rewrite;
 use super::record::{Parts, Record};
+use super::turns::{Patience, Turns};
 use crate::base::error::{Error, Result};
 use crate::base::file_names::{check_in_place, is_at};
 use crate::base::io::{Existing, NewFile};
@@ -49,6 +50,9 @@ pub(crate) struct Contiguous {
     is_cut: bool,
     /// The file's way to its name, as long as it has none.
     new: Option<NewFile>,
+    /// How the next commits are written, if it is in turns.
+    turns: Option<Turns>,
+    patience: Patience,
     /// What was written behind the last commit, to become the next one.
     prepared: Option<Prepared>,
     /// Why nothing more is written: a commit has failed, and it is not known how much of it is there.
@@ -77,6 +81,8 @@ impl Contiguous {
             committed_end: header.len(),
             is_cut: true,
             new: Some(new),
+            turns: None,
+            patience: Patience::default(),
             prepared: None,
             broken: None,
             process: std::process::id(),
@@ -116,6 +122,8 @@ impl Contiguous {
             committed_end,
             is_cut: false,
             new: None,
+            turns: None,
+            patience: Patience::default(),
             prepared: None,
             broken: None,
             process: std::process::id(),
@@ -189,11 +197,44 @@ impl Contiguous {
         Err(error.into())
     }
 
+    /// Makes a state the committed one by what differs from the state before; `None` if that cannot be. After an error
+    /// the records in turns are given up, and what is behind the last commit is cut off.
+    fn commit_in_turns(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Option<Snapshot>> {
+        let mut turns = self.turns.take();
+        let mut step = turns.as_mut().map(|turns| turns.step(&snapshot.state)).transpose()?.flatten();
+        if step.is_none() {
+            self.patience.give_up(turns.take());
+        }
+        if step.is_none() && self.patience.is_over() && self.new.is_none() {
+            self.growing.flush()?;
+            turns = Turns::begin(&snapshot.state, self.growing.end())?;
+            if let Some(turns) = &mut turns {
+                self.growing.reserve(turns.end())?;
+                step = turns.step(&snapshot.state)?;
+            }
+        }
+        let (Some(mut turns), Some(step)) = (turns, step) else { return Ok(None) };
+        for range in step.ranges {
+            let at = step.start + range.start as u64;
+            write_all_at(self.growing.file(), turns.bytes(range), at)?;
+        }
+        if durable {
+            sync(self.growing.file())?;
+        }
+        self.switch(step.header.raw())?;
+        turns.commit();
+        self.turns = Some(turns);
+        self.header = step.header.raw().to_vec();
+        self.committed_end = step.header.counts.frame_len;
+        Ok(Some(snapshot.committed(step.header, step.sum)))
+    }
+
     /// Writes all of the frame to a new file, which takes the place of this one.
     fn replace(&mut self, snapshot: &Snapshot) -> Result<Snapshot> {
         if self.new.is_none() {
             lock::check_only_name(self.growing.file(), &self.path)?;
         }
+        self.turns = None;
         let mut new = rewrite(&self.path, snapshot)?;
         let file = new.file().try_clone()?;
         let limits = snapshot.limits;
@@ -220,11 +261,20 @@ impl Contiguous {
 impl Writer for Contiguous {
     fn put(&mut self, parts: &[&[u8]]) -> Result<u64> {
         self.clear()?;
+        if let Some(turns) = &mut self.turns {
+            let bytes = parts.iter().map(|part| <[u8]>::len(part) as u64).sum();
+            if let Some(at) = turns.take(bytes) {
+                write_all_at(self.growing.file(), &parts.concat(), at)?;
+                return Ok(at - self.header_len());
+            }
+            self.patience.give_up(self.turns.take());
+        }
         Ok(self.growing.push(parts)? - self.header_len())
     }
 
     fn cbytes(&self) -> u64 {
-        self.growing.end() - self.header_len()
+        let end = self.turns.as_ref().map_or_else(|| self.growing.end(), Turns::room_end);
+        end - self.header_len()
     }
 
     fn commit(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot> {
@@ -236,12 +286,41 @@ impl Writer for Contiguous {
             }
             self.growing.cut(self.header_len())?;
         }
+        if let Some(committed) = self.commit_in_turns(snapshot, durable)? {
+            return Ok(committed);
+        }
         let record = Parts::of(&snapshot.state).record(self.cbytes())?;
         self.write_record(&record, durable)?;
         self.switch(record.header.raw())?;
         self.header = record.header.raw().to_vec();
         self.committed_end = self.growing.end();
+        self.patience.note_whole();
         Ok(snapshot.committed(record.header, record.tail_sum))
+    }
+
+    fn settle(&mut self, committed: &Snapshot) -> Result<Snapshot> {
+        let Some(turns) = &self.turns else { return Ok(committed.clone()) };
+        if !turns.is_second_in_force() && self.commit_in_turns(committed, self.is_durable)?.is_none() {
+            return Ok(committed.clone());
+        }
+        let Some(turns) = self.turns.take() else { return Ok(committed.clone()) };
+        let record = Parts::of(&committed.state).record(turns.room_start() - self.header_len())?;
+        let end = turns.room_start() + record.tail.len() as u64;
+        if end > turns.second_start() {
+            return Ok(committed.clone());
+        }
+        write_all_at(self.growing.file(), &record.tail, turns.room_start())?;
+        if self.is_durable {
+            sync(self.growing.file())?;
+        }
+        self.switch(record.header.raw())?;
+        self.header = record.header.raw().to_vec();
+        self.committed_end = end;
+        if self.is_durable {
+            self.sync()?;
+        }
+        self.growing.cut(end)?;
+        Ok(committed.committed(record.header, record.tail_sum))
     }
 
     fn sync(&mut self) -> Result<()> {
@@ -261,6 +340,7 @@ impl Writer for Contiguous {
 
     fn prepare(&mut self, snapshot: &Snapshot, durable: bool) -> Result<Snapshot> {
         self.clear()?;
+        self.turns = None;
         let record = Parts::of(&snapshot.state).findable_record(self.cbytes())?;
         self.write_record(&record, durable)?;
         self.prepared = Some(Prepared { header: record.header.raw().to_vec(), end: self.growing.end() });
@@ -282,6 +362,10 @@ impl Writer for Contiguous {
     fn rollback(&mut self) -> Result<()> {
         self.prepared = None;
         if !self.is_cut || self.check().is_err() {
+            return Ok(());
+        }
+        if let Some(turns) = &mut self.turns {
+            turns.roll_back();
             return Ok(());
         }
         // What cannot be removed now is removed before anything else is written.

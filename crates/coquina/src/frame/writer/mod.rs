@@ -6,6 +6,7 @@ mod compact;
 pub(super) mod contiguous;
 mod record;
 pub(super) mod sparse;
+mod turns;
 pub(super) mod whole;
 
 use crate::base::error::Result;
@@ -47,6 +48,12 @@ pub(crate) trait Writer: Send + Sync {
 
     /// Gives a new frame its name.
     fn publish(&mut self) -> Result<()>;
+
+    /// Ends writing in turns, if the frame is written so: leaves one record directly behind the chunks. Returns the state
+    /// of the frame, which is `committed`, as it is then.
+    fn settle(&mut self, committed: &Snapshot) -> Result<Snapshot> {
+        Ok(committed.clone())
+    }
 
     /// Gives back the room that nothing refers to. `committed` is the state of the frame; returns it as it is then.
     fn compact(&mut self, committed: &Snapshot) -> Result<Snapshot>;

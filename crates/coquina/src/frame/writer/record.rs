@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::base::error::Result;
-use crate::frame::format::fingerprint;
+use crate::frame::format::fingerprint::{self, Fingerprint};
 use crate::frame::format::header::{Counts, Header};
 use crate::frame::format::layer::{self, Notes};
 use crate::frame::format::offsets::encode_index;
@@ -33,9 +33,8 @@ pub(crate) struct Record {
 
 impl<'a> Parts<'a> {
     pub(crate) fn of(state: &'a FrameState) -> Self {
-        let &FrameState { has_sums, has_statistics, live_bytes, .. } = state;
         let FrameState { header, slots, vlmetalayers, .. } = state;
-        Self { header, slots, vlmetalayers, notes: Notes { has_sums, has_statistics, live_bytes } }
+        Self { header, slots, vlmetalayers, notes: state.notes() }
     }
 
     /// The record of a frame with so many bytes of chunks. Its length does not depend on the sums.
@@ -68,7 +67,7 @@ impl<'a> Parts<'a> {
         }
         let tail_sum = fingerprint::sum(&[header.raw(), &tail, &body]);
         tail.extend(body);
-        tail.extend(fingerprint::write(tail_sum));
+        tail.extend(Fingerprint::Bytes(tail_sum).field());
         Ok(Record { header, tail, tail_sum })
     }
 }

@@ -75,7 +75,8 @@ pub fn write_frame(out: &mut dyn Write, whole: &Whole<'_>) -> Result<u64> {
     }
     let mut header = Header::new(spec, Kind::Contiguous)?;
     header.set_counts(Counts { nbytes, ..header.counts });
-    let notes = Notes { has_sums: spec.with_sums, has_statistics: spec.with_statistics, live_bytes: 0 };
+    let notes =
+        Notes { has_sums: spec.with_sums, has_statistics: spec.with_statistics, live_bytes: 0, turn: None };
     let contents = Contents { chunks: chunk, nchunks, statistics, alike_until };
     write_parts(out, header, notes, &packed, &contents)
 }

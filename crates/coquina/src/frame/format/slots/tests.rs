@@ -16,6 +16,7 @@ fn slots_are_a_vector_of_slots() {
         (state >> 33) % n
     };
     for _ in 0..300 {
+        let before = slots.clone();
         let len = random(3000);
         let fill = i64::try_from(random(3)).unwrap() - 1;
         model.resize(usize::try_from(len).unwrap(), fill);
@@ -30,6 +31,8 @@ fn slots_are_a_vector_of_slots() {
         let all: Vec<i64> = (0..len).map(|n| slots.get(n).unwrap().raw).collect();
         assert_eq!(all, model);
         assert!(slots.get(len).is_none());
+        let changed: Vec<u64> = (0..len).filter(|&n| slots.get(n) != before.get(n)).collect();
+        assert_eq!(slots.changed_since(&before), changed);
         let stored: Vec<_> = slots.stored().map(|(n, slot)| (n, slot.raw)).collect();
         let expected: Vec<_> = (0..).zip(model.iter().copied()).filter(|(_, raw)| *raw >= 0).collect();
         assert_eq!(stored, expected);

@@ -1,0 +1,98 @@
+"""Arrays of images that stay alike: the least PSNR is searched that gives each a structural similarity.
+
+In: images, which the last two axes of an array are; what encodes one image, and what writes all of them,
+    within a bound. Out: the written array.
+Invariant: the similarity is that of what was written, measured image by image; a search that cannot reach it
+    is an error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coquina.arrays.comparison import WINDOW, quality
+from coquina.lossy import Lossy, lossy_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from coquina.arrays.array import Array
+    from coquina.lossy import LossyOption
+
+#: Decibels: where the search begins and ends, and how exact it is.
+_LEAST, _MOST, _STEP = 10.0, 160.0, 0.5
+
+
+def wanted(option: LossyOption) -> Lossy | None:
+    """Return what an option asks for if that is a similarity; None for other bounds."""
+    lossy = lossy_of(option)
+    return lossy if lossy is not None and lossy.ssim is not None else None
+
+
+def alike(
+    x: Any, target: Lossy, trial: Callable[[Any, Lossy], Any], write: Callable[[Lossy], Array]
+) -> Array:
+    """Return the array that `write` makes, each image of which is as similar to the original as is wanted.
+
+    x: what is written. trial: what an image is after it was encoded within a bound.
+    Raises ValueError for items that are no images, or not finite, and where the similarity is not reached.
+    """
+    shape: tuple[int, ...] = tuple(x.shape)
+    if len(shape) < 2 or min(shape[-2:]) < WINDOW or x.dtype.kind not in "biuf" or 0 in shape:
+        raise ValueError(
+            f"lossy: ssim is of images, the last two axes, of {WINDOW} by {WINDOW} numbers and more; "
+            f"shape {shape}, {x.dtype}"
+        )
+    psnr = _searched(x, target, trial)
+    while psnr <= _MOST:
+        made = write(_bound(psnr, target))
+        # A chunk of several images, or of a part of one, has a peak of its own.
+        if all(_similarity(image, made[at]) >= _least(target) for at, image in _images(x)):
+            return made
+        made.close()
+        psnr += 2 * _STEP
+    raise ValueError(f"lossy: ssim {target.ssim} is not reached")
+
+
+def _searched(x: Any, target: Lossy, trial: Callable[[Any, Lossy], Any]) -> float:
+    """Return the least PSNR, in steps, at which each image is similar enough when it is encoded alone."""
+    psnr = _LEAST
+    for _, image in _images(x):
+
+        def is_enough(decibels: float, image: Any = image) -> bool:
+            return _similarity(image, trial(image, _bound(decibels, target))) >= _least(target)
+
+        if is_enough(psnr):
+            continue
+        low, psnr = psnr, _MOST
+        while psnr - low > _STEP:
+            middle = (low + psnr) / 2
+            if is_enough(middle):
+                psnr = middle
+            else:
+                low = middle
+    return psnr
+
+
+def _images(x: Any) -> Iterator[tuple[tuple[int, ...], npt.NDArray[Any]]]:
+    for at in np.ndindex(*tuple(x.shape)[:-2]):
+        yield at, np.asarray(x[at])
+
+
+def _similarity(image: npt.NDArray[Any], other: Any) -> float:
+    found = quality(image, np.asarray(other)).ssim
+    if found is None or found != found:
+        raise ValueError("lossy: ssim: an image has items that are not finite")
+    return found
+
+
+def _bound(psnr: float, target: Lossy) -> Lossy:
+    return Lossy(psnr=psnr, means=target.means)
+
+
+def _least(target: Lossy) -> float:
+    return 1.0 if target.ssim is None else target.ssim

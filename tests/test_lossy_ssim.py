@@ -1,0 +1,80 @@
+"""`lossy={"ssim": ...}`: each image of what is written is as similar to the original as was asked for."""
+
+import os
+
+import numpy as np
+import pytest
+
+import coquina as cq
+
+
+def stack(dtype="f4"):
+    """Images of unequal ranges, some with noise."""
+    rng = np.random.default_rng(0)
+    y, x = np.mgrid[0:90, 0:120]
+    smooth = np.sin(x / 9) + np.cos(y / 13) * np.exp(-((x - 50) ** 2 + (y - 40) ** 2) / 2000)
+    images = np.stack([smooth * (k + 1) + rng.normal(size=smooth.shape) * 0.1 * k for k in range(4)])
+    return (images * 1000).astype(dtype) if np.dtype(dtype).kind in "iu" else images.astype(dtype)
+
+
+@pytest.mark.parametrize("wanted", [0.9, 0.99, 0.999])
+@pytest.mark.parametrize("chunks", [(1, 90, 120), (4, 90, 120), (2, 32, 50)])
+def test_each_image_reaches_the_similarity_and_one_step_less_does_not(tmp_path, wanted, chunks):
+    x = stack()
+    a = cq.asarray(x, chunks=chunks, path=tmp_path / "a.b2nd", lossy={"ssim": wanted})
+    found = [cq.quality(one, other).ssim for one, other in zip(x, a[...], strict=True)]
+    assert min(found) >= wanted
+    assert a.lossy.promised.bound == "psnr"
+    assert a.lossy.psnr >= a.lossy.promised.psnr
+    assert a.cbytes < x.nbytes / 2
+    assert os.listdir(tmp_path) == ["a.b2nd"]
+    assert np.array_equal(cq.open(tmp_path / "a.b2nd")[...], a[...])
+    # Of chunks that are images, it is the least bound: a little lower, and an image falls below.
+    if chunks == (1, 90, 120):
+        lower = cq.asarray(x, chunks=chunks, lossy={"psnr": a.lossy.promised.psnr - 6.1})
+        assert min(cq.quality(one, other).ssim for one, other in zip(x, lower[...], strict=True)) < wanted
+
+
+def test_a_higher_similarity_takes_more_bytes_and_options_go_along():
+    x = stack()
+    sizes = [cq.asarray(x, lossy={"ssim": wanted}, codec="zstd", level=3).cbytes for wanted in (0.8, 0.98)]
+    assert sizes == sorted(sizes)
+    a = cq.asarray(x, lossy=cq.Lossy(ssim=0.95, means="zfp"), chunks=(1, 90, 120))
+    assert a.lossy.promised.means == "zfp"
+    assert min(cq.quality(one, other).ssim for one, other in zip(x, a[...], strict=True)) >= 0.95
+
+
+def test_images_of_integers_and_lazy_ones():
+    x = stack("u2")
+    a = cq.asarray(cq.asarray(x) + 0, lossy={"ssim": 0.97})
+    assert a.dtype == "u2"
+    assert min(cq.quality(one, other).ssim for one, other in zip(x, a[...], strict=True)) >= 0.97
+    flat = cq.asarray(np.full((8, 9), 7.5), lossy={"ssim": 0.99})
+    assert np.array_equal(flat[...], np.full((8, 9), 7.5))
+
+
+@pytest.mark.parametrize(
+    ("x", "error"),
+    [
+        (np.ones((6, 90)), "7 by 7"),
+        (np.ones(100), "7 by 7"),
+        (np.ones((9, 9), "c8"), "complex64"),
+        (np.full((9, 9), np.nan), "not finite"),
+    ],
+)
+def test_what_has_no_similarity_is_refused(x, error):
+    with pytest.raises(ValueError, match=error):
+        cq.asarray(x, lossy={"ssim": 0.9})
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 1.5, -0.5])
+def test_a_similarity_is_between_0_and_1(wanted):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        cq.Lossy(ssim=wanted)
+
+
+def test_other_writers_name_the_one_that_searches(tmp_path):
+    with pytest.raises(ValueError, match="asarray"):
+        cq.zeros((9, 9), lossy={"ssim": 0.9})
+    with cq.open(tmp_path / "x.h5", "w") as f, pytest.raises(ValueError, match="asarray"):
+        f.create_dataset("d", data=np.ones((9, 9)), lossy={"ssim": 0.9})
