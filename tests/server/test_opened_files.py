@@ -7,6 +7,7 @@ import pytest
 
 import coquina as cq
 from coquina.server import opened_files
+from coquina.server.objects import find
 from coquina.server.opened_files import CACHE_BYTES, OpenedFiles
 from coquina.server.root import Root
 
@@ -45,13 +46,36 @@ def test_what_was_decoded_is_not_decoded_again(tmp_path, monkeypatch):
     cq.asarray(values, path=tmp_path / "x.b2nd", chunks=(256, 256)).close()
     files, place = OpenedFiles(), Root(str(tmp_path)).file("x.b2nd")
     with files.using(place) as file:
-        assert file.top.cache_bytes == CACHE_BYTES >= values.nbytes
+        assert find(file, "/").node.cache_bytes == CACHE_BYTES >= values.nbytes
         assert np.array_equal(file.top[...], values)
     with files.using(place) as file:
         before = file.top.info.blocks_decoded
         for row in range(0, 1024, 128):
             assert np.array_equal(file.top[row : row + 128, 100:600], values[row : row + 128, 100:600])
         assert file.top.info.blocks_decoded == before
+    files.close_idle(forever=True)
+
+
+def test_few_arrays_keep_decoded_blocks(tmp_path, monkeypatch):
+    """Who asks for one after another takes no more memory than who asks for the last ones."""
+    monkeypatch.setattr(opened_files, "CACHED_MAX", 4)
+    with cq.hdf5.File(tmp_path / "x.h5", "w") as file:
+        for number in range(10):
+            file.create_dataset(f"{number}", data=np.arange(50.0), chunks=(10,))
+    files, place = OpenedFiles(), Root(str(tmp_path)).file("x.h5")
+    with files.using(place) as file:
+        nodes = [find(file, f"/{number}").node for number in (*range(10), 3, 9)]
+        assert [node.cache_bytes for node in nodes[:10]] == [
+            CACHE_BYTES if number in (3, 7, 8, 9) else 0 for number in range(10)
+        ]
+        assert np.array_equal(find(file, "/0").node[:], np.arange(50.0))
+        assert find(file, "/0").node.cache_bytes == CACHE_BYTES
+    # Files may be closed whose arrays come first.
+    for _ in range(2):
+        files.close_idle(forever=True)
+        with files.using(place) as file:
+            for number in range(10):
+                find(file, f"/{number}")
     files.close_idle(forever=True)
 
 

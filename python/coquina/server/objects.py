@@ -172,6 +172,8 @@ def _found_in_hdf5(file: OpenedFile, top: Group, name: str) -> Found:
 
 
 def _found(file: OpenedFile, path: str, node: Any) -> Found:
+    if isinstance(node, Array) and file.caches is not None:
+        file.caches.use(node)
     return Found(file, path, _kind(node), node)
 
 

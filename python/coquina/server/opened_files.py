@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 10.0
 FILES_MAX = 64
-#: Decoded bytes that are kept of an array in a file of its own: clients ask for what is beside what they saw.
+#: Decoded bytes that are kept of an array, and of how many: clients ask for what is beside what they saw.
 CACHE_BYTES = 32 << 20
+CACHED_MAX = 16
 #: A change within one tick of the clock of the file system leaves the times as they are.
 _TICK_NS = 50_000_000
 _MEMBERS_MAX = 10_000
@@ -67,11 +68,33 @@ def _is_settled(state: State, seen_ns: int) -> bool:
     return all(seen_ns - max(one[2], one[3]) > _TICK_NS for one in state)
 
 
+class Caches:
+    """Arrays that keep decoded blocks for requests to come: those that were asked for last."""
+
+    def __init__(self) -> None:
+        """None keeps any."""
+        self._lock = Lock()
+        self._arrays: OrderedDict[int, Array] = OrderedDict()
+
+    def use(self, array: Array) -> None:
+        """Have an array keep blocks, and one that was asked for long ago none."""
+        key = id(array.handle)
+        with self._lock:
+            if key not in self._arrays:
+                array.cache_bytes = CACHE_BYTES
+            self._arrays[key] = array
+            self._arrays.move_to_end(key)
+            if len(self._arrays) > CACHED_MAX:
+                _, old = self._arrays.popitem(last=False)
+                old.cache_bytes = 0
+
+
 @dataclass(eq=False)
 class OpenedFile:
     """A file that is open. top: what `coquina.open` gave. state: of the file as it was opened.
 
     known: what was computed of it, for as long as it is open; keys begin with what they are of.
+    caches: of arrays; None for objects of others, which stay as they are.
     """
 
     place: Place
@@ -84,6 +107,7 @@ class OpenedFile:
     used: float = 0.0
     known: dict[Any, Any] = field(default_factory=dict[Any, Any])
     lock: Lock = field(default_factory=Lock)
+    caches: Caches | None = None
 
     @cached_property
     def tag(self) -> str:
@@ -96,16 +120,14 @@ class OpenedFile:
             self.top.close()
 
 
-def _open(place: Place) -> OpenedFile:
+def _open(place: Place, caches: Caches) -> OpenedFile:
     state = state_of(place.path)
     seen_ns = time.time_ns()
     kind = format_of(place.path)
     if kind is None:
         raise not_found(f"{place.name!r}: no file that coquina opens")
     top = open_table(place.path) if kind == "table" else open_file(place.path)
-    if isinstance(top, Array):
-        top.cache_bytes = CACHE_BYTES
-    return OpenedFile(place, kind, top, state, _is_settled(state, seen_ns))
+    return OpenedFile(place, kind, top, state, _is_settled(state, seen_ns), caches=caches)
 
 
 class OpenedFiles:
@@ -114,6 +136,7 @@ class OpenedFiles:
     def __init__(self) -> None:
         """None are open."""
         self._lock = Lock()
+        self._caches = Caches()
         # Two requests do not open the same file at once.
         self._opening = [Lock() for _ in range(_LOCKS)]
         self._files: OrderedDict[str, OpenedFile] = OrderedDict()
@@ -141,7 +164,7 @@ class OpenedFiles:
                     return known
             if known is not None:
                 self._drop(known)
-            made = _open(place)
+            made = _open(place, self._caches)
             made.users, made.used = 1, time.monotonic()
             with self._lock:
                 self.opened += 1
