@@ -172,7 +172,7 @@ class TableSource:
 
     def _asked(self, where: str | None, sort: str | None, rows: range, names: list[str]) -> dict[str, Any]:
         wanted = window(rows.start, rows.stop, names, max(1, len(rows)))
-        return json.loads(rows_as_json(self.found, Query.of(where, sort), wanted, _LIMITS).content)
+        return json.loads(bytes(rows_as_json(self.found, Query.of(where, sort), wanted, _LIMITS).content))
 
 
 def _cell(value: Any) -> str:
