@@ -100,7 +100,7 @@ def test_nothing_is_overwritten_without_force(array):
         (["compress", "x.npy", "-l", "11"], 2, "takes 0 to 9"),
         (["compress", "x.npy", "-z", "lots"], 2, "not a size"),
         (["decompress", "x.npy"], 1, "name the output"),
-        (["decompress", "x.npy", "out"], 1, "takes Bloscpack files"),
+        (["decompress", "x.npy", "out"], 1, "reads Bloscpack files"),
         (["frobnicate"], 2, "invalid choice"),
         (["info"], 2, "required"),
     ],

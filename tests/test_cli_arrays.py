@@ -143,7 +143,7 @@ def test_verify_and_repair_tell_what_is_damaged(array, tmp_path):
     assert "0 damaged" in coquina("verify", tmp_path / "good.b2nd")
     cq.pack(GRID, tmp_path / "p.blp")
     assert "0 damaged" in coquina("verify", tmp_path / "p.blp")
-    assert "no array" in coquina("repair", tmp_path / "p.blp", tmp_path / "q", code=1)
+    assert "is not an array" in coquina("repair", tmp_path / "p.blp", tmp_path / "q", code=1)
 
 
 def test_urls_are_files_too(array, tmp_path, capfd):

@@ -26,7 +26,7 @@ def served_objects(objects):
     return Application(Service.of_objects(held, Users()))
 
 
-def test_a_folder_lists_files_that_coquina_opens(client):
+def test_a_folder_lists_files_that_coquina_opens(client, folder):
     found = client.get("/files/").json()
     kinds = {one["name"]: (one["kind"], one["format"]) for one in found["entries"]}
     assert kinds == {
@@ -38,7 +38,8 @@ def test_a_folder_lists_files_that_coquina_opens(client):
         "store.b2z": ("file", "store"),
     }
     below = client.get("/files/", path="below").json()["entries"]
-    assert [one["path"] for one in below] == ["below/grid.b2nd"]
+    names = sorted(path.name for path in (folder / "below").iterdir())
+    assert [one["path"] for one in below] == [f"below/{name}" for name in names]
 
 
 def test_a_tree_shows_one_level_and_links(client):

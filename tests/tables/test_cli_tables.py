@@ -195,7 +195,7 @@ def test_query_says_what_is_wrong(capsys, path, arguments, sentence):
 
 def test_query_needs_to_know_which_table(capsys, mixed, tmp_path):
     said = run(capsys, "query", mixed, code=1)
-    assert "the tables /g/old, /trades; name one" in said
+    assert "the file has 2 tables, pass the name of one: /g/old, /trades" in said
     assert run(capsys, "query", f"{mixed}:/g/old", "a > 0").splitlines()[-1].endswith("shown")
     # Records without marks are queried too where they are named.
     assert run(capsys, "query", f"{mixed}:/loose", "x == 0").splitlines()[-1] == "7 rows"

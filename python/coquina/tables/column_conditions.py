@@ -16,7 +16,7 @@ import numpy as np
 from coquina._core import QueryColumns, UnsupportedError
 from coquina.casting import is_array, is_masked, mask_of
 from coquina.expressions import engine
-from coquina.expressions.grammar import ExpressionError
+from coquina.expressions.grammar import INFIX, ExpressionError
 from coquina.expressions.nodes import Boxes, Node
 from coquina.tables.elsewhere import computed, source_node
 from coquina.tables.predicates import plain_text
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
 
     Read = Callable[[slice], Any]
 
-#: Comparisons, by the names that NumPy has for them.
-SIGNS = {
-    "equal": "==",
-    "not_equal": "!=",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-}
 MATCHES = ("startswith", "endswith", "contains")
 _BOOL = np.dtype(np.bool_)
 
@@ -50,7 +41,7 @@ def compared(column: Column, op: str, value: Any) -> Node:
     if isinstance(value, Node) and value.shape and value.dtype.kind in "SUT":
         return _by_numpy(op, column, partial(_compared, op), partial(_read_rows, value))
     try:
-        return _bound(f"column {SIGNS[op]} value", column, value)
+        return _bound(f"column {INFIX[op]} value", column, value)
     except UnsupportedError:
         return _by_numpy(op, column, partial(_compared, op), _reader_of(value))
 
