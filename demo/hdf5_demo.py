@@ -4,8 +4,9 @@
 
 A real netCDF-4 file, which is HDF5 (of climate if `python bench/data.py --fetch cmip_tas` has brought it, and
 the small one in the repository), is repacked: as it is, with gzip, and with Blosc2 in other chunks. Each copy
-is compared with the file by h5py alone. Then planes, time series, a box and all of the largest variable are
-read by h5py and by coquina, from the file and from its Blosc2 copy. The exit code is 1 if a bit differs.
+is compared with the file by h5py and hdf5plugin alone. Then planes, time series, a box and all of the largest
+variable are read by h5py and by coquina, from the file and from its Blosc2 copy. The exit code is 1 if a bit
+differs.
 Prints tables and saves demo-out/hdf5.png; takes less than a minute.
 """
 
@@ -26,6 +27,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 import data  # noqa: E402
 import h5py  # noqa: E402
 import harness  # noqa: E402
+import hdf5plugin  # noqa: E402, F401  (gives h5py the filters of the copies)
 import numpy as np  # noqa: E402
 import peers  # noqa: E402
 from harness import Effort  # noqa: E402
