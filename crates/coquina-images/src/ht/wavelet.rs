@@ -154,7 +154,7 @@ fn forward_level<L: Lifting>(
             });
         }
         let Some(done) = row.checked_sub(L::STEPS) else { continue };
-        let place = done / 2 + if done % 2 == 1 { rows.div_ceil(2) } else { 0 };
+        let place = place_in_bands(done, rows);
         let out = room.get_mut(place * columns..(place + 1) * columns).unwrap_or_default();
         let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[done % 2]);
         let from = plane.get(done * stride..done * stride + columns).unwrap_or_default();
@@ -175,7 +175,7 @@ fn inverse_level<L: Lifting>(
     let Extent { columns, rows } = extent;
     for row in 0..rows + L::STEPS {
         if row < rows {
-            let place = row / 2 + if row % 2 == 1 { rows.div_ceil(2) } else { 0 };
+            let place = place_in_bands(row, rows);
             let halves = plane.get_mut(place * stride..place * stride + columns).unwrap_or_default();
             let out = room.get_mut(row * columns..(row + 1) * columns).unwrap_or_default();
             let factor = lifting.scale().filter(|_| rows > 1).map(|scale| scale[1 - row % 2]);
@@ -188,6 +188,12 @@ fn inverse_level<L: Lifting>(
             });
         }
     }
+}
+
+/// Where a row of a level stands among its bands: those with even numbers, which are low-pass, come first.
+#[inline(always)]
+fn place_in_bands(row: usize, rows: usize) -> usize {
+    row / 2 + if row % 2 == 1 { rows.div_ceil(2) } else { 0 }
 }
 
 /// Copies a level to the corner of its plane.
