@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import shutil
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from .cargo_tools import cargo_tool
 
 
 @pytest.fixture
 def audit(monkeypatch):
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed here")
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    return importlib.import_module("crate_audit")
+    return cargo_tool("crate_audit", monkeypatch)
 
 
 def test_each_crate_comes_from_crates_io_and_has_a_licence_that_allows_it(audit):

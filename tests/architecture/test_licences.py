@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from .cargo_tools import cargo_tool
+
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def third_party(monkeypatch):
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed here")
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    return importlib.import_module("third_party")
+    return cargo_tool("third_party", monkeypatch)
 
 
 def test_each_crate_that_is_shipped_has_a_permissive_licence(third_party):
