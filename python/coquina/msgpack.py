@@ -79,11 +79,11 @@ def _pack(value: Any, encode: Callable[[Any], Any], parts: list[bytes], depth: i
         if kind not in _PLAIN:
             raise TypeError(f"a value of type {kind.__name__} is not plain")
     if kind is list:
-        parts.append(_head("list", len(value)))
+        parts.append(head("list", len(value)))
         for item in value:
             _pack(item, encode, parts, depth + 1)
     elif kind is dict:
-        parts.append(_head("dict", len(value)))
+        parts.append(head("dict", len(value)))
         for key, item in value.items():
             _pack(key, encode, parts, depth + 1)
             _pack(item, encode, parts, depth + 1)
@@ -106,9 +106,9 @@ def _leaf(value: Any) -> bytes:
             return b"\xcb" + pack_numbers(">d", value)
         case str():
             content = value.encode()
-            return _head("str", len(content)) + content
+            return head("str", len(content)) + content
         case bytes():
-            return _head("bytes", len(value)) + value
+            return head("bytes", len(value)) + value
         case _:
             return _ext_head(value) + value.data
 
@@ -129,7 +129,8 @@ def _integer(value: int) -> bytes:
 _SHORT = {"str": (0xA0, 32), "list": (0x90, 16), "dict": (0x80, 16)}
 
 
-def _head(kind: str, length: int) -> bytes:
+def head(kind: str, length: int) -> bytes:
+    """Return what stands before a "str", "bytes", "list" or "dict" of so many bytes or items, or an "ext"."""
     first, limit = _SHORT.get(kind, (0, 0))
     if length < limit:
         return bytes([first + length])
@@ -143,7 +144,7 @@ def _ext_head(value: Ext) -> bytes:
     length = len(value.data)
     if length in (1, 2, 4, 8, 16):
         return pack_numbers(">Bb", 0xD4 + length.bit_length() - 1, value.code)
-    return _head("ext", length) + pack_numbers(">b", value.code)
+    return head("ext", length) + pack_numbers(">b", value.code)
 
 
 def unpack(

@@ -128,8 +128,7 @@ def _alike(
     source = obj if is_sliced(obj) else np.asarray(obj, dtype)
 
     def trial(image: Any, bound: Lossy) -> npt.NDArray[Any]:
-        coding["lossy"] = bound
-        return asarray(image, **coding)[...]
+        return asarray(image, lossy=bound, **coding)[...]
 
     def write(bound: Lossy) -> Array:
         options["lossy"] = bound

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from coquina import _core
+from coquina import _core, msgpack
 from coquina._core import CorruptError
 from coquina.chunks import chunk_info, compress
 from coquina.msgpack_values import pack
@@ -162,13 +162,7 @@ def append_values(place: str, end: int, packed: Iterable[bytes]) -> None:
 
 def list_of_packed(packed: list[bytes]) -> bytes:
     """Return packed values as one packed list."""
-    count = len(packed)
-    head = (
-        bytes([0x90 | count])
-        if count < 16
-        else struct.pack(*((">BH", 0xDC, count) if count < 1 << 16 else (">BI", 0xDD, count)))
-    )
-    return head + b"".join(packed)
+    return msgpack.head("list", len(packed)) + b"".join(packed)
 
 
 def chunk_of(blocks: Sequence[bytes]) -> bytes:
