@@ -9,31 +9,71 @@ create_exception!(
     coquina,
     CoquinaError,
     PyException,
-    "Base of the exceptions that only coquina raises.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(b\"ab\")\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nTruncatedError\n"
+    "Base of the exceptions that only coquina raises.
+
+>>> import coquina as cq
+>>> try:
+...     chunk = cq.decompress(b\"ab\")
+... except cq.CoquinaError as error:
+...     print(type(error).__name__)
+TruncatedError
+"
 );
 create_exception!(
     coquina,
     CorruptError,
     CoquinaError,
-    "The bytes contradict their format, or are damaged.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(b\"\\xff\" * 40)\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nCorruptError\n"
+    "The bytes contradict their format, or are damaged.
+
+>>> import coquina as cq
+>>> try:
+...     chunk = cq.decompress(b\"\\xff\" * 40)
+... except cq.CoquinaError as error:
+...     print(type(error).__name__)
+CorruptError
+"
 );
 create_exception!(
     coquina,
     TruncatedError,
     CorruptError,
-    "The bytes end before what they announce.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(cq.compress(bytes(range(99)))[:40])\n... except cq.CorruptError as error:\n...     print(type(error).__name__)\nTruncatedError\n"
+    "The bytes end before what they announce.
+
+>>> import coquina as cq
+>>> try:
+...     chunk = cq.decompress(cq.compress(bytes(range(99)))[:40])
+... except cq.CorruptError as error:
+...     print(type(error).__name__)
+TruncatedError
+"
 );
 create_exception!(
     coquina,
     UnsupportedError,
     CoquinaError,
-    "Well formed, but this build lacks what it needs.\n\n>>> import coquina as cq\n>>> try:\n...     cq.hdf5.File.in_memory().create_dataset('x', data=[1]).compact()\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nUnsupportedError\n"
+    "Well formed, but this build lacks what it needs.
+
+>>> import coquina as cq
+>>> try:
+...     cq.hdf5.File.in_memory().create_dataset('x', data=[1]).compact()
+... except cq.CoquinaError as error:
+...     print(type(error).__name__)
+UnsupportedError
+"
 );
 create_exception!(
     coquina,
     LimitError,
     CoquinaError,
-    "More bytes than the format or a given limit allows.\n\n>>> import coquina as cq\n>>> try:\n...     chunk = cq.decompress(cq.compress(bytes(1000)), max_bytes=10)\n... except cq.CoquinaError as error:\n...     print(type(error).__name__)\nLimitError\n"
+    "More bytes than the format or a given limit allows.
+
+>>> import coquina as cq
+>>> try:
+...     chunk = cq.decompress(cq.compress(bytes(1000)), max_bytes=10)
+... except cq.CoquinaError as error:
+...     print(type(error).__name__)
+LimitError
+"
 );
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
