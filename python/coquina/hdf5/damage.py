@@ -34,6 +34,15 @@ def told(group: Any, name: str | None = None) -> Generator[None]:
         raise
 
 
+def linked(group: Any, name: str) -> Any:
+    """Return what a name in a group of h5py leads to; None for a link that leads nowhere."""
+    try:
+        with told(group, name):
+            return group[name]
+    except KeyError:
+        return None
+
+
 def is_damage(group: Any, name: str | None, error: BaseException) -> bool:
     """Whether an exception is about what stands in the file."""
     if isinstance(error, OSError) and is_of_system(error):
