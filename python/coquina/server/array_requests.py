@@ -13,7 +13,7 @@ from coquina._core import __version__
 from coquina.server import describing
 from coquina.server.encodings import SCALES, Colours, Encoded, encoded, png, stops_of
 from coquina.server.expressions import Budget, computed, expression
-from coquina.server.failures import bad_request
+from coquina.server.failures import bad_request, not_found
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
 from coquina.server.statistics import HistogramRequest, histogram
@@ -47,7 +47,7 @@ def files(service: Service, user: User, parameters: Parameters) -> Encoded:
     name = (parameters.text("path") or "").strip("/")
     place = service.root.find(name) if service.root.single is None else None
     if place is not None and not user.may_list(place.inside):
-        raise bad_request(f"{name!r}: there is no such folder")
+        raise not_found(f"{name!r}: there is no such file")
     entries = [
         one
         for one in service.root.entries(name)

@@ -143,23 +143,34 @@ def parts_of(path: str | None) -> list[str]:
 
 def find(file: OpenedFile, path: str | None) -> Found:
     """Return the object at a path of a file. Raises RequestError with status 404 if there is none."""
-    parts = parts_of(path)
-    name = "/" + "/".join(parts)
+    name = "/" + "/".join(parts_of(path))
+    found = file.kept(name)
+    if found is None:
+        found = file.keep(name, _looked_up(file, name))
+    if isinstance(found.node, Array) and file.caches is not None:
+        file.caches.use(found.node)
+    return found
+
+
+def _looked_up(file: OpenedFile, name: str) -> Found:
+    """Return the object at a path, opened anew."""
     node = file.top
-    if not parts:
-        return _found(file, "/", node)
+    if name == "/":
+        return Found(file, name, _kind(node), node)
     if not isinstance(node, Group | StoreGroup):
         raise not_found(f"{name}: {file.place.name} is one object, at /")
     if isinstance(node, Group):
         return _found_in_hdf5(file, node, name)
     if name[1:] not in node:
         raise not_found(f"{name}: there is no such object in {file.place.name}")
-    return _found(file, name, node[name[1:]])
+    node = node[name[1:]]
+    return Found(file, name, _kind(node), node)
 
 
 def _found_in_hdf5(file: OpenedFile, top: Group, name: str) -> Found:
     try:
-        return _found(file, name, top[name])
+        node = top[name]
+        return Found(file, name, _kind(node), node)
     except KeyError:
         pass
     try:
@@ -169,12 +180,6 @@ def _found_in_hdf5(file: OpenedFile, top: Group, name: str) -> Found:
     if isinstance(link, h5py.SoftLink | h5py.ExternalLink):
         return Found(file, name, "link", link)
     raise not_found(f"{name}: there is no such object in {file.place.name}")
-
-
-def _found(file: OpenedFile, path: str, node: Any) -> Found:
-    if isinstance(node, Array) and file.caches is not None:
-        file.caches.use(node)
-    return Found(file, path, _kind(node), node)
 
 
 def _kind(node: Any) -> str:
@@ -204,10 +209,14 @@ def as_array(found: Found, what: str = "values") -> Found:
 
 
 def children(found: Found) -> Iterator[Found]:
-    """Iterate over what is in a group, but for what belongs to tables."""
+    """Iterate over what is in a group, but for what belongs to tables.
+
+    Who lists a group need not read any of it, so that nothing is kept for later requests.
+    """
     if found.kind != "group":
         return
     above = found.path.rstrip("/")
     for name in list(found.node):
         if not name.startswith(_HIDDEN):
-            yield find(found.file, f"{above}/{name}")
+            path = f"{above}/{name}"
+            yield found.file.kept(path) or _looked_up(found.file, path)
