@@ -3,6 +3,7 @@
 import csv
 import io
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from coquina.server.service import Service
 from coquina.server.users import Users
 
 from .asgi_client import Client
+from .conftest import served
 
 
 def served_objects(objects):
@@ -58,6 +60,30 @@ def test_a_tree_shows_one_level_and_links(client):
     (table,) = [one for one in found["children"] if one["kind"] == "table"]
     assert table["rows"] == 1000
     assert table["columns"][0] == "number"
+
+
+def test_damage_and_links_in_circles_leave_the_rest_of_a_tree_visible(tmp_path):
+    """A link in a circle was taken for damage, and one damaged object made its group an error."""
+    with h5py.File(tmp_path / "x.h5", "w", libver="latest") as file:
+        for name in ("a", "b", "c"):
+            file[name] = np.arange(4)
+        file["self"], file["there"] = h5py.SoftLink("/self"), h5py.SoftLink("/back")
+        file["back"], file["file"] = h5py.SoftLink("/there"), h5py.ExternalLink("x.h5", "/file")
+        at = h5py.h5o.get_info(file["b"].id).addr
+    with open(tmp_path / "x.h5", "r+b") as file:
+        file.seek(at + 4)
+        file.write(b"\xff" * 8)
+    with Client(served(tmp_path).app) as client:
+        kinds = {one["name"]: one["kind"] for one in client.get("/tree/", file="x.h5").json()["children"]}
+        links = dict.fromkeys(("self", "there", "back", "file"), "link")
+        assert kinds == {"a": "array", "b": "damaged", "c": "array", **links}
+        assert client.get("/info/", file="x.h5", path="/self").json()["to"] == "/self"
+        assert client.get("/slice/", file="x.h5", path="/c").array().tolist() == [0, 1, 2, 3]
+        answer = client.get("/info/", file="x.h5", path="/b")
+        assert (answer.status, answer.json()["error"]) == (500, "corrupt")
+        assert str(tmp_path) not in answer.json()["message"]
+        for route in ("slice", "data", "stats", "paths", "schema", "storage", "histogram"):
+            assert client.get(f"/{route}/", file="x.h5", path="/self").status == 400, route
 
 
 PLACES = [("grid.b2nd", "/"), ("all.h5", "/group/grid"), ("store.b2z", "group/grid"), ("packed.blp", "/")]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina._core import CoquinaError, CorruptError
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
 from coquina.arrays.views import View
@@ -22,7 +23,7 @@ from coquina.hdf5.files import File
 from coquina.hdf5.groups import Group
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
-from coquina.server.failures import bad_request, not_found
+from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.stores.tree import Group as StoreGroup
 from coquina.tables.table import Table
 
@@ -40,9 +41,10 @@ _PATH_MAX = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An object. kind: "group", "array", "table", "expression", "link", "type" or "frame".
+    """An object. kind: "group", "array", "table", "expression", "link", "type", "frame" or "damaged".
 
-    node: ours, or h5py's where we have none; of a link what it says of its target.
+    node: ours, or h5py's where we have none; of a link what it says of its target; of what cannot be opened the
+        exception, which only lists have.
     """
 
     file: OpenedFile
@@ -87,7 +89,7 @@ class Found:
     @property
     def attrs(self) -> Any:
         """The attributes, a mapping."""
-        if self.kind in ("link", "type"):
+        if self.kind in ("link", "type", "damaged"):
             return {}
         h5 = self.h5
         return attributes(h5) if h5 is not None else getattr(self.node, "attrs", {})
@@ -172,14 +174,17 @@ def _found_in_hdf5(file: OpenedFile, top: Group, name: str) -> Found:
         node = top[name]
         return Found(file, name, _kind(node), node)
     except KeyError:
-        pass
+        error = not_found(f"{name}: there is no such object in {file.place.name}")
+    except CorruptError as damage:
+        # libhdf5 says the same of links that lead round in circles.
+        error = damage
     try:
         link = top.get(name, getlink=True)
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, RuntimeError, CorruptError):
         link = None
     if isinstance(link, h5py.SoftLink | h5py.ExternalLink):
         return Found(file, name, "link", link)
-    raise not_found(f"{name}: there is no such object in {file.place.name}")
+    raise error
 
 
 def _kind(node: Any) -> str:
@@ -219,4 +224,7 @@ def children(found: Found) -> Iterator[Found]:
     for name in list(found.node):
         if not name.startswith(_HIDDEN):
             path = f"{above}/{name}"
-            yield found.file.kept(path) or _looked_up(found.file, path)
+            try:
+                yield found.file.kept(path) or _looked_up(found.file, path)
+            except (CoquinaError, RequestError) as error:
+                yield Found(found.file, path, "damaged", error)
