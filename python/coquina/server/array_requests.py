@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import __version__
+from coquina.arrays.array import Array
 from coquina.server import describing
 from coquina.server.encodings import SCALES, Colours, Encoded, encoded, png, stops_of
 from coquina.server.expressions import Budget, computed, expression
@@ -81,13 +82,19 @@ def storage_of(service: Service, found: Found, parameters: Parameters) -> Encode
 
 
 def column_or_array(found: Found, parameters: Parameters) -> Found:
-    """Return an array: of a table the column that `column` names, or its records."""
+    """Return an array: of a table what the column that `column` names is stored in, or its records."""
     name = parameters.text("column")
     if found.kind == "table" and name:
         if name not in found.node.columns:
             raise bad_request(f"there is no column {name[:80]!r}")
-        return type(found)(found.file, found.path, "array", found.node[name])
+        return type(found)(found.file, found.path, "array", _largest_part(found.node[name]))
     return as_array(found)
+
+
+def _largest_part(values: Any) -> Any:
+    """Return the array of a column; of text, times and columns with nulls the largest one of several."""
+    stored = () if isinstance(values, Array) else getattr(getattr(values, "column", None), "stored", ())
+    return max((one.array for one in stored), key=lambda array: array.cbytes, default=values)
 
 
 def slice_of(service: Service, found: Found, parameters: Parameters) -> Encoded:

@@ -43,8 +43,8 @@ _PATH_MAX = 16_384
 class Found:
     """An object. kind: "group", "array", "table", "expression", "link", "type", "frame" or "damaged".
 
-    node: ours, or h5py's where we have none; of a link what it says of its target; of what cannot be opened the
-        exception, which only lists have.
+    node: ours, or h5py's where we have none; of a link what it says of its target; of what is damaged, which
+        only lists of groups have, the exception.
     """
 
     file: OpenedFile
