@@ -1,4 +1,4 @@
-"""Objects of every type and shape: each route gives an answer, in valid JSON, or an error that is no failure."""
+"""Objects of every type and shape: each route gives an answer, in valid JSON, or an error of the request."""
 
 import json
 
