@@ -19,7 +19,7 @@ from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
 from coquina.server.statistics import HistogramRequest, histogram
 from coquina.server.storage import StorageRequest, storage
-from coquina.server.values import check_text, chosen, decoded, part_of, read
+from coquina.server.values import check_picture, check_text, chosen, decoded, part_of, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -101,9 +101,11 @@ def slice_of(service: Service, found: Found, parameters: Parameters) -> Encoded:
     """Return the values of a selection."""
     array = as_array(found)
     picked = chosen(array, parameters.text("selection"), parameters.optional_integer("most"))
-    check_text(array, picked, parameters.text("format") or "bin")
-    values = read(array, picked, service.limits)
-    if parameters.flag("decode"):
+    wanted, is_decoded = parameters.text("format") or "bin", parameters.flag("decode")
+    check_text(array, picked, wanted)
+    check_picture(array, picked, wanted)
+    values = read(array, picked, service.limits, is_decoded=is_decoded)
+    if is_decoded:
         values = decoded(array, values)
     return sent(values, picked, parameters)
 
@@ -149,7 +151,9 @@ def expression_of(service: Service, file: OpenedFile, parameters: Parameters) ->
     if parameters.flag("info"):
         return as_json({"shape": found.shape, "dtype": str(found.dtype)})
     picked = chosen(found, parameters.text("selection"), parameters.optional_integer("most"))
-    check_text(found, picked, parameters.text("format") or "bin")
+    wanted = parameters.text("format") or "bin"
+    check_text(found, picked, wanted)
+    check_picture(found, picked, wanted)
     return sent(computed(found, picked, budget), picked, parameters)
 
 

@@ -36,6 +36,9 @@ function regionOf(shape: number[], roles: AxisRoles, drawing: Drawing): Region |
   return { x: firstRange(across, down), y: roles.y === null ? null : firstRange(down, across) };
 }
 
+/** More values than the server draws at once are thinned out. */
+const PICTURE_VALUES = 2 ** 24;
+
 const OPTIONS: DrawingOptions = {
   part: "abs",
   isLog: false,
@@ -188,7 +191,7 @@ function Exports({ place, selection, isDecoded, drawing, picture }: ExportsProps
       <span>Save</span>
       <a href={link("npy")} download={`${name}.npy`}>NPY</a>
       {drawing !== "image" && <a href={link("csv")} download={`${name}.csv`}>CSV</a>}
-      {picture && <a href={link("png", picture)} download={`${name}.png`}>PNG</a>}
+      {picture && <a href={link("png", { ...picture, most: PICTURE_VALUES })} download={`${name}.png`}>PNG</a>}
     </p>
   );
 }
