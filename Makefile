@@ -67,6 +67,7 @@ map:
 # else here needs npm; tests that look at the page are skipped without it, or without Chromium.
 view: $(VENV)/.dependencies view-packages
 	cd view && npm run -s build
+	rm -rf view/build
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation ./view
 
 view-test: view-packages
@@ -137,4 +138,4 @@ plugins: $(VENV)/.maturin
 	$(BIN)/python tools/build_backend.py
 
 clean:
-	rm -rf $(VENV) target demo-out tests-out view/node_modules view/coquina_view/static docs/_build docs/api $(PLUGINS)/lib*
+	rm -rf $(VENV) target demo-out tests-out view/node_modules view/coquina_view/static view/build docs/_build docs/api $(PLUGINS)/lib*

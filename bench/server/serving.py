@@ -3,9 +3,10 @@
     python -m bench.server.serving            64 MiB of float32, half a minute
     python -m bench.server.serving --quick    16 MiB, few rounds
 
-Slices are 512 x 512 of a field with noise, from random places and then each beside the one before, as bytes,
-without HTTP: our handler of `/data/` beside h5grove's own functions, which open the file for each request as
-its applications do; ours stays open, and keeps decoded blocks. Values are compared first. Then a server in a
+Slices are 512 x 512 of a field with noise, as bytes, without HTTP: our handler of `/data/` beside h5grove's
+own functions, which open the file for each request as its applications do; ours stays open, and keeps decoded
+blocks. They are of random places, then each beside the one before, and then of random places by a server that
+keeps no blocks, as where all is seen for the first time. Values are compared first. Then a server in a
 process of its own answers eight clients on sockets, each with a connection that it keeps; "beyond" is what an
 answer takes longer than the same slice read locally by one thread. Last, a table of a billion rows and arrays
 of 100 GB without values are asked for by a server that has not seen them.
@@ -16,6 +17,7 @@ Client and server share the machine's cores. Results of a complete run: bench/re
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import math
 import os
@@ -38,6 +40,7 @@ import coquina as cq
 from bench.common import harness
 from bench.common.harness import Effort, Stopwatch
 from coquina.server import h5grove as ours
+from coquina.server import opened_files
 from coquina.server.limits import Limits
 from coquina.server.objects import find
 from coquina.server.parameters import Parameters
@@ -102,6 +105,22 @@ def answered(service: Service, file: str, path: str, selection: str) -> bytes:
     parameters = Parameters(pairs)
     with service.opened(EVERYBODY, parameters) as opened:
         return ours.data(service, find(opened, path), parameters).content
+
+
+@contextlib.contextmanager
+def without_kept_blocks() -> Iterator[None]:
+    """Has the server decode everything for each request."""
+    before, opened_files.CACHE_BYTES = opened_files.CACHE_BYTES, 0
+    try:
+        yield
+    finally:
+        opened_files.CACHE_BYTES = before
+
+
+def first_time(folder: Path, chosen: list[str], effort: Effort) -> Iterator[list[object]]:
+    """Rows as those of `beside_h5grove`, where nothing was decoded before."""
+    with without_kept_blocks():
+        yield from beside_h5grove(folder, chosen, effort)
 
 
 def beside_h5grove(folder: Path, chosen: list[str], effort: Effort) -> Iterator[list[object]]:
@@ -284,6 +303,10 @@ def main() -> None:
             (
                 ("panned by 64", *BESIDE),
                 lambda: beside_h5grove(folder, panned(side, 64), effort),
+            ),
+            (
+                ("512 x 512, nothing kept", *BESIDE),
+                lambda: first_time(folder, places(side, 64), effort),
             ),
             (
                 (

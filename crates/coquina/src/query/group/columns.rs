@@ -9,6 +9,7 @@ use super::super::hashing::Hashing;
 use super::super::numbers::with_real;
 use super::Aggregate;
 use super::cells::{Cell, Greatest, Least, Mean, Sum, Truth, Variance};
+use super::complex::complex_column;
 use super::keys::KeyKind;
 use super::table::{Table, padded};
 use crate::base::error::{Error, Result};
@@ -50,10 +51,13 @@ pub(super) fn column_of(
         Aggregate::Distinct => return Ok(Box::new(Distinct::new(ty, width, hashing))),
         _ => {}
     }
-    let column = ty.and_then(|ty| with_real!(ty, T => number_column::<T>(aggregate)));
+    let column = ty.and_then(|ty| match ty {
+        Type::C64 | Type::C128 => Some(complex_column(aggregate, ty, number_column::<f64>)),
+        ty => with_real!(ty, T => number_column::<T>(aggregate)),
+    });
     column.ok_or_else(|| {
         let name = ty.map_or("bytes", Type::name);
-        Error::unsupported(format!("{aggregate:?} of {name} in groups: takes real numbers"))
+        Error::unsupported(format!("{aggregate:?} of {name} in groups: takes numbers"))
     })
 }
 
@@ -80,12 +84,12 @@ fn cells<C: Cell>(ddof: u32) -> Box<dyn Column> {
 
 /// The index of a group.
 #[inline(always)]
-fn at(number: u32) -> usize {
+pub(super) fn at(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// The other column as one of the same type: pieces are made by the same query as the whole.
-fn same<T: 'static>(other: Box<dyn Column>) -> Result<Box<T>> {
+pub(super) fn same<T: 'static>(other: Box<dyn Column>) -> Result<Box<T>> {
     other.into_any().downcast().map_err(|_| Error::invalid("groups of another query"))
 }
 

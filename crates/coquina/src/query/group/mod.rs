@@ -9,6 +9,7 @@
 mod aggregates;
 mod cells;
 mod columns;
+mod complex;
 mod heads;
 mod keys;
 mod places;
