@@ -16,7 +16,7 @@ use crate::base::file_names::{names, number};
 use crate::base::io::ReadAt as _;
 
 /// Where the journal of an open file is; or is to be made, if there is none.
-pub fn whereabouts(file: &File, path: &Path) -> PathBuf {
+pub fn location(file: &File, path: &Path) -> PathBuf {
     let noted = attribute::read(file).filter(|noted| is_of(noted, file));
     noted.unwrap_or_else(|| beside(path))
 }
