@@ -50,7 +50,7 @@ class Store(AbstractDataStore):
 
     @classmethod
     def open(cls, source: Any, group: str | None) -> Store:
-        """Open a file. Raises KeyError for a group that is not there, TypeError for what is no array."""
+        """Open a file. Raises KeyError for a group that is not there, TypeError for anything but an array."""
         path = _path(source)
         if path is None:
             opener: Any = opening.from_bytes if isinstance(source, _CONTENT) else opening.open

@@ -143,7 +143,7 @@ def _with_key(text: str) -> tuple[str, Any]:
 def _part(source: Any, key: Any, options: argparse.Namespace) -> Any:
     """Return a part of an array or a table. Raises ValueError for what has none."""
     if not hasattr(source, "__getitem__"):
-        raise ValueError(f"{options.file}: rows are read one after the other; make a table of it first")
+        raise ValueError(f"{options.file}: rows can only be read in order; convert the file to a table first")
     part = sources.part(source, key)
     return part[:] if tables.is_table(source) and isinstance(key, str) else part
 
@@ -151,7 +151,7 @@ def _part(source: Any, key: Any, options: argparse.Namespace) -> Any:
 def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:
     extension = Path(options.output).suffix
     if target is None and not extension:
-        raise ValueError(f"{options.output}: only tables are directories; {outputs.kinds()}")
+        raise ValueError(f"{options.output}: a directory can only hold a table; {outputs.kinds()}")
     if target is None:
         outputs.check_items(np.dtype(source.dtype), options.output)
     dropped = [] if target is not None or extension == ".b2nd" else _dropped(source, options.output)

@@ -33,7 +33,7 @@ class Node:
 
 
 def nodes(text: str, options: Namespace, stack: ExitStack) -> dict[str, Node]:
-    """Return the nodes of what is named; what is no group is one node `/`. What must be closed is in `stack`.
+    """Return the nodes of what is named; anything but a group is one node `/`. `stack` closes what is open.
 
     Raises ValueError for what has no items.
     """

@@ -32,12 +32,12 @@ Shape = tuple[int, ...]
 
 
 def check(storage: Storage) -> None:
-    """Raise ValueError for means that datasets do not have, and for filters that cannot be tuned."""
+    """Raise ValueError for methods that datasets do not have, and for filters that cannot be tuned."""
     if storage.tuning is not None and not storage.is_blosc2_alone:
         named = "fletcher32" if storage.compressor == "blosc2" else f"filter {storage.filter!r}"
         raise ValueError(f"{named}: codec='auto' is for chunks whose only filter is 'blosc2'")
-    if storage.lossy is not None and storage.lossy.means not in (None, "round"):
-        raise ValueError(f"means {storage.lossy.means!r}: datasets are rounded; takes 'round', or none")
+    if storage.lossy is not None and storage.lossy.method not in (None, "round"):
+        raise ValueError(f"method {storage.lossy.method!r}: HDF5 datasets take 'round' only")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def plain_key(key: Any, shape: tuple[int, ...]) -> Any:
     if not blocks:
         return key
     if len(blocks) > 1 or any(part is ... for part in parts[: blocks[0]]):
-        raise TypeError("a MultiBlockSlice: takes one of them, behind integers and slices alone")
+        raise TypeError("a key takes one MultiBlockSlice, after integers and slices only")
     axis = blocks[0]
     return (*parts[:axis], _items(parts[axis], shape[axis] if axis < len(shape) else 0), *parts[axis + 1 :])
 

@@ -152,7 +152,7 @@ class Nodes:
     def array(self, h5: Any) -> Any:
         """Return a dataset as an array, whether or not it is a table; h5py's own where we have none."""
         if not isinstance(h5, h5py.Dataset):
-            raise TypeError(f"{h5.name}: a group, and no dataset")
+            raise TypeError(f"{h5.name}: a group, not a dataset")
         found = self.node(h5)
         return found if isinstance(found, Dataset) or found is h5 else self._array(h5)
 
@@ -209,7 +209,7 @@ class Nodes:
         """
         where = self.where_of(inside(node))
         if where is None or node.name is None:
-            raise TypeError(f"what is only in memory, or has no name, cannot be pickled{advice}")
+            raise TypeError(f"a node without a name, or of a file in memory, cannot be pickled{advice}")
         return reopen, (type(self.file), where, node.name)
 
     def flush(self) -> None:

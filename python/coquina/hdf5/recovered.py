@@ -1,7 +1,8 @@
 """What can be read of one dataset of a damaged file, and how that is copied.
 
-In: a dataset of h5py in a file that nobody writes. Out: `Salvage`: which chunks decode, which do not and why.
-Invariant: a chunk that is good decodes to as many bytes as it must, and no other chunk claims bytes of it.
+In: a dataset of h5py in a file that nobody writes. Out: `Recovered`: the chunks that decode, and why others
+do not. Invariant: a chunk that is good decodes to as many bytes as it must, and no other chunk claims bytes
+of it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Lost:
 
 
 @dataclass
-class Salvage:
+class Recovered:
     """What there is of a dataset.
 
     nchunks: chunks (or pieces) that were read. missing: chunks within the shape that are not stored, and
@@ -105,16 +106,16 @@ class _Row:
     mask: int
 
 
-def check(dataset: Any, name: str, claims: Claims) -> Salvage:
+def check(dataset: Any, name: str, claims: Claims) -> Recovered:
     """Read all of a dataset, and tell what is good."""
-    salvage = Salvage(name, dataset.shape)
+    recovered = Recovered(name, dataset.shape)
     if dataset.shape is None:
-        return salvage
+        return recovered
     if dataset.chunks is not None:
-        _check_chunks(dataset, salvage, claims)
+        _check_chunks(dataset, recovered, claims)
     elif not dataset.is_virtual:
-        _check_pieces(dataset, salvage)
-    return salvage
+        _check_pieces(dataset, recovered)
+    return recovered
 
 
 class Claims:
@@ -165,31 +166,31 @@ def region_of(dataset: Any, start: Start) -> Region:
     return tuple(slice(at, end) for at, end in zip(start, ends, strict=True))
 
 
-def _check_chunks(dataset: Any, salvage: Salvage, claims: Claims) -> None:
+def _check_chunks(dataset: Any, recovered: Recovered, claims: Claims) -> None:
     rows, trouble = list_chunks(dataset)
     inside = {row.start: row for row in rows if _is_inside(dataset, row.start)}
-    salvage.beyond = len(rows) - len(inside)
+    recovered.beyond = len(rows) - len(inside)
     counts = [-(-length // cut) for length, cut in zip(dataset.shape, dataset.chunks, strict=True)]
     if trouble is not None:
-        _ask_everywhere(dataset, salvage, inside, counts, trouble)
-    salvage.nchunks = len(inside) + len(salvage.lost)
-    salvage.missing = max(prod(counts) - salvage.nchunks, 0)
+        _ask_everywhere(dataset, recovered, inside, counts, trouble)
+    recovered.nchunks = len(inside) + len(recovered.lost)
+    recovered.missing = max(prod(counts) - recovered.nchunks, 0)
     stored_to = max((start[0] + dataset.chunks[0] for start in inside), default=0)
-    salvage.empty_rows = max(dataset.shape[0] - stored_to, 0)
-    checker = _Checker(dataset, salvage)
+    recovered.empty_rows = max(dataset.shape[0] - stored_to, 0)
+    checker = _Checker(dataset, recovered)
     sound: list[Start] = []
     for row in inside.values():
-        if (salvage.name, row.start) in claims.contested:
+        if (recovered.name, row.start) in claims.contested:
             reason = "another chunk is stored over it, or it is over another one"
-            salvage.lost.append(Lost(region_of(dataset, row.start), reason))
+            recovered.lost.append(Lost(region_of(dataset, row.start), reason))
         else:
             sound.append(row.start)
     for start, reason in checker.run(sound):
         if reason is None:
-            salvage.good.append(start)
+            recovered.good.append(start)
         else:
-            salvage.lost.append(Lost(region_of(dataset, start), reason))
-    salvage.lost.sort(key=lambda lost: [part.start for part in lost.region])
+            recovered.lost.append(Lost(region_of(dataset, start), reason))
+    recovered.lost.sort(key=lambda lost: [part.start for part in lost.region])
 
 
 def _is_inside(dataset: Any, start: Start) -> bool:
@@ -197,13 +198,13 @@ def _is_inside(dataset: Any, start: Start) -> bool:
 
 
 def _ask_everywhere(
-    dataset: Any, salvage: Salvage, found: dict[Start, _Row], counts: list[int], trouble: str
+    dataset: Any, recovered: Recovered, found: dict[Start, _Row], counts: list[int], trouble: str
 ) -> None:
     """Look for chunks one by one, where the list of them is damaged."""
     places = prod(counts)
     if places > _PLACES_MAX:
         everything = tuple(slice(0, length) for length in dataset.shape)
-        salvage.lost.append(Lost(everything, f"index: {trouble}; what was not listed is lost"))
+        recovered.lost.append(Lost(everything, f"index: {trouble}; what was not listed is lost"))
         return
     for start in product(*(range(0, n * cut, cut) for n, cut in zip(counts, dataset.chunks, strict=True))):
         if start in found:
@@ -212,7 +213,7 @@ def _ask_everywhere(
             mask, stored = dataset.id.read_direct_chunk(start)
         except DAMAGE:
             # Nothing tells a chunk that the index has lost from one that was never written.
-            salvage.lost.append(Lost(region_of(dataset, start), f"index: {trouble}"))
+            recovered.lost.append(Lost(region_of(dataset, start), f"index: {trouble}"))
         else:
             found[start] = _Row(start, 0, len(stored), mask)
 
@@ -220,9 +221,9 @@ def _ask_everywhere(
 class _Checker:
     """Decodes chunks, some at a time."""
 
-    def __init__(self, dataset: Any, salvage: Salvage) -> None:
+    def __init__(self, dataset: Any, recovered: Recovered) -> None:
         self.dataset = dataset
-        self.salvage = salvage
+        self.recovered = recovered
         self.itemsize: int = dataset.id.get_type().get_size()
         self.nbytes = prod(dataset.chunks) * self.itemsize
         self.filters = [
@@ -291,7 +292,7 @@ class _Checker:
     def _leave(self) -> None:
         """Count a chunk that nobody here can check."""
         with self._lock:
-            self.salvage.unchecked += 1
+            self.recovered.unchecked += 1
 
 
 def points_elsewhere(dataset: Any) -> bool:
@@ -331,30 +332,30 @@ def _copy(source: Any, made: Any, region: Region) -> None:
     target.write_selection(list(lower(region, target.shape).axes), None, 0, _read(source, region))
 
 
-def _check_pieces(dataset: Any, salvage: Salvage) -> None:
+def _check_pieces(dataset: Any, recovered: Recovered) -> None:
     is_stored = (
         dataset.id.get_create_plist().get_layout() != h5d.CONTIGUOUS or dataset.id.get_offset() is not None
     )
     if not is_stored and not dataset.external:
         return
     for region in pieces(dataset):
-        salvage.nchunks += 1
+        recovered.nchunks += 1
         try:
             _read(dataset, region)
         except DAMAGE as error:
-            salvage.lost.append(Lost(region, str(error)))
+            recovered.lost.append(Lost(region, str(error)))
 
 
-def good_regions(dataset: Any, salvage: Salvage) -> Iterator[Region]:
+def good_regions(dataset: Any, recovered: Recovered) -> Iterator[Region]:
     """Yield the parts of a dataset that can be read, and are stored."""
     if dataset.chunks is not None:
-        yield from (region_of(dataset, start) for start in salvage.good)
-    elif salvage.nchunks:
-        lost = [one.region for one in salvage.lost]
+        yield from (region_of(dataset, start) for start in recovered.good)
+    elif recovered.nchunks:
+        lost = [one.region for one in recovered.lost]
         yield from (region for region in pieces(dataset) if region not in lost)
 
 
-def copy_good(source: Any, parent: Any, name: str, salvage: Salvage) -> None:
+def copy_good(source: Any, parent: Any, name: str, recovered: Recovered) -> None:
     """Make a dataset like `source` that holds what is good; chunks stay as they are stored."""
     space, plist = source.id.get_space(), source.id.get_create_plist()
     if missing := missing_filters(source):
@@ -366,9 +367,9 @@ def copy_good(source: Any, parent: Any, name: str, salvage: Salvage) -> None:
             plist.set_filter(code, h5z.FLAG_OPTIONAL if is_optional else h5z.FLAG_MANDATORY, tuple(values))
     made = h5py.Dataset(h5d.create(parent.id, name.encode(), source.id.get_type(), space, plist))
     if source.chunks is None or points_elsewhere(source):
-        for region in good_regions(source, salvage):
+        for region in good_regions(source, recovered):
             _copy(source, made, region)
     else:
-        for start in salvage.good:
+        for start in recovered.good:
             mask, stored = source.id.read_direct_chunk(start)
             made.id.write_direct_chunk(start, stored, mask)

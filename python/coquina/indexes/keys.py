@@ -45,7 +45,7 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     name = type_name(dtype)
     if name is None or dtype.kind == "c":
         what = "complex numbers have no order: index abs(x) or real(x)" if dtype.kind == "c" else str(dtype)
-        raise UnorderedError(f"no index of {what}, but of numbers of up to 8 bytes, times and text")
+        raise UnorderedError(f"{what} cannot be indexed; numbers of up to 8 bytes, times and text can")
     return name
 
 

@@ -207,7 +207,7 @@ def _stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def open_column(home: Home, path: str) -> StoredColumn:
-    """Return what is stored at a path. Raises UnsupportedError for what is no column that is known here."""
+    """Return the column at a path. Raises UnsupportedError for anything but a column that is known here."""
     kind = home.kind(path)
     if kind == "array":
         return _open_array(home, path)

@@ -132,7 +132,7 @@ class Home(ABC):
 
     @abstractmethod
     def names(self, path: str) -> list[str]:
-        """Return what there is right below a path; nothing if that is no group."""
+        """Return what there is right below a path; nothing if that is not a group."""
 
     @abstractmethod
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
@@ -329,7 +329,7 @@ class Hdf5Home(Home):
         return made
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
-        """Return the dataset. Raises KeyError if there is nothing, CorruptError if that is no array."""
+        """Return the dataset. Raises KeyError if there is nothing, CorruptError if that is not an array."""
         dataset = self._node(path)
         if not isinstance(dataset, Dataset):
             raise CorruptError(f"{self.name}/{path}: a {type(dataset).__name__}, where an array is stored")

@@ -35,7 +35,7 @@ _F2, _F4 = np.dtype(np.float16), np.dtype(np.float32)
 def index_source(layout: Layout, text: str, author: int) -> IndexSource:
     """Return what an index of a column, of one of its values (`pos[0]`) or of an expression is of.
 
-    author: who tells the index of changes. Raises KeyError for what is no column, ExpressionError for what is
+    author: tells the index of changes. Raises KeyError for anything but a column, ExpressionError for what is
     no expression, TypeError for values that have no order.
     """
     value = _value(layout, text)

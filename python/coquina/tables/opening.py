@@ -130,7 +130,7 @@ def open_in(group: Group, name: str) -> Table:
 
 
 def layout_of(node: Any) -> Layout:
-    """Return the layout of a group or a dataset. Raises UnsupportedError if it is no table."""
+    """Return the layout of a group or a dataset. Raises UnsupportedError if it is not a table."""
     with told(inside(node)):
         if isinstance(node, Group):
             from coquina.tables.columns_layout import ColumnsLayout

@@ -66,7 +66,7 @@ def create_rows(
     (PyTables' zlib) and "none". chunks: rows; by default about 2 MiB of them, a power of two, or an eighth of
     `expected_rows`, from 64 KiB to 8 MiB.
 
-    Raises ValueError if there is something of this name, or for options and names that do not fit;
+    Raises ValueError if the name exists already, or for options and names that do not fit;
     UnsupportedError for columns that PyTables has nothing for.
     """
     make_dataset(group, name, schema, title, storage, expected_rows)
@@ -104,7 +104,7 @@ class RowsLayout(Layout):
         """Open a dataset of records as a table, whoever made it.
 
         dataset: a `Dataset`, or h5py's where no array can have its items. Raises UnsupportedError, which says
-        why, if it is no table.
+        why, if it is not a table.
         """
         h5 = inside(dataset)
         tid, place = h5.id.get_type(), str(h5.name)

@@ -164,7 +164,7 @@ impl Select {
         let found = self.columns.iter().find(|column| column.path == path);
         found.ok_or_else(|| {
             let known: Vec<&str> = self.columns.iter().map(|column| column.path.as_str()).collect();
-            Error::invalid(format!("{path:?} is no column: there are {}", known.join(", ")))
+            Error::invalid(format!("there is no column {path:?}; the columns are {}", known.join(", ")))
         })
     }
 
@@ -343,7 +343,7 @@ fn scanned(column: &QueryColumn) -> Result<Column<'_>> {
     if !column.axes().is_empty() {
         let path = &column.path;
         return Err(Error::unsupported(format!(
-            "column {path:?}: rows with several values are not gathered"
+            "column {path:?} has several values in a row; read it by itself"
         )));
     }
     Ok(column.gathered())

@@ -63,7 +63,9 @@ impl Select {
             if column.axes().is_empty() {
                 return Ok(column.clone());
             }
-            Err(Error::unsupported(format!("group_by: rows of {path:?} have several values")))
+            Err(Error::unsupported(format!(
+                "group_by: column {path:?} has several values in a row; group by a column with one"
+            )))
         });
         Ok(Groups { keys: keys.collect::<Result<_>>()?, select: self.clone(), wanted: Vec::new() })
     }
