@@ -98,7 +98,7 @@ def test_every_writer_chooses_by_the_profile(turned, tmp_path):
     assert cq.tune(STEPS, profile=turned).best.way.codec == "zlib"
     with cq.Frame.create(tmp_path / "f.b2frame", chunk_size=STEPS.nbytes, typesize=8, **auto) as frame:
         frame.append(STEPS)
-        assert cq.chunk_info(frame.chunk(0)).codec == "zlib"
+        assert cq.chunk_info(frame.stored(0)).codec == "zlib"
 
 
 def test_files_do_not_keep_a_profile(turned, tmp_path):
