@@ -29,6 +29,7 @@ mod query;
 mod reduce;
 mod remote;
 mod rows;
+mod trainer;
 mod tuples;
 mod watch;
 
@@ -41,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     compression::add_to(module)?;
     directories::add_to(module)?;
     explain::add_to(module)?;
+    module.add_class::<trainer::TrainerHandle>()?;
     conditions::add_to(module)?;
     elements::add_to(module)?;
     bloscpack::add_to(module)?;
