@@ -23,6 +23,7 @@ from coquina.arrays.array import Array
 from coquina.arrays.descriptions import AXES_NAMES, description_of
 from coquina.hdf5 import File
 from coquina.hdf5.netcdf_groups import attributes, group_of, groups_below
+from coquina.hdf5.netcdf_groups import members as nodes_of
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
 from coquina.quoting import quoted
@@ -232,8 +233,8 @@ def _enum_name(h5: Any, members: dict[str, int]) -> str:
     """Return the name of the datatype, of a group around, that an enumeration is."""
     group = h5.parent
     while True:
-        for name, node in group.items():
-            if isinstance(node, h5py.Datatype) and h5py.check_enum_dtype(node.dtype) == members:
+        for name, node in nodes_of(group, h5py.Datatype):
+            if h5py.check_enum_dtype(node.dtype) == members:
                 return name
         if group.name == "/":
             return f"{h5.name.rpartition('/')[2]}_enum"

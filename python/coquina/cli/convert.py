@@ -52,6 +52,7 @@ from coquina.cli import (
     keys,
     lossy_options,
     outputs,
+    repack,
     sources,
     store_paths,
     tables,
@@ -102,8 +103,12 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         options.file, key = _with_key(options.file)
         if key is None and (group := convert_trees.group_of(options, stack)) is not None:
+            bound, encoding = lossy_options.bound_of(options), _encoding(options)
+            if (result := convert_trees.repacked(options, encoding, bound)) is not None:
+                arguments.report(repack.facts(result), repack.sentence(result), options)
+                return
             lossy_options.refuse(options, "whole trees are converted as they are")
-            said = convert_trees.convert(group, options, _encoding(options))
+            said = convert_trees.convert(group, options, encoding)
             counts = ", ".join(f"{said[one]} {one}" for one in ("groups", "arrays", "tables"))
             dropped = f"; left out: {', '.join(said['dropped'])}" if said["dropped"] else ""
             arguments.report(said, f"{said['output']}: {counts}{dropped}", options)

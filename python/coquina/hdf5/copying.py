@@ -76,7 +76,8 @@ def repack(
 
     group: what is copied; its members are those of the new file's root. A dataset may be named too.
     filter, codec, level, filters, dictionary, blocks, fletcher32: as in `Group.create_dataset`; for all
-        datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is.
+        datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is;
+        a codec without a filter is one of the filter "blosc2".
         The codec "auto" gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of
         `Tuning`; with goal="size", a dataset that would take more bytes than before is copied as it is.
         Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
@@ -108,10 +109,8 @@ def repack(
     'zstd'
     """
     wanted = Storage.of(repack, storage, RepackOptions, base=DATASETS)
-    if wanted.filter is None and wanted.tuning is not None:
+    if wanted.filter is None and (wanted.tuning is not None or wanted.codec is not None):
         wanted = replace(wanted, filter="blosc2")
-    if wanted.filter is None and wanted.codec is not None:
-        raise ValueError(f"codec {wanted.codec!r}: needs a filter that it is for")
     request = CopyRequest(wanted, tuple(only))
     path = os.path.realpath(os.fsdecode(source))
     out = target_of(path, target, in_place=in_place, overwrite=overwrite)

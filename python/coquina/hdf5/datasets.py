@@ -32,7 +32,7 @@ from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
 from coquina.hdf5.filters import is_blosc2_alone
 from coquina.hdf5.fixed_attributes import mark_indexes_stale
-from coquina.hdf5.h5py_keys import is_region, plain_key
+from coquina.hdf5.h5py_keys import DatasetIndexError, DatasetShapeError, is_region, plain_key
 from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
@@ -301,7 +301,12 @@ class Dataset(Placed, Array):
 
     def _getitem_general(self, key: Any) -> Any:
         """Read by keys of h5py's too."""
-        return self._h5[key] if is_region(key) else super()._getitem_general(plain_key(key, self.shape))
+        if is_region(key):
+            return self._h5[key]
+        try:
+            return super()._getitem_general(plain_key(key, self.shape))
+        except IndexError as error:
+            raise DatasetIndexError(str(error)) from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does. Raises what NumPy raises, ValueError if open for reading only."""
@@ -311,7 +316,30 @@ class Dataset(Placed, Array):
             return
         if self.dtype.kind == "S":
             value = _encoded(value)
-        super().__setitem__(key, value)
+        try:
+            super().__setitem__(key, value)
+        except IndexError as error:
+            raise DatasetIndexError(str(error)) from None
+        except ValueError as error:
+            # Others, CorruptError for one, say more than that a shape is wrong.
+            if type(error) is not ValueError or not self.handle.is_writable:
+                raise
+            raise DatasetShapeError(str(error)) from None
+
+    def astype(self, dtype: npt.DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> Any:
+        """Return the elements as another dtype; as `StringDType` ("T"), return h5py's view, read by key.
+
+        Raises TypeError if the rule `casting` does not allow it.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=[b"foo", b"bar"])
+        >>> d.astype("T")[1]
+        'bar'
+        """
+        if np.dtype(dtype).kind == "T":
+            return self._h5.astype(dtype)
+        return super().astype(dtype, casting=casting, copy=copy)
 
     def with_zones(self, zones: Zones) -> Dataset:
         """Return the dataset, opened so that chunks get a zone map of `zones` when they are written.
@@ -484,7 +512,7 @@ class Dataset(Placed, Array):
             raise ValueError(f"shape {shape}: the dataset has {self.ndim} axes")
         for length, most in zip(shape, self.maxshape, strict=True):
             if most is not None and length > most:
-                raise ValueError(f"shape {shape}: beyond the maxshape {self.maxshape} of {self.name}")
+                raise DatasetShapeError(f"shape {shape} exceeds the maxshape {self.maxshape} of {self.name}")
         if shape[self._facts.rank :] != self.shape[self._facts.rank :]:
             raise ValueError(f"shape {shape}: the last axes of {self.shape} are those of the items")
 
@@ -706,6 +734,8 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, bytes | np.bytes_):
         return value
     items: Any = np.asarray(value)
-    if items.dtype.kind == "O" and all(isinstance(one, str) for one in items.flat):
-        items = items.astype(np.str_)
+    if items.dtype.kind == "T" or (
+        items.dtype.kind == "O" and all(isinstance(one, str) for one in items.flat)
+    ):
+        items = np.array(items.tolist(), np.str_)
     return np.strings.encode(items, "utf-8") if items.dtype.kind == "U" else value

@@ -94,7 +94,9 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         """Remove a name, and the node if it was the last one; the indexes beside a table. Raises KeyError."""
+        place = self._nodes.place_of_link(self._h5, name)
         del self._h5[name]
+        self._nodes.forget(place)
         self._drop_indexes(name)
 
     def __contains__(self, name: object) -> bool:

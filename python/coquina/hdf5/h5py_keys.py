@@ -1,4 +1,4 @@
-"""Keys that only h5py has: references to regions, and blocks at regular distances (`MultiBlockSlice`).
+"""Keys that only h5py has (references to regions, `MultiBlockSlice`), and errors that its users catch.
 
 In: a key, and the shape that it is for. Out: a key that NumPy has; whether it is a region, which h5py reads.
 """
@@ -13,6 +13,14 @@ from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+
+class DatasetIndexError(IndexError, TypeError, ValueError):
+    """A key that NumPy refuses with IndexError, where h5py raises TypeError or ValueError."""
+
+
+class DatasetShapeError(ValueError, TypeError):
+    """A shape that NumPy refuses with ValueError, where h5py raises TypeError."""
 
 
 def is_region(key: Any) -> bool:

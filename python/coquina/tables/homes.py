@@ -19,6 +19,7 @@ from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.creation import Content, datatype
 from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.describing import place_of
 from coquina.hdf5.groups import create_in
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.sessions import ROWS
@@ -153,6 +154,10 @@ class Home(ABC):
     @abstractmethod
     def array(self, path: str, *, zoned: bool = True) -> Array:
         """Return the array at a path. zoned: what is written to it gets such bounds."""
+
+    def place_of(self, array: Array) -> Any:
+        """Return what tells an array from others."""
+        return id(array)
 
     @abstractmethod
     def limited(self, array: Array, length: int) -> Array:
@@ -330,6 +335,10 @@ class Hdf5Home(Home):
             raise CorruptError(f"{self.name}/{path}: a {type(dataset).__name__}, where an array is stored")
         zones = _zones(dataset.dtype) if zoned and self.is_writable and len(dataset.shape) == 1 else ()
         return dataset if dataset.zones == zones else dataset.with_zones(zones)
+
+    def place_of(self, array: Array) -> Any:
+        """Return which file the dataset is in, and where."""
+        return place_of(inside(array).id)
 
     def limited(self, array: Array, length: int) -> Array:
         """Return the dataset as if it were shorter."""
