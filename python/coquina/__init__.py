@@ -106,7 +106,8 @@ if TYPE_CHECKING:
     from .tuning.advising import tune
     from .tuning.files import FileRecommendation
     from .tuning.recommendation import Recommendation
-    from .tuning_options import Tuning, TuningInfo
+    from .tuning.training import Training, train
+    from .tuning_options import Profile, Tuning, TuningInfo
 
 provide(PROVIDERS)
 
@@ -183,8 +184,8 @@ if TYPE_CHECKING:
     __all__ += ["Expr", "ExpressionError", "connect", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
     __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
     __all__ += ["read_csv", "read_parquet"]
-    __all__ += ["Lossy", "LossyInfo", "Quality", "Tuning", "TuningInfo", "quality"]
-    __all__ += ["FileRecommendation", "Recommendation", "tune"]
+    __all__ += ["Lossy", "LossyInfo", "Profile", "Quality", "Tuning", "TuningInfo", "quality"]
+    __all__ += ["FileRecommendation", "Recommendation", "Training", "train", "tune"]
     __all__ += codec_plugins.__all__
     __all__ += composed.__all__
     __all__ += cumulative.__all__

@@ -28,7 +28,7 @@ class Lossy:
     ratio: how many times smaller the array is to be; with as little loss as gives that.
     ssim: structural similarity of each image, the last two axes, to what was given, at least; 0 to 1. The
         least PSNR that gives it is searched, checked on what was written, and becomes the bound of the array.
-        `asarray` takes it, other writers do not: they see no whole images.
+        `asarray`, `copy`, `create_dataset(data=)` and `repack` take it, where all items are known.
     method: None to choose for each chunk; "round" to numbers with many zeros in their bits, which any codec
         makes small; "trunc" by Blosc2's filters that set low bits to zero (not for psnr and ratio); "zfp", by
         its codecs (float32 and float64 of 1 to 4 axes with blocks of 4 items and more along each; not for
@@ -106,7 +106,7 @@ class Lossy:
     def terms(self) -> tuple[str, float, str | None]:
         """Bound, value and method, as the engine takes them. Raises ValueError for ssim."""
         if self.ssim is not None:
-            raise ValueError("lossy: only asarray(...) takes ssim; use psnr")
+            raise ValueError("lossy: ssim is searched among what is written at once; give data, or a psnr")
         return self.bound, self.value, self.method
 
     def __repr__(self) -> str:

@@ -43,10 +43,7 @@ fn explain_tuning<'py>(
     let input = Input::of(blocks)?;
     let bytes = input.bytes();
     let typesize = options::number("typesize", typesize, 1)?;
-    if block_bytes == 0 || bytes.is_empty() || !bytes.len().is_multiple_of(block_bytes) {
-        let len = bytes.len();
-        return Err(Error::invalid(format!("blocks: {len} bytes are no blocks of {block_bytes}")).into());
-    }
+    check_blocks(bytes, block_bytes)?;
     let goal = goal_of(Some(tuning))?.unwrap_or_default();
     let layout = BlockLayout::new(&block_shape, typesize, dtype);
     let generation = options::generation(format)?;
@@ -58,6 +55,15 @@ fn explain_tuning<'py>(
     let report =
         watch::run(py, bytes.len(), threads, None, |job| tune::explain(&goal, &sampled, &params, job))?;
     Ok(to_dict(py, &goal, &report)?)
+}
+
+/// Says whether bytes are whole blocks.
+pub(crate) fn check_blocks(bytes: &[u8], block_bytes: usize) -> coquina::Result<()> {
+    if block_bytes == 0 || bytes.is_empty() || !bytes.len().is_multiple_of(block_bytes) {
+        let len = bytes.len();
+        return Err(Error::invalid(format!("blocks: {len} bytes are no blocks of {block_bytes}")));
+    }
+    Ok(())
 }
 
 fn to_dict<'py>(py: Python<'py>, goal: &Goal, report: &Report) -> PyResult<Bound<'py, PyDict>> {

@@ -59,7 +59,7 @@ def pack(
     target: a path, or a file object opened for writing in binary mode that can seek.
     codec, level, filters: see `compress`; "blosclz", 7 and "shuffle" by default. A Bloscpack file takes
         "shuffle", "bitshuffle" or "nofilter". The codec "auto" gives each chunk what suits it, by goal, for_,
-        bandwidth and calibrate of `Tuning`.
+        bandwidth, calibrate and profile of `Tuning`.
     typesize: bytes of an item; that of the array, or 8 for bytes.
     chunk_size: bytes of a chunk before compression, rounded down to whole items.
     checksum: "none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384" or "sha512".

@@ -197,7 +197,18 @@ def _print(rows: Any, options: argparse.Namespace) -> None:
 
 def _store(rows: Any, options: argparse.Namespace) -> None:
     """Write rows to a file of the kind that its extension says, some at a time."""
-    names = ("codec", "level", "filters", "layout", "chunks", "goal", "for_", "bandwidth", "calibrate")
+    names = (
+        "codec",
+        "level",
+        "filters",
+        "layout",
+        "chunks",
+        "goal",
+        "for_",
+        "bandwidth",
+        "calibrate",
+        "profile",
+    )
     convert_tables.convert(rows, argparse.Namespace(**dict.fromkeys(names), **vars(options)))
 
 

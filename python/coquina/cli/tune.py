@@ -76,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bytes per second of the storage, such as 500M (default: 125 million)",
     )  # fmt: skip
     parser.add_argument("--calibrate", action="store_true", help="use the speed of this machine")
+    parser.add_argument("--profile", metavar="FILE", help="choose by what `coquina train` learnt from files")
     arguments.add_cut(parser, "fixed: ")
     lossy_options.add_lossy(parser)
     parser.add_argument(
@@ -100,6 +101,7 @@ def run(options: argparse.Namespace) -> None:
             access=dict(options.access) if options.access else "any",
             bandwidth=options.bandwidth,
             calibrate=options.calibrate,
+            profile=options.profile,
             lossy=lossy_options.bound_of(options),
             chunks=None if options.chunks == "auto" else options.chunks,
             blocks=None if options.blocks == "auto" else options.blocks,

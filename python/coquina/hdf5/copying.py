@@ -78,7 +78,7 @@ def repack(
     filter, codec, level, filters, dictionary, blocks, fletcher32: as in `Group.create_dataset`; for all
         datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is;
         a codec without a filter is one of the filter "blosc2".
-        The codec "auto" gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of
+        The codec "auto" gives each chunk of "blosc2" what suits it, by the keywords of
         `Tuning`; with goal="size", a dataset that would take more bytes than before is copied as it is.
         Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
     checksums: whether chunks whose only filter is "blosc2" have some; those that are otherwise are encoded

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.arrays.new_arrays import fill_boxes
+from coquina.arrays.similar_bounds import rounded_bound
 from coquina.arrays.writes import wrote
 from coquina.foreign_attributes import GROUPS, no_attribute
 from coquina.hdf5.creation import check, content, create, datatype, link, missing
@@ -362,8 +363,8 @@ class Group(Placed, MutableMapping[str, Any]):
             "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to
             write these is slow.
         codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
-            ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by goal,
-            for_, bandwidth and calibrate of `coquina.Tuning`, which an attribute keeps for writes to come.
+            ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by the
+            keywords of `coquina.Tuning`. An attribute keeps the goal for writes to come.
         level: 0 to 9; 1 to 22 for Zstandard alone. By default 1 for Blosc2, and 5 for others.
         filters: "shuffle", "nofilter"; "bitshuffle" with Blosc. With "blosc2" all that arrays take: names, or
             pairs of a name and a parameter, in a list, and pairs for the codec, as ("zfp_rate", 25). What the
@@ -585,6 +586,8 @@ def create_in(
         if storage.tuning is not None and blocks is not None:
             dataset.tune(storage.tuning)
         if bound is not None:
+            if made.values is not None:
+                bound = rounded_bound(made.values, bound, dataset.chunks)
             dataset.set_error_bound(bound)
         if made.values is not None:
             _fill(dataset, made.values, threads)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina import _core
 from coquina._core import CorruptError, UnsupportedError
+from coquina.arrays.similar_bounds import rounded_bound
 from coquina.hdf5 import checksums, chunk_encoding, tuning_attribute
 from coquina.hdf5 import filters as slots
 from coquina.hdf5.chunk_growth import grown
@@ -177,7 +178,19 @@ def _planned(dataset: Any, storage: Storage, *, is_named: bool) -> Plan | None:
         raise _ImpossibleError("its filters are not available here; name another one")
     if encoding is not None:
         _check_encoding(dataset, encoding, chunks, filters)
+    if lossy is not None:
+        lossy = _searched_bound(dataset, lossy, chunks, is_named=is_named)
     return Plan("encoded", None, chunks, filters, blocks, lossy, goal, sums, encoding)
+
+
+def _searched_bound(dataset: Any, lossy: Lossy, chunks: tuple[int, ...], *, is_named: bool) -> Lossy:
+    """Return the bound for a dataset; what has no images to be similar stays as it is, unless it is named."""
+    try:
+        return rounded_bound(dataset, lossy, chunks)
+    except ValueError as error:
+        if is_named:
+            raise
+        raise _ImpossibleError(str(error)) from None
 
 
 def _encoding(

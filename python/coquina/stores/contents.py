@@ -288,7 +288,8 @@ class Contents:
         """Return what lies at a name; None if nothing does."""
         if node is None or node.leaf is None:
             return None
-        return opening.opened(node.leaf.open(self.verify), verify=self.verify, is_whole=False)
+        is_file = isinstance(node.leaf, FileLeaf)
+        return opening.opened(node.leaf.open(self.verify), verify=self.verify, is_whole=is_file)
 
     def table(self, path: str, node: Node) -> Any:
         """Return the table that all below a name is; None if it is none."""

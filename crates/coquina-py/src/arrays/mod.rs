@@ -30,7 +30,7 @@ use crate::watch;
 pub(crate) use handle::{ArrayHandle, existing, kind, sums_name};
 use keys::Basic;
 pub(crate) use lossy::{ReachedTerms, Terms, reached_tuple, record};
-pub(crate) use tuning::{GoalTerms, GoalTuple, goal_of, to_tuple};
+pub(crate) use tuning::{GoalTerms, GoalTuple, ProfileHandle, goal_of, to_tuple};
 
 /// Results of more bytes go through Python code, which asks first whether there is memory for them.
 const UNASKED_BYTES_MAX: usize = 1 << 28;

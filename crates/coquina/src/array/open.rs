@@ -181,7 +181,7 @@ impl Array {
         metalayers: Vec<(String, Vec<u8>)>,
     ) -> Result<Self> {
         let (grid, params) = plan(spec)?;
-        spec.tuning.map_or(Ok(()), |_| tuned::check(&params))?;
+        spec.tuning.as_ref().map_or(Ok(()), |_| tuned::check(&params))?;
         let meta = Meta { dtype: Some(spec.dtype.clone()), ..grid.meta() };
         let mut frame_spec = Spec {
             with_sums: spec.checksums,
@@ -206,7 +206,12 @@ impl Array {
             store.apply(Change { layers, ..Change::default() })?;
         }
         let opened = Opened { store, format: Arc::new(format) };
-        Ok(Self::new(opened, grid, meta, params, Limits::default()))
+        let array = Self::new(opened, grid, meta, params, Limits::default());
+        // The layer does not say by which profile is chosen.
+        if spec.tuning.as_ref().is_some_and(|goal| goal.profile().is_some()) {
+            array.set_tuning(spec.tuning.clone())?;
+        }
+        Ok(array)
     }
 
     /// Opens an array in a file or a directory.

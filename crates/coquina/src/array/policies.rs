@@ -125,7 +125,7 @@ impl Array {
     /// # Errors
     /// `Corrupt` if the array says something, but it is damaged.
     pub fn tuning(&self) -> Result<Option<Goal>> {
-        Ok(self.state_with_policies()?.policies.tuner()?.map(|tuner| *tuner.goal()))
+        Ok(self.state_with_policies()?.policies.tuner()?.map(|tuner| tuner.goal().clone()))
     }
 
     /// What has been chosen for chunks of this handle so far.

@@ -10,7 +10,7 @@ use coquina_kernels::items::{bytes_of, bytes_of_mut, items};
 
 use super::super::numbers::{numbers, single};
 use super::Aggregate;
-use super::columns::{Column, at, same};
+use super::column::{Column, at, same};
 use crate::base::error::Result;
 
 /// A complex number.

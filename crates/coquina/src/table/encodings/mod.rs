@@ -14,6 +14,7 @@ mod texts;
 mod times;
 
 pub(crate) use categories::{extend as extend_categories, new_categories};
+pub use forms::{AwkwardForm, AwkwardParts, awkward_numbers, awkward_parts, awkward_texts};
 pub(crate) use stored::{StoredColumn, text_of};
 pub(crate) use times::NOT_A_TIME;
 
