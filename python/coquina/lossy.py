@@ -203,7 +203,7 @@ def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
 
 
 def info_of(error_bound: Lossy, reached: tuple[float, float, float, list[int]]) -> LossyInfo:
-    """Return what is said of a bound and of what was lost, as the engine gives it."""
+    """Return a bound and the errors so far, as the engine gives them."""
     max_error, relative_error, psnr, counts = reached
     chunks = dict(zip(_ways(error_bound), counts, strict=True))
     return LossyInfo(error_bound, max_error, relative_error, psnr, chunks)

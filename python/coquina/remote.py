@@ -170,7 +170,7 @@ class RangeReader:
 
     @classmethod
     def of_file(cls, number: int) -> RangeReader | None:
-        """Return what HDF5's file of this number reads from, if that is far away."""
+        """Return what HDF5's file of this number reads from, if it is remote."""
         return cls._of_files.get(number)
 
     def __repr__(self) -> str:

@@ -315,7 +315,7 @@ def _for_engine(codec: Any, level: Any, filters: Any, terms: Terms | None, base:
 
 
 def is_cut(given: StorageOptions) -> bool:
-    """Whether something is said of chunks and blocks."""
+    """Whether chunks or blocks are given."""
     is_whole = given.get("chunks") is None and given.get("blocks") is None
     return not is_whole or given.get("access", "any") != "any"
 

@@ -371,7 +371,7 @@ def _as_stored(handle: _core.ArrayHandle | _core.FrameHandle | _core.PackReader)
 def _same_as(array: Array) -> Array:
     """Return an array in memory with the chunks of another one as they are stored, and its bound.
 
-    Codecs that lose something would lose it again if the items were encoded anew.
+    Codecs that lose something would lose it again if the items were encoded again.
     """
     known = array.lossy
     alike = Storage(chunks=array.chunks, blocks=array.blocks, lossy=known and known.error_bound)

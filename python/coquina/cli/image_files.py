@@ -146,7 +146,7 @@ def _by_pillow(path: str, stack: ExitStack) -> Pages:
 
 
 def _why_no_image(path: str) -> str:
-    """Return what is said of a file that Pillow does not know: what it is, if it is no image at all."""
+    """Return the error for a file that Pillow does not know: what it is, if it is not an image."""
     kind = os.path.splitext(path)[1].removeprefix(".").upper()
     if not os.path.getsize(path):
         return "an empty file, not an image"

@@ -63,7 +63,7 @@ def block_items(
 ) -> npt.NDArray[Any]:
     """Return what a function of the user's gives for the blocks of a region, which it may not write to.
 
-    Raises ValueError for another shape, and TypeError for a dtype that is not cast to the promised one.
+    Raises ValueError for another shape, and TypeError for a dtype that cannot be cast to the given one.
     """
     shape = tuple([part.stop - part.start for part in region])
     items = np.asarray(call(*[np.broadcast_to(block, shape) for block in blocks]))

@@ -43,7 +43,7 @@ def compare(
 ) -> None:
     """Raise CorruptError if the new tree is not equal to the old one; datasets of `bounds` within these.
 
-    anew: datasets that were encoded anew, perhaps by the same filters, whose chunks may still differ.
+    anew: datasets that were encoded again, perhaps by the same filters, whose chunks may still differ.
     """
     for one, other in zip_longest(old, new, fillvalue=_NONE):
         if (one.path, one.kind, one.to, one.is_utf8) != (other.path, other.kind, other.to, other.is_utf8):

@@ -100,9 +100,9 @@ class Plan:
 
     how: "copied" whole by libhdf5, chunks as they are stored; "chunks", one by one, since some have filters
     that were skipped; "encoded" anew. reason: why it is not as it was asked for. chunks, filters, blocks: the
-    new ones. lossy: the bound on what is lost, None for nothing. tuning: what chunks that are encoded anew
+    new ones. lossy: the bound on what is lost, None for nothing. tuning: what chunks that are encoded again
     are tuned for, None for not at all. checksums: whether they get some, None for as the dataset says.
-    encoding: how chunks are encoded anew, None for as the parameters of the filters say.
+    encoding: how chunks are encoded again, None for as the parameters of the filters say.
     """
 
     how: Literal["copied", "chunks", "encoded"]

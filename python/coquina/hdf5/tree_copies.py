@@ -40,7 +40,7 @@ class Copied:
     """A dataset of a copy.
 
     nbytes: of its items. before, after: bytes that they took and take. how: "copied" as they were stored,
-    "chunks" with some encoded anew, "encoded". reason: why it is not stored as it was asked for.
+    "chunks" with some encoded again, "encoded". reason: why it is not stored as it was asked for.
     """
 
     name: str
@@ -68,7 +68,7 @@ class TreeCopy:
         self.datasets: list[Copied] = []
         #: Datasets that lose something, with what they lost; their attributes say nothing of it yet.
         self.bounds: dict[str, LossyInfo] = {}
-        #: Datasets that were encoded anew, with what they are tuned for, which their attributes are to say.
+        #: Datasets that were encoded again, with what they are tuned for, which their attributes are to say.
         self.goals: dict[str, Terms | None] = {}
         #: Datasets whose chunks got checksums, or lost them, which their attributes are to say.
         self.sums: dict[str, bool] = {}
