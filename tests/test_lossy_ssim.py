@@ -26,14 +26,14 @@ def test_each_image_reaches_the_similarity_and_one_step_less_does_not(tmp_path, 
     a = cq.asarray(x, chunks=chunks, path=tmp_path / "a.b2nd", lossy={"ssim": wanted})
     found = [cq.quality(one, other).ssim for one, other in zip(x, a[...], strict=True)]
     assert min(found) >= wanted
-    assert a.lossy.promised.bound == "psnr"
-    assert a.lossy.psnr >= a.lossy.promised.psnr
+    assert a.lossy.error_bound.bound == "psnr"
+    assert a.lossy.psnr >= a.lossy.error_bound.psnr
     assert a.cbytes < x.nbytes / 2
     assert os.listdir(tmp_path) == ["a.b2nd"]
     assert np.array_equal(cq.open(tmp_path / "a.b2nd")[...], a[...])
     # Of chunks that are images, it is the least bound: a little lower, and an image falls below.
     if chunks == (1, 90, 120):
-        lower = cq.asarray(x, chunks=chunks, lossy={"psnr": a.lossy.promised.psnr - 6.1})
+        lower = cq.asarray(x, chunks=chunks, lossy={"psnr": a.lossy.error_bound.psnr - 6.1})
         assert min(cq.quality(one, other).ssim for one, other in zip(x, lower[...], strict=True)) < wanted
 
 
@@ -41,8 +41,8 @@ def test_a_higher_similarity_takes_more_bytes_and_options_go_along():
     x = stack()
     sizes = [cq.asarray(x, lossy={"ssim": wanted}, codec="zstd", level=3).cbytes for wanted in (0.8, 0.98)]
     assert sizes == sorted(sizes)
-    a = cq.asarray(x, lossy=cq.Lossy(ssim=0.95, means="zfp"), chunks=(1, 90, 120))
-    assert a.lossy.promised.means == "zfp"
+    a = cq.asarray(x, lossy=cq.Lossy(ssim=0.95, method="zfp"), chunks=(1, 90, 120))
+    assert a.lossy.error_bound.method == "zfp"
     assert min(cq.quality(one, other).ssim for one, other in zip(x, a[...], strict=True)) >= 0.95
 
 

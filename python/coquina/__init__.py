@@ -36,6 +36,7 @@ from coquina.arrays.progress import set_progress
 from coquina.arrays.sequences import arange, frombuffer, fromiter, linspace
 from coquina.arrays.views import View
 from coquina.chunks import ChunkInfo, chunk_info, compress
+from coquina.foreign_attributes import PACKAGE, no_attribute
 from coquina.names import MODULES, PROVIDERS, SUBMODULES
 from coquina.providers import provide
 
@@ -120,7 +121,7 @@ def __getattr__(name: str) -> object:
         return _import_module(f"coquina.{name}")
     module = MODULES.get(name)
     if module is None:
-        raise AttributeError(f"module 'coquina' has no attribute {name!r}")
+        raise AttributeError(no_attribute("module 'coquina'", name, PACKAGE).replace("cq.", "coquina."))
     found = globals()[name] = getattr(_import_module(module), name)
     return found
 

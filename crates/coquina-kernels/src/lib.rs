@@ -35,7 +35,7 @@ pub use level::{Level, best_level, levels};
 pub use pages::advise_huge_pages;
 pub use planes::{plane_equal, plane_order};
 pub use runs::run_value;
-pub use select::{compress, count_picked, each_picked};
+pub use select::{compress, count_picked, each_picked, keep_picked, pick_lengths};
 pub use shuffle::{shuffle, unshuffle};
 pub use types::Type;
 pub use xor::{xor_chain_decode, xor_chain_encode, xor_into};

@@ -5,6 +5,8 @@
 //! all of them are one step, few are picked one by one, and many are written without a branch.
 //! Invariant: any mask byte but 0 picks.
 
+use std::ops::RangeInclusive;
+
 use crate::level::{Isa, Level};
 
 /// Items that are looked at together: as many as a mask of bits has.
@@ -33,6 +35,58 @@ pub fn compress(level: Level, mask: &[u8], items: &[u8], item_bytes: usize, out:
         #[cfg(target_arch = "x86_64")]
         // SAFETY: levels above the plainest exist only where `levels` has found AVX2 on this CPU.
         Isa::Avx2 | Isa::Avx512 => unsafe { compress_avx2(mask, items, item_bytes, out) },
+    }
+}
+
+/// Picks the texts of a length in `lens`, of texts between each place and the next: a mask byte of 0 or 1 for each.
+///
+/// # Panics
+/// If there is not one more place than mask bytes.
+pub fn pick_lengths(level: Level, places: &[i64], lens: &RangeInclusive<i64>, mask: &mut [u8]) {
+    assert_eq!(places.len(), mask.len() + 1, "places of {} texts", mask.len());
+    match level.0 {
+        Isa::Portable => lengths(places, lens, mask),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: an `Avx2` level exists only where `levels` has found AVX2 on this CPU.
+        Isa::Avx2 => unsafe { lengths_avx2(places, lens, mask) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: an `Avx512` level exists only where `levels` has found these features on this CPU.
+        Isa::Avx512 => unsafe { lengths_avx512(places, lens, mask) },
+    }
+}
+
+#[inline(always)]
+fn lengths(places: &[i64], lens: &RangeInclusive<i64>, mask: &mut [u8]) {
+    let (low, high) = (*lens.start(), *lens.end());
+    for ((mask, start), end) in mask.iter_mut().zip(places).zip(&places[1..]) {
+        let len = end.wrapping_sub(*start);
+        *mask = u8::from(low <= len) & u8::from(len <= high);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn lengths_avx2(places: &[i64], lens: &RangeInclusive<i64>, mask: &mut [u8]) {
+    lengths(places, lens, mask)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+fn lengths_avx512(places: &[i64], lens: &RangeInclusive<i64>, mask: &mut [u8]) {
+    lengths(places, lens, mask)
+}
+
+/// Leaves out the picked items that `keep` does not want, which it is asked in order.
+pub fn keep_picked(mask: &mut [u8], mut keep: impl FnMut(usize) -> bool) {
+    for (number, group) in mask.chunks_mut(GROUP).enumerate() {
+        let mut bits = bits_of(group);
+        while bits != 0 {
+            let at = bits.trailing_zeros() as usize;
+            if !keep(number * GROUP + at) {
+                group[at] = 0;
+            }
+            bits &= bits - 1;
+        }
     }
 }
 
@@ -185,6 +239,13 @@ mod tests {
                 let mut seen = Vec::new();
                 each_picked(&mask, |place| seen.push(place));
                 assert_eq!(seen, places);
+                let (mut kept, mut asked) = (mask.clone(), Vec::new());
+                keep_picked(&mut kept, |place| {
+                    asked.push(place);
+                    place % 3 == 0
+                });
+                let wanted: Vec<u8> = (0..len).map(|n| if n % 3 == 0 { mask[n] } else { 0 }).collect();
+                assert!(asked == places && kept == wanted);
                 for width in [1, 2, 3, 4, 8, 12, 16, 40] {
                     let items = random.bytes(len * width);
                     let wanted: Vec<u8> =
@@ -195,6 +256,24 @@ mod tests {
                         assert_eq!(compress(level, &mask, &items, width, &mut out), places.len());
                         assert!(out[..wanted.len()] == wanted && out[wanted.len()..] == [0xA5; 3]);
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_levels_pick_texts_by_their_lengths() {
+        let mut random = Random::new(12);
+        for len in (0..=140).chain([1000]) {
+            let lens: Vec<i64> = (0..len).map(|_| random.below(5).cast_signed() as i64).collect();
+            let mut places = vec![7];
+            lens.iter().for_each(|len| places.push(places[places.len() - 1] + len));
+            for wanted in [0..=0, 2..=2, 1..=i64::MAX, 3..=4, 9..=9] {
+                let expected: Vec<u8> = lens.iter().map(|len| u8::from(wanted.contains(len))).collect();
+                for &level in levels() {
+                    let mut mask = vec![0xA5; len];
+                    pick_lengths(level, &places, &wanted, &mut mask);
+                    assert_eq!(mask, expected, "{} of {len}", level.name());
                 }
             }
         }

@@ -119,7 +119,12 @@ pub(crate) unsafe fn store16_unchecked(bytes: &mut [u8], at: usize, register: __
 /// Asks for the cache line of place `at`, which may lie anywhere.
 #[inline]
 pub(crate) fn prefetch(bytes: &[u8], at: usize) {
-    let place = bytes.as_ptr().wrapping_add(at);
+    prefetch_at(bytes.as_ptr().wrapping_add(at));
+}
+
+/// Asks for the cache line of a place, which may lie anywhere.
+#[inline]
+pub(crate) fn prefetch_at(place: *const u8) {
     // SAFETY: a prefetch reads nothing that the program sees and takes any address; every x86-64 CPU has SSE.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
 }

@@ -104,16 +104,16 @@ fn way_to_dict<'py>(py: Python<'py>, way: &Way, is_chosen: bool) -> PyResult<Bou
 fn why(goal: &Goal, report: &Report) -> String {
     let [first, second, ..] = report.tried.as_slice() else { return "nothing else was tried".into() };
     let more = 100.0 * (second.cost / first.cost.max(1e-12) - 1.0);
-    let than = format!("{} of {} ways; the next costs {more:.1} % more", 1, report.tried.len());
+    let than = format!("{} of {} candidates; the next costs {more:.1} % more", 1, report.tried.len());
     if goal.tradeoff() >= 1.0 {
         return format!("the smallest, or faster and within 0.1 % of it, {than}");
     }
     let what = match goal.wants() {
         tune::Wants::Read => "reading",
         tune::Wants::Write => "writing",
-        tune::Wants::Both => "writing and reading",
+        tune::Wants::Both => "writing, reading",
     };
-    format!("the least time of {what} and storage, {than}")
+    format!("lowest time for {what} and storage, {than}")
 }
 
 /// What every codec and level takes here for reference data: lines of name, level, and nanoseconds per byte of writing

@@ -251,7 +251,9 @@ impl FrameHandle {
             let mut change = state.unchanged();
             let nchunks = change.nchunks;
             if number > nchunks || number == nchunks && !insert {
-                return Err(Error::out_of_bounds(format!("chunk {number} of a frame of {nchunks}")));
+                return Err(Error::out_of_bounds(format!(
+                    "chunk {number} is out of bounds for a frame of {nchunks} chunks"
+                )));
             }
             let nbytes = Header::read(bytes, &Limits::default())?.nbytes;
             if !state.frame.snapshot().knows_chunk_bytes() {

@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod arrays;
+mod awkward;
 mod bloscpack;
 mod buffers;
 mod column_arrays;
@@ -47,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     elements::add_to(module)?;
     bloscpack::add_to(module)?;
     arrays::add_to(module)?;
+    awkward::add_to(module)?;
     frames::add_to(module)?;
     opening::add_to(module)?;
     hdf5::add_to(module)?;

@@ -26,6 +26,7 @@ from coquina.arrays.regions import boxes, chunk_regions
 from coquina.arrays.views import View, view_of
 from coquina.attrs import Attrs, Meta
 from coquina.changes import Changes, changes_at, is_watched
+from coquina.foreign_attributes import ARRAYS, no_attribute
 from coquina.indexing import Selection, lower, lower_outer, lower_vector
 from coquina.memory import check_memory
 from coquina.providers import Provider
@@ -185,6 +186,13 @@ class Array(Operators, _core.ArrayBase):
         selection = lower(key, self.shape)
         items = self.get_selection(selection)
         return items[()] if selection.is_scalar else items
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for names of other libraries it says what to write here."""
+            owner = f"{type(self).__name__!r} object"
+            raise AttributeError(no_attribute(owner, name, ARRAYS), name=name, obj=self)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         """Assign as NumPy does; one commit. Raises what NumPy raises, ValueError if open for reading only."""

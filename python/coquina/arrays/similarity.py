@@ -39,7 +39,7 @@ def alike(
     """Return the array that `write` makes, each image of which is as similar to the original as is wanted.
 
     x: what is written. trial: what an image is after it was encoded within a bound.
-    Raises ValueError for items that are no images, or not finite, and where the similarity is not reached.
+    Raises ValueError for items that are no images, or not finite, and where the similarity cannot be reached.
     """
     _check(x)
     psnr = _searched(x, target, trial)
@@ -50,7 +50,7 @@ def alike(
             return made
         made.close()
         psnr += 2 * _STEP
-    raise ValueError(f"lossy: ssim {target.ssim} is not reached")
+    raise ValueError(f"lossy: ssim {target.ssim} cannot be reached")
 
 
 def bound_of(
@@ -136,7 +136,7 @@ def _similarity(image: npt.NDArray[Any], other: Any) -> float:
 
 
 def _bound(psnr: float, target: Lossy) -> Lossy:
-    return Lossy(psnr=psnr, means=target.means)
+    return Lossy(psnr=psnr, method=target.method)
 
 
 def _least(target: Lossy) -> float:

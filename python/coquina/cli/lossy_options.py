@@ -109,5 +109,5 @@ def rounded(source: Any, bound: dict[str, Any], options: argparse.Namespace) -> 
         "codec": PACK_CODEC if options.codec in (None, AUTO) else options.codec,
         "level": PACK_LEVEL if options.level is None else options.level,
     }
-    near = coquina.asarray(source, lossy={**bound, "means": "round"}, threads=options.threads, **given)
+    near = coquina.asarray(source, lossy={**bound, "method": "round"}, threads=options.threads, **given)
     return near[...]

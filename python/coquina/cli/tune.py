@@ -151,7 +151,7 @@ def _apply(advice: Recommendation | FileRecommendation, options: argparse.Namesp
 def _plot(advice: Recommendation | FileRecommendation, options: argparse.Namespace) -> None:
     """Save the ways that were tried as a picture, as `coquina bench` does."""
     if not hasattr(advice, "tried"):
-        raise ValueError(f"--plot: of one array alone, and {options.file} has several; name one")
+        raise ValueError(f"--plot: takes one array, and {options.file} has several; name one")
     one: Any = advice
     facts = one.to_dict()
     ways = facts["tried"]
@@ -173,5 +173,5 @@ def _use(text: str) -> tuple[str, float]:
     except ValueError:
         count = -1.0
     if not 0 < count < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: how often is a number above 0, as in planes:0=10")
+        raise argparse.ArgumentTypeError(f"{text!r}: a weight is a number above 0, as in planes:0=10")
     return word, count

@@ -72,7 +72,9 @@ class ChunkEncoding:
         for name, _ in filters or ():
             _check("filter", name, (*FILTERS, *_MORE_FILTERS))
         if dictionary and codec != "zstd":
-            raise ValueError(f"dictionary with codec {codec!r}: in HDF5 others read those of 'zstd' only")
+            raise ValueError(
+                f"dictionary with codec {codec!r}: in HDF5 files a dictionary needs codec 'zstd'"
+            )
         is_plain = codec in CODECS and parameter is None and not dictionary
         if is_plain and (not filters or (len(filters) == 1 and _is_plain(filters[0]))):
             return None
@@ -237,7 +239,7 @@ def _is_plain(named: tuple[str, int | None]) -> bool:
 
 def _check(what: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise ValueError(f"{what} {name!r}: in HDF5, where others read it, takes one of {', '.join(known)}")
+        raise ValueError(f"{what} {name!r}: HDF5 files take one of {', '.join(known)}")
 
 
 def _text(found: Any) -> str:

@@ -84,9 +84,7 @@ def _check(storage: Storage) -> None:
     if storage.tuning is not None and storage.filter != "blosc2":
         raise ValueError(f"filter {storage.filter!r}: codec='auto' is for the filter 'blosc2'")
     if storage.checksums and storage.filter not in (None, "blosc2"):
-        raise ValueError(
-            f"checksums with filter {storage.filter!r}: only 'blosc2' has some, or fletcher32=True"
-        )
+        raise ValueError(f"checksums with filter {storage.filter!r}: needs 'blosc2', or fletcher32=True")
     if storage.filter is not None:
         slots.pipeline(storage, _ANY_SHAPE)
     elif storage.dictionary or not isinstance(storage.filters, str | None):
@@ -156,7 +154,7 @@ def _planned(dataset: Any, storage: Storage, *, is_named: bool) -> Plan | None:
         if storage.filter in (None, "none") and storage.chunks is None:
             raise _ImpossibleError("it has no chunks, and none were asked for")
         if dataset.attrs.get("CLASS") == b"ARRAY":
-            raise _ImpossibleError("PyTables wants arrays of class ARRAY without chunks")
+            raise _ImpossibleError("PyTables needs arrays of class ARRAY to be contiguous")
         if storage.chunks is None and dataset.size * itemsize_of(dataset) < _CHUNKED_FROM:
             raise _ImpossibleError("it has no chunks, and is too small for some")
     if 0 in dataset.shape and dataset.chunks is None:
@@ -177,7 +175,7 @@ def _planned(dataset: Any, storage: Storage, *, is_named: bool) -> Plan | None:
     ):
         return None
     if lossy is not None and not _all_encode(filters):
-        raise _ImpossibleError("its filters cannot be run here; ask for another one")
+        raise _ImpossibleError("its filters are not available here; name another one")
     if encoding is not None:
         _check_encoding(dataset, encoding, chunks, filters)
     if lossy is not None:
@@ -209,7 +207,7 @@ def _encoding(
     encoding = slots.encoding_of(storage, shape)
     is_scale = dataset.attrs.get("CLASS") == b"DIMENSION_SCALE"
     if encoding is not None and encoding.is_lossy and is_scale and not is_named:
-        raise _ImpossibleError(f"{encoding}: dimension scales stay exact, unless they are named")
+        raise _ImpossibleError(f"{encoding}: dimension scales are kept exactly unless they are named")
     return encoding
 
 
@@ -235,7 +233,7 @@ def _tuning(dataset: Any, storage: Storage, filters: tuple[Slot, ...]) -> Terms 
     """Return what chunks are to be tuned for: as it is asked for, or as they are where no filter is."""
     if not slots.is_blosc2_alone(code for code, _, _ in filters):
         if storage.tuning is not None:
-            raise _ImpossibleError("it has checksums, and what is tuned has no filter but Blosc2")
+            raise _ImpossibleError("it has checksums, and tuning needs Blosc2 as the only filter")
         return None
     return storage.tuning if storage.filter is not None else _known_tuning(dataset)
 
@@ -246,9 +244,7 @@ def _checksums(dataset: Any, storage: Storage, filters: tuple[Slot, ...]) -> boo
         return None
     if not slots.is_blosc2_alone(code for code, _, _ in filters):
         if storage.checksums:
-            raise _ImpossibleError(
-                "only the filter blosc2 has checksums, where it is alone; or ask for fletcher32"
-            )
+            raise _ImpossibleError("checksums need blosc2 as the only filter; or use fletcher32")
         return None
     are_so = checksums.are_wanted(dataset.id) == storage.checksums == is_protected(dataset)
     return None if are_so else storage.checksums
@@ -292,7 +288,7 @@ def _check_readable(dataset: Any) -> None:
     known = {code for code, _, decodes, _ in _core.hdf5_filters() if decodes}
     for code, name, _, _ in filters_of(dataset.id.get_create_plist()):
         if code not in known and not h5z.filter_avail(code):
-            raise _ImpossibleError(f"filter {code} ({name}) cannot be undone here")
+            raise _ImpossibleError(f"filter {code} ({name}) is not available here")
 
 
 def _cut(dataset: Any, storage: Storage) -> tuple[Shape, Shape]:
@@ -335,7 +331,7 @@ def _filters(dataset: Any, storage: Storage, chunks: Shape, blocks: Shape) -> tu
     if chunks == dataset.chunks and has_sum == had_sum:
         return old
     if not _all_encode(old):
-        raise _ImpossibleError("its filters cannot be run here; ask for another one")
+        raise _ImpossibleError("its filters are not available here; name another one")
     kept = tuple(slot for slot in old if slot[0] != slots.FLETCHER32)
     if chunks != dataset.chunks:
         kept = tuple(_refitted(slot, shape) for slot in kept)

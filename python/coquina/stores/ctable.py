@@ -234,18 +234,6 @@ class CTableLayout(Layout):
             )
         self.delete(np.arange(nrows, self._nrows))
 
-    def add_column(self, spec: ColumnSpec, values: Any) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
-
-    def drop_column(self, name: str) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
-
-    def rename_column(self, old: str, new: str) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
-
     def _known(self) -> list[tuple[str, Described, ColumnSpec]]:
         specs = {spec.name: spec for spec in self.schema}
         return [(one.name, one, specs[one.name]) for one in self._described]
@@ -285,7 +273,8 @@ class CTableLayout(Layout):
             self._memory = MemoryHome()
         return self._memory
 
-    def _refuse(self) -> NoReturn:
+    def _keep_columns(self, what: str) -> NoReturn:
+        del what
         raise UnsupportedError(
             f"{self._name}: such a table keeps the columns that it has; copy(path) makes one of ours"
         )

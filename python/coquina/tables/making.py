@@ -160,7 +160,7 @@ def create_table(
     lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
         be from what was given, now and in all rows to come. Layout "columns" only.
 
-    Raises ValueError if there is something of this name that is not to be replaced, or is no table,
+    Raises ValueError if the name exists already and is not to be replaced, or is not a table,
     FileExistsError for a directory, TypeError for data that tables do not take.
 
     >>> import coquina as cq

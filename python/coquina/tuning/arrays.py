@@ -99,7 +99,9 @@ def _checked(x: Any, name: str) -> tuple[Shape, np.dtype[Any]]:
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None
     if 0 in shape:
-        raise ValueError(f"{name}: {dtype} of shape {shape}: no items, so nothing to choose by")
+        raise ValueError(
+            f"{name}: {dtype} of shape {shape}: the array is empty, so there is nothing to measure"
+        )
     return shape, dtype
 
 
@@ -111,7 +113,7 @@ def kept_cut(request: Request, x: Any) -> Request:
 def refuse_cut(request: Request, what: str) -> None:
     """Raise ValueError for chunks and blocks where there are several arrays."""
     if request.chunks is not None or request.blocks is not None:
-        raise ValueError(f"chunks, blocks: are for one array, and this is {what}; access= is for all")
+        raise ValueError(f"chunks and blocks are for one array, and this is {what}; use access=")
 
 
 def _current(x: Any) -> tuple[Shape, Shape] | None:

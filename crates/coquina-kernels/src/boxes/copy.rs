@@ -1,4 +1,7 @@
 //! The loop of a box copy: axes merged and put in order, then rows.
+//!
+//! Rows that stand apart in a large buffer are mostly not in the cache, and the CPU does not foresee them: where they begin
+//! is told to it some rows before.
 
 use super::{AXES_MAX, Axis, Steps};
 
@@ -106,12 +109,8 @@ unsafe fn copy_axes(dst: *mut u8, src: *const u8, axes: &[Axis<'_>], item: usize
             8 => unsafe { copy_row::<8>(dst, src, row) },
             // SAFETY: as above.
             16 => unsafe { copy_row::<16>(dst, src, row) },
-            _ => {
-                // SAFETY: as above; the buffers are two different ones.
-                let copy = |to, from| unsafe { std::ptr::copy_nonoverlapping(from, to, item) };
-                // SAFETY: as above.
-                unsafe { each(dst, src, row, copy) }
-            }
+            // SAFETY: as above.
+            _ => unsafe { copy_rows(dst, src, row, item) },
         },
         [outer, inner @ ..] => {
             // SAFETY: the caller's promise, for what is left of each position.
@@ -135,6 +134,54 @@ unsafe fn copy_row<const N: usize>(dst: *mut u8, src: *const u8, row: &Axis<'_>)
     };
     // SAFETY: the caller's promise.
     unsafe { each(dst, src, row, copy) }
+}
+
+/// Rows that the CPU is told of before they are copied.
+const ROWS_AHEAD: isize = 4;
+/// Bytes of such rows. In longer ones the CPU foresees what comes.
+const AHEAD_BYTES: std::ops::RangeInclusive<usize> = 32..=2048;
+#[cfg(target_arch = "x86_64")]
+const LINE_BYTES: usize = 64;
+
+/// Copies rows of `item` bytes.
+///
+/// # Safety
+/// As [`Copy::run`].
+unsafe fn copy_rows(dst: *mut u8, src: *const u8, row: &Axis<'_>, item: usize) {
+    let (to, from) = (ahead(row.to, item), ahead(row.from, item));
+    let copy = |at: *mut u8, source: *const u8| {
+        if to != 0 {
+            prefetch_row(at.wrapping_offset(to), item);
+        }
+        if from != 0 {
+            prefetch_row(source.wrapping_offset(from), item);
+        }
+        // SAFETY: the caller's promise; the buffers are two different ones.
+        unsafe { std::ptr::copy_nonoverlapping(source, at, item) }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { each(dst, src, row, copy) }
+}
+
+/// How far ahead rows of `item` bytes are asked for; 0 where they follow each other closely.
+fn ahead(steps: Steps<'_>, item: usize) -> isize {
+    match steps {
+        Steps::Even { step, .. } if step.unsigned_abs() >= 2 * item && AHEAD_BYTES.contains(&item) => {
+            step.wrapping_mul(ROWS_AHEAD)
+        }
+        _ => 0,
+    }
+}
+
+/// Asks for the cache lines of a row, which may lie outside of all memory.
+#[inline(always)]
+fn prefetch_row(row: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..bytes.next_multiple_of(LINE_BYTES)).step_by(LINE_BYTES) {
+        crate::x86::prefetch_at(row.wrapping_add(line));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (row, bytes);
 }
 
 /// Calls `work` for each position of an axis.

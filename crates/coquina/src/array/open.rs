@@ -99,7 +99,9 @@ impl OpenOptions {
         match (self.damaged, self.mode) {
             (false, _) => Frame::open(path, self.offset, self.mode, self.limits),
             (true, Mode::Read) => Frame::open_damaged(path, self.offset, self.limits),
-            (true, Mode::Write) => Err(Error::invalid("damaged: can be read only; repair writes a new file")),
+            (true, Mode::Write) => Err(Error::invalid(
+                "the file is damaged and can only be read; `coquina repair` writes a new one",
+            )),
         }
     }
 
@@ -238,7 +240,7 @@ impl Array {
         let layers: Vec<_> =
             snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect();
         let Some(meta) = b2nd::find(&layers)? else {
-            return Err(Error::unsupported("the frame holds no array: it has no b2nd metalayer"));
+            return Err(Error::unsupported("the frame has no b2nd metalayer, so it is not an array"));
         };
         let grid = stored_grid(&meta, &snapshot)?;
         let layout = grid.layout(meta.dtype.as_deref().unwrap_or_default());

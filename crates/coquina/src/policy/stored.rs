@@ -160,7 +160,9 @@ impl Policies {
         match &self.bound {
             StoredBound::Exact => Ok(None),
             StoredBound::Bounded(record) => Ok(Some(record)),
-            StoredBound::Damaged(why) => Err(Error::corrupt(format!("what may be lost is not known: {why}"))),
+            StoredBound::Damaged(why) => {
+                Err(Error::corrupt(format!("the error bound cannot be read: {why}")))
+            }
         }
     }
 
@@ -180,9 +182,7 @@ impl Policies {
         match &self.goal {
             StoredGoal::Off => Ok(None),
             StoredGoal::On(tuner) => Ok(Some(tuner)),
-            StoredGoal::Damaged(why) => {
-                Err(Error::corrupt(format!("how chunks are to be tuned is not known: {why}")))
-            }
+            StoredGoal::Damaged(why) => Err(Error::corrupt(format!("the tuning goal cannot be read: {why}"))),
         }
     }
 
@@ -238,7 +238,7 @@ impl Policies {
         match (self.record()?, other.record()?) {
             (_, None) => Ok(Reached::NOTHING),
             (Some(ours), Some(theirs)) if ours.contract == theirs.contract => Ok(theirs.reached),
-            _ => Err(Error::invalid("lossy: the chunks are of an array with another bound")),
+            _ => Err(Error::invalid("lossy: the chunks have another error bound")),
         }
     }
 }

@@ -31,21 +31,29 @@ impl<K: Copy + Eq + std::hash::Hash, V: Clone> Kept<K, V> {
         self.values.get(&key).map(|(value, _)| value.clone())
     }
 
-    fn put(&mut self, key: K, value: V, bytes: usize) {
-        if bytes > self.bytes_max || self.values.insert(key, (value, bytes)).is_some() {
-            return;
+    /// Keeps a value; gives back one that it takes the place of, if there is one.
+    fn put(&mut self, key: K, value: V, bytes: usize) -> Option<V> {
+        if bytes > self.bytes_max {
+            return Some(value);
+        }
+        if let Some((before, _)) = self.values.insert(key, (value, bytes)) {
+            return Some(before);
         }
         self.ages.push_back(key);
         self.bytes += bytes;
-        self.shrink();
+        self.shrink()
     }
 
-    fn shrink(&mut self) {
+    fn shrink(&mut self) -> Option<V> {
+        let mut last = None;
         while self.bytes > self.bytes_max
             && let Some(oldest) = self.ages.pop_front()
+            && let Some((value, bytes)) = self.values.remove(&oldest)
         {
-            self.bytes -= self.values.remove(&oldest).map_or(0, |(_, bytes)| bytes);
+            self.bytes -= bytes;
+            last = Some(value);
         }
+        last
     }
 }
 
@@ -56,6 +64,8 @@ type BlockKey = (u64, usize);
 pub(crate) struct BlockCache {
     heads: Mutex<Kept<u64, Arc<dyn OpenChunk>>>,
     blocks: Mutex<Kept<BlockKey, Arc<Vec<u8>>>>,
+    /// Memory of a block that is no longer kept: to use it again is faster than to clear fresh memory.
+    spare: Mutex<Vec<u8>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -64,7 +74,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl BlockCache {
     pub(crate) fn new() -> Self {
-        Self { heads: Mutex::new(Kept::new(HEAD_BYTES)), blocks: Mutex::new(Kept::new(BLOCK_BYTES)) }
+        Self {
+            heads: Mutex::new(Kept::new(HEAD_BYTES)),
+            blocks: Mutex::new(Kept::new(BLOCK_BYTES)),
+            spare: Mutex::default(),
+        }
     }
 
     pub(crate) fn head(&self, id: u64) -> Option<Arc<dyn OpenChunk>> {
@@ -79,8 +93,19 @@ impl BlockCache {
         lock(&self.blocks).get((id, block))
     }
 
-    pub(crate) fn keep_block(&self, id: u64, block: usize, bytes: &Arc<Vec<u8>>) {
-        lock(&self.blocks).put((id, block), Arc::clone(bytes), bytes.len());
+    pub(crate) fn keep_block(&self, id: u64, block: usize, bytes: Vec<u8>) {
+        let len = bytes.len();
+        let replaced = lock(&self.blocks).put((id, block), Arc::new(bytes), len);
+        if let Some(spare) = replaced.and_then(Arc::into_inner) {
+            *lock(&self.spare) = spare;
+        }
+    }
+
+    /// Memory for a block of so many bytes, of any content.
+    pub(crate) fn block_memory(&self, bytes: usize) -> Vec<u8> {
+        let mut memory = std::mem::take(&mut *lock(&self.spare));
+        memory.resize(bytes, 0);
+        memory
     }
 
     /// How many bytes of blocks may be kept.

@@ -146,10 +146,10 @@ impl BlockReader<'_> {
             return self.source.decode(&**chunk, block, out);
         }
         if self.keeps_blocks {
-            let mut bytes = vec![0; block_bytes];
+            let mut bytes = self.source.cache.block_memory(block_bytes);
             self.source.decode(&**chunk, block, &mut bytes)?;
             cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
-            self.source.cache.keep_block(id, block, &Arc::new(bytes));
+            self.source.cache.keep_block(id, block, bytes);
             return Ok(());
         }
         // What stands behind the last item that is wanted need not be decoded.

@@ -4,7 +4,7 @@
 //! string in it.
 //! Source: `docs/formats/frame.md`, "Values of vlmetalayers" and "The coquina layer".
 
-use super::slots::{Slot, Slots};
+use super::slots::Slots;
 use super::statistics;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
@@ -185,23 +185,23 @@ fn parse_notes(chunk: &[u8], slots: &mut Slots, typesize: usize) -> Result<Notes
     if version == VERSION_TURNS {
         return parse_turn(notes, rest, slots, typesize, entry_bytes);
     }
-    let nstored = if sum_bytes + entry_bytes > 0 { slots.stored().count() } else { 0 };
+    let nstored = if sum_bytes + entry_bytes > 0 { slots.stored_count() } else { 0 };
     if nstored.checked_mul(sum_bytes + entry_bytes) != Some(rest.len()) {
         let bytes = rest.len();
         return Err(Error::corrupt(format!("{bytes} bytes of sums and statistics for {nstored} chunks")));
     }
     let (mut sums, entries) = rest.split_at_checked(nstored * sum_bytes).unwrap_or_default();
     let mut entries = entries.chunks_exact(entry_bytes.max(1));
-    let stored: Vec<(u64, Slot)> = slots.stored().take(nstored).collect();
-    for (number, mut slot) in stored {
-        if let Some((sum, left)) = sums.split_first_chunk() {
-            (slot.sum, sums) = (u64::from_le_bytes(*sum), left);
-        }
-        if let Some(entry) = entries.next() {
-            slot.statistics =
-                statistics::read(entry, typesize).map_err(|e| e.at(format!("chunk {number}")))?;
-        }
-        slots.set(number, slot);
+    if nstored > 0 {
+        slots.change_stored(|number, slot| {
+            if let Some((sum, left)) = sums.split_first_chunk() {
+                (slot.sum, sums) = (u64::from_le_bytes(*sum), left);
+            }
+            let Some(entry) = entries.next() else { return Ok(()) };
+            let read = statistics::read(entry, typesize);
+            slot.statistics = read.map_err(|e| e.at(format!("chunk {number}")))?;
+            Ok(())
+        })?;
     }
     Ok(notes)
 }
@@ -228,19 +228,19 @@ fn parse_turn(
     }
     let (sums, entries) = rest.split_at_checked(capacity * 8).unwrap_or_default();
     let (sums, _) = sums.as_chunks::<8>();
-    let stored: Vec<(u64, Slot)> = slots.stored().collect();
-    for (number, mut slot) in stored {
+    slots.change_stored(|number, slot| {
         let place = usize::try_from(number).unwrap_or(usize::MAX);
         slot.sum = sums.get(place).map_or(0, |sum| u64::from_le_bytes(*sum));
         let entry = entries.get(place * entry_bytes..(place + 1) * entry_bytes).unwrap_or_default();
         slot.statistics = statistics::read(entry, typesize).map_err(|e| e.at(format!("chunk {number}")))?;
-        slots.set(number, slot);
-    }
+        Ok(())
+    })?;
     Ok(Notes { turn: Some(turn), ..notes })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::slots::Slot;
     use super::super::statistics::Statistics;
     use super::*;
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::statistics::Statistics;
+use crate::base::error::Result;
 
 /// Chunks of a page.
 const PAGE: usize = 1024;
@@ -210,6 +211,45 @@ impl Slots {
                 Run::Listed(slots) => slots.iter().filter(|slot| slot.raw >= 0).for_each(&mut see),
             }
         }
+    }
+
+    /// How many chunks are stored.
+    pub(crate) fn stored_count(&self) -> usize {
+        let counts = self.pages.iter().enumerate().map(|(number, page)| match self.run(number, page) {
+            Run::Same(slot, len) => {
+                if slot.raw < 0 {
+                    0
+                } else {
+                    len
+                }
+            }
+            Run::Listed(slots) => slots.iter().filter(|slot| slot.raw >= 0).count(),
+        });
+        counts.sum()
+    }
+
+    /// Changes the slots of stored chunks, in order, page by page: each is shown with its number. Stops at an error.
+    pub(crate) fn change_stored(
+        &mut self,
+        mut change: impl FnMut(u64, &mut Slot) -> Result<()>,
+    ) -> Result<()> {
+        for at in 0..self.pages.len() {
+            let (len, numbers) = (self.page_len(at), at as u64 * PAGE as u64..);
+            let Some(page) = self.pages.get_mut(at) else { break };
+            if let Page::Same(same) = page {
+                if same.raw < 0 {
+                    continue;
+                }
+                *page = Page::Listed(vec![*same; len].into());
+            }
+            if let Page::Listed(slots) = page {
+                let each = numbers.zip(Arc::make_mut(slots)).filter(|(_, slot)| slot.raw >= 0);
+                for (number, slot) in each {
+                    change(number, slot)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The numbers of slots that are not what they were in `old`, or were not there. Pages that both share are passed over.

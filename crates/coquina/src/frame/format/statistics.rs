@@ -53,7 +53,9 @@ pub(crate) fn read(entry: &[u8], typesize: usize) -> Result<Option<Statistics>> 
     }
     let item = |at: usize| {
         let mut bytes = [0; ITEM_BYTES_MAX];
-        bytes.iter_mut().zip(items.iter().skip(at).take(typesize)).for_each(|(out, &byte)| *out = byte);
+        if let (Some(out), Some(item)) = (bytes.get_mut(..typesize), items.get(at..at + typesize)) {
+            out.copy_from_slice(item);
+        }
         bytes
     };
     let (is_exact, has_nan) = (flags & EXACT != 0, flags & HAS_NAN != 0);

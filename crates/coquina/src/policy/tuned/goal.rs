@@ -163,7 +163,7 @@ impl Goal {
     /// # Errors
     /// `Corrupt` for another text.
     pub fn of_text(text: &str) -> Result<Self> {
-        let wrong = || Error::corrupt(format!("{text:?} is no goal of tuning"));
+        let wrong = || Error::corrupt(format!("{text:?} is not a tuning goal"));
         let names = ["goal=", "for=", "bandwidth=", "times="];
         let words: Vec<&str> = text.split(' ').collect();
         if words.len() != names.len() {
@@ -200,7 +200,7 @@ impl Goal {
             _ => None,
         };
         let read = text.map(Self::of_text);
-        read.unwrap_or_else(|| Err(Error::corrupt("no text"))).map_err(|e| e.at(LAYER))
+        read.unwrap_or_else(|| Err(Error::corrupt("it is not text"))).map_err(|e| e.at(LAYER))
     }
 }
 

@@ -6,10 +6,11 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use coquina_kernels::items::items;
+use coquina_kernels::{best_level, keep_picked, pick_lengths};
 
 use super::len_of;
 use super::text::{Comparison, Test, TextTest};
@@ -98,10 +99,11 @@ impl Strings {
             }
             match &self.test {
                 Test::Compare(Comparison::Equal, constant) => {
-                    each_front(places, room, out, constant, |len| len == constant.len());
+                    let len = length(constant);
+                    each_front(places, room, out, constant, &(len..=len));
                 }
                 Test::Starts(constant) => {
-                    each_front(places, room, out, constant, |len| len >= constant.len());
+                    each_front(places, room, out, constant, &(length(constant)..=i64::MAX));
                 }
                 test => each(places, room, out, |text| test.is_passed_by(text)),
             }
@@ -122,9 +124,9 @@ fn each(places: &[i64], bytes: &[u8], out: &mut [u8], passes: impl Fn(&[u8]) -> 
     }
 }
 
-/// Tests whether texts begin with a constant and have a length that passes, by a word of each.
+/// Tests whether texts begin with a constant and have a length in `lens`, by a word of each that has.
 #[inline(always)]
-fn each_front(places: &[i64], bytes: &[u8], out: &mut [u8], constant: &[u8], passes: impl Fn(usize) -> bool) {
+fn each_front(places: &[i64], bytes: &[u8], out: &mut [u8], constant: &[u8], lens: &RangeInclusive<i64>) {
     const WORD: usize = size_of::<u128>();
     let mut word = [0; WORD];
     let in_word = constant.len().min(WORD);
@@ -132,19 +134,21 @@ fn each_front(places: &[i64], bytes: &[u8], out: &mut [u8], constant: &[u8], pas
     let wanted = u128::from_le_bytes(word);
     let mask = if in_word == WORD { u128::MAX } else { (1 << (8 * in_word)) - 1 };
     let first = places.first().copied().unwrap_or(0);
-    let mut start = 0;
-    for (out, place) in out.iter_mut().zip(&places[1..]) {
-        let end = size(place - first);
-        let is_alike = match bytes[start..].first_chunk::<WORD>() {
-            Some(word) => u128::from_le_bytes(*word) & mask == wanted,
-            // Few texts stand so near to the end; they are compared as they are.
-            None => true,
-        };
-        let is_whole = constant.len() <= WORD && bytes.len() - start >= WORD;
-        let is_same = is_alike & passes(end - start);
-        *out = u8::from(is_same && (is_whole || bytes[start..end].starts_with(constant)));
-        start = end;
-    }
+    pick_lengths(best_level(), places, lens, out);
+    keep_picked(out, |text| {
+        let text = &bytes[size(places[text] - first)..];
+        match text.first_chunk::<WORD>() {
+            Some(word) if u128::from_le_bytes(*word) & mask != wanted => false,
+            Some(_) if constant.len() <= WORD => true,
+            // It is long, or stands near to the end.
+            _ => text.starts_with(constant),
+        }
+    });
+}
+
+/// The length of a constant as a distance of places.
+fn length(constant: &[u8]) -> i64 {
+    i64::try_from(constant.len()).unwrap_or(i64::MAX)
 }
 
 /// A distance of places that have been checked.

@@ -39,6 +39,18 @@ fn slots_are_a_vector_of_slots() {
         let mut seen = Vec::new();
         slots.visit_stored(|slot| seen.push(slot.raw));
         assert!(seen.iter().eq(expected.iter().map(|(_, raw)| raw)));
+        assert_eq!(slots.stored_count(), expected.len());
+        let mut changed = slots.clone();
+        let change = |number, slot: &mut Slot| {
+            slot.sum = number + 1;
+            Ok(())
+        };
+        changed.change_stored(change).unwrap();
+        let is_changed = |n| {
+            changed.get(n).map(|new| (new.raw, new.sum))
+                == slots.get(n).map(|old| (old.raw, if old.raw < 0 { 0 } else { n + 1 }))
+        };
+        assert!((0..len).all(is_changed));
     }
 }
 
