@@ -206,8 +206,8 @@ operands, sources or servers are gone, or they are damaged on purpose), 78 by co
 | SChunk | 373 | 0 | 2 |
 | TreeStore | 259 | 2 | 2 |
 
-- Different: tables with computed columns, which are not shown; columns without rows whose dtype differs; a table in a store whose
-  registry is missing, which python-blosc2 lists by its parts.
+- Different: tables with computed columns, which are not shown; columns without rows whose dtype differs; a table in a store,
+  whose parts python-blosc2 lists among the keys.
 - Not read: objects that stand for data on servers, functions, references within values, operands outside of the file's
   folder (`allow_external=True` reads them), expressions within archives, chunks that a cache has not fetched, codecs that a
   test registers, and archives whose members are compressed.
