@@ -26,6 +26,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 #: Set for the processes that run the tests: where files are kept.
 KEEP = "COQUINA_KEEP_BLOSC2"
 BIG = 64 << 20
@@ -195,6 +197,11 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 # Comparing
 
 
+def is_plain(values: Any) -> bool:
+    """Whether values are an array of numbers, of which some may be masked."""
+    return isinstance(values, np.ndarray) and values.dtype.kind in "biufc"
+
+
 def theirs(path: pathlib.Path) -> tuple[str, Any]:
     """Return what python-blosc2 finds at a path: its name for it, and the values."""
     import blosc2
@@ -231,10 +238,12 @@ def their_chunk(found: Any, number: int) -> bytes:
     return bytes(len(content)) if flags >> 4 & 7 == UNINITIALISED else content
 
 
-def their_column(table: Any, name: str) -> list[Any]:
+def their_column(table: Any, name: str) -> Any:
     """Return the values of a column, None where there is none."""
     column = table[name]
-    values = list(column[:])
+    if is_plain(found := column[:]) and (np.ma.isMaskedArray(found) or not np.any(column.is_null())):
+        return found
+    values = list(found)
     try:
         nulls = list(column.is_null())
     except (AttributeError, TypeError, ValueError, NotImplementedError):
@@ -272,7 +281,8 @@ def our_values(found: Any) -> Any:
     if isinstance(found, cq.Frame):
         return [bytes(one) for one in found]
     if isinstance(found, cq.Table):
-        return {name: list(found[name][:]) for name in found.columns}
+        columns = {name: found[name][:] for name in found.columns}
+        return {name: one if is_plain(one) else list(one) for name, one in columns.items()}
     if hasattr(found, "visititems"):
         values: dict[str, Any] = {}
 
@@ -290,8 +300,6 @@ VALUES = ("ObjectArray", "BatchArray", "ListArray", "FlatArray")
 
 def difference(their: Any, our: Any, where: str = "") -> str | None:
     """Return where values differ; None if they are equal."""
-    import numpy as np
-
     if isinstance(their, dict) and isinstance(our, dict):
         if set(their) != set(our):
             return f"{where}: names {sorted(set(their) ^ set(our))}"
@@ -302,17 +310,19 @@ def difference(their: Any, our: Any, where: str = "") -> str | None:
         found = (difference(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(their, our, strict=True)))
         return next((d for d in found if d), None)
     if isinstance(their, np.ndarray) and their.ndim + np.asarray(our).ndim:
-        return array_difference(their, np.asarray(our), where)
+        return array_difference(their, np.asanyarray(our), where)
     return None if is_same(their, our) else f"{where}: {their!r}, ours {our!r}"
 
 
 def array_difference(their: Any, our: Any, where: str) -> str | None:
     """Return how arrays differ."""
-    import numpy as np
-
+    if np.ma.isMaskedArray(their) or np.ma.isMaskedArray(our):
+        if not np.array_equal(np.ma.getmaskarray(their), np.ma.getmaskarray(our)):
+            return f"{where}: other values are missing"
+        their, our = np.ma.filled(their, 0), np.ma.filled(our, 0)
     if their.dtype == np.uint8 and our.dtype == bool:
         their = their.astype(bool)  # They give truth values as they are stored where some may be missing.
-    if their.shape != our.shape or their.dtype != our.dtype:
+    if their.shape != our.shape or their.dtype.newbyteorder("=") != our.dtype.newbyteorder("="):
         return f"{where}: {their.dtype} {their.shape}, ours {our.dtype} {our.shape}"
     if their.tobytes() == our.tobytes() or np.array_equal(their, our):
         return None
@@ -323,8 +333,6 @@ def array_difference(their: Any, our: Any, where: str) -> str | None:
 
 def is_same(their: Any, our: Any) -> bool:
     """Whether two single values are equal; NaN is, and stands for None where floats have no other."""
-    import numpy as np
-
     if their is None:
         return our is None or our is np.ma.masked or bool(our != our)
     if our is None:

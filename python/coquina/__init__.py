@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     # What `__getattr__` finds, for type checkers.
     from . import codec_plugins, fft, hdf5, linalg, namespace_info, strings
     from . import stores as stores
+    from ._core import Profile
     from .adapters.dask_storing import from_dask
     from .arrays.comparison import Quality, quality
     from .client.connecting import connect
@@ -107,7 +108,7 @@ if TYPE_CHECKING:
     from .tuning.files import FileRecommendation
     from .tuning.recommendation import Recommendation
     from .tuning.training import Training, train
-    from .tuning_options import Profile, Tuning, TuningInfo
+    from .tuning_options import Tuning, TuningInfo
 
 provide(PROVIDERS)
 

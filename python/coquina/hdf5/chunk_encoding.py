@@ -117,7 +117,8 @@ def loses(storage: Storage) -> bool:
     # A pair of a name and a parameter alone is a filter as well.
     given = cast("list[Any]", filters) if isinstance(filters, list | tuple) else [filters]
     codec: Any = storage.codec
-    return _is_lossy(codec if isinstance(codec, tuple) else (codec, None), [_first(one) for one in given])
+    named = cast("tuple[Any, Any]", codec) if isinstance(codec, tuple) else (codec, None)
+    return _is_lossy(named, [_first(one) for one in given])
 
 
 def _is_lossy(codec: tuple[Any, Any], filters: Sequence[Any]) -> bool:

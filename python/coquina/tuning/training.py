@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -170,7 +170,7 @@ def train(
     words: dict[str, Any] = {"for_": for_} | ({} if bandwidth is None else {"bandwidth": bandwidth})
     terms = {str(goal): terms_of({**words, "goal": goal}) for goal in goals}
     names = [x] if isinstance(x, str | os.PathLike) else list(x)
-    files = [file for name in names for file in _files(os.fsdecode(cast("Path", name)))]
+    files = [file for name in names for file in _files(os.fsdecode(name))]
     gathered, skipped = _gather(files)
     trainer, counts = _core.TrainerHandle(), [0] * len(files)
     for file, place, blocks in gathered.chosen(samples):
