@@ -7,9 +7,9 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.to
 PYTHON_SOURCES := python tests tools bench demo examples docs/conf.py docs/extensions docs/pictures
 PLUGINS := python/coquina/plugins
 
-BENCHES := codecs small bloscpack_grid images fields slices chunk_size hdf5 many_nodes compute table index tuner trillion
-run_benches = failed=; for name in $(1); do echo "bench/$$name.py $(2)"; \
-    $(BIN)/python bench/$$name.py $(2) || failed="$$failed $$name"; done; \
+BENCHES := arrays.codecs arrays.small arrays.bloscpack_grid images.images images.fields arrays.slices arrays.chunk_size hdf5.hdf5 hdf5.many_nodes compute.compute tables.table indexes.index tuner.tuner tables.trillion
+run_benches = failed=; for name in $(1); do echo "python -m bench.$$name $(2)"; \
+    $(BIN)/python -m bench.$$name $(2) || failed="$$failed $$name"; done; \
     test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 SPHINX = $(BIN)/python -m sphinx -q -W --keep-going
@@ -50,11 +50,11 @@ test-long: lint rust-tests $(VENV)/.built
 # Every figure, the summary, the gallery: under an hour on two cores. A bench that fails does not stop the others.
 bench: $(VENV)/.built
 	$(call run_benches,$(BENCHES),)
-	$(BIN)/python bench/gallery.py
+	$(BIN)/python -m bench.common.gallery
 
 # The larger grids, hours, and some 30 GB of disk for indexes of a hundred million rows.
 bench-long: $(VENV)/.built
-	$(call run_benches,$(filter-out small images trillion,$(BENCHES)),--full)
+	$(call run_benches,$(filter-out %.small %.images %.trillion,$(BENCHES)),--full)
 
 bench-quick: $(VENV)/.built
 	$(call run_benches,$(BENCHES),--quick)
@@ -67,6 +67,7 @@ map:
 # else here needs npm; tests that look at the page are skipped without it, or without Chromium.
 view: $(VENV)/.dependencies view-packages
 	cd view && npm run -s build
+	rm -rf view/build
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation ./view
 
 view-test: view-packages
@@ -137,4 +138,4 @@ plugins: $(VENV)/.maturin
 	$(BIN)/python tools/build_backend.py
 
 clean:
-	rm -rf $(VENV) target demo-out tests-out view/node_modules view/coquina_view/static docs/_build docs/api $(PLUGINS)/lib*
+	rm -rf $(VENV) target demo-out tests-out view/node_modules view/coquina_view/static view/build docs/_build docs/api $(PLUGINS)/lib*

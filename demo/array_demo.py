@@ -2,11 +2,12 @@
 
     make demo        or        python demo/array_demo.py
 
-A real array (computed tomography or climate, if `python bench/data.py --fetch` has brought them, else the
-sample in the repository) and a generated weather field become .b2nd files. Planes, a box, steps and single
-elements are read by coquina and, from the same file, by python-blosc2, and compared with NumPy bit for bit;
-then a copy is damaged to see that it is noticed, rows are appended, and everything is verified. The exit code
-is 1 if anything differs. Prints a table for each array and saves demo-out/slices.png; takes some seconds.
+A real array (computed tomography or climate, if `python -m bench.common.data --fetch` has brought them,
+else the sample in the repository) and a generated weather field become .b2nd files. Planes, a box, steps
+and single elements are read by coquina and, from the same file, by python-blosc2, and compared with NumPy
+bit for bit; then a copy is damaged to see that it is noticed, rows are appended, and everything is
+verified. The exit code is 1 if anything differs. Prints a table for each array and saves
+demo-out/slices.png; takes some seconds.
 """
 
 from __future__ import annotations
@@ -20,17 +21,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT))
 
-import data  # noqa: E402
-import harness  # noqa: E402
 import numpy as np  # noqa: E402
-import peers  # noqa: E402
-import synthetic  # noqa: E402
-from harness import Effort  # noqa: E402
-from peers import as_bytes  # noqa: E402
 
 import coquina as cq  # noqa: E402  (the loader and the peers live in bench/)
+from bench.common import data, harness, peers, synthetic  # noqa: E402
+from bench.common.harness import Effort  # noqa: E402
+from bench.common.peers import as_bytes  # noqa: E402
 
 HOURS = 24  # of the generated field: 24 x 361 x 720 float32 is 25 MB
 EFFORT = Effort(seconds=0.4, rounds_min=3, rounds_max=15)
@@ -182,7 +180,7 @@ def try_example(example: Example, path: Path) -> tuple[list[Row], bool]:
 def save_plot(panels: dict[str, list[Row]], path: Path) -> None:
     """The time of each read, by library."""
     try:
-        import plots
+        from bench.common import plots
     except ImportError:
         print("\nno plot: matplotlib is not here: pip install matplotlib")
         return

@@ -2,10 +2,11 @@
 
     make demo        or        python demo/compute_demo.py
 
-A real array (computed tomography or climate, if `python bench/data.py --fetch` has brought them, else the
-sample in the repository) and a generated weather field become .b2nd files. Sums and extremes along each axis,
-standard scores and conditions are computed from the files and held against NumPy on plain memory; one result
-is written to a file, block by block. The exit code is 1 if anything differs. Takes some seconds.
+A real array (computed tomography or climate, if `python -m bench.common.data --fetch` has brought them,
+else the sample in the repository) and a generated weather field become .b2nd files. Sums and extremes along
+each axis, standard scores and conditions are computed from the files and held against NumPy on plain
+memory; one result is written to a file, block by block. The exit code is 1 if anything differs. Takes some
+seconds.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from array_demo import ROOT, examples  # first: it shows where the benches' modu
 import coquina as cq
 
 # isort: split
-import harness
 import numpy as np
-from harness import Effort
+
+from bench.common import harness
+from bench.common.harness import Effort
 
 EFFORT = Effort(seconds=0.3, rounds_min=2, rounds_max=7)
 #: What is computed: the same code for a compressed array and for a NumPy array.

@@ -2,12 +2,11 @@
 
     make demo        or        python demo/hdf5_demo.py
 
-A real netCDF-4 file, which is HDF5 (of climate if `python bench/data.py --fetch cmip_tas` has brought it, and
-the small one in the repository), is repacked: as it is, with gzip, and with Blosc2 in other chunks. Each copy
-is compared with the file by h5py and hdf5plugin alone. Then planes, time series, a box and all of the largest
-variable are read by h5py and by coquina, from the file and from its Blosc2 copy. The exit code is 1 if a bit
-differs.
-Prints tables and saves demo-out/hdf5.png; takes less than a minute.
+A real netCDF-4 file, which is HDF5 (of climate if `python -m bench.common.data --fetch cmip_tas` has
+brought it, and the small one in the repository), is repacked: as it is, with gzip, and with Blosc2 in other
+chunks. Each copy is compared with the file by h5py and hdf5plugin alone. Then planes, time series, a box
+and all of the largest variable are read by h5py and by coquina, from the file and from its Blosc2 copy. The
+exit code is 1 if a bit differs. Prints tables and saves demo-out/hdf5.png; takes less than a minute.
 """
 
 from __future__ import annotations
@@ -22,18 +21,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT))
 
-import data  # noqa: E402
 import h5py  # noqa: E402
-import harness  # noqa: E402
 import hdf5plugin  # noqa: E402, F401  (gives h5py the filters of the copies)
 import numpy as np  # noqa: E402
-import peers  # noqa: E402
-from harness import Effort  # noqa: E402
-from peers import as_bytes  # noqa: E402
 
 import coquina as cq  # noqa: E402  (the loader and the peers live in bench/)
+from bench.common import data, harness, peers  # noqa: E402
+from bench.common.harness import Effort  # noqa: E402
+from bench.common.peers import as_bytes  # noqa: E402
 from coquina.hdf5.copying import repack  # noqa: E402
 
 EFFORT = Effort(seconds=0.3, rounds_min=3, rounds_max=15)
@@ -148,7 +145,7 @@ def try_file(path: Path, folder: Path) -> tuple[dict[str, list[Row]], bool]:
 def save_plot(panels: dict[str, list[Row]], path: Path) -> None:
     """The time of each read, by library."""
     try:
-        import plots
+        from bench.common import plots
     except ImportError:
         print("\nno plot: matplotlib is not here: pip install matplotlib")
         return
@@ -180,7 +177,7 @@ def main() -> int:
             panels.update({f"{found[name].name}, {title}": each for title, each in rows.items()})
             is_fine &= is_right
         else:
-            print(f"\nabsent: {name} (python bench/data.py --fetch {name})")
+            print(f"\nabsent: {name} (python -m bench.common.data --fetch {name})")
     save_plot(panels, args.out / "hdf5.png")
     print(
         "\nEvery read, and every copy, has the file's bits." if is_fine else "\nSOMETHING DIFFERS: see above."

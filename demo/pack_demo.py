@@ -21,17 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT))
 
-import data  # noqa: E402
-import harness  # noqa: E402
 import numpy as np  # noqa: E402
-import peers  # noqa: E402
-import synthetic  # noqa: E402
-from harness import Effort  # noqa: E402
-from peers import Format, as_bytes  # noqa: E402
 
 import coquina as cq  # noqa: E402  (the loader and the peers live in bench/)
+from bench.common import data, harness, peers, synthetic  # noqa: E402
+from bench.common.harness import Effort  # noqa: E402
+from bench.common.peers import Format, as_bytes  # noqa: E402
 
 LEVEL = 5
 HOURS = 4  # of the generated field: 4 x 721 x 1440 float32 is 16.6 MB
@@ -128,7 +125,7 @@ def show_partial_read(x: np.ndarray, path: Path) -> bool:
 def save_plot(rows: Sequence[Row], name: str, nbytes: int, path: Path) -> None:
     """Ratio against speed, packing on the left and unpacking on the right."""
     try:
-        import plots
+        from bench.common import plots
     except ImportError:
         print("\nno plot: matplotlib is not here: pip install matplotlib")
         return

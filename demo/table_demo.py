@@ -2,11 +2,11 @@
 
     make demo        or        python demo/table_demo.py
 
-A real table (all flights from New York in 2013 if `python bench/data.py --fetch` has brought them, else the
-sample in the repository) and a generated table of weather are stored in both layouts. Conditions and groups
-are computed from the files, and held against NumPy on plain memory. PyTables opens the rows layout too, and
-must find the same. Then a column gets an index, and the rows with one of its values are asked for without and
-with it. The exit code is 1 if anything differs. Takes some seconds.
+A real table (all flights from New York in 2013 if `python -m bench.common.data --fetch` has brought them,
+else the sample in the repository) and a generated table of weather are stored in both layouts. Conditions
+and groups are computed from the files, and held against NumPy on plain memory. PyTables opens the rows
+layout too, and must find the same. Then a column gets an index, and the rows with one of its values are
+asked for without and with it. The exit code is 1 if anything differs. Takes some seconds.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from array_demo import ROOT  # first: it shows where the benches' modules are
 import coquina as cq
 
 # isort: split
-import data
-import harness
 import numpy as np
-import weather
-from harness import Effort
+
+from bench.common import data, harness, weather
+from bench.common.harness import Effort
 
 EFFORT = Effort(seconds=0.3, rounds_min=2, rounds_max=7)
 HOURS, GRID = 24, (181, 360)  # of the weather: 1.6 million rows

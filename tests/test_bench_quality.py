@@ -10,22 +10,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-BENCH = Path(__file__).parents[1] / "bench"
+ROOT = Path(__file__).parents[1]
 X = np.arange(96, dtype=np.float32).reshape(8, 12)
 
 
 @pytest.fixture(scope="module")
 def bench():
     """Imports a module of the benches."""
-    sys.path.insert(0, str(BENCH))
-    yield importlib.import_module
-    sys.path.remove(str(BENCH))
+    sys.path.insert(0, str(ROOT))
+    yield lambda name: importlib.import_module(f"bench.{name}")
+    sys.path.remove(str(ROOT))
 
 
 @pytest.fixture
 def way(bench):
     """A way of ours that keeps all items as they are."""
-    contest = bench("quality_contest")
+    contest = bench("images.quality_contest")
     return contest.Way(contest.OURS, "copy", "no loss", np.copy, lambda held: held.nbytes, np.copy, 0)
 
 
@@ -41,7 +41,7 @@ def off_by(error):
 
 
 def test_a_broken_promise_of_ours_is_a_failure(bench, way):
-    contest = bench("quality_contest")
+    contest = bench("images.quality_contest")
     assert contest.tried(way, X)[1].max_error == 0
     with pytest.raises(ValueError, match="no loss"):
         contest.tried(replace(way, decode=off_by(0.5)), X)
@@ -52,7 +52,7 @@ def test_a_broken_promise_of_ours_is_a_failure(bench, way):
 
 
 def test_a_broken_promise_of_others_is_named(bench, way):
-    contest = bench("quality_contest")
+    contest = bench("images.quality_contest")
     theirs = replace(way, library="peer", decode=off_by(0.5), bound=0.25)
     reached = contest.tried(theirs, X)[1]
     assert (reached.max_error, round(reached.rmse, 6)) == (0.5, round(0.5 / 96**0.5, 6))
@@ -63,10 +63,10 @@ def test_a_broken_promise_of_others_is_named(bench, way):
 
 
 def test_a_contest_times_what_works_and_names_what_does_not(bench, way):
-    contest, harness = bench("quality_contest"), bench("harness")
+    contest, harness = bench("images.quality_contest"), bench("common.harness")
     said = []
     run = SimpleNamespace(wrong=[], say=said.append)
-    run.attempt = lambda title, work: bench("run").Run.attempt(run, title, work)
+    run.attempt = lambda title, work: bench("common.run").Run.attempt(run, title, work)
     ways = [way, replace(way, library="peer", decode=off_by(1.0))]
     cells = list(contest.contest(run, "x", X, ways, harness.Effort(0.001, 1, 1)))
     assert [cell.library for cell in cells] == [contest.OURS]
@@ -78,7 +78,7 @@ def test_a_contest_times_what_works_and_names_what_does_not(bench, way):
 @pytest.mark.parametrize("bound", [10.0, 0.1, 1e-4])
 def test_the_fewest_bits_hold_the_bound_and_one_less_does_not(bench, bound):
     x = np.random.default_rng(1).normal(size=1000).astype(np.float32)
-    kept = bench("field_ways").kept_bits(x, bound)
+    kept = bench("images.field_ways").kept_bits(x, bound)
 
     def error(bits):
         cut = (x.view(np.uint32) >> (23 - bits) << (23 - bits)).view(np.float32)
@@ -115,7 +115,7 @@ def test_images_with_loss_are_compared_with_ours_that_are_as_good_and_no_larger(
         row("Pillow", "j2k", "rate 10", 10.0, 8.0, psnr=61.05),
         row("Pillow", "j2k", "rate 20", 20.0, 8.0, psnr=50.0),
     ]
-    lines = {line.work: line for line in bench("summaries").image_codecs(ours + peer)}
+    lines = {line.work: line for line in bench("common.summaries").image_codecs(ours + peer)}
     assert lines["decompress images without loss, ours HTJ2K"].ratios == [10.0]
     assert lines["size of images without loss, ours HTJ2K (theirs over ours)"].ratios == [0.5]
     assert lines["decompress images with loss, ours as good and at most 15 % larger"].ratios == [2.0]
@@ -130,7 +130,7 @@ def test_fields_are_compared_where_the_bound_was_held(bench):
         field("h5py", "sz3", "error 0.1", 16.0, 0.1005),
         field("h5py", "sperr", "error 0.1", 16.0, 0.2),
     ]
-    lines = list(bench("summaries").float_fields(rows))
+    lines = list(bench("common.summaries").float_fields(rows))
     assert {line.peer for line in lines} == {"h5py sz3"}
     assert lines[0].ratios == [0.5]
 
@@ -142,4 +142,4 @@ def test_pixels_of_a_dicom_file_are_found_behind_their_sizes(bench, tmp_path):
     content = b"".join(struct.pack("<HHI", *tag, len(value)) + value for *tag, value in elements)
     path = tmp_path / "x.dcm"
     path.write_bytes(bytes(128) + b"DICM" + content)
-    assert np.array_equal(bench("readers").read_dicom(path), pixels.reshape(2, 3))
+    assert np.array_equal(bench("common.readers").read_dicom(path), pixels.reshape(2, 3))

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 import coquina as cq
 from coquina.cli import main
 from coquina.cli.diff_values import Difference, Tolerance, are_same, differing
+from tests.hdf5 import everything
 
 
 @pytest.fixture
@@ -224,6 +225,46 @@ def test_distances_of_integers_do_not_overflow(a, b, distance):
 def test_values_of_attributes(a, b, same):
     assert are_same(a, b) is same
     assert are_same(b, a) is same
+
+
+@pytest.fixture
+def everything_of_hdf5(here):
+    everything.make("all.h5")
+    with h5py.File("all.h5", "a") as file:
+        del file["sparse"]  # Twenty terabytes: comparing them takes too long.
+        file["circle"] = h5py.SoftLink("/circle")
+        file["g/mole"].attrs["part"] = file["grid"].regionref[2:4, ::5]
+        file["g/mole"].attrs["points"] = file["grid"].regionref[np.arange(3000).reshape(60, 50) == 77]
+        file["g/mole"].attrs["nothing"] = h5py.Reference()
+    return "all.h5"
+
+
+@pytest.mark.parametrize("verb", ["repack", "convert"])
+@pytest.mark.parametrize("options", [[], ["--codec", "lz4"]], ids=["plain", "codec"])
+def test_a_copy_of_everything_in_hdf5_is_equal(everything_of_hdf5, capfd, verb, options):
+    file = everything_of_hdf5
+    assert diff(capfd, file, file)[0] == 0
+    assert main([verb, file, "copy.h5", "-q", *options]) == 0
+    assert diff(capfd, file, "copy.h5") == (0, f"{file} and copy.h5 are equal\n")
+    assert everything.differences(file, "copy.h5", only_values=bool(options)) == []
+    with h5py.File("copy.h5", "a") as copy:
+        copy["g/mole"].attrs["part"] = copy["grid"].regionref[2:4, ::6]
+        copy["g/mole"].attrs["points"] = copy["again"].ref
+    code, out = diff(capfd, file, "copy.h5")
+    assert code == 1
+    lines = [line.split() for line in out.splitlines()[1:]]
+    assert [line[:2] for line in lines] == [["/g/mole", "@part"], ["/g/mole", "@points"]]
+    assert "'-> /again[1, 27]' and '-> /again'" in out
+
+
+@pytest.mark.parametrize("target", ["x.b2z", "x.b2d"])
+def test_links_in_circles_are_told_and_left_out_of_stores(everything_of_hdf5, capfd, target):
+    assert main(["convert", everything_of_hdf5, target, "--json"]) == 0
+    said = json.loads(capfd.readouterr().out)
+    assert {"/soft", "/outside", "/loop", "/circle"} <= set(said["dropped"])
+    with cq.open(target) as store, h5py.File(everything_of_hdf5) as file:
+        np.testing.assert_array_equal(store["grid"][...], file["grid"][...])
+        np.testing.assert_array_equal(store["g/deep/same"][...], file["g/zebra"][...])
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])

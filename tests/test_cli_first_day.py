@@ -98,8 +98,8 @@ def test_other_programs_read_what_queries_write(here, capfd):
     ("words", "message"),
     [
         (["-o", "o.npy"], "rows are written to .csv"),
-        (["-o", "o.csv", "--json"], "--json and --explain print"),
-        (["-o", "o.csv", "--agg", "sum(k)"], "gives numbers alone"),
+        (["-o", "o.csv", "--json"], "leave out --json and --explain"),
+        (["-o", "o.csv", "--agg", "sum(k)"], "add --by"),
     ],
 )
 def test_outputs_that_take_no_rows_are_refused(here, capfd, words, message):

@@ -121,10 +121,10 @@ def test_a_picture_shows_the_ways_of_one_array(capfd):
     [
         (["x.npy", "--goal", "fast"], 2, "takes speed, balanced, size"),
         (["x.npy", "--goal", "1.01"], 2, "from 0"),
-        (["x.npy", "--access", "planes:0=-1"], 2, "how often"),
-        (["x.npy", "--access", "planes:0=x"], 2, "how often"),
+        (["x.npy", "--access", "planes:0=-1"], 2, "weight"),
+        (["x.npy", "--access", "planes:0=x"], 2, "weight"),
         (["x.npy", "--access", "plane"], 1, "takes any, whole"),
-        (["x.npy", "--access", "3,4"], 1, "not a box"),
+        (["x.npy", "--access", "3,4"], 1, "does not fit"),
         (["x.npy", "--for", "all"], 2, "--for"),
         (["x.npy", "--bandwidth", "fast"], 2, "size"),
         (["x.npy", "--plot", "x.txt"], 1, ".png"),
@@ -132,7 +132,7 @@ def test_a_picture_shows_the_ways_of_one_array(capfd):
         (["x.npy", "--apply", "y.h5"], 1, "Blosc2 frames"),
         (["x.npz"], 1, "no such file"),
         (["rows.csv"], 1, "tune that"),
-        (["empty.npy"], 1, "no items"),
+        (["empty.npy"], 1, "array is empty"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told(words, code, text, capfd, here):

@@ -225,7 +225,7 @@ def test_a_codec_may_need_items_as_they_are():
     a = cq.asarray(X, codec="told", chunks=X.shape, blocks=X.shape)
     assert told == [(X.shape, X.tobytes())]
     assert a.info.filters == []
-    with pytest.raises(ValueError, match="works on items as they are, which shuffle moves"):
+    with pytest.raises(ValueError, match="needs whole elements, and shuffle moves their bytes"):
         cq.asarray(X, codec="told", filters="shuffle")
 
 

@@ -415,7 +415,7 @@ def test_set_num_threads_returns_the_number_before():
         (changed(CHUNK, version=7), cq.UnsupportedError, "version 7: takes 2..=6"),
         (changed(CHUNK, typesize=0), cq.CorruptError, "typesize: 0 is not a size"),
         (changed(CHUNK, flags=0xC5, codec=99), cq.UnsupportedError, "codec 99 is not known here"),
-        (changed(CHUNK, flags=0xC5, codec=33), cq.UnsupportedError, "part of its array only"),
+        (changed(CHUNK, flags=0xC5, codec=33), cq.UnsupportedError, "through its array only"),
         (changed(CHUNK, flags=0xE5), cq.CorruptError, "7 is not a stream format"),
         (changed(CHUNK, filter=99), cq.UnsupportedError, "filter 99 is not known here"),
         (changed(CHUNK, filter=32), cq.CorruptError, "ndcell: parameter 0"),

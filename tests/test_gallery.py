@@ -19,34 +19,34 @@ CLOCKS = re.compile(r"perf_counter|monotonic\(|process_time|time\.time\(|\bimpor
 @pytest.fixture(scope="module")
 def bench():
     """Imports a module of the benches."""
-    sys.path.insert(0, str(BENCH))
-    yield importlib.import_module
-    sys.path.remove(str(BENCH))
+    sys.path.insert(0, str(ROOT))
+    yield lambda name: importlib.import_module(f"bench.{name}")
+    sys.path.remove(str(ROOT))
 
 
 def test_page_summary_and_readme_are_what_the_results_make(bench):
-    gallery = bench("gallery")
+    gallery = bench("common.gallery")
     files = gallery.files()
     assert gallery.README in files, f"README.md has no {gallery.START}"
     stale = [path.name for path, text in files.items() if path.read_text() != text]
-    assert not stale, f"run python bench/gallery.py: {stale}"
+    assert not stale, f"run python -m bench.common.gallery: {stale}"
 
 
 def test_stored_summaries_follow_from_the_stored_rows(bench):
-    rounded = bench("run").rounded
-    for one in bench("gallery").stored():
+    rounded = bench("common.run").rounded
+    for one in bench("common.gallery").stored():
         made = [rounded(line) for line in one.study.lines(one.rows)]
         assert made == list(one.summary), one.study.name
         assert made, f"{one.study.name}: no line in the summary"
 
 
 def test_the_readme_shows_losing_cases(bench):
-    shown = [line for one in bench("gallery").stored() for line in one.summary if line.get("front")]
+    shown = [line for one in bench("common.gallery").stored() for line in one.summary if line.get("front")]
     assert any(line["mean"] < 1 for line in shown)
 
 
 def test_every_study_has_its_script_and_every_plot_its_study(bench):
-    studies = bench("studies").STUDIES
+    studies = bench("common.studies").STUDIES
     known = {f"{'-'.join(filter(None, [one.name, suffix]))}.png" for one in studies for suffix in one.figures}
     kept = {path.name for path in (BENCH / "results").glob("*.png") if "-quick" not in path.name}
     assert {name for name in kept if "-full" not in name} <= known
@@ -55,24 +55,24 @@ def test_every_study_has_its_script_and_every_plot_its_study(bench):
         assert "SCRIPT = Script(" in text, one.script
         assert one.script in (BENCH / "README.md").read_text()
     benches = re.search(r"^BENCHES := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1).split()
-    assert [f"{name}.py" for name in benches] == [one.script for one in studies]
+    assert [f"{name.replace('.', '/')}.py" for name in benches] == [one.script for one in studies]
     assert sum(one.minutes for one in studies) < 60
 
 
 def test_only_the_harness_has_a_clock():
-    others = [path for path in BENCH.glob("*.py") if path.name != "harness.py"]
+    others = [path for path in BENCH.glob("*/*.py") if path.name != "harness.py"]
     assert len(others) > 20
     assert [path.name for path in others if CLOCKS.search(path.read_text())] == []
-    assert CLOCKS.search((BENCH / "harness.py").read_text())
+    assert CLOCKS.search((BENCH / "common/harness.py").read_text())
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1))
 def test_a_line_lies_between_its_worst_and_its_best(ratios):
-    sys.path.insert(0, str(BENCH))
+    sys.path.insert(0, str(ROOT))
     try:
-        line = importlib.import_module("summaries").Line("work", "peer", "data", ratios).stored()
+        line = importlib.import_module("bench.common.summaries").Line("work", "peer", "data", ratios).stored()
     finally:
-        sys.path.remove(str(BENCH))
+        sys.path.remove(str(ROOT))
     assert line["worst"] * (1 - 1e-9) <= line["mean"] <= line["best"] * (1 + 1e-9)
     assert (line["slower"], line["cases"]) == (sum(ratio < 1 for ratio in ratios), len(ratios))
 
@@ -80,7 +80,7 @@ def test_a_line_lies_between_its_worst_and_its_best(ratios):
 @pytest.fixture
 def script(bench):
     """A bench of three cells, one of which fails."""
-    run, studies, summaries = bench("run"), bench("studies"), bench("summaries")
+    run, studies, summaries = bench("common.run"), bench("common.studies"), bench("common.summaries")
 
     def summarize(rows):
         yield summaries.Line("work", "peer", "data", [row["ratio"] for row in rows])
@@ -96,7 +96,7 @@ def script(bench):
 
 
 def test_a_quick_run_keeps_nothing_unless_it_is_told_where(script, tmp_path, bench, monkeypatch, capsys):
-    monkeypatch.setattr(bench("run"), "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(bench("common.run"), "RESULTS", tmp_path / "results")
     assert script.main(["--quick"]) == 0
     assert not (tmp_path / "results").exists()
     assert "# Toy" in capsys.readouterr().out
@@ -108,7 +108,7 @@ def test_a_quick_run_keeps_nothing_unless_it_is_told_where(script, tmp_path, ben
 
 
 def test_parts_of_a_run_are_not_kept_and_failures_are_named(script, tmp_path, bench, monkeypatch):
-    monkeypatch.setattr(bench("run"), "RESULTS", tmp_path)
+    monkeypatch.setattr(bench("common.run"), "RESULTS", tmp_path)
     assert script.main(["--only", "a"]) == 1
     assert list(tmp_path.iterdir()) == []
     assert script.main([]) == 1
@@ -118,7 +118,7 @@ def test_parts_of_a_run_are_not_kept_and_failures_are_named(script, tmp_path, be
 
 
 def test_an_evicted_file_is_not_in_the_page_cache(bench, tmp_path):
-    cold = bench("cold")
+    cold = bench("common.cold")
     if not cold.works_in(tmp_path):
         pytest.skip("files of this folder cannot be dropped from the page cache")
     path = tmp_path / "x"

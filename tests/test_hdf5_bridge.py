@@ -323,15 +323,15 @@ def facts_of(shape: tuple[int, ...], rank: int, dtype: np.dtype[Any], **known: A
     return SimpleNamespace(**facts | known)
 
 
-def gear_of(dataset: Any, gear: str, memory_type: Any = None, **known: Any) -> _core.ArrayHandle:
+def opened_by(dataset: Any, access: str, memory_type: Any = None, **known: Any) -> _core.ArrayHandle:
     shape = (*dataset.shape, *dataset.dtype.shape)
     if dataset.chunks:
         known["chunks"] = (*dataset.chunks, *dataset.dtype.shape)
     facts = facts_of(shape, dataset.ndim, (memory_type or dataset).dtype.base, **known)
-    return _core.open_dataset(Hdf5Library(dataset, memory_type=memory_type), facts, gear=gear)
+    return _core.open_dataset(Hdf5Library(dataset, memory_type=memory_type), facts, access=access)
 
 
-def test_the_direct_gear_reads_only_the_file_that_hdf5_has_open(tmp_path: Path):
+def test_the_direct_path_reads_only_the_file_that_hdf5_has_open(tmp_path: Path):
     path = tmp_path / "d.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("d", data=np.arange(100), chunks=(30,))
@@ -340,21 +340,21 @@ def test_the_direct_gear_reads_only_the_file_that_hdf5_has_open(tmp_path: Path):
         there = {"path": path, "device": status.st_dev, "inode": status.st_ino}
         dataset = file["d"]
         there["header"] = h5py.h5o.get_info(dataset.id).addr
-        assert gear_of(dataset, "direct", **there).stats()["gear"] == "direct"
+        assert opened_by(dataset, "direct", **there).stats()["access"] == "direct"
         path.rename(tmp_path / "moved.h5")
         with pytest.raises(FileNotFoundError, match=r"d\.h5"):
-            gear_of(dataset, "direct", **there)
+            opened_by(dataset, "direct", **there)
         path.write_bytes(b"another file")
         with pytest.raises(OSError, match="renamed or replaced"):
-            gear_of(dataset, "direct", **there)
+            opened_by(dataset, "direct", **there)
         with pytest.raises(ValueError, match="needs the path"):
-            gear_of(dataset, "direct")
-        with pytest.raises(ValueError, match=r"gear \"fast\": takes direct"):
-            gear_of(dataset, "fast")
+            opened_by(dataset, "direct")
+        with pytest.raises(ValueError, match=r"access \"fast\": takes direct"):
+            opened_by(dataset, "fast")
 
 
 def whole(dataset: Any, **options: Any) -> Any:
-    handle = gear_of(dataset, "whole", is_writable=dataset.file.mode == "r+", **options)
+    handle = opened_by(dataset, "whole", is_writable=dataset.file.mode == "r+", **options)
     return _core.ArrayBase(handle, (options.get("memory_type") or dataset).dtype.base)
 
 
@@ -417,6 +417,6 @@ def test_items_that_libhdf5_converts(file: h5py.File):
 
 def test_addresses_of_items_are_never_given_away(file: h5py.File):
     words = file.create_dataset("words", data=["a", "bc"], dtype=h5py.string_dtype())
-    handle = _core.open_dataset(Hdf5Library(words), facts_of((2,), 1, np.dtype("V16")), gear="whole")
+    handle = _core.open_dataset(Hdf5Library(words), facts_of((2,), 1, np.dtype("V16")), access="whole")
     with pytest.raises(_core.UnsupportedError, match="variable length"):
         _core.ArrayBase(handle, np.dtype("V16"))[:]

@@ -96,6 +96,11 @@ def test_codecs_that_only_read_say_so():
         (("htj2k", {"quality_mode": "dB"}), GREY, "quality_mode"),
         (("htj2k", {"levels": 99}), GREY, "levels 99"),
         (("htj2k", {"tile": 3}), GREY, "tile"),
+        (("htj2k", {"tile": [64, 64]}), GREY, "are for j2k"),
+        (("htj2k", {"quality_mode": "dB", "quality": [30, 40]}), GREY, "are for j2k"),
+        (("j2k", {"tile": [64, 4]}), GREY, "tile 4: takes 32"),
+        (("j2k", {"progression": "LPRC"}), GREY, "takes LRCP"),
+        (("j2k", {"quality_mode": "rates", "quality": [5, 10]}), GREY, "each finer"),
         (("htj2k", {"quality_mode": "rates", "quality": 1e6}), GREY, "cannot be made so small"),
     ],
 )

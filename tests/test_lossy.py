@@ -20,8 +20,8 @@ def same(a, b):
     np.testing.assert_array_equal(raw(np.asarray(a)), raw(np.asarray(b)))
 
 
-def means_for(bound, dtype):
-    """Return the means that can hold a bound on items of a dtype."""
+def methods_for(bound, dtype):
+    """Return the methods that can hold a bound on items of a dtype."""
     name, known = next(iter(bound)), ["round"]
     if name not in ("psnr", "ratio") and dtype[0] != ">" and dtype not in ("<f2", "<c8"):
         known.append("trunc")
@@ -34,25 +34,25 @@ def means_for(bound, dtype):
 
 @st.composite
 def cases(draw):
-    """Return a dtype, a bound, the means for it, a shape, and a seed."""
+    """Return a dtype, a bound, a method for it, a shape, and a seed."""
     dtype, bound = draw(st.sampled_from(DTYPES)), dict(draw(st.sampled_from(BOUNDS)))
     if "max_error" in bound:
         bound["max_error"] = draw(st.floats(1e-6, 1e6) | st.integers(1, 300).map(float))
-    means = draw(st.sampled_from(means_for(bound, dtype)))
-    return dtype, bound, means, draw(shapes), draw(st.integers(0, 2**32 - 1))
+    method = draw(st.sampled_from(methods_for(bound, dtype)))
+    return dtype, bound, method, draw(shapes), draw(st.integers(0, 2**32 - 1))
 
 
 @settings(max_examples=300, deadline=None)
 @given(cases())
 def test_no_item_is_further_than_the_bound(case):
-    dtype, bound, means, shape, seed = case
+    dtype, bound, method, shape, seed = case
     for x in (hard(dtype, shape, seed), smooth("<f4", shape).astype(dtype)):
-        a = cq.asarray(x, lossy=cq.Lossy(**bound, means=means))
+        a = cq.asarray(x, lossy=cq.Lossy(**bound, method=method))
         stored = a[...]
-        if means == "trunc" and "keep_bits" in bound:
+        if method == "trunc" and "keep_bits" in bound:
             continue  # It cuts off: errors of up to a whole last bit.
-        check(bound, x, stored, zeros_stay=means != "zfp")
-        assert a.lossy.error_bound == cq.Lossy(**bound, means=means)
+        check(bound, x, stored, zeros_stay=method != "zfp")
+        assert a.lossy.error_bound == cq.Lossy(**bound, method=method)
         if "max_error" in bound:
             assert a.lossy.max_error <= bound["max_error"] * (1 + 1e-12)
 
@@ -60,10 +60,10 @@ def test_no_item_is_further_than_the_bound(case):
 @settings(max_examples=100, deadline=None)
 @given(cases(), st.integers(0, 2**32 - 1), st.data())
 def test_items_that_are_not_written_do_not_drift(case, seed, data):
-    dtype, bound, means, shape, _ = case
+    dtype, bound, method, shape, _ = case
     chunks = tuple(data.draw(st.integers(1, length)) for length in shape)
     x, y = hard(dtype, shape, seed), hard(dtype, shape, seed + 1)
-    a = cq.asarray(x, chunks=chunks, lossy={**bound, "means": means})
+    a = cq.asarray(x, chunks=chunks, lossy={**bound, "method": method})
     for _ in range(3):
         before = a[...]
         starts = [data.draw(st.integers(0, length - 1)) for length in shape]
@@ -77,9 +77,9 @@ def test_items_that_are_not_written_do_not_drift(case, seed, data):
         untouched[key] = False
         np.testing.assert_array_equal(raw(before[untouched]), raw(after[untouched]))
         # A value that was there already is kept, whatever was lost when it was written first.
-        if "psnr" not in bound and not (means == "trunc" and "keep_bits" in bound):
+        if "psnr" not in bound and not (method == "trunc" and "keep_bits" in bound):
             kept = np.where(raw_equal(before[key], y[key]), y[key], after[key]).astype(dtype)
-            check(bound, y[key], kept, zeros_stay=means != "zfp")
+            check(bound, y[key], kept, zeros_stay=method != "zfp")
 
 
 def raw_equal(a, b):
@@ -94,7 +94,7 @@ def raw_equal(a, b):
 def test_what_is_rounded_is_rounded_to_itself(dtype, length, seed):
     x = hard(dtype, (length,), seed)
     for bound in ({"max_error": 0.3}, {"max_error": 70.0}, {"relative_error": 0.01}, {"keep_bits": 5}):
-        bound = {**bound, "means": "round"}
+        bound = {**bound, "method": "round"}
         once = cq.asarray(x, lossy=bound)[:]
         same(cq.asarray(once, lossy=bound)[:], once)
 
@@ -120,10 +120,10 @@ def test_kept_bits_are_exact(dtype, mantissa):
 
 
 @pytest.mark.parametrize("ratio", [2.5, 4, 7.5, 10, 16, 25, 40])
-@pytest.mark.parametrize("means", [None, "round", "zfp"])
-def test_a_ratio_is_reached_within_a_twentieth(ratio, means):
+@pytest.mark.parametrize("method", [None, "round", "zfp"])
+def test_a_ratio_is_reached_within_a_twentieth(ratio, method):
     for x in (smooth("<f4", (120, 200)), smooth("<f8", (30, 40, 50))):
-        a = cq.asarray(x, lossy=cq.Lossy(ratio=ratio, means=means))
+        a = cq.asarray(x, lossy=cq.Lossy(ratio=ratio, method=method))
         assert 0.95 * ratio <= a.info.cratio <= 1.05 * ratio
 
 
@@ -148,9 +148,9 @@ def test_less_is_lost_for_a_smaller_ratio():
 
 
 @pytest.mark.parametrize("psnr", [25, 40.5, 60, 90, 140])
-@pytest.mark.parametrize("means", [None, "round", "zfp"])
-def test_decibels_hold_for_the_array(psnr, means):
-    a = cq.asarray(FIELD, chunks=(20, 25, 30), lossy=cq.Lossy(psnr=psnr, means=means))
+@pytest.mark.parametrize("method", [None, "round", "zfp"])
+def test_decibels_hold_for_the_array(psnr, method):
+    a = cq.asarray(FIELD, chunks=(20, 25, 30), lossy=cq.Lossy(psnr=psnr, method=method))
     assert cq.quality(FIELD, a).psnr >= psnr
     assert a.lossy.psnr >= psnr
 
@@ -160,7 +160,7 @@ def test_zfp_is_taken_where_it_is_smaller():
     x = (wave[:, None] * wave[None, :] * 100 + 300).astype("f8")
     a = cq.asarray(x, lossy={"psnr": 70})
     assert a.lossy.chunks["zfp"] > 0
-    assert a.info.cbytes < cq.asarray(x, lossy={"psnr": 70, "means": "round"}).info.cbytes
+    assert a.info.cbytes < cq.asarray(x, lossy={"psnr": 70, "method": "round"}).info.cbytes
 
 
 def test_bytes_do_not_depend_on_threads():
@@ -188,7 +188,7 @@ def test_truncation_keeps_payloads_of_nan(dtype):
     bits = x.view(f"u{x.itemsize}")
     bits[3::4] = np.array(np.inf, dtype).view(bits.dtype) + 1
     for bound in ({"max_error": 0.5}, {"relative_error": 0.01}, {"keep_bits": 3}):
-        a = cq.asarray(x, lossy={**bound, "means": "trunc"})
+        a = cq.asarray(x, lossy={**bound, "method": "trunc"})
         np.testing.assert_array_equal(a[3::4].view(bits.dtype), bits[3::4])
         assert np.isfinite(a.lossy.max_error)
 
@@ -316,7 +316,7 @@ def test_what_cannot_be_asked_for_says_why(tmp_path):
         ({"relative_error": 1.0}, "below 1"),
         ({"ratio": 0.5}, "from 1 on"),
         ({"keep_bits": 1.5}, "whole number"),
-        ({"max_error": 1.0, "means": "jpeg"}, "round, trunc, zfp, predict, j2k, htj2k"),
+        ({"max_error": 1.0, "method": "jpeg"}, "round, trunc, zfp, predict, j2k, htj2k"),
     ]:
         with pytest.raises(ValueError, match=reason):
             cq.Lossy(**options)
@@ -324,7 +324,7 @@ def test_what_cannot_be_asked_for_says_why(tmp_path):
         ({"max_error": "x"}, "max_error 'x': takes a number, not str"),
         ({"psnr": 1j}, "psnr 1j: takes a number, not complex"),
         ({"ratio": np.ones(2)}, "takes a number, not ndarray"),
-        ({"max_error": 1.0, "means": 3}, "means 3: takes one of"),
+        ({"max_error": 1.0, "method": 3}, "method 3: takes one of"),
     ]:
         with pytest.raises(TypeError, match=reason):
             cq.Lossy(**options)
@@ -348,10 +348,10 @@ def test_what_cannot_be_asked_for_says_why(tmp_path):
         assert not path.exists()
     with pytest.raises(ValueError, match="have 23"):
         cq.asarray(FIELD, lossy={"keep_bits": 24})
-    with pytest.raises(ValueError, match="loses something itself"):
+    with pytest.raises(ValueError, match="is lossy itself"):
         cq.asarray(FIELD, filters=[("trunc_prec", 10)], lossy={"max_error": 1.0})
     with pytest.raises(ValueError, match="float32 and float64"):
-        cq.asarray(FIELD.astype("i4"), lossy={"max_error": 1.0, "means": "zfp"})
+        cq.asarray(FIELD.astype("i4"), lossy={"max_error": 1.0, "method": "zfp"})
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (0, 3), (5, 1, 1)])
@@ -368,7 +368,7 @@ def test_predicted_fields_are_smaller_than_rounded_ones_and_hold_the_bound():
     x = smooth("<f4", (64, 96, 80))
     given = {"chunks": (32, 96, 80), "blocks": (32, 96, 80)}
     for bound in (0.1, 0.003):
-        a = cq.asarray(x, lossy={"max_error": bound, "means": "predict"}, **given)
+        a = cq.asarray(x, lossy={"max_error": bound, "method": "predict"}, **given)
         check({"max_error": bound}, x, a[...], zeros_stay=True)
         assert a.lossy.chunks["predict"] == 2
         assert a.info.cbytes < cq.asarray(x, lossy={"max_error": bound}, **given).info.cbytes
@@ -377,7 +377,7 @@ def test_predicted_fields_are_smaller_than_rounded_ones_and_hold_the_bound():
 def test_predicted_chunks_keep_nan_infinities_and_what_is_not_written():
     x = smooth("<f8", (60, 70))
     x[::7, ::3], x[3, :20], x[5, 5:9], x[6, 4:50] = np.nan, np.inf, -0.0, -1e34
-    a = cq.asarray(x, chunks=(30, 70), lossy={"max_error": 0.01, "means": "predict"})
+    a = cq.asarray(x, chunks=(30, 70), lossy={"max_error": 0.01, "method": "predict"})
     check({"max_error": 0.01}, x, a[...], zeros_stay=True)
     before = a[...]
     a[10:20, 5:] = x[10:20, 5:] + 1
@@ -392,7 +392,7 @@ def test_predicted_streams_are_the_same_for_every_number_of_threads(tmp_path):
     files = []
     for threads in (1, 2):
         path = tmp_path / f"{threads}.b2nd"
-        cq.asarray(x, path=path, lossy={"max_error": 0.01, "means": "predict"}, threads=threads)
+        cq.asarray(x, path=path, lossy={"max_error": 0.01, "method": "predict"}, threads=threads)
         files.append(path.read_bytes())
     assert files[0] == files[1]
 
@@ -403,6 +403,6 @@ def test_prediction_takes_its_bound_from_its_parameter_too():
     assert np.abs(a[...] - x).max() <= 0.01
     for options, reason in [({"psnr": 60}, "cannot hold psnr"), ({"keep_bits": 5}, "cannot hold keep_bits")]:
         with pytest.raises(ValueError, match=reason):
-            cq.asarray(x, lossy={**options, "means": "predict"})
+            cq.asarray(x, lossy={**options, "method": "predict"})
     with pytest.raises(ValueError, match="float32 and float64"):
-        cq.asarray(x.astype("i4"), lossy={"max_error": 1.0, "means": "predict"})
+        cq.asarray(x.astype("i4"), lossy={"max_error": 1.0, "method": "predict"})

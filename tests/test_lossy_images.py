@@ -48,7 +48,7 @@ def test_bounds_hold_whatever_the_image_is(means, dtype, shape, bound, data):
     if data.draw(st.booleans()):
         x = np.random.default_rng(1).permutation(x.ravel()).reshape(shape)
     blocks = tuple(data.draw(st.integers(1, length)) for length in shape)
-    a = cq.asarray(x, chunks=shape, blocks=blocks, lossy={**bound, "means": means})
+    a = cq.asarray(x, chunks=shape, blocks=blocks, lossy={**bound, "method": means})
     y = a[...]
     if "max_error" in bound:
         assert greatest(x, y) <= bound["max_error"]
@@ -60,24 +60,24 @@ def test_bounds_hold_whatever_the_image_is(means, dtype, shape, bound, data):
     assert sum(a.lossy.chunks.values()) == 1
 
 
-@pytest.mark.parametrize("means", CODECS)
+@pytest.mark.parametrize("method", CODECS)
 def test_images_are_smaller_than_rounded_numbers(means):
     x = image((4, 200, 300), "u2")
     cut = {"chunks": (1, 200, 300), "blocks": (1, 200, 300)}
-    coded = cq.asarray(x, **cut, lossy={"psnr": 60, "means": means})
+    coded = cq.asarray(x, **cut, lossy={"psnr": 60, "method": means})
     rounded = cq.asarray(x, **cut, lossy={"psnr": 60})
     assert coded.lossy.chunks["image"] == 4
     assert rounded.lossy.chunks["image"] == 0
     assert coded.cbytes < 0.8 * rounded.cbytes
-    sized = cq.asarray(x, **cut, lossy={"ratio": 12, "means": means})
+    sized = cq.asarray(x, **cut, lossy={"ratio": 12, "method": means})
     assert sized.lossy.chunks["image"] == 4
     assert 12 <= sized.nbytes / sized.cbytes <= 12 * 1.1
 
 
-@pytest.mark.parametrize("means", CODECS)
+@pytest.mark.parametrize("method", CODECS)
 def test_items_that_are_not_written_stay(tmp_path, means):
     x = image((64, 96), "u2")
-    a = cq.asarray(x, chunks=(64, 96), path=tmp_path / "a.b2nd", lossy={"max_error": 40, "means": means})
+    a = cq.asarray(x, chunks=(64, 96), path=tmp_path / "a.b2nd", lossy={"max_error": 40, "method": means})
     before = a[...]
     a.close()
     with cq.open(tmp_path / "a.b2nd", "r+") as b:
@@ -87,11 +87,11 @@ def test_items_that_are_not_written_stay(tmp_path, means):
         outside = np.ones(x.shape, bool)
         outside[10:20, 30:50] = False
         assert np.array_equal(after[outside], before[outside])
-    assert cq.open(tmp_path / "a.b2nd").lossy.error_bound == cq.Lossy(max_error=40, means=means)
+    assert cq.open(tmp_path / "a.b2nd").lossy.error_bound == cq.Lossy(max_error=40, method=means)
 
 
 def test_what_is_no_image_is_refused():
     with pytest.raises(ValueError, match="8 and 16 bits"):
-        cq.asarray(np.ones((8, 8), "f4"), lossy={"psnr": 50, "means": "j2k"})
+        cq.asarray(np.ones((8, 8), "f4"), lossy={"psnr": 50, "method": "j2k"})
     with pytest.raises(ValueError, match="cannot hold keep_bits"):
-        cq.asarray(np.ones((8, 8), "u2"), lossy={"keep_bits": 4, "means": "htj2k"})
+        cq.asarray(np.ones((8, 8), "u2"), lossy={"keep_bits": 4, "method": "htj2k"})

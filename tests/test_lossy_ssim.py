@@ -2,10 +2,12 @@
 
 import os
 
+import h5py
 import numpy as np
 import pytest
 
 import coquina as cq
+from coquina.cli import main
 
 
 def stack(dtype="f4"):
@@ -24,14 +26,14 @@ def test_each_image_reaches_the_similarity_and_one_step_less_does_not(tmp_path, 
     a = cq.asarray(x, chunks=chunks, path=tmp_path / "a.b2nd", lossy={"ssim": wanted})
     found = [cq.quality(one, other).ssim for one, other in zip(x, a[...], strict=True)]
     assert min(found) >= wanted
-    assert a.lossy.promised.bound == "psnr"
-    assert a.lossy.psnr >= a.lossy.promised.psnr
+    assert a.lossy.error_bound.bound == "psnr"
+    assert a.lossy.psnr >= a.lossy.error_bound.psnr
     assert a.cbytes < x.nbytes / 2
     assert os.listdir(tmp_path) == ["a.b2nd"]
     assert np.array_equal(cq.open(tmp_path / "a.b2nd")[...], a[...])
     # Of chunks that are images, it is the least bound: a little lower, and an image falls below.
     if chunks == (1, 90, 120):
-        lower = cq.asarray(x, chunks=chunks, lossy={"psnr": a.lossy.promised.psnr - 6.1})
+        lower = cq.asarray(x, chunks=chunks, lossy={"psnr": a.lossy.error_bound.psnr - 6.1})
         assert min(cq.quality(one, other).ssim for one, other in zip(x, lower[...], strict=True)) < wanted
 
 
@@ -39,8 +41,8 @@ def test_a_higher_similarity_takes_more_bytes_and_options_go_along():
     x = stack()
     sizes = [cq.asarray(x, lossy={"ssim": wanted}, codec="zstd", level=3).cbytes for wanted in (0.8, 0.98)]
     assert sizes == sorted(sizes)
-    a = cq.asarray(x, lossy=cq.Lossy(ssim=0.95, means="zfp"), chunks=(1, 90, 120))
-    assert a.lossy.promised.means == "zfp"
+    a = cq.asarray(x, lossy=cq.Lossy(ssim=0.95, method="zfp"), chunks=(1, 90, 120))
+    assert a.lossy.error_bound.method == "zfp"
     assert min(cq.quality(one, other).ssim for one, other in zip(x, a[...], strict=True)) >= 0.95
 
 
@@ -73,8 +75,53 @@ def test_a_similarity_is_between_0_and_1(wanted):
         cq.Lossy(ssim=wanted)
 
 
-def test_other_writers_name_the_one_that_searches(tmp_path):
-    with pytest.raises(ValueError, match="asarray"):
+def test_writers_that_see_no_images_say_what_to_give(tmp_path):
+    with pytest.raises(ValueError, match="give data, or a psnr"):
         cq.zeros((9, 9), lossy={"ssim": 0.9})
-    with cq.open(tmp_path / "x.h5", "w") as f, pytest.raises(ValueError, match="asarray"):
-        f.create_dataset("d", data=np.ones((9, 9)), lossy={"ssim": 0.9})
+    with cq.open(tmp_path / "x.h5", "w") as f:
+        with pytest.raises(ValueError, match="give data, or a psnr"):
+            f.create_dataset("d", shape=(9, 9), dtype="f4", lossy={"ssim": 0.9})
+        with pytest.raises(ValueError, match="7 by 7"):
+            f.create_dataset("d", data=np.ones(90, "f4"), lossy={"ssim": 0.9})
+        assert list(f) == []
+
+
+def least(x, y):
+    return min(cq.quality(one, other).ssim for one, other in zip(x, y, strict=True))
+
+
+@pytest.mark.parametrize("chunks", [(1, 90, 120), (4, 90, 120), (2, 32, 50)])
+def test_copies_and_datasets_reach_the_similarity(tmp_path, chunks):
+    x = stack()
+    copy = cq.asarray(x, chunks=chunks).copy(path=tmp_path / "a.b2nd", lossy={"ssim": 0.98})
+    assert copy.chunks == chunks
+    assert least(x, copy[...]) >= 0.98
+    with cq.open(tmp_path / "x.h5", "w") as f:
+        d = f.create_dataset("d", data=x, chunks=chunks, lossy={"ssim": 0.98})
+        assert d.lossy.error_bound.bound == "psnr"
+        size = d.cbytes
+    assert size < x.nbytes / 2
+    with h5py.File(tmp_path / "x.h5") as f:
+        assert least(x, f["d"][...]) >= 0.98
+
+
+def test_repack_searches_a_bound_for_each_dataset_of_images(tmp_path, capsys):
+    x = stack()
+    with h5py.File(tmp_path / "x.h5", "w") as f:
+        for name, images in {"noisy": x[1:], "smooth": x[:1]}.items():
+            f.create_dataset(name, data=images, chunks=(1, 90, 120))
+        f.create_dataset("line", data=np.linspace(0, 1, 5000), chunks=(5000,))
+    cq.hdf5.repack(tmp_path / "x.h5", tmp_path / "y.h5", filter="blosc2", lossy={"ssim": 0.99}, verify=False)
+    assert (
+        main(
+            ["repack", str(tmp_path / "x.h5"), str(tmp_path / "z.h5"), "--filter", "blosc2", "--ssim", "0.99"]
+        )
+        == 0
+    )
+    for name in ("y.h5", "z.h5"):
+        with cq.open(tmp_path / name) as f:
+            assert least(x[1:], f["noisy"][...]) >= 0.99
+            assert least(x[:1], f["smooth"][...]) >= 0.99
+            bounds = [f[one].lossy.error_bound.psnr for one in ("noisy", "smooth")]
+            assert bounds[0] != bounds[1]
+            assert np.array_equal(f["line"][...], np.linspace(0, 1, 5000))

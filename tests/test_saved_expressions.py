@@ -246,7 +246,7 @@ def test_operands_that_no_path_names_are_errors_that_say_what_to_do(folder):
         store["/a"] = A
     with pytest.raises(ValueError, match="save a copy of it as a file of its own"):
         cq.expr("d + 1", d=cq.open("s.b2z")["a"]).save("e.b2nd")
-    with pytest.raises(cq.UnsupportedError, match="has no text; save what compute"):
+    with pytest.raises(cq.UnsupportedError, match="cannot be written as text; save the result of compute"):
         cq.expr("x.T + 1", x=large_on_disk()).save("e.b2nd")
     with pytest.raises(cq.UnsupportedError, match="other keys than slices"):
         cq.expr("v + 1", v=array.view([0, 2])).save("e.b2nd")
@@ -391,7 +391,7 @@ def test_pickles_go_to_processes_that_are_spawned(folder):
 
 
 def test_what_is_made_by_functions_of_python_is_not_pickled(folder):
-    with pytest.raises(TypeError, match="is not pickled; pickle what compute"):
+    with pytest.raises(TypeError, match="cannot be pickled; pickle the result of compute"):
         pickle.dumps(cq.expr("x.T + 1", x=large_on_disk()))
 
 

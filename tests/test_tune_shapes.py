@@ -74,10 +74,10 @@ def test_words_stand_for_patterns():
 @pytest.mark.parametrize(
     ("access", "error", "text"),
     [
-        ("plane", ValueError, "takes any, whole"), ("planes:3", ValueError, "no axis of an array of shape"),
-        ("points:1", ValueError, "takes any"), ("boxes:1,2", ValueError, "not a box"),
-        ((1, 2, 99), ValueError, "not a box"), ("boxes:0,1,1", ValueError, "not a box"),
-        ("boxes:a,b,c", ValueError, "not a box"), (5, TypeError, "mapping"), ({}, ValueError, "at least one"),
+        ("plane", ValueError, "takes any, whole"), ("planes:3", ValueError, "not an axis of an array"),
+        ("points:1", ValueError, "takes any"), ("boxes:1,2", ValueError, "does not fit"),
+        ((1, 2, 99), ValueError, "does not fit"), ("boxes:0,1,1", ValueError, "does not fit"),
+        ("boxes:a,b,c", ValueError, "not fit"), (5, TypeError, "mapping"), ({}, ValueError, "at least one"),
         ({"points": 0}, ValueError, "above 0"), ({"points": "2"}, TypeError, "not str"),
         ({"points": float("nan")}, ValueError, "above 0"), ({7: 1}, TypeError, "takes any"),
     ],

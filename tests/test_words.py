@@ -32,8 +32,20 @@ GIVEN_UP = {
     r"\btally\b": "error statistics",
     r"\bgears?\b": "access path",
     r"\bpromised\b": "error bound, guaranteed",
+    r"\bunder (?:its|a) contract\b": "error bound",
+    r"(?<!there )\bis no (?:column|table|array|file|dataset|group|plugin)\b": "is not a column",
+    r"\bis none of (?:its|the)\b": "is not one of",
+    r"\bsomething (?:of the name|stands there)\b": "exists already",
+    r"\bloses something itself\b": "is lossy",
+    r"\bknows what is asked\b": "applies to the condition",
 }
 OLD = re.compile("|".join(GIVEN_UP), re.IGNORECASE)
+#: Parts of public names that were given up, of names in snake case or of types.
+OLD_NAMES = {
+    "contract", "distrust", "far", "gear", "gears", "home", "homes", "lend", "means", "memo", "nest", "nests",
+    "picked", "promise", "promised", "putter", "salvage", "tally", "turn", "turns", "way", "ways",
+    "whereabouts",
+}  # fmt: skip
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
@@ -85,6 +97,14 @@ def test_docstrings_of_public_names_use_no_word_that_was_given_up():
     } == {}
 
 
+def test_public_names_have_no_part_that_was_given_up():
+    names = (ROOT / "tests/public_names.txt").read_text().split()
+    parts = {
+        name: set(re.findall(r"[a-z]+", re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower())) for name in names
+    }
+    assert {name: parts[name] & OLD_NAMES for name in names if parts[name] & OLD_NAMES} == {}
+
+
 def test_help_texts_use_no_word_that_was_given_up():
     for command in COMMANDS:
         assert OLD.findall(command.__doc__ or "") == [], command.__name__
@@ -95,6 +115,12 @@ def test_help_texts_use_no_word_that_was_given_up():
 def test_errors_use_no_word_that_was_given_up():
     for path in sorted((ROOT / "python/coquina").rglob("*.py")):
         assert OLD.findall(errors_of(path)) == [], path
+
+
+def test_errors_of_the_engine_use_no_word_that_was_given_up():
+    for path in sorted((ROOT / "crates").glob("coquina*/src/**/*.rs")):
+        sentences = re.findall(r'Error::\w+\((?:format!\()?\s*"([^"]*)"', path.read_text())
+        assert OLD.findall("\n".join(sentences)) == [], path
 
 
 def test_each_term_has_one_row():

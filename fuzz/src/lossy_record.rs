@@ -1,6 +1,6 @@
 //! Records of what arrays have lost: what is read is written as the same bytes, else it is an error.
 
-use coquina::lossy::{Bound, Contract, Means, Reached, Record};
+use coquina::lossy::{Bound, Contract, LossyMethod, Reached, Record};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::mutate::{Random, flip_bit, set_byte, splice};
@@ -19,7 +19,7 @@ pub(crate) fn lossy_records() -> Vec<Vec<u8>> {
     let bounds =
         [("max_error", 0.5), ("relative_error", 1e-3), ("psnr", 60.0), ("keep_bits", 12.0), ("ratio", 9.5)];
     let record = |(name, value): (&str, f64)| {
-        let contract = Contract::new(Bound::of(name, value)?, Some(Means::Round), "<f4")?;
+        let contract = Contract::new(Bound::of(name, value)?, Some(LossyMethod::Round), "<f4")?;
         Ok::<_, coquina::Error>(Record { contract, reached }.write())
     };
     bounds.into_iter().filter_map(|bound| record(bound).ok()).collect()

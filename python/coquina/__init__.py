@@ -36,6 +36,7 @@ from coquina.arrays.progress import set_progress
 from coquina.arrays.sequences import arange, frombuffer, fromiter, linspace
 from coquina.arrays.views import View
 from coquina.chunks import ChunkInfo, chunk_info, compress
+from coquina.foreign_attributes import PACKAGE, no_attribute
 from coquina.names import MODULES, PROVIDERS, SUBMODULES
 from coquina.providers import provide
 
@@ -105,7 +106,8 @@ if TYPE_CHECKING:
     from .tuning.advising import tune
     from .tuning.files import FileRecommendation
     from .tuning.recommendation import Recommendation
-    from .tuning_options import Tuning, TuningInfo
+    from .tuning.training import Training, train
+    from .tuning_options import Profile, Tuning, TuningInfo
 
 provide(PROVIDERS)
 
@@ -119,7 +121,7 @@ def __getattr__(name: str) -> object:
         return _import_module(f"coquina.{name}")
     module = MODULES.get(name)
     if module is None:
-        raise AttributeError(f"module 'coquina' has no attribute {name!r}")
+        raise AttributeError(no_attribute("module 'coquina'", name, PACKAGE).replace("cq.", "coquina."))
     found = globals()[name] = getattr(_import_module(module), name)
     return found
 
@@ -182,8 +184,8 @@ if TYPE_CHECKING:
     __all__ += ["Expr", "ExpressionError", "connect", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
     __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
     __all__ += ["read_csv", "read_parquet"]
-    __all__ += ["Lossy", "LossyInfo", "Quality", "Tuning", "TuningInfo", "quality"]
-    __all__ += ["FileRecommendation", "Recommendation", "tune"]
+    __all__ += ["Lossy", "LossyInfo", "Profile", "Quality", "Tuning", "TuningInfo", "quality"]
+    __all__ += ["FileRecommendation", "Recommendation", "Training", "train", "tune"]
     __all__ += codec_plugins.__all__
     __all__ += composed.__all__
     __all__ += cumulative.__all__

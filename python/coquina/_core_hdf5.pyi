@@ -152,7 +152,7 @@ def open_dataset(
     facts: _Facts,
     /,
     *,
-    gear: str,
+    access: str,
     blocks: Iterable[int] | None = None,
     zones: Sequence[tuple[int, str]] = ...,
 ) -> ArrayHandle: ...

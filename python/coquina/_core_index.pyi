@@ -25,6 +25,9 @@ _Bytes: TypeAlias = bytes
 def row_fingerprints(
     sources: Iterable[_Column], starts: _Numbers, stops: _Numbers, *, threads: int | None = None
 ) -> _Keys: ...
+def row_keys(
+    source: _Column, missing: Lazy | None, kind: str, rows: _Numbers, /
+) -> tuple[_Keys, np.ndarray[Any, np.dtype[np.bool_]]]: ...
 def survey(condition: Lazy, start: int, stop: int, *, threads: int | None = None) -> tuple[int, int]: ...
 
 @final

@@ -15,6 +15,8 @@ _Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 _Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _Ints: TypeAlias = Iterable[int]
 _Read: TypeAlias = Callable[[tuple[int, ...], tuple[int, ...]], _Items]
+#: Path, kind, type, sources, mask and detail of a column.
+_QueryColumn: TypeAlias = tuple[str, str, str, list["Lazy"], "Lazy | None", Any]
 
 @final
 class Lazy:
@@ -50,16 +52,11 @@ def scan_fold(
 ) -> tuple[bytes, int, dict[str, int]]: ...
 def group_by(
     condition: Lazy | None,
-    keys: Iterable[Lazy | tuple[Lazy, Lazy]],
-    key_kinds: Iterable[str],
-    values: Iterable[tuple[Lazy, str, str, Lazy | None]],
-    start: int,
-    stop: int,
-    *,
-    key_masks: Iterable[Lazy | None] | None = None,
-    bytes_max: int = ...,
-    threads: int | None = None,
-) -> tuple[int, list[_Bytes | tuple[_Numbers, _Bytes]], list[_Bytes], dict[str, int]]: ...
+    span: range,
+    keys: list[_QueryColumn],
+    wanted: list[tuple[str, str, _QueryColumn | None]],
+    rows: _Numbers | None = None,
+) -> tuple[list[tuple[str | None, Any, _Bytes | None]], list[tuple[str | None, Any, _Bytes | None]]]: ...
 def lazy_elements(
     array: ArrayBase, offset: int, item_bytes: int, swapped_bytes: int, axes: _Ints
 ) -> Lazy: ...
@@ -68,7 +65,7 @@ def lazy_elements(
 class QueryColumns:
     def __init__(
         self,
-        columns: list[tuple[str, str, str, list[Lazy], Lazy | None, Any]],
+        columns: list[_QueryColumn],
         elsewhere: Callable[[str, list[Any]], tuple[str, Lazy]],
     ) -> None: ...
     @property

@@ -51,7 +51,7 @@ def cast_values(values: Any, dtype: np.dtype[Any], shape: tuple[int, ...], what:
     if array.ndim == 0 or array.shape[1:] != shape:
         if array.ndim and array.size == 0 and 0 not in shape:
             return np.empty((0, *shape), dtype)
-        raise ValueError(f"{what}: values of shape {array.shape}, where rows of shape {shape} are wanted")
+        raise ValueError(f"{what}: values of shape {array.shape} do not fit rows of shape {shape}")
     return np.ascontiguousarray(array)
 
 
@@ -148,7 +148,7 @@ def _cast(array: npt.NDArray[Any], dtype: np.dtype[Any], what: str) -> npt.NDArr
     if source in "iu" and target in "iu":
         _check_range(array, dtype, what)
     elif not np.can_cast(array.dtype, dtype, "same_kind") and array.size:
-        raise TypeError(f"{what}: values of {array.dtype} are not cast to {dtype}")
+        raise TypeError(f"{what}: values of {array.dtype} cannot be cast to {dtype}")
     return array.astype(dtype)
 
 

@@ -71,7 +71,7 @@ def compress(
         terms = encoding.get("tuning")
     if terms is not None and (split != "auto" or dictionary):
         named = "a dictionary" if dictionary else f"split {split!r}"
-        raise ValueError(f"{named} is for a codec that is named; codec='auto' chooses how streams are cut")
+        raise ValueError(f"{named} needs a codec by name; codec='auto' chooses it")
     return _core.compress(
         data,
         typesize=typesize,

@@ -57,7 +57,7 @@ def dtype_text(dtype: Dtype) -> str:
         raise TypeError(f"dtype {dtype}: objects are references, which cannot be stored")
     # Types of other packages call themselves void.
     if dtype.itemsize == 0 or dtype.subdtype is not None or dtype.isbuiltin == 2:
-        raise TypeError(f"dtype {dtype}: not the type of items that can be stored")
+        raise TypeError(f"dtype {dtype}: cannot be stored; elements need a fixed size and no references")
     return dtype.str
 
 
@@ -71,7 +71,9 @@ def parse_dtype(text: str | None, typesize: int) -> Dtype:
     if dtype is None:
         return np.dtype(f"V{typesize}")
     if dtype.hasobject:
-        raise UnsupportedError(f"dtype {dtype}: objects are not read, since reading them could run code")
+        raise UnsupportedError(
+            f"dtype {dtype}: Python objects are not read, because reading them could run code"
+        )
     if dtype.itemsize != typesize:
         raise CorruptError(f"dtype {dtype}: has {dtype.itemsize} bytes, the items have {typesize}")
     return dtype
@@ -92,7 +94,7 @@ def _text_of_fields(dtype: Dtype, is_aligned: bool) -> str:
         raise TypeError(f"dtype {dtype}: objects are references, which cannot be stored")
     text = str(_printable(dtype, is_aligned))
     if dtype.itemsize == 0 or _parsed(text) != dtype:
-        raise TypeError(f"dtype {dtype}: not the type of items that can be stored")
+        raise TypeError(f"dtype {dtype}: cannot be stored; elements need a fixed size and no references")
     return text
 
 

@@ -81,7 +81,7 @@ class HttpSource:
         self.version = headers.get("etag") or headers.get("last-modified") or ""
         length = headers.get("content-range", "").rpartition("/")[2] or headers.get("content-length", "")
         if not length.isdecimal():
-            raise OSError("the server does not say how long it is")
+            raise OSError("the server does not report its length")
         return int(length)
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
@@ -99,7 +99,7 @@ class HttpSource:
         if self.version and now != self.version:
             raise OSError("the file was changed since it was opened")
         if status == 200:
-            raise OSError("the server does not know ranges")
+            raise OSError("the server does not support range requests")
         if not headers.get("content-range", "").startswith(f"bytes {start}-{stop - 1}/"):
             raise OSError(f"asked for bytes {start} to {stop}, it sent {headers.get('content-range')}")
         return content

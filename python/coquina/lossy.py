@@ -1,6 +1,6 @@
 """`Lossy`: how much of the items of an array may be lost, and what was lost of them.
 
-In: one bound, and the means if they are to be chosen by hand. Out: what every writer takes as `lossy=`, and
+In: one bound, and the method if it is chosen by hand. Out: what every writer takes as `lossy=`, and
 what `a.lossy` says. The engine rounds, codes, decodes again and measures; see docs/guide/lossy.md.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Literal, cast, get_args
 
 from coquina import _core
 
-Means = Literal["round", "trunc", "zfp", "predict", "j2k", "htj2k"]
+LossyMethod = Literal["round", "trunc", "zfp", "predict", "j2k", "htj2k"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Lossy:
     ratio: how many times smaller the array is to be; with as little loss as gives that.
     ssim: structural similarity of each image, the last two axes, to what was given, at least; 0 to 1. The
         least PSNR that gives it is searched, checked on what was written, and becomes the bound of the array.
-        `asarray` takes it, other writers do not: they see no whole images.
-    means: None to choose for each chunk; "round" to numbers with many zeros in their bits, which any codec
+        `asarray`, `copy`, `create_dataset(data=)` and `repack` take it, where all items are known.
+    method: None to choose for each chunk; "round" to numbers with many zeros in their bits, which any codec
         makes small; "trunc" by Blosc2's filters that set low bits to zero (not for psnr and ratio); "zfp", by
         its codecs (float32 and float64 of 1 to 4 axes with blocks of 4 items and more along each; not for
         relative_error and keep_bits); "predict", by a codec that only coquina reads (max_error of float32 and
@@ -52,7 +52,7 @@ class Lossy:
     keep_bits: int | None = None
     ratio: float | None = None
     ssim: float | None = None
-    means: Means | None = None
+    method: LossyMethod | None = None
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Lossy:
         ratio: float | None = None,
         ssim: float | None = None,
         *,
-        means: Means | None = None,
+        method: LossyMethod | None = None,
     ) -> None:
         """Take one bound."""
         given = {
@@ -78,11 +78,11 @@ class Lossy:
         if len(bounds) != 1:
             found = " and ".join(bounds) or "none"
             raise ValueError(f"lossy: takes exactly one of {', '.join(given)}; {found} given")
-        if means is not None and not isinstance(means, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            known = ", ".join(get_args(Means))
-            raise TypeError(f"means {means!r}: takes one of {known}, or None to choose")
+        if method is not None and not isinstance(method, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            known = ", ".join(get_args(LossyMethod))
+            raise TypeError(f"method {method!r}: takes one of {known}, or None to choose")
         name = bounds[0]
-        terms = {**given, name: _number(name, given[name]), "means": means}
+        terms = {**given, name: _number(name, given[name]), "method": method}
         for name, value in terms.items():
             object.__setattr__(self, name, value)
         if self.ssim is None:
@@ -90,7 +90,7 @@ class Lossy:
         elif not 0 < self.ssim < 1:
             raise ValueError(f"ssim {self.ssim}: takes a number between 0 and 1")
         else:
-            _core.check_lossy(("psnr", 60.0, means))
+            _core.check_lossy(("psnr", 60.0, method))
 
     @property
     def bound(self) -> str:
@@ -104,15 +104,15 @@ class Lossy:
 
     @property
     def terms(self) -> tuple[str, float, str | None]:
-        """Bound, value and means, as the engine takes them. Raises ValueError for what it does not search."""
+        """Bound, value and method, as the engine takes them. Raises ValueError for ssim."""
         if self.ssim is not None:
-            raise ValueError("lossy: ssim is searched by asarray(...) alone; give psnr")
-        return self.bound, self.value, self.means
+            raise ValueError("lossy: ssim is searched among what is written at once; give data, or a psnr")
+        return self.bound, self.value, self.method
 
     def __repr__(self) -> str:
         """Say what was asked for."""
-        means = "" if self.means is None else f", means={self.means!r}"
-        return f"Lossy({self.bound}={self.value!r}{means})"
+        method = "" if self.method is None else f", method={self.method!r}"
+        return f"Lossy({self.bound}={self.value!r}{method})"
 
 
 def _number(name: str, value: Any) -> float:
@@ -131,7 +131,7 @@ def _number(name: str, value: Any) -> float:
 
 
 #: The bounds.
-BOUNDS = tuple(field.name for field in fields(Lossy) if field.name != "means")
+BOUNDS = tuple(field.name for field in fields(Lossy) if field.name != "method")
 
 #: What writers take: a bound, or the keywords of one.
 LossyOption = Lossy | Mapping[str, Any] | None
@@ -159,8 +159,8 @@ class LossyInfo:
     max_error, relative_error: the greatest distance of an item from what was given, and the greatest of these
         as a part of the item that was given (infinite where a 0 became another number).
     psnr: the least peak signal-to-noise ratio of a chunk, in decibels; infinite if nothing was lost.
-    chunks: how many chunks have been written by which means: "round", "trunc", "zfp" ("predict" if that is
-        the means of the bound), "image", or "exact" for those that were stored as they were given.
+    chunks: how many chunks were written by which method: "round", "trunc", "zfp" ("predict" if that is
+        the method of the bound), "image", or "exact" for those that were stored as they were given.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -174,11 +174,6 @@ class LossyInfo:
     relative_error: float
     psnr: float
     chunks: dict[str, int]
-
-    @property
-    def promised(self) -> Lossy:
-        """The old name of `error_bound`."""
-        return self.error_bound
 
     def __str__(self) -> str:
         """Say it in one line."""
@@ -194,7 +189,7 @@ _WAYS = ("round", "trunc", "zfp", "image", "exact")
 
 def _ways(error_bound: Lossy) -> tuple[str, ...]:
     """Return how chunks may have been written; a bound has either ZFP or prediction."""
-    return tuple("predict" if way == "zfp" and error_bound.means == "predict" else way for way in _WAYS)
+    return tuple("predict" if way == "zfp" and error_bound.method == "predict" else way for way in _WAYS)
 
 
 def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
@@ -202,8 +197,8 @@ def lossy_info(handle: _core.ArrayHandle) -> LossyInfo | None:
     found = handle.lossy()
     if found is None:
         return None
-    bound, value, means, reached = found
-    terms: dict[str, Any] = {bound: int(value) if bound == "keep_bits" else value, "means": means}
+    bound, value, method, reached = found
+    terms: dict[str, Any] = {bound: int(value) if bound == "keep_bits" else value, "method": method}
     return info_of(Lossy(**terms), reached)
 
 

@@ -18,7 +18,7 @@ def check_memory(nbytes: int, what: str) -> None:
     if available is not None and nbytes > available:
         raise MemoryError(
             f"{what} decodes to {nbytes / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB of memory are "
-            "available: read a part of it with a[key], or go through it with iterchunks()"
+            "available: read a part with a[key], or iterate with iterchunks()"
         )
 
 

@@ -62,7 +62,8 @@ _NAMES = {
     "tuning.advising": "tune",
     "tuning.files": "FileRecommendation",
     "tuning.recommendation": "Recommendation",
-    "tuning_options": "Tuning TuningInfo",
+    "tuning.training": "Training train",
+    "tuning_options": "Profile Tuning TuningInfo",
     "namespace_info": "NamespaceInfo __array_namespace_info__",
 }
 
@@ -88,6 +89,7 @@ PROVIDERS: dict[str, str] = {
     "saved_expressions": "coquina.expressions.saved",
     "store_tables": "coquina.stores.ctable",
     "similarity": "coquina.arrays.similarity",
+    "similar_bounds": "coquina.arrays.similar_bounds",
     "store_writing": "coquina.stores.ctable_writing",
     "stores": "coquina.stores.opening",
     "table_making": "coquina.tables.making",

@@ -109,7 +109,7 @@ class RangeReader:
             if len(piece) != stop - start:
                 raise TruncatedError(
                     f"{self.url}: bytes {start} to {stop}: the answer has {len(piece)}: the file was changed,"
-                    " or its server does not know ranges"
+                    " or its server does not support range requests"
                 )
         return pieces
 
@@ -181,7 +181,7 @@ class RangeReader:
         """Pickle where it is, not what it holds."""
         origin = self._source.origin
         if origin is None:
-            raise TypeError(f"{self.url}: what was opened as a file object cannot be pickled")
+            raise TypeError(f"{self.url}: a source that was opened as a file object cannot be pickled")
         return _reopened, origin
 
 

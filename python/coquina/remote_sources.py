@@ -60,9 +60,9 @@ class FsspecSource:
         """Return how many bytes it has."""
         facts = self._fs.info(self._path)
         if facts.get("type") == "directory":
-            raise IsADirectoryError("a directory: only frames in one file can be read from afar")
+            raise IsADirectoryError("a directory: only frames in one file can be read remotely")
         if facts.get("size") is None:
-            raise OSError("it does not say how long it is")
+            raise OSError("it does not report its length")
         self.version = _version(facts)
         return int(facts["size"])
 
@@ -136,7 +136,7 @@ class FileSource:
         left = stop - start
         while left and (piece := self._file.read(left)):
             if isinstance(piece, str):
-                raise TypeError("it gives text; open it in binary mode")
+                raise TypeError("it returns text; open it in binary mode")
             pieces.append(bytes(piece))
             left -= len(pieces[-1])
         return b"".join(pieces)
@@ -149,7 +149,7 @@ def source_of(source: Any, store: Any, options: dict[str, Any]) -> Source | None
     """
     if store is not None:
         if options:
-            raise TypeError("storage_options: those of a store are given when the store is made")
+            raise TypeError("storage_options: pass them when you create the store")
         if not isinstance(source, str):
             raise TypeError(f"store: takes the path of an object in it, not a {type(source).__name__}")
         return ObstoreSource(store, source)

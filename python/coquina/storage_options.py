@@ -259,7 +259,7 @@ class Storage:
         if self is _USUAL:
             return options
         if self.chunks is False:
-            raise ValueError("chunks=False: arrays are stored in chunks; chunks=shape makes one of all items")
+            raise ValueError("chunks=False: arrays are always chunked; chunks=shape makes a single chunk")
         if (chunks := self.chunk_lengths) is not None:
             options["chunks"] = chunks
         if (blocks := self.block_lengths) is not None:

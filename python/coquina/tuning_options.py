@@ -6,16 +6,17 @@ Invariant: the default codec and level of all writers stand here, and are the ba
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from coquina import _core
-from coquina._core import CoquinaError
+from coquina._core import CoquinaError, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from coquina._core import Codec, Filters
+    from coquina._core import Codec, Filters, Path
     from coquina.arrays.array import Array
 
 #: How chunks are encoded where nobody says how: those of arrays, frames and HDF5's Blosc2.
@@ -30,8 +31,10 @@ AUTO = "auto"
 
 Goal = Literal["speed", "balanced", "size"] | float
 For = Literal["read", "write", "both"]
-#: A goal from 0 to 1, what is to be fast, bytes per second, and whether times are measured here.
-Terms = tuple[float, str, float | None, bool]
+#: A goal from 0 to 1, what is to be fast, bytes per second; whether times are measured here, or a profile.
+Terms = tuple[float, str, float | None, bool | Profile]
+#: A profile, or the path of its file.
+ProfileOption: TypeAlias = "Path | Profile"
 
 
 class Tuning(TypedDict, total=False):
@@ -47,6 +50,8 @@ class Tuning(TypedDict, total=False):
     bandwidth: bytes per second of the storage that chunks are on; 125e6, a network of a gigabit, by default.
     calibrate: False, the default: times are those of a table, so that the same items give the same bytes on
         every machine. True: they are scaled by what this machine takes, which is measured once.
+    profile: what `train` learnt from your files, or the path of its file, by which times and sizes are
+        estimated. Files do not keep it: later writes take the shipped table, or the profile that they get.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -59,6 +64,7 @@ class Tuning(TypedDict, total=False):
     for_: For
     bandwidth: float
     calibrate: bool
+    profile: ProfileOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +163,14 @@ def terms_of(tuning: Mapping[str, Any]) -> Terms:
     if not isinstance(calibrate, bool):
         raise TypeError(f"calibrate {calibrate!r}: takes True or False")
     bandwidth = tuning.get("bandwidth")
-    terms = (
+    profile = profile_of(tuning.get("profile"))
+    if profile is not None and calibrate:
+        raise ValueError("profile: has times of its own; leave calibrate out")
+    terms: Terms = (
         _goal(tuning.get("goal", "balanced")),
         wants,
         None if bandwidth is None else _number("bandwidth", bandwidth, "bytes per second"),
-        calibrate,
+        calibrate if profile is None else profile,
     )
     _core.check_tuning(terms)
     return terms
@@ -171,11 +180,13 @@ def words_of(terms: Terms | None) -> Tuning:
     """Return the keywords that `terms_of` makes these of; none for None."""
     if terms is None:
         return {}
-    tradeoff, wants, bandwidth, calibrate = terms
+    tradeoff, wants, bandwidth, times = terms
     words: Tuning = {"goal": _goal_name(tradeoff), "for_": cast("For", wants)}
     if bandwidth is not None:
         words["bandwidth"] = bandwidth
-    if calibrate:
+    if isinstance(times, Profile):
+        words["profile"] = times
+    elif times:
         words["calibrate"] = True
     return words
 
@@ -184,8 +195,26 @@ def info_of(terms: Terms | None) -> TuningInfo | None:
     """Return what the engine says of an array's tuning, for people."""
     if terms is None:
         return None
-    tradeoff, wants, bandwidth, calibrate = terms
-    return TuningInfo(_goal_name(tradeoff), cast("For", wants), bandwidth, calibrate)
+    tradeoff, wants, bandwidth, times = terms
+    return TuningInfo(_goal_name(tradeoff), cast("For", wants), bandwidth, times is True)
+
+
+def profile_of(profile: object) -> Profile | None:
+    """Return a profile, or the one in a file. Raises TypeError for what is neither; CorruptError; OSError."""
+    if profile is None or isinstance(profile, Profile):
+        return profile
+    if not isinstance(profile, str | os.PathLike):
+        raise TypeError(f"profile {profile!r}: takes a path, or what `train` returned as `profile`")
+    path = os.fsdecode(cast("Path", profile))
+    with open(path, encoding="utf-8", errors="replace") as file:
+        try:
+            return Profile(file.read(_PROFILE_MAX))
+        except CoquinaError as error:
+            raise type(error)(f"{path}: {error}") from None
+
+
+#: Longer files are no profiles.
+_PROFILE_MAX = 1 << 20
 
 
 def known_terms(info: TuningInfo | str | None) -> Terms | None:

@@ -35,8 +35,13 @@ def test_links_in_circles_and_to_nowhere_do_no_harm(tmp_path: Path) -> None:
         f["g/soft"], f["g/none"] = h5py.SoftLink("/g"), h5py.SoftLink("/nowhere")
         f["g/far"] = h5py.ExternalLink("none.h5", "/x")
         f["y"] = h5py.SoftLink("/g/x")
+        f["loop"], f["g/loop"] = h5py.SoftLink("/g/loop"), h5py.SoftLink("/loop")
+        kind = h5py.enum_dtype({"A": 0, "B": 1}, "i1")
+        f.create_dataset("g/states", data=np.array([0, 1], "i1"), dtype=kind)
+        f["g/the_states"] = kind
     ours = xr.open_groups(tmp_path / "f.h5", engine=CoquinaBackend)
     assert ours["/g"]["x"].values.tolist() == ours["/"]["y"].values.tolist() == [0, 1, 2]
+    assert ours["/g"]["states"].encoding["dtype"].metadata["enum_name"] == "the_states"
     for dataset in ours.values():
         dataset.close()
 

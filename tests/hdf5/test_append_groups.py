@@ -113,7 +113,7 @@ def test_groups_that_make_no_sense_are_refused(tmp_path):
         first, second = made(file), made(other)
         for datasets, match in [
             ([], "no datasets"),
-            ([first[0], second[1]], "different files"),
+            ([first[0], second[1]], "in one file"),
             ([first[0], fast(file["x0"])], "twice"),
         ]:
             with pytest.raises(ValueError, match=match):

@@ -116,7 +116,7 @@ def test_coordinates_are_checked(h5):
         d.chunk_info((0, 30))
     h5["flat"] = DATA
     for call in (fast(h5["flat"]).read_chunk, fast(h5["flat"]).chunk_info):
-        with pytest.raises(cq.UnsupportedError, match="not stored in chunks"):
+        with pytest.raises(cq.UnsupportedError, match="not chunked"):
             call((0, 0))
 
 
@@ -266,7 +266,7 @@ def test_files_that_others_write_to_are_asked_each_time(path):
 
 
 class TestTables:
-    """Chunks of tables: of records as PyTables has them, and of columns one by one."""
+    """Chunks of tables: of records as PyTables has them, and of columns cannot be compared."""
 
     @pytest.fixture(params=["rows", "columns"])
     def layout(self, request):

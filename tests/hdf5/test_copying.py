@@ -89,7 +89,7 @@ def test_stored_otherwise_all_values_are_the_same(name, original, tmp_path):
 def test_what_cannot_be_as_wished_stays_and_the_reason_is_told(original, tmp_path):
     done = repack(original, tmp_path / "b.h5", chunks=(50,))
     reasons = {row.name: row.reason for row in done.datasets if row.reason}
-    assert "ask for another one" in reasons["/g/apple"]
+    assert "name another one" in reasons["/g/apple"]
     assert "variable length" in reasons["/text"]
     assert "no axes" in reasons["/scalar"]
 
@@ -235,12 +235,12 @@ def test_what_fails_leaves_what_stood_there(one, tmp_path):
         repack(one, tmp_path / "b.h5", group="nowhere")
     for options in (
         {"filter": "zip"},
-        {"codec": "zstd"},
+        {"codec": "lzma"},
         {"filter": "gzip", "level": 10},
         {"filter": "blosc2", "codec": "lzma"},
         {"chunks": (0,)},
     ):
-        with pytest.raises(ValueError, match=r"takes|needs"):
+        with pytest.raises(ValueError, match=r"takes|needs|name its filter|take one"):
             repack(one, tmp_path / "b.h5", **options)
     with h5py.File(one, "r+") as f:
         f["x"].id.write_direct_chunk((30, 40), b"\0" * 50)
@@ -306,5 +306,5 @@ def test_a_dataset_is_copied_into_any_group(one, tmp_path):
             assert made.attrs["unit"] == "m"
         assert (same.chunks, kept.chunks, plain.filters) == ((50, 50), (30, 40), [])
         assert kept.read_chunk((30, 40)) == f["x"].read_chunk((30, 40))
-        with pytest.raises(ValueError, match="something of the name"):
+        with pytest.raises(ValueError, match="exists already"):
             copy(f["x"], other)

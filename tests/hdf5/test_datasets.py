@@ -114,16 +114,16 @@ def test_any_key_reads_what_numpy_reads(seed, path):
             key = random_key(rng, values.shape)
             assert_same_outcome(outcome(lambda: ours[key]), outcome(lambda: values[key]))  # noqa: B023
     with h5py.File(path) as f:
-        for gear in (None, rng.choice((None, "fetched", "whole"))):
-            legal = describe_gear(f["d"])
-            ours = fast(f["d"], access=gear if legal != "whole" else None)
+        for access in (None, rng.choice((None, "fetched", "whole"))):
+            legal = fastest_access(f["d"])
+            ours = fast(f["d"], access=access if legal != "whole" else None)
             for _ in range(3):
                 key = random_key(rng, values.shape)
                 assert_same_outcome(outcome(lambda: ours[key]), outcome(lambda: values[key]))  # noqa: B023
             assert ours.handle.stats().get("fallbacks", 0) == 0
 
 
-def describe_gear(h5: h5py.Dataset) -> str:
+def fastest_access(h5: h5py.Dataset) -> str:
     return fast(h5).access
 
 
@@ -153,7 +153,7 @@ def assert_same_outcome(ours: object, theirs: object) -> None:
     """Check results; of exceptions only the types."""
     if isinstance(theirs, tuple):
         assert isinstance(ours, tuple), (ours, theirs)
-        assert ours[0] is theirs[0], (ours, theirs)
+        assert issubclass(ours[0], theirs[0]), (ours, theirs)
     else:
         assert_same_array(ours, theirs)
 
@@ -220,7 +220,7 @@ def test_fields_are_read_and_written(file):
 
 
 def test_what_hdf5_cannot_do_says_so(dataset, tmp_path):
-    with pytest.raises(cq.UnsupportedError, match="no rollback"), dataset.transaction():
+    with pytest.raises(cq.UnsupportedError, match="no transactions"), dataset.transaction():
         pass
     with pytest.raises(cq.UnsupportedError, match="coquina repack"):
         dataset.compact()

@@ -65,7 +65,7 @@ def check_recovered(path, report, place):
     if not report.datasets:
         assert report.lost, place
         return
-    (salvage,) = report.datasets
+    (recover,) = report.datasets
     with h5py.File(path, "r") as file:
         x = file["x"]
         items, stored = rows_of(0, len(x)), np.zeros(x.shape, bool)
@@ -73,7 +73,7 @@ def check_recovered(path, report, place):
             start = x.id.get_chunk_info(at).chunk_offset
             stored[start[0] : start[0] + CHUNKS[0], start[1] : start[1] + CHUNKS[1]] = True
         np.testing.assert_array_equal(x[...], np.where(stored, items, np.uint64(7)), err_msg=place)
-    assert stored.all() or salvage.lost or salvage.missing, place
+    assert stored.all() or recover.lost or recover.missing, place
 
 
 def kill_group(nursery, tmp_path, is_new, seed, seconds):

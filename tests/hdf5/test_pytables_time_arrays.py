@@ -121,13 +121,13 @@ def test_seconds_that_32_bits_cannot_count_are_refused(path, name, wrong):
         assert file["earray1"].shape == (8,)
 
 
-@pytest.mark.parametrize(("gear", "mode"), [("direct", "r"), ("fetched", "a"), ("whole", "a")])
-def test_each_way_to_the_chunks_gives_seconds(path, gear, mode):
+@pytest.mark.parametrize(("access", "mode"), [("direct", "r"), ("fetched", "a"), ("whole", "a")])
+def test_each_way_to_the_chunks_gives_seconds(path, access, mode):
     with cq.open(path, mode) as file:
         for name in ["carray0", "carray2", "carray3", "big"]:
             known = file[name]
-            opened = type(known)(known.h5, known._facts, known._nodes, access=gear)
-            assert opened.access == gear
+            opened = type(known)(known.h5, known._facts, known._nodes, access=access)
+            assert opened.access == access
             if mode == "a":
                 opened[2, :2] = [1.25, -1.25]
                 assert known[2].tolist() == [1.25, -1.25, *[0.0] * 6]

@@ -94,10 +94,10 @@ def test_a_damaged_chunk_is_told_and_is_the_fill_value(libver, tmp_path):
     before = path.read_bytes()
     report = recover(path, out)
     assert path.read_bytes() == before
-    (salvage,) = [one for one in report.datasets if not one.is_whole]
-    assert salvage.name == "/z"
-    assert [one.region for one in salvage.lost] == [np.s_[18:27, 3:6]]
-    assert salvage.rows_lost == [(18, 27)]
+    (found,) = [one for one in report.datasets if not one.is_whole]
+    assert found.name == "/z"
+    assert [one.region for one in found.lost] == [np.s_[18:27, 3:6]]
+    assert found.rows_lost == [(18, 27)]
     assert "/z [18:27, 3:6]" in str(report)
     wanted = GRID.copy()
     wanted[18:27, 3:6] = -7
@@ -116,8 +116,8 @@ def test_chunks_that_claim_the_same_bytes_are_both_lost(tmp_path):
     old, new = second.byte_offset.to_bytes(8, "little"), first.byte_offset.to_bytes(8, "little")
     assert raw.count(old) == 1
     path.write_bytes(raw.replace(old, new))
-    (salvage,) = recover(path, out).datasets
-    assert salvage.rows_lost == [(2, 6)]
+    (found,) = recover(path, out).datasets
+    assert found.rows_lost == [(2, 6)]
     with h5py.File(out, "r") as file:
         assert list(file["x"]) == [0, 1, -1, -1, -1, -1, 6, 7]
 
@@ -175,10 +175,10 @@ def test_an_index_that_is_damaged_costs_what_it_lists(libver, maxshape, mark, tm
     spoil(path, places[len(places) // 2] + 7, b"\xff\xff\xff")
     report = recover(path, out)
     assert not report.is_whole
-    (salvage,) = report.datasets
-    assert "index" in salvage.lost[0].reason
+    (found,) = report.datasets
+    assert "index" in found.lost[0].reason
     wanted = items.copy()
-    for start, stop in salvage.rows_lost:
+    for start, stop in found.rows_lost:
         wanted[start:stop] = 0
     with h5py.File(out, "r") as file:
         np.testing.assert_array_equal(file["x"][...], wanted)

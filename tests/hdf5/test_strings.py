@@ -73,19 +73,19 @@ def write(path, tid, values, storage="gzip"):
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("gear", ["direct", "fetched", "whole"])
-def test_strings_end_at_their_first_nul_in_every_gear(tmp_path, storage, gear):
+@pytest.mark.parametrize("access", ["direct", "fetched", "whole"])
+def test_strings_end_at_their_first_nul_in_every_access_path(tmp_path, storage, access):
     path = tmp_path / "x.h5"
     write(path, text_type(), WORDS, storage)
     with h5py.File(path) as file:
         theirs = file["d"]
         ours = fast(theirs)
-        if gear != ours.access and (
-            ours.access == "whole" or (storage == "contiguous" and gear == "fetched")
+        if access != ours.access and (
+            ours.access == "whole" or (storage == "contiguous" and access == "fetched")
         ):
             return
-        ours = fast(theirs, access=gear)
-        assert ours.access == gear
+        ours = fast(theirs, access=access)
+        assert ours.access == access
         expected = theirs[...]
         np.testing.assert_array_equal(expected, MEANT)
         for key in (slice(None), slice(5, 300, 7), [3, 599, 0], slice(None, None, -1)):

@@ -13,7 +13,7 @@ from h5py import h5d, h5p, h5s, h5t, h5z
 
 import coquina as cq
 from coquina.cli import main
-from coquina.hdf5 import salvage
+from coquina.hdf5 import recovered
 from coquina.hdf5.recovery import recover
 
 #: PyTables' LZO, and an id that nobody has registered.
@@ -127,7 +127,7 @@ def test_what_ours_does_not_decode_of_a_known_filter_is_kept(tmp_path):
     """As HTJ2K of old writers, which has no parameters."""
     source = with_filter(tmp_path / "old.h5", 32033)
     unknown = mock.Mock(side_effect=cq.UnsupportedError("no such kind of it"))
-    with mock.patch.object(salvage._core, "filter_decode", unknown):
+    with mock.patch.object(recovered._core, "filter_decode", unknown):
         assert recover(source, tmp_path / "saved.h5").is_whole
     assert stored(tmp_path / "saved.h5") == stored(source)
 

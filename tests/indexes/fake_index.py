@@ -13,9 +13,10 @@ import numpy as np
 import coquina as cq
 from coquina._core import KeyRanges, RowSet
 from coquina.expressions.expression import Expr
-from coquina.indexes.keys import keys_of, kind_of
+from coquina.indexes.keys import kind_of
 from coquina.tables.conditions import expression
 from coquina.tables.table import Table
+from tests.reference.keys import keys_of
 
 NONE = np.empty((0, 2), np.int64)
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 import coquina as cq
 from coquina._core import KeyRanges
-from coquina.indexes.keys import keys_of
+from tests.reference.indexes import values_of
+from tests.reference.keys import keys_of
 
 PLACES = ("columns", "rows", "folder")
 KINDS = ("full", "partial", "light", "zones")
@@ -70,15 +71,13 @@ def make(folder: Any, place: str, data: dict[str, Any]) -> cq.Table:
 def case_of(table: cq.Table, index: Any) -> Case:
     """Return what is in the table now, as the index sees it."""
     source = index.source
-    found: Any = source.read(slice(None))
+    values, missing = values_of(source)
     if source.kind in ("S", "U", "text"):
-        texts = [one.decode() if isinstance(one, bytes) else one for one in found.tolist()]
-        missing = np.array([one is None for one in texts], bool)
-        raw = [b"" if one is None else one.encode() for one in texts]
+        raw = [one.encode() if isinstance(one, str) else one for one in values]
         return Case(np.array([*raw, None], object)[:-1], missing)
-    missing = np.ma.getmaskarray(found)
-    values = np.ma.getdata(found)
-    if values.dtype.kind in "fmM":
+    if source.kind == "time":
+        missing = missing | (values == np.iinfo(np.int64).min)
+    if values.dtype.kind == "f":
         missing = missing | (values != values)
     return Case(values, missing)
 

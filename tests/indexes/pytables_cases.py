@@ -11,8 +11,8 @@ import tables
 
 from coquina._core import KeyRanges, RowSet
 from coquina.hdf5 import File
-from coquina.indexes.keys import keys_of
 from coquina.tables.pytables_indexes import PyTablesIndex, indexes_of
+from tests.reference.keys import keys_of
 
 KINDS = ["ultralight", "light", "medium", "full"]
 ENUM = {"red": 3, "green": -1, "blue": 0}

@@ -115,7 +115,7 @@ def test_explain_says_how_and_why(own: cq.Table) -> None:
     assert "a scan costs less" in many.reason
     unknown = own.where("s == 3").explain()
     assert (unknown.access, unknown.indexes) == ("scan", ())
-    assert "no index knows" in unknown.reason
+    assert "no index applies" in unknown.reason
     assert own.where("x > 700000").explain().matched == 0
     both = own.where("(x < 30) | (y == 3)").explain()
     assert both.access.startswith("indexes of y, x: ")
@@ -139,7 +139,7 @@ def test_stale_rows_are_scanned_and_said(own: cq.Table) -> None:
     assert found.count() == 2
     unknown = own.indexes["x"].open_rows
     assert 2 <= unknown < ROWS // 2
-    assert f"{unknown} to be looked at" in found.explain().access
+    assert f"{unknown} to examine" in found.explain().access
 
 
 def test_one_lookup_serves_a_query(table: cq.Table) -> None:

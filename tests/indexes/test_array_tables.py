@@ -131,7 +131,7 @@ def test_an_array_makes_its_own_index_and_keeps_it(tmp_path):
         a[7] = -1
         with cq.as_table(a) as table:
             assert table.where("value < 0").row_numbers().tolist() == [7]
-        with pytest.raises(ValueError, match="there is an index"):
+        with pytest.raises(ValueError, match="has an index already"):
             a.create_index()
     with pytest.raises(ValueError, match="one axis of rows"):
         cq.zeros((2, 2)).create_index()

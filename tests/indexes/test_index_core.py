@@ -353,7 +353,6 @@ def test_an_array_in_memory_has_indexes():
         lazies=lambda: _core.lazy_array(array, 0, 8),
         missing=lambda: None,
         fingerprinted=lambda: [_core.lazy_array(array, 0, 8)],
-        read=lambda rows: array[rows],
         arrays=lambda: [array],
     )
     home = MemoryHome()

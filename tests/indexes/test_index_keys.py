@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coquina import _core
-from coquina.indexes.keys import keys_of, kind_of
+from coquina.indexes.keys import kind_of
 from tests.reference import indexes as reference
+from tests.reference.keys import keys_of
 
 _NUMBERS = [*"bhiqBHIQfd", "?", "M8[us]", "m8[s]"]
 

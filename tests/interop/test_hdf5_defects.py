@@ -178,7 +178,7 @@ class TestOneEndlessAxisThatIsNotTheFirst:
             with h5py.File(tmp_path / name) as f:
                 np.testing.assert_array_equal(f["d"][...], values)
 
-    def test_items_are_right_in_all_gears(self, made):
+    def test_items_are_right_in_all_access_paths(self, made):
         path, values = made
         with h5py.File(path, "r+") as f:
             np.testing.assert_array_equal(fast(f["d"])[...], values)

@@ -15,7 +15,7 @@ import pytest
 import coquina as cq
 from coquina.hdf5 import Dataset
 
-#: How many datasets of each maker are to be read at least, with this gear.
+#: How many datasets of each maker are to be read at least, with this access.
 LEAST = {"netcdf": 90, "pytables": 260, "pandas": 20}
 
 
@@ -60,7 +60,7 @@ def assert_same(ours: np.ndarray, theirs: np.ndarray, name: str) -> None:
 @pytest.mark.parametrize("mode", ["r", "r+"])
 def test_every_dataset_has_the_makers_items(made, mode):
     maker, path, items = made
-    gears: Counter[str] = Counter()
+    access_paths: Counter[str] = Counter()
     with cq.open(path, mode) as f:
         for ours in datasets(f):
             theirs = items.get(ours.name)
@@ -73,15 +73,15 @@ def test_every_dataset_has_the_makers_items(made, mode):
                 rows = slice(ours.shape[0] // 3, None, 3)
                 assert_same(ours[rows], theirs[rows], ours.name)
                 assert_same(ours[[-1, 0]], theirs[[-1, 0]], ours.name)
-            gear = ours.access
+            access = ours.access
             if ours.layout == "chunked":
-                assert gear == ("direct" if mode == "r" else "fetched"), (ours.name, ours.access_reason)
+                assert access == ("direct" if mode == "r" else "fetched"), (ours.name, ours.access_reason)
                 assert ours.info.fallbacks == 0, ours.name
-            gears[gear] += 1
+            access_paths[access] += 1
             assert_same(ours[...], ours.h5[...], ours.name)
             ours.close()
-    fast = gears["direct"] if mode == "r" else gears["fetched"]
-    assert fast >= LEAST[maker], gears
+    fast = access_paths["direct"] if mode == "r" else access_paths["fetched"]
+    assert fast >= LEAST[maker], access_paths
 
 
 def test_rows_of_tables_are_written_for_their_makers(made, tmp_path):

@@ -104,7 +104,7 @@ def stored_chunks(dataset: cq.hdf5.Dataset) -> tuple[int, int]:
 
 
 def check(path: Path, mode: str, read: dict[Cell, np.ndarray]) -> None:
-    """Check every item, some keys, the gear, and that nothing was got at in another way."""
+    """Check every item, some keys, the access, and that nothing was got at in another way."""
     with cq.open(path, mode) as f:
         for cell, theirs in read.items():
             ours = f[cell.name]

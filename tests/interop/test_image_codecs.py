@@ -150,6 +150,80 @@ def test_a_ratio_is_reached(codec, how):
     assert np.abs(peer.astype(int) - made[...].astype(int)).max() < 200
 
 
+def stream_of(made, path):
+    """Return the code-stream of the only block of an array."""
+    content = made.to_bytes()
+    stream = content[content.index(b"\xff\x4f\xff\x51") :]
+    path.write_bytes(stream[: stream.rindex(b"\xff\xd9") + 2])
+    return path.read_bytes()
+
+
+def segment(stream, marker):
+    """Return the content of a segment of the main head."""
+    at = stream.index(marker)
+    return stream[at + 4 : at + 2 + int.from_bytes(stream[at + 2 : at + 4])]
+
+
+def decoded(path):
+    """Return a code-stream as OpenJPEG decodes it in imagecodecs, in a process of its own."""
+    out = path.with_suffix(".npy")
+    subprocess.run([sys.executable, "-c", DECODING, "jpeg2k_decode", str(path), str(out)], check=True)
+    return np.load(out)
+
+
+@pytest.mark.usefixtures("_peers")
+@pytest.mark.parametrize("order", ["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"])
+def test_tiles_and_progressions_are_read_by_others(order, tmp_path):
+    x = image((150, 170), "u2")
+    made = ours(x, None, ("j2k", {"tile": [64, 96], "progression": order, "threads": 2}))
+    stream = stream_of(made, tmp_path / "x.j2k")
+    size = segment(stream, b"\xff\x51")
+    assert [int.from_bytes(size[at : at + 4]) for at in (18, 22)] == [96, 64]
+    assert segment(stream, b"\xff\x52")[1] == ["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"].index(order)
+    for found in (made[...], decoded(tmp_path / "x.j2k"), blosc2.ndarray_from_cframe(made.to_bytes())[...]):
+        np.testing.assert_array_equal(found, x)
+    alone = ours(x, None, ("j2k", {"tile": [64, 96], "progression": order}))
+    assert alone.to_bytes() == made.to_bytes(), "threads change no byte"
+
+
+@pytest.mark.usefixtures("_peers")
+@pytest.mark.parametrize(
+    ("mode", "qualities"),
+    [("rates", [40, 20, 8]), ("dB", [40, 50, 60]), ("rates", [30, 10, 0]), ("dB", [45, 0])],
+)
+def test_layers_of_quality_are_read_by_others(mode, qualities, tmp_path):
+    x = image((128, 160), "u2")
+    made = ours(x, None, ("j2k", {"quality_mode": mode, "quality": qualities}))
+    stream = stream_of(made, tmp_path / "x.j2k")
+    assert int.from_bytes(segment(stream, b"\xff\x52")[2:4]) == len(qualities)
+    others = [decoded(tmp_path / "x.j2k"), blosc2.ndarray_from_cframe(made.to_bytes())[...]]
+    if qualities[-1] == 0:
+        assert all(np.array_equal(found, x) for found in (made[...], *others))
+    elif mode == "dB":
+        assert cq.quality(x, made[...], data_range=65535).psnr >= qualities[-1]
+    else:
+        assert x.nbytes / made.cbytes == pytest.approx(qualities[-1], rel=0.1)
+    for found in others:
+        assert np.abs(found.astype(int) - made[...].astype(int)).max() < 200
+
+
+def test_pillow_reads_as_many_layers_as_it_is_asked_to(tmp_path):
+    pillow = pytest.importorskip("PIL.Image")
+    x = image((256, 256), "u2")
+    stream_of(ours(x, None, ("j2k", {"quality_mode": "rates", "quality": [40, 10, 0]})), tmp_path / "x.j2k")
+    errors = []
+    for layers in (1, 2, 3):
+        picture = pillow.open(tmp_path / "x.j2k")
+        # `picture.layers` counts only where the picture is made smaller too.
+        (tile,) = picture.tile
+        picture.tile = [tile._replace(args=(tile.args[0], 0, layers, *tile.args[3:]))]
+        errors.append(np.abs(np.asarray(picture).astype(int) - x).mean())
+    assert errors[0] > errors[1] > errors[2] == 0
+    # The layers before one without loss have its transform.
+    one = ours(x, None, ("j2k", {"quality_mode": "rates", "quality": 40, "reversible": True}))[...]
+    assert errors[0] < 1.2 * np.abs(one.astype(int) - x).mean()
+
+
 def test_code_streams_are_those_of_other_decoders(tmp_path):
     """A chunk of the HDF5 filter is a bare code-stream, which OpenJPH and OpenJPEG decode."""
     for dtype in ("u1", "u2", "i2"):

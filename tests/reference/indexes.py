@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina import _core
-from coquina.indexes.keys import keys_of, values_of_part
+from tests.reference.keys import keys_of
 from tests.reference.scanning import reader_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,30 @@ def _part(source: Any, start: int, stop: int) -> Any:
 def _values(source: Any, kind: str, start: int, stop: int) -> Any:
     """Return the values of rows, as `keys_of` takes them."""
     return values_of_part(_part(source, start, stop), kind, stop - start)
+
+
+def values_of_part(part: Any, kind: str, count: int) -> Any:
+    """Return gathered bytes, or offsets and bytes of text, as values that `keys_of` takes."""
+    if isinstance(part, tuple):
+        offsets, data = cast("tuple[Any, Any]", part)
+        ends: list[int] = np.asarray(offsets).view(np.int64).tolist()
+        raw = np.asarray(data).tobytes()
+        return [raw[ends[at] : ends[at + 1]] for at in range(count)]
+    items: Any = np.asarray(part)
+    if kind in ("S", "U"):
+        width = len(items) // max(count, 1) // (4 if kind == "U" else 1)
+        return items.view(f"{kind}{width}") if width else np.zeros(count, f"{kind}1")
+    return items.view(np.int64 if kind == "time" else kind)
+
+
+def values_of(source: Any) -> tuple[Any, npt.NDArray[np.bool_]]:
+    """Return all values of what is indexed, and where there is none; texts as a list."""
+    count, missing = source.count(), source.missing()
+    values = _values(source.lazies(), source.kind, 0, count)
+    mask = (
+        np.zeros(count, np.bool_) if missing is None else np.asarray(_part(missing, 0, count)).view(np.bool_)
+    )
+    return (values.tolist() if source.kind in ("S", "U") else values), mask
 
 
 class IndexSort:

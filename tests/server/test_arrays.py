@@ -2,8 +2,11 @@
 
 import csv
 import io
+import itertools
 
+import h5py
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +21,7 @@ from coquina.server.service import Service
 from coquina.server.users import Users
 
 from .asgi_client import Client
+from .conftest import served
 
 
 def served_objects(objects):
@@ -58,6 +62,30 @@ def test_a_tree_shows_one_level_and_links(client):
     (table,) = [one for one in found["children"] if one["kind"] == "table"]
     assert table["rows"] == 1000
     assert table["columns"][0] == "number"
+
+
+def test_damage_and_links_in_circles_leave_the_rest_of_a_tree_visible(tmp_path):
+    """A link in a circle was taken for damage, and one damaged object made its group an error."""
+    with h5py.File(tmp_path / "x.h5", "w", libver="latest") as file:
+        for name in ("a", "b", "c"):
+            file[name] = np.arange(4)
+        file["self"], file["there"] = h5py.SoftLink("/self"), h5py.SoftLink("/back")
+        file["back"], file["file"] = h5py.SoftLink("/there"), h5py.ExternalLink("x.h5", "/file")
+        at = h5py.h5o.get_info(file["b"].id).addr
+    with open(tmp_path / "x.h5", "r+b") as file:
+        file.seek(at + 4)
+        file.write(b"\xff" * 8)
+    with Client(served(tmp_path).app) as client:
+        kinds = {one["name"]: one["kind"] for one in client.get("/tree/", file="x.h5").json()["children"]}
+        links = dict.fromkeys(("self", "there", "back", "file"), "link")
+        assert kinds == {"a": "array", "b": "damaged", "c": "array", **links}
+        assert client.get("/info/", file="x.h5", path="/self").json()["to"] == "/self"
+        assert client.get("/slice/", file="x.h5", path="/c").array().tolist() == [0, 1, 2, 3]
+        answer = client.get("/info/", file="x.h5", path="/b")
+        assert (answer.status, answer.json()["error"]) == (500, "corrupt")
+        assert str(tmp_path) not in answer.json()["message"]
+        for route in ("slice", "data", "stats", "paths", "schema", "storage", "histogram"):
+            assert client.get(f"/{route}/", file="x.h5", path="/self").status == 400, route
 
 
 PLACES = [("grid.b2nd", "/"), ("all.h5", "/group/grid"), ("store.b2z", "group/grid"), ("packed.blp", "/")]
@@ -259,6 +287,36 @@ def test_histograms_count_every_value(client, grid, log):
     assert np.isclose(found["std"], values.std())
 
 
+ENDS = {
+    "whole range": [-1.7e308, 0, 1.7e308],
+    "one large value": [1.5e308],
+    "large values": [1.7e308, 1.75e308],
+    "one small value": [5e-324],
+    "small values": [5e-324, 1e-323, 0],
+    "float16": np.array([65504, -65504, 1], "f2"),
+    "unsigned": np.array([2**64 - 1, 0, 2**63], "u8"),
+    "signed": np.array([-(2**63), 2**63 - 1]),
+    "complex": [1e308 + 1e308j],
+    "none": [np.nan, np.inf, -np.inf],
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ENDS)
+def test_histograms_of_the_ends_of_a_type_have_edges_and_count_every_value(name):
+    """The width of all bins was an infinity, and the edges null, which the page drew."""
+    values = np.asarray(ENDS[name])
+    finite = np.abs(values[np.isfinite(values)])
+    with Client(served_objects({"x": values}).app) as client:
+        for parameters in ({}, {"log": 1}, {"bins": 1}, {"bins": 4096}):
+            found = client.get("/histogram/", **parameters).json()
+            edges = found["edges"]
+            assert all(low < high for low, high in itertools.pairwise(edges))
+            wanted = np.count_nonzero(values > 0) if "log" in parameters else len(finite)
+            wanted = len(finite) if values.dtype.kind == "c" else wanted
+            assert sum(found["counts"]) == min(wanted, len(finite)), parameters
+
+
 def test_histograms_of_stored_values_count_fills_too(client, grid):
     found = client.get("/histogram/", file="all.h5", path="/packed", decode=0).json()
     assert (found["fills"], found["min"], found["count"]) == (0, -1, grid.size)
@@ -272,6 +330,25 @@ def test_histograms_read_in_parts_what_is_large(client, monkeypatch, grid):
     parts = client.get("/histogram/", file="grid.b2nd").json()
     assert parts["counts"] == whole["counts"]
     assert np.isclose(parts["std"], grid.std())
+
+
+def test_storage_of_columns_that_have_several_arrays_is_that_of_the_largest(tmp_path):
+    """Of text, times and columns with nulls the page showed an error."""
+    columns = {
+        "text": [f"row {number}" for number in range(1000)],
+        "when": np.arange(1000).astype("M8[s]"),
+        "maybe": [None, *range(999)],
+        "flag": np.arange(1000) % 2 == 0,
+        "group": pd.Categorical(["a", "b"] * 500),
+    }
+    cq.create_table(tmp_path / "t", columns).close()
+    cq.create_table(tmp_path / "t.h5", columns, name="/t").close()
+    with Client(served(tmp_path).app) as client:
+        for file, path in (("t", "/"), ("t.h5", "/t")):
+            for name in columns:
+                found = client.get("/storage/", file=file, path=path, column=name).json()
+                assert found["chunks"], (file, name, found)
+                assert found["total"] == len(found["chunks"])
 
 
 @pytest.mark.parametrize(("file", "path"), PLACES[:3])

@@ -1,5 +1,6 @@
 """Requests of people who mean harm: errors, bounded work, and nothing outside of the folder."""
 
+import asyncio
 import itertools
 import time
 
@@ -226,6 +227,25 @@ def test_text_has_a_limit_of_its_own(tmp_path):
         assert client.get("/expr/", **ask, format="json").status == 413
 
 
+def test_pictures_and_decoded_values_are_counted_as_what_they_become(tmp_path):
+    """A byte becomes eight of float64, and some more on the way to colours: a request took gigabytes."""
+    with cq.hdf5.File(tmp_path / "x.h5", "w") as file:
+        x = file.create_dataset("x", (1 << 13, 1 << 13), "u1", chunks=(1 << 10, 1 << 10))
+        x.attrs["scale_factor"] = 0.5
+    with Client(served(tmp_path).app) as client:
+        ask = {"file": "x.h5", "path": "/x"}
+        for more, status in (
+            ({"format": "png"}, 413),
+            ({"format": "png", "most": 1000}, 200),
+            ({"decode": 1}, 413),
+            ({"decode": 1, "selection": ":1000"}, 200),
+            ({}, 200),
+        ):
+            assert client.get("/slice/", **ask, **more).status == status, more
+        more = {"file": "x.h5", "expression": "x + 1", "operands": "x:/x", "format": "png"}
+        assert client.get("/expr/", **more).status == 413
+
+
 def test_files_that_the_server_may_not_read_are_forbidden(world, monkeypatch):
     """As h5grove has it. Tests run as root too, who may read everything."""
     (world / "root" / "closed.h5").write_bytes(b"")
@@ -289,10 +309,45 @@ def test_the_gate_forgets_clients_and_counts_what_works():
     assert gate.active == 0
     assert not gate._at_work
     gate = Gate(Limits(held_bytes=100), lambda: 0.0)
-    with gate.holding(101), pytest.raises(RequestError, match="taken"), gate.working():
-        pass
+    with gate.holding() as answer:
+        answer.count(101)
+        with pytest.raises(RequestError, match="taken"), gate.working():
+            pass
     with gate.working():
         assert gate.held == 0
+
+
+def test_answers_that_are_not_taken_are_few_however_many_wait(tmp_path):
+    """The limit was looked at when a request came, and not when its turn to be answered did."""
+    cq.zeros((1 << 20,), "u1", path=tmp_path / "x.b2nd").close()
+    limits = Limits(rate=0, held_bytes=3 << 20, concurrent=100, threads=2)
+    application = served(tmp_path, limits=limits)
+    most, statuses = [], []
+
+    async def ask(taken):
+        async def send(message):
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            most.append(application.gate.held)
+            await taken.wait()
+
+        scope = {"type": "http", "method": "GET", "path": "/slice/", "query_string": b"file=x.b2nd"}
+        scope |= {"headers": [], "client": ("127.0.0.1", 1), "server": ("localhost", 80), "scheme": "http"}
+        await application.app({**scope, "root_path": ""}, None, send)
+
+    async def ask_all():
+        taken = asyncio.Event()
+        requests = [asyncio.create_task(ask(taken)) for _ in range(40)]
+        while len(statuses) < len(requests):
+            await asyncio.sleep(0.01)
+        taken.set()
+        await asyncio.gather(*requests)
+
+    asyncio.run(asyncio.wait_for(ask_all(), 60))
+    assert max(most) <= limits.held_bytes + limits.threads * (1 << 20)
+    assert set(statuses) == {200, 503}
+    assert statuses.count(200) >= 3
+    assert application.gate.held == 0
 
 
 def test_too_many_requests_are_told_to_wait(folder):

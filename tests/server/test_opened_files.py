@@ -7,7 +7,7 @@ import pytest
 
 import coquina as cq
 from coquina.server import opened_files
-from coquina.server.objects import find
+from coquina.server.objects import children, find
 from coquina.server.opened_files import CACHE_BYTES, OpenedFiles
 from coquina.server.root import Root
 
@@ -46,7 +46,7 @@ def test_what_was_decoded_is_not_decoded_again(tmp_path, monkeypatch):
     cq.asarray(values, path=tmp_path / "x.b2nd", chunks=(256, 256)).close()
     files, place = OpenedFiles(), Root(str(tmp_path)).file("x.b2nd")
     with files.using(place) as file:
-        assert find(file, "/").node.cache_bytes == CACHE_BYTES >= values.nbytes
+        assert CACHE_BYTES >= find(file, "/").node.cache_bytes >= values.nbytes
         assert np.array_equal(file.top[...], values)
     with files.using(place) as file:
         before = file.top.info.blocks_decoded
@@ -58,7 +58,8 @@ def test_what_was_decoded_is_not_decoded_again(tmp_path, monkeypatch):
 
 def test_few_arrays_keep_decoded_blocks(tmp_path, monkeypatch):
     """Who asks for one after another takes no more memory than who asks for the last ones."""
-    monkeypatch.setattr(opened_files, "CACHED_MAX", 4)
+    each = 1 << 16
+    monkeypatch.setattr(opened_files, "CACHES_BYTES", 4 * each)
     with cq.hdf5.File(tmp_path / "x.h5", "w") as file:
         for number in range(10):
             file.create_dataset(f"{number}", data=np.arange(50.0), chunks=(10,))
@@ -66,16 +67,76 @@ def test_few_arrays_keep_decoded_blocks(tmp_path, monkeypatch):
     with files.using(place) as file:
         nodes = [find(file, f"/{number}").node for number in (*range(10), 3, 9)]
         assert [node.cache_bytes for node in nodes[:10]] == [
-            CACHE_BYTES if number in (3, 7, 8, 9) else 0 for number in range(10)
+            2 * each if number in (3, 7, 8, 9) else 0 for number in range(10)
         ]
         assert np.array_equal(find(file, "/0").node[:], np.arange(50.0))
-        assert find(file, "/0").node.cache_bytes == CACHE_BYTES
+        assert find(file, "/0").node.cache_bytes == 2 * each
     # Files may be closed whose arrays come first.
     for _ in range(2):
         files.close_idle(forever=True)
         with files.using(place) as file:
             for number in range(10):
                 find(file, f"/{number}")
+    files.close_idle(forever=True)
+
+
+def test_large_arrays_keep_a_part_of_their_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(opened_files, "CACHE_BYTES", 1 << 18)
+    monkeypatch.setattr(opened_files, "CACHES_BYTES", 1 << 19)
+    for number in range(4):
+        cq.zeros((1000, 1000), "f8", path=tmp_path / f"{number}.b2nd", chunks=(100, 100)).close()
+    root, files = Root(str(tmp_path)), OpenedFiles()
+    nodes = []
+    for number in range(4):
+        with files.using(root.file(f"{number}.b2nd")) as file:
+            nodes.append(find(file, "/").node)
+    assert [node.cache_bytes for node in nodes] == [0, 0, 1 << 18, 1 << 18]
+    files.close_idle(forever=True)
+
+
+@pytest.mark.parametrize("name", ["s.b2z", "s.b2d", "s.h5"])
+def test_objects_in_files_stay_open_until_the_file_changes(tmp_path, monkeypatch, name):
+    """Arrays in stores were opened anew for each request, so that no decoded block was ever of use."""
+    monkeypatch.setattr(opened_files, "_TICK_NS", -(10**9))
+    path, values = tmp_path / name, np.arange(1 << 16, dtype="f4").reshape(256, 256)
+    with cq.open(str(path), "w") as store:
+        store["g/x"] = values
+    files, place = OpenedFiles(), Root(str(tmp_path)).file(name)
+    with files.using(place) as file:
+        old = find(file, "/g/x").node
+        assert np.array_equal(old[...], values)
+    with files.using(place) as file:
+        assert find(file, "g//x").node is old
+        decoded = old.info.blocks_decoded
+        assert np.array_equal(find(file, "/g/x").read((slice(3, 9), 5)), values[3:9, 5])
+        assert old.info.blocks_decoded == decoded
+    with cq.open(str(path), "r+") as store:
+        del store["g/x"]
+        store["g/x"] = values + 1
+    with files.using(place) as file:
+        new = find(file, "/g/x").node
+        assert np.array_equal(new[...], values + 1)
+    assert old.cache_bytes == 0
+    assert new.cache_bytes >= values.nbytes
+    files.close_idle(forever=True)
+    assert new.cache_bytes == 0
+
+
+def test_few_objects_of_a_file_stay_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(opened_files, "OBJECTS_MAX", 3)
+    with cq.open(str(tmp_path / "s.b2d"), "w") as store:
+        for number in range(6):
+            store[f"g/{number}"] = np.arange(5.0) + number
+    files, place = OpenedFiles(), Root(str(tmp_path)).file("s.b2d")
+    with files.using(place) as file:
+        nodes = [find(file, f"/g/{number}").node for number in (0, 1, 2, 0, 3, 4, 5)]
+        assert list(file.objects) == ["/g/3", "/g/4", "/g/5"]
+        assert [node.cache_bytes > 0 for node in nodes[-3:]] == [True] * 3
+        assert nodes[0].cache_bytes == 0
+        assert nodes[0][1] == 1
+        # A list of names opens nothing for later.
+        assert len(list(children(find(file, "/g")))) == 6
+        assert "/g/0" not in file.objects
     files.close_idle(forever=True)
 
 

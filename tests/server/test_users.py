@@ -89,6 +89,22 @@ def test_rights_are_those_of_folders_and_all_below(client):
     ].replace("x.b2nd", "none.b2nd")
 
 
+def test_what_must_not_be_read_cannot_be_told_from_what_does_not_exist(client, shared):
+    """Folders were told by the status, and files that coquina does not open by the message."""
+    (shared / "teams" / "notes.txt").write_text("none of ours")
+    (shared / "teams" / "below").mkdir()
+    for route in ("info", "slice", "meta", "expr", "files", "raw"):
+        answers = set()
+        for name in ("x.b2nd", "notes.txt", "below", "none", "none/none", "x.b2nd/none"):
+            where = {"path": f"teams/{name}"} if route == "files" else {"file": f"teams/{name}"}
+            where = {} if route == "raw" else {**where, "expression": "a", "operands": "a:/"}
+            path = f"/raw/teams/{name}" if route == "raw" else f"/{route}/"
+            answer = client.get(path, bearer("owner-22"), **where)
+            answers.add((answer.status, answer.json()["message"].replace(f"teams/{name}", "NAME")))
+        assert len(answers) == 1, (route, answers)
+        assert answers.pop()[0] == 404
+
+
 def test_links_do_not_lead_past_rights(client):
     assert client.get("/info/", bearer("reader-1"), file="public/link.b2nd").status == 200
     assert client.get("/info/", bearer("owner-22"), file="public/link.b2nd").status == 404

@@ -155,6 +155,22 @@ MORE = {
 }
 
 
+def test_missing_lists_and_structs_are_conditions(tmp_path):
+    path = tmp_path / "t.b2z"
+    theirs(path)
+    with cq.open(path) as table:
+        for name, is_missing in {"many": lambda i: i % 5 == 1, "pair": lambda i: i % 7 == 2}.items():
+            missing = np.array([is_missing(i) for i in range(table.nrows)])
+            assert table.where(f"{name} is null").count() == np.count_nonzero(missing)
+            assert table.where(f"{name} is not null").count() == np.count_nonzero(~missing)
+            text = f"{name} is null or {name} is not null and {name} is null"
+            assert table.where(text).count() == np.count_nonzero(missing)
+        both = [i for i in range(ROWS) if i % 5 != 1 and i % 7 != 2]
+        assert table.where("many is not null and pair is not null").count() == len(both)
+        with pytest.raises((TypeError, ValueError), match="many"):
+            table.where("many > 3").count()
+
+
 def arrow_table():
     return pa.table({name: pa.array(values, TYPES[name]) for name, values in DATA.items()})
 

@@ -293,6 +293,35 @@ def test_columns_of_unequal_lengths_show_what_is_there_of_all() -> None:
             assert shown(layout) == wanted == shown(reopened(layout))
 
 
+@pytest.mark.parametrize(
+    ("path", "other", "skipped"),
+    [("t/s", "t/x", ["s"]), ("t/n/mask", "t/flag", ["n"]), ("t/u/node1-data", "t/text/node1-data", ["u"])],
+)
+def test_columns_with_an_array_in_common_are_not_changed(tmp_path, path, other, skipped):
+    """Two columns of one dataset: deleting rows took them from it twice, and then failed."""
+    columns = {"x": np.arange(9), "s": np.arange(9.0), "flag": np.zeros(9, bool)}
+    columns |= {
+        "n": np.ma.masked_array(np.arange(9), np.arange(9) % 3 == 0),
+        "text": ["a"] * 9,
+        "u": ["b"] * 9,
+    }
+    with cq.open(tmp_path / "t.h5", "w") as file:
+        file.create_table("t", columns)
+    with h5py.File(tmp_path / "t.h5", "a") as file:
+        del file[path]
+        file[path] = file[other]
+    with cq.open_table(tmp_path / "t.h5", mode="r+") as table:
+        assert list(table.layout.skipped) == skipped
+        before = {name: table[name][:] for name in table.columns}
+        with pytest.raises(UnsupportedError, match="is an array of column"):
+            table.delete(slice(0, 4, 2))
+        with pytest.raises((UnsupportedError, ValueError)):
+            table.append(columns)
+        assert list(before) == [name for name in columns if name not in skipped]
+        for name, values in before.items():
+            np.testing.assert_array_equal(table[name][:], values)
+
+
 def test_codes_get_wider_when_they_run_out() -> None:
     with scratch() as file:
         layout = create_columns(file, "t", (ColumnSpec("c", TEXT, categories=()),), Storage(chunks=(64,)))

@@ -262,7 +262,7 @@ def test_errors_show_the_place(text: str, message: str | None, column: int) -> N
         ("round(nfloat) > 1", "can be missing"),
         ("sum(nfloat) > 1", "can be missing"),
         ("c16 > i1 + 'a'", "not computed with"),
-        ("size > 'fig'", "none of its ordered"),
+        ("size > 'fig'", "not one of its ordered"),
     ],
 )
 def test_values_that_do_not_fit_are_named(text: str, match: str) -> None:

@@ -70,7 +70,7 @@ def test_a_change_is_one_commit_of_all_columns(change: str, tmp_path: Path) -> N
     # Each column was committed alone, so that a reader or a kill found some longer, and names without arrays.
     made(tmp_path / "t").close()
     with cq.open_table(tmp_path / "t", mode="a") as table:
-        before, generation = shown(table), TableDirectory.open(tmp_path / "t").generation
+        before, generation = shown(table), TableDirectory(tmp_path / "t").generation
         states: list[tuple[dict[str, Any], dict[str, Any]]] = []
 
         def see(event: str, arguments: tuple[Any, ...]) -> None:
@@ -82,7 +82,7 @@ def test_a_change_is_one_commit_of_all_columns(change: str, tmp_path: Path) -> N
         CHANGES[change](table)
         see("seen", ())
         after = shown(table)
-        assert TableDirectory.open(tmp_path / "t").generation == generation + 1
+        assert TableDirectory(tmp_path / "t").generation == generation + 1
         assert states[0][0] == before
         assert states[1][0] == after
     with cq.open_table(tmp_path / "t") as again:
@@ -156,7 +156,7 @@ def test_every_flipped_bit_of_the_manifest_is_an_error(tmp_path: Path) -> None:
             # Without its last byte a line is one that a writer was killed in: then the files tell.
             is_opened = bit % 101 == 0 or bit // 8 == len(content) - 1
             with pytest.raises(cq.CorruptError):
-                cq.open_table(path) if is_opened else TableDirectory.open(path)
+                cq.open_table(path) if is_opened else TableDirectory(path)
         for end in range(0, len(content), 31):
             (path / NAME).write_bytes(content[:end])
             with pytest.raises(cq.CorruptError):

@@ -12,6 +12,7 @@ from coquina.tables import grouping
 from coquina.tables.grouping import AGGREGATES
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT, Coded
+from tests.reference.grouping import group_by_windows
 from tests.tables.table_cases import make
 
 COUNT = 2500
@@ -67,7 +68,7 @@ def table(tmp_path_factory):
 def by_numpy(groups, wanted, monkeypatch):
     """Return the groups without the engine."""
     with monkeypatch.context() as patch:
-        patch.setattr(grouping, "group_by_engine", lambda *_: None)
+        patch.setattr(grouping, "grouped", group_by_windows)
         return groups.agg(**wanted)
 
 
@@ -108,8 +109,7 @@ def test_the_engine_and_numpy_agree(table, keys, wanted, condition, start):
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_all_keys_are_of_the_engine(table, key, monkeypatch):
-    monkeypatch.setattr(grouping, "group_by_windows", None)
+def test_all_keys_are_of_the_engine(table, key):
     asked = {f"{name} {kind}": (name, kind) for name in NUMBERS for kind in AGGREGATES}
     asked |= {f"{name} count": (name, "count") for name in KEYS}
     asked |= {f"{name} {kind}": (name, kind) for name in ("c", "cn") for kind in BY_ENGINE}

@@ -319,7 +319,7 @@ def test_values_that_do_not_fit_change_nothing(tmp_path: Path) -> None:
             layout.write(0, {"a": [1, 2]})
         with pytest.raises(IndexError):
             layout.write_at(np.array([1]), {"a": [1]})
-        with pytest.raises(ValueError, match="there is something"):
+        with pytest.raises(ValueError, match="exists already"):
             create_rows(file, "t", PLAIN)
         for change in (
             lambda: layout.add_column(number("z", "i4"), [1]),

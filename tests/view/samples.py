@@ -44,6 +44,8 @@ def make_hdf5(path):
         image.attrs["CLASS"] = np.bytes_("IMAGE")
         file.create_table("events", table_columns(500))
         file["away"] = h5py.SoftLink("/nothing")
+        file["empty"] = h5py.Empty("f4")
+        file["circle"] = h5py.SoftLink("/circle")
 
 
 def make_netcdf(path):
@@ -90,6 +92,7 @@ def table_columns(rows):
 
 def make_samples(folder):
     """Write all files, and return their folder."""
+    (folder / "below").mkdir()
     make_b2nd(folder / "volume.b2nd")
     make_hdf5(folder / "run.h5")
     make_netcdf(folder / "climate.nc")
@@ -102,9 +105,9 @@ def make_samples(folder):
     embedded = blosc2.EmbedStore(str(folder / "small.b2e"), mode="w")
     embedded["/grid"] = field(30, 50)
     cq.asarray(field(40, 50), path=folder / "frames", chunks=(20, 25), contiguous=False).close()
+    cq.asarray(np.arange(6).astype("M8[D]"), path=folder / "below" / "times.b2nd").close()
     cq.create_table(folder / "rows.b2z", table_columns(300)).close()
     cq.create_table(folder / "trades", table_columns(ROWS), index=["price"]).close()
     cq.pack(field(50, 70), folder / "packed.blp")
-    (folder / "below").mkdir()
     cq.asarray(np.arange(10.0), path=folder / "below" / "line.b2nd").close()
     return folder

@@ -63,6 +63,39 @@ def test_a_file_of_each_kind_is_drawn(shown, file, path, lengths):
     shown.page.locator(".chunks canvas, .view.storage").first.wait_for()
 
 
+@pytest.mark.parametrize(("file", "path", "lengths"), KINDS)
+def test_every_view_of_arrays_of_each_kind(shown, file, path, lengths):
+    shown.open(file, path).drawn()
+    page = shown.page
+    names = page.get_by_role("radio").all_inner_texts()
+    assert names == (["line", "matrix"] if len(lengths) == 1 else ["heat map", "line", "matrix"])
+    for name in names:
+        page.get_by_role("radio", name=name).click()
+        if name == "matrix":
+            assert shown.grid()
+        else:
+            assert len(shown.drawn()) == (1 if name == "line" else 2)
+        page.wait_for_function("() => !document.querySelector('.card[aria-busy=true]')")
+        assert shown.numbers()["count"] != "0"
+    shown.picture(f"matrix-{file.replace('/', '-')}-{path.rpartition('/')[2]}")
+    shown.tab("storage")
+    page.locator(".chunks canvas, .view.storage .numbers").first.wait_for()
+    shown.picture(f"storage-{file.replace('/', '-')}-{path.rpartition('/')[2]}")
+    shown.tab("attributes")
+    page.get_by_role("tab", name="attributes", selected=True).wait_for()
+    assert page.get_by_role("alert").count() == 0
+
+
+def test_what_has_no_values_or_no_statistics_says_so(shown):
+    """The page asked for a histogram of times and of empty datasets, and showed the refusal."""
+    shown.open("run.h5", "/empty")
+    shown.page.get_by_text("This dataset is empty").wait_for()
+    shown.open("below/times.b2nd").drawn()
+    shown.page.get_by_role("radio", name="matrix").click()
+    assert [row[0] for row in shown.grid()] == [f"1970-01-0{day}" for day in range(1, 7)]
+    assert shown.page.get_by_role("alert").count() == 0
+
+
 def test_the_slider_moves_and_statistics_are_those_of_the_shown_part(shown, volume):
     shown.open("volume.b2nd").drawn()
     shown.page.get_by_label("axis 0", exact=True).fill("11")

@@ -19,6 +19,21 @@ def test_the_tree_names_files_and_what_is_in_them(shown):
     assert shown.drawn() == (800, 1000)
 
 
+def test_a_group_says_what_is_in_it(shown):
+    """The number of a table's columns was their names, and a link in a circle was an error of all."""
+    shown.open("run.h5")
+    row = shown.page.get_by_role("row", name="events")
+    row.wait_for()
+    assert "500 rows \u00d7 6 columns" in row.inner_text()
+    links = {"away": "/nothing", "circle": "/circle"}
+    for name, to in links.items():
+        assert f"\u2192 {to}" in shown.page.get_by_role("row", name=name).inner_text()
+    for name in links:
+        shown.page.get_by_role("treeitem", name=name).click()
+        shown.page.get_by_role("heading", name=f"/{name}").wait_for()
+    assert shown.page.get_by_role("alert").count() == 0
+
+
 def test_an_address_opens_the_tree_where_it_leads(shown):
     shown.open("run.h5", "/entry/run 1/mask").drawn()
     item = shown.page.get_by_role("treeitem", name="mask")

@@ -26,15 +26,16 @@ def count(shown, text):
     shown.page.locator(".count", has_text=text).wait_for()
 
 
-@pytest.mark.parametrize(
-    ("file", "path", "first"),
-    [
-        ("trades", "/", ["0", "", "1098", "n0", "2024-01-01T00:00:00", "true"]),
-        ("run.h5", "/events", ["0", "", "4868", "n0", "2024-01-01T00:00:00", "true"]),
-        ("rows.b2z", "/", ["0", "", "1464", "n0", "2024-01-01T00:00:00", "true"]),
-        ("pytables.h5", "/readings", ["0", "1000", "north"]),
-    ],
-)
+#: A file of each kind, a table in it, and the first cells of its first row.
+KINDS = [
+    ("trades", "/", ["0", "", "1098", "n0", "2024-01-01T00:00:00", "true"]),
+    ("run.h5", "/events", ["0", "", "4868", "n0", "2024-01-01T00:00:00", "true"]),
+    ("rows.b2z", "/", ["0", "", "1464", "n0", "2024-01-01T00:00:00", "true"]),
+    ("pytables.h5", "/readings", ["0", "1000", "north"]),
+]
+
+
+@pytest.mark.parametrize(("file", "path", "first"), KINDS)
 def test_tables_of_each_kind_are_shown(shown, file, path, first):
     shown.open(file, path)
     row = shown.grid()[0]
@@ -46,6 +47,34 @@ def test_tables_of_each_kind_are_shown(shown, file, path, first):
     assert saved.num_rows == len(lines) - 1 == count
     assert lines[0] == saved.column_names
     assert [int(line[0]) for line in lines[1:]] == saved[0].to_pylist()
+
+
+@pytest.mark.parametrize(("file", "path"), [kind[:2] for kind in KINDS])
+def test_every_view_of_tables_of_each_kind(shown, file, path):
+    """The chunks of columns of text and of times were an error."""
+    shown.open(file, path).grid()
+    page = shown.page
+    rows = f"{int(page.get_by_role('grid').get_attribute('aria-rowcount')) - 1:,}".replace(",", "\u202f")
+    names = page.locator(".grid-head .name").all_inner_texts()
+    page.get_by_role("button", name=f"Statistics of {names[0]}", exact=True).click()
+    page.get_by_role("heading", name=names[0], exact=True).wait_for()
+    shown.tab("columns")
+    for name in names:
+        page.get_by_role("button", name=name, exact=True).click()
+        page.get_by_role("heading", name=name, exact=True).wait_for()
+        page.wait_for_function("() => !document.querySelector('.card[aria-busy=true]')")
+    shown.tab("plot")
+    page.locator("figure.plot", has_text=f"{rows} rows").wait_for()
+    shown.tab("storage")
+    chosen = names if page.get_by_role("table", name="Sizes of columns").count() else [""]
+    for name in chosen:
+        if name:
+            page.get_by_role("button", name=name, exact=True).click()
+        page.locator(".chunks canvas").wait_for()
+    shown.picture(f"table-storage-{file}")
+    shown.tab("attributes")
+    page.get_by_role("tab", name="attributes", selected=True).wait_for()
+    assert page.get_by_role("alert").count() == 0
 
 
 def test_only_visible_rows_are_asked(shown, columns):
@@ -178,11 +207,9 @@ def test_storage_of_columns_and_of_records(shown):
 
 
 def test_a_billion_rows(shown, samples):
-    with cq.zeros(
-        (10**9, 3), dtype="i4", path=samples / "below" / "billion.b2nd", chunks=(10**6, 3)
-    ) as array:
+    with cq.zeros((10**9, 3), dtype="i4", path=samples / "below" / "zeros.b2nd", chunks=(10**6, 3)) as array:
         array[999_999_990:] = 7
-    shown.open("below/billion.b2nd")
+    shown.open("below/zeros.b2nd")
     shown.page.get_by_role("radio", name="matrix").click()
     shown.grid()
     shown.page.get_by_role("grid").focus()

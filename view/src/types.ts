@@ -15,7 +15,7 @@ export interface Files {
   single: boolean;
 }
 
-export type Kind = "group" | "array" | "table" | "expression" | "link";
+export type Kind = "group" | "array" | "table" | "expression" | "link" | "type" | "frame" | "damaged";
 
 export interface Child {
   name: string;
@@ -26,7 +26,8 @@ export interface Child {
   nbytes?: number | null;
   stored?: number | null;
   rows?: number | null;
-  columns?: number | null;
+  columns?: string[] | null;
+  to?: string;
 }
 
 export interface Tree {

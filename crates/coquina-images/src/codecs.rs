@@ -7,7 +7,7 @@
 use coquina_plugin::{Block, Codec};
 
 use crate::image::{Geometry, Order, join, sample_bytes};
-use crate::options::{self, Options, Target};
+use crate::options::{self, Options, Progression, Target};
 use crate::stream::Head;
 use crate::{ht, openjpeg, planes, quality};
 
@@ -124,13 +124,39 @@ fn classic(geometry: &Geometry, planes: &[Vec<i32>], options: &Options) -> Resul
     if judge(&stream)? == Some(true) {
         return Ok(stream);
     }
+    if !options.layers.values().is_empty() {
+        return finer(decibels, encode, judge);
+    }
     let found = quality::nearest(RATIO_MIN, RATIO_MAX, |ratio| encode(Target::Ratio(ratio)), judge)?;
     found.map_or_else(|| encode(Target::Lossless), Ok)
+}
+
+/// Layers of which the last one is asked for more than it must reach, until it does; at last it loses nothing.
+fn finer(
+    decibels: f64,
+    encode: impl Fn(Target) -> Result<Vec<u8>, String>,
+    judge: impl Fn(&[u8]) -> Result<Option<bool>, String>,
+) -> Result<Vec<u8>, String> {
+    for more in [0.0, 0.25, 1.0, 4.0] {
+        let stream = encode(Target::Psnr(decibels + more))?;
+        if judge(&stream)?.is_some() {
+            return Ok(stream);
+        }
+    }
+    encode(Target::Lossless)
 }
 
 /// HTJ2K, which has no control of its own: a step is looked for.
 fn high_throughput(geometry: &Geometry, planes: &[Vec<i32>], options: &Options) -> Result<Vec<u8>, String> {
     let Options { levels, has_colour_transform, .. } = *options;
+    if !options.layers.values().is_empty()
+        || options.tile.is_some()
+        || options.progression != Progression::Lrcp
+    {
+        return Err(
+            "quality of layers, tile, progression: are for j2k; htj2k has one layer and one tile".to_owned()
+        );
+    }
     if options.target != Target::Lossless && options.is_reversible {
         return Err("reversible true: htj2k loses nothing with it; leave quality_mode out".to_owned());
     }

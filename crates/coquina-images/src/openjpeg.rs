@@ -1,7 +1,8 @@
 //! OpenJPEG: the one file that calls it.
 //!
 //! In: planes and what is wanted of the code-stream, or a code-stream whose head has been checked. Out: the other one.
-//! What OpenJPEG says of a damaged stream becomes the error. It works on one thread: blocks are its parallelism.
+//! What OpenJPEG says of a damaged stream becomes the error. It works on one thread unless a writer asks for more: blocks are
+//! the parallelism of arrays.
 //! Source: `openjpeg.h` 2.5.
 #![expect(unsafe_code, reason = "OpenJPEG is a C library")]
 
@@ -12,7 +13,7 @@ use std::ptr::{self, NonNull};
 use openjpeg_sys as opj;
 
 use crate::image::Geometry;
-use crate::options::{Options, Target};
+use crate::options::{Options, Progression, Target};
 
 /// Bytes that OpenJPEG reads or writes at once.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -35,6 +36,11 @@ pub(crate) fn encode(geometry: &Geometry, planes: &[Vec<i32>], options: &Options
     // SAFETY: codec and image are alive, and the parameters are complete.
     let is_set = unsafe { opj::opj_setup_encoder(codec.0.as_ptr(), &raw mut *parameters, image.0.as_ptr()) };
     message.check(is_set)?;
+    if options.threads > 1 {
+        let threads = c_int::try_from(options.threads).unwrap_or(1);
+        // SAFETY: the codec is alive and was set up.
+        message.check(unsafe { opj::opj_codec_set_threads(codec.0.as_ptr(), threads) })?;
+    }
     let raw = geometry.area() * geometry.components * geometry.sample_bytes;
     let mut memory = Memory { input: &[], output: Vec::new(), at: 0, limit: GROWTH_MAX * raw + BUFFER_BYTES };
     {
@@ -94,24 +100,35 @@ fn parameters(geometry: &Geometry, options: &Options) -> Box<opj::opj_cparameter
     // SAFETY: it has been filled.
     let mut parameters = unsafe { parameters.assume_init() };
     // OpenJPEG wants each resolution to have a sample in both directions.
-    let levels = options.levels.min(geometry.columns.min(geometry.rows).ilog2());
+    let shorter = u32::try_from(geometry.columns.min(geometry.rows)).unwrap_or(u32::MAX);
+    let shorter = options.tile.map_or(shorter, |(rows, columns)| shorter.min(rows).min(columns));
+    let levels = options.levels.min(shorter.ilog2());
     parameters.numresolution = c_int::try_from(levels + 1).unwrap_or(1);
     parameters.tcp_mct = c_char::from(options.has_colour_transform && geometry.components == 3);
-    parameters.tcp_numlayers = 1;
-    match options.target {
-        Target::Lossless => {
-            parameters.cp_disto_alloc = 1;
-            parameters.tcp_rates[0] = 0.0;
-        }
-        Target::Ratio(ratio) => {
-            parameters.cp_disto_alloc = 1;
-            parameters.tcp_rates[0] = single(ratio);
-        }
-        Target::Psnr(decibels) => {
-            parameters.cp_fixed_quality = 1;
-            parameters.tcp_distoratio[0] = single(decibels);
-        }
+    if let Some((rows, columns)) = options.tile {
+        parameters.tile_size_on = 1;
+        parameters.cp_tdx = c_int::try_from(columns).unwrap_or(c_int::MAX);
+        parameters.cp_tdy = c_int::try_from(rows).unwrap_or(c_int::MAX);
     }
+    parameters.prog_order = match options.progression {
+        Progression::Lrcp => opj::PROG_ORDER::OPJ_LRCP,
+        Progression::Rlcp => opj::PROG_ORDER::OPJ_RLCP,
+        Progression::Rpcl => opj::PROG_ORDER::OPJ_RPCL,
+        Progression::Pcrl => opj::PROG_ORDER::OPJ_PCRL,
+        Progression::Cprl => opj::PROG_ORDER::OPJ_CPRL,
+    };
+    let (is_psnr, last) = match options.target {
+        // 0 is for all that is left.
+        Target::Lossless => (options.layers.is_psnr, 0.0),
+        Target::Ratio(ratio) => (false, ratio),
+        Target::Psnr(decibels) => (true, decibels),
+    };
+    let layers = options.layers.values().iter().chain([&last]);
+    parameters.tcp_numlayers = c_int::try_from(layers.clone().count()).unwrap_or(1);
+    parameters.cp_disto_alloc = c_int::from(!is_psnr);
+    parameters.cp_fixed_quality = c_int::from(is_psnr);
+    let values = if is_psnr { &mut parameters.tcp_distoratio } else { &mut parameters.tcp_rates };
+    values.iter_mut().zip(layers).for_each(|(value, &layer)| *value = single(layer));
     let is_real = options.target != Target::Lossless && !options.is_reversible;
     parameters.irreversible = c_int::from(is_real);
     parameters

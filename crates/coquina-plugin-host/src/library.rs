@@ -42,9 +42,8 @@ impl Library {
         let library = library.map_err(|error| Error::invalid(format!("cannot be loaded: {error}")))?;
         // SAFETY: the name is that of our interface, and the type what it says.
         let entry = unsafe { library.get::<Entry>(ENTRY) };
-        let entry = *entry.map_err(|_| {
-            Error::invalid(format!("is no plugin for coquina: it exports no function {ENTRY}"))
-        })?;
+        let entry = *entry
+            .map_err(|_| Error::invalid(format!("is not a coquina plugin: it does not export {ENTRY}")))?;
         // From here on pointers into the library are held.
         let _stays = ManuallyDrop::new(library);
         // SAFETY: it takes any version.

@@ -94,7 +94,7 @@ fn a_codec_that_needs_items_gets_them() {
     let codec = coquina::codec::by_id(174).unwrap();
     let params = Params { codec, typesize: 4, ..Params::default() };
     let error = encode(&runs(), &params, &Job::default()).unwrap_err();
-    assert!(error.to_string().contains("works on items as they are, which shuffle moves"), "{error}");
+    assert!(error.to_string().contains("needs whole elements, and shuffle moves their bytes"), "{error}");
     encode(&runs(), &Params { pipeline: Pipeline::default(), ..params }, &Job::default()).unwrap();
 }
 

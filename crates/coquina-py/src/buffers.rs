@@ -33,7 +33,9 @@ fn get(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
         Err(error) => PyUntypedBuffer::get(&raw_items(object).ok_or(error)?)?,
     };
     if holds_references(buffer.format().to_bytes()) {
-        return Err(PyTypeError::new_err("the buffer holds Python objects, which are references, not data"));
+        return Err(PyTypeError::new_err(
+            "a buffer of Python objects cannot be stored: they are references, not data",
+        ));
     }
     if buffer.is_c_contiguous() || buffer.is_fortran_contiguous() {
         return Ok(buffer);
@@ -167,7 +169,9 @@ impl<'py> Items<'py> {
         let array = object.cast::<PyUntypedArray>()?.clone();
         let dtype = array.dtype();
         if dtype.has_object() {
-            return Err(PyTypeError::new_err("an array of Python objects, which are references, not data"));
+            return Err(PyTypeError::new_err(
+                "an array of Python objects cannot be stored: they are references, not data",
+            ));
         }
         if !array.is_c_contiguous() {
             return Err(PyBufferError::new_err("the array is not contiguous in C order"));

@@ -43,10 +43,7 @@ fn explain_tuning<'py>(
     let input = Input::of(blocks)?;
     let bytes = input.bytes();
     let typesize = options::number("typesize", typesize, 1)?;
-    if block_bytes == 0 || bytes.is_empty() || !bytes.len().is_multiple_of(block_bytes) {
-        let len = bytes.len();
-        return Err(Error::invalid(format!("blocks: {len} bytes are no blocks of {block_bytes}")).into());
-    }
+    check_blocks(bytes, block_bytes)?;
     let goal = goal_of(Some(tuning))?.unwrap_or_default();
     let layout = BlockLayout::new(&block_shape, typesize, dtype);
     let generation = options::generation(format)?;
@@ -58,6 +55,15 @@ fn explain_tuning<'py>(
     let report =
         watch::run(py, bytes.len(), threads, None, |job| tune::explain(&goal, &sampled, &params, job))?;
     Ok(to_dict(py, &goal, &report)?)
+}
+
+/// Says whether bytes are whole blocks.
+pub(crate) fn check_blocks(bytes: &[u8], block_bytes: usize) -> coquina::Result<()> {
+    if block_bytes == 0 || bytes.is_empty() || !bytes.len().is_multiple_of(block_bytes) {
+        let len = bytes.len();
+        return Err(Error::invalid(format!("blocks: {len} bytes are no blocks of {block_bytes}")));
+    }
+    Ok(())
 }
 
 fn to_dict<'py>(py: Python<'py>, goal: &Goal, report: &Report) -> PyResult<Bound<'py, PyDict>> {
@@ -98,16 +104,16 @@ fn way_to_dict<'py>(py: Python<'py>, way: &Way, is_chosen: bool) -> PyResult<Bou
 fn why(goal: &Goal, report: &Report) -> String {
     let [first, second, ..] = report.tried.as_slice() else { return "nothing else was tried".into() };
     let more = 100.0 * (second.cost / first.cost.max(1e-12) - 1.0);
-    let than = format!("{} of {} ways; the next costs {more:.1} % more", 1, report.tried.len());
+    let than = format!("{} of {} candidates; the next costs {more:.1} % more", 1, report.tried.len());
     if goal.tradeoff() >= 1.0 {
         return format!("the smallest, or faster and within 0.1 % of it, {than}");
     }
     let what = match goal.wants() {
         tune::Wants::Read => "reading",
         tune::Wants::Write => "writing",
-        tune::Wants::Both => "writing and reading",
+        tune::Wants::Both => "writing, reading",
     };
-    format!("the least time of {what} and storage, {than}")
+    format!("lowest time for {what} and storage, {than}")
 }
 
 /// What every codec and level takes here for reference data: lines of name, level, and nanoseconds per byte of writing

@@ -62,17 +62,18 @@ fn create_frame(
         ..Spec::default()
     };
     let goal = goal_of(tuning)?;
-    goal.map_or(Ok(()), |_| tune::check(&params))?;
+    goal.as_ref().map_or(Ok(()), |_| tune::check(&params))?;
     let made = || {
         let frame = Frame::create(&path, kind(contiguous), &spec, existing(overwrite))?;
         let mut state = State { frame, is_open: true, tuner: None };
         if goal.is_some() {
             state.set_goal(goal)?;
         }
-        Ok::<_, Error>(state.frame)
+        state.is_open = false;
+        Ok::<_, Error>(state)
     };
-    let frame = py.detach(made)?;
-    Ok(FrameHandle::new(frame, Some(path)))
+    let state = py.detach(made)?;
+    Ok(FrameHandle { state: Mutex::new(Some(state)), path: Some(path) })
 }
 
 struct State {
@@ -105,7 +106,9 @@ impl State {
     fn set_goal(&mut self, goal: Option<Goal>) -> Result<()> {
         let mut change = self.unchanged();
         change.vlmetalayers.push((tune::LAYER.to_owned(), goal.as_ref().map(Goal::write)));
-        self.change(change)
+        self.change(change)?;
+        self.tuner = goal.map(Tuner::new);
+        Ok(())
     }
 
     /// A chunk of bytes, encoded as is chosen for it; `None` where nothing is to be chosen.
@@ -114,7 +117,7 @@ impl State {
         let typesize = self.frame.snapshot().typesize();
         let params = Params { typesize, ..Params::default() };
         let tuner = match self.tuner.take() {
-            Some(tuner) if *tuner.goal() == goal => tuner,
+            Some(tuner) if tuner.goal().is_stored_as(&goal) => tuner,
             _ => Tuner::for_params(goal, &params)?,
         };
         let mut out = vec![0; params.bound(bytes.len())];
@@ -248,7 +251,9 @@ impl FrameHandle {
             let mut change = state.unchanged();
             let nchunks = change.nchunks;
             if number > nchunks || number == nchunks && !insert {
-                return Err(Error::out_of_bounds(format!("chunk {number} of a frame of {nchunks}")));
+                return Err(Error::out_of_bounds(format!(
+                    "chunk {number} is out of bounds for a frame of {nchunks} chunks"
+                )));
             }
             let nbytes = Header::read(bytes, &Limits::default())?.nbytes;
             if !state.frame.snapshot().knows_chunk_bytes() {

@@ -1,17 +1,21 @@
 //! Groups of rows with equal keys.
 
-use coquina::array::BoxSource;
-use coquina::query::group::{Aggregation, Grouped, Grouping, Key, KeyKind, Values, group_by as group_rows};
-use coquina::query::{Part, Rows};
+use coquina::query::condition::ItemType;
+use coquina::query::group::Aggregate;
+use coquina::query::group::Aggregation;
+use coquina::query::{
+    ColumnValues, GroupAggregate, GroupColumn, GroupQuery, GroupValues, Part, Rows, SelectedColumn,
+    group_in_order,
+};
 use coquina::{Error, Result};
-use coquina_kernels::Type;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyRange;
 
+use crate::conditions::{column_of, raised};
 use crate::errors::Raised;
 use crate::lazy::Lazy;
-use crate::query::{Wanted, report_of};
+use crate::query::part_of;
 use crate::tuples::tuple_struct;
 use crate::watch;
 
@@ -20,86 +24,79 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 tuple_struct! {
-    /// Values that are aggregated.
+    /// An aggregate, what its values are ("rows", "numbers", "items" or "texts"), and their column.
     struct Given<'py> {
-        column: PyRef<'py, Lazy>,
-        type_name: String,
         aggregate: String,
-        /// Where values are missing.
-        mask: Option<PyRef<'py, Lazy>>,
+        kind: String,
+        column: Option<Bound<'py, PyAny>>,
     }
 }
 
-/// How many groups, the items or the offsets and bytes of each key column, the results of each of the values, and the report.
-type Found<'py> = (usize, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyDict>);
+/// What was found of a column: the type of its items, where they are numbers, its values, and where they are missing.
+type Values<'py> = (Option<String>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
-/// Groups the rows that match by the items of `keys`, in the order of their first rows.
+/// Groups the rows that match by columns, in the order of their first rows: what is found of keys, and of aggregates.
 ///
-/// A key that is a pair is offsets and bytes of texts. The values are a column, the name of its type ("bytes" for what
-/// is no number), the name of an aggregate, and where values are missing, each. Keys with a mask are nothing there.
+/// Columns are as `QueryColumns` takes them. With `rows` these are the ones that are grouped, in this order.
 #[pyfunction]
-#[pyo3(signature = (condition, keys, key_kinds, values, start, stop, *, key_masks=None, bytes_max=1 << 30, threads=None))]
-#[expect(clippy::too_many_arguments, reason = "they are the keywords of a Python function")]
+#[pyo3(signature = (condition, span, keys, wanted, rows=None))]
 fn group_by<'py>(
     py: Python<'py>,
     condition: Option<&Lazy>,
-    keys: Vec<Wanted<'py>>,
-    key_kinds: Vec<String>,
-    values: Vec<Given<'py>>,
-    start: u64,
-    stop: u64,
-    key_masks: Option<Vec<Option<PyRef<'py, Lazy>>>>,
-    bytes_max: u64,
-    threads: Option<i64>,
-) -> Result<Found<'py>, Raised> {
-    let key_masks = key_masks.unwrap_or_else(|| keys.iter().map(|_| None).collect());
-    if keys.len() != key_kinds.len() || keys.len() != key_masks.len() {
-        let (keys, kinds, masks) = (keys.len(), key_kinds.len(), key_masks.len());
-        return Err(Error::invalid(format!("{kinds} kinds and {masks} masks for {keys} keys")).into());
-    }
-    let parts = keys.iter().zip(&key_kinds).zip(&key_masks);
-    let keys = parts.map(|((key, kind), mask)| key_of(key, kind, mask)).collect::<Result<Vec<Key<'_>>>>()?;
-    let values = values.iter().map(values_of).collect::<Result<Vec<Values<'_>>>>()?;
-    let condition = condition.map(|condition| &*condition.source);
-    let rows = Rows { start, stop, step: 1 };
-    let grouping = Grouping { condition, keys: &keys, values: &values, rows, bytes_max };
-    let found = watch::run(py, usize::MAX, threads, None, |job| group_rows(&grouping, job))?;
-    let Grouped { groups, keys, results, matched, report } = found;
-    let of_keys = PyList::empty(py);
-    for part in keys {
-        match part {
-            Part::Items(items) => of_keys.append(PyArray1::from_vec(py, items))?,
-            Part::Strings { offsets, bytes } => {
-                of_keys.append((PyArray1::from_vec(py, offsets), PyArray1::from_vec(py, bytes)))?;
-            }
-        }
-    }
-    let results = PyList::new(py, results.into_iter().map(|part| PyArray1::from_vec(py, part)))?;
-    let report = report_of(py, report)?;
-    report.set_item("matched", matched)?;
-    Ok((groups, of_keys, results, report))
+    span: &Bound<'py, PyRange>,
+    keys: Vec<Bound<'py, PyAny>>,
+    wanted: Vec<Given<'py>>,
+    rows: Option<PyReadonlyArray1<'py, i64>>,
+) -> Result<(Vec<Values<'py>>, Vec<Values<'py>>), Raised> {
+    let keys = keys.iter().map(column_of).collect::<Result<Vec<_>, _>>()?;
+    let wanted = wanted.iter().map(aggregate_of).collect::<Result<Vec<_>, _>>()?;
+    let query = GroupQuery { condition: condition.map(|condition| &*condition.source), rows: rows_of(span)? };
+    let numbers = rows.map(|rows| rows.as_array().to_vec());
+    let found = watch::run(py, usize::MAX, None, None, |job| {
+        let found = match &numbers {
+            None => query.read(&keys, &wanted, job),
+            Some(numbers) => group_in_order(numbers, &keys, &wanted, job),
+        };
+        Ok(found)
+    })?
+    .map_err(raised)?;
+    let keys =
+        found.keys.into_iter().map(|SelectedColumn { values, mask }| values_of(py, None, values, mask));
+    let of_group = |GroupColumn { ty, values, mask }| values_of(py, ty.map(ItemType::name), values, mask);
+    let aggregates = found.aggregates.into_iter().map(of_group);
+    Ok((keys.collect::<PyResult<_>>()?, aggregates.collect::<PyResult<_>>()?))
 }
 
-fn source_of<'k>(lazy: &'k PyRef<'_, Lazy>) -> &'k dyn BoxSource {
-    &*lazy.source
+fn rows_of(span: &Bound<'_, PyRange>) -> PyResult<Rows> {
+    let (start, step): (u64, u64) = (span.getattr("start")?.extract()?, span.getattr("step")?.extract()?);
+    let count = span.len()? as u64;
+    let stop = if count == 0 { start } else { start + (count - 1) * step + 1 };
+    Ok(Rows { start, stop, step })
 }
 
-fn key_of<'k>(key: &'k Wanted<'_>, kind: &str, mask: &'k Option<PyRef<'_, Lazy>>) -> Result<Key<'k>> {
-    let kind = KeyKind::by_name(kind)
-        .ok_or_else(|| Error::invalid(format!("kind of key {kind:?}: none of ours")))?;
-    Ok(Key { column: key.column(), kind, mask: mask.as_ref().map(source_of) })
-}
-
-fn values_of<'v>(given: &'v Given<'_>) -> Result<Values<'v>> {
-    let Given { column, type_name, aggregate, mask } = given;
-    let ty = match type_name.as_str() {
-        "bytes" => None,
-        name => {
-            let ty = Type::by_name(name);
-            Some(ty.ok_or_else(|| Error::invalid(format!("type {name:?}: none of ours")))?)
-        }
+fn aggregate_of(given: &Given<'_>) -> Result<GroupAggregate, Raised> {
+    let Given { aggregate, kind, column } = given;
+    let known = Aggregation::by_name(aggregate).filter(|known| !known.skips_nan);
+    let aggregate: Aggregate =
+        known.ok_or_else(|| Error::invalid(format!("aggregate {aggregate:?}: none of ours")))?.aggregate;
+    let column = column.as_ref().map(column_of).transpose()?;
+    let values = match (kind.as_str(), column.as_ref().map(|column| &column.values)) {
+        ("rows", _) => GroupValues::Rows,
+        ("items", Some(_)) => GroupValues::Items,
+        ("texts", Some(_)) => GroupValues::Texts,
+        ("numbers", Some(ColumnValues::Numbers { ty, .. })) => GroupValues::Numbers(ItemType::Number(*ty)),
+        ("numbers", Some(ColumnValues::Times { ty, .. })) => GroupValues::Numbers(ItemType::Time(*ty)),
+        _ => return Err(Error::invalid(format!("values {kind:?}: none of ours")).into()),
     };
-    let aggregation = Aggregation::by_name(aggregate)
-        .ok_or_else(|| Error::invalid(format!("aggregate {aggregate:?}: none of ours")))?;
-    Ok(Values { source: source_of(column), ty, aggregation, mask: mask.as_ref().map(source_of) })
+    Ok(GroupAggregate { aggregate, values, column })
+}
+
+fn values_of(
+    py: Python<'_>,
+    ty: Option<String>,
+    values: Part,
+    mask: Option<Vec<u8>>,
+) -> PyResult<Values<'_>> {
+    let mask = mask.map(|mask| PyArray1::from_vec(py, mask).into_any());
+    Ok((ty, part_of(py, values)?, mask))
 }

@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod arrays;
+mod awkward;
 mod bloscpack;
 mod buffers;
 mod column_arrays;
@@ -29,6 +30,7 @@ mod query;
 mod reduce;
 mod remote;
 mod rows;
+mod trainer;
 mod tuples;
 mod watch;
 
@@ -41,10 +43,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     compression::add_to(module)?;
     directories::add_to(module)?;
     explain::add_to(module)?;
+    module.add_class::<trainer::TrainerHandle>()?;
     conditions::add_to(module)?;
     elements::add_to(module)?;
     bloscpack::add_to(module)?;
     arrays::add_to(module)?;
+    awkward::add_to(module)?;
     frames::add_to(module)?;
     opening::add_to(module)?;
     hdf5::add_to(module)?;

@@ -56,7 +56,7 @@ fn is_no_frame(start: Option<[u8; 10]>, error: &Error) -> bool {
 }
 
 fn no_frame() -> Error {
-    Error::corrupt("not a Bloscpack file, and no frame of Blosc2 either")
+    Error::corrupt("neither a Bloscpack file nor a Blosc2 frame")
 }
 
 fn opened(frame: Frame, options: &OpenOptions) -> Result<Opened, Error> {
@@ -126,7 +126,7 @@ fn open_content<'py>(
         (py.detach(|| open_path(path, &options))?, false)
     } else {
         if writable {
-            return Err(Error::invalid("only what has a path can be opened to be changed").into());
+            return Err(Error::invalid("only a file with a path can be opened for writing").into());
         }
         let source = Arc::new(Readable::of(source)?);
         let reads_python = matches!(*source, Readable::Object(_) | Readable::Far(_));

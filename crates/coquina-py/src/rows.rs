@@ -39,7 +39,7 @@ fn row_fingerprints<'py>(
         let (starts, stops) = (starts.len(), stops.len());
         return Err(Error::invalid(format!("{starts} starts, {stops} stops")).into());
     }
-    let row = |row: i64| u64::try_from(row).map_err(|_| Error::invalid(format!("row {row}: is none")));
+    let row = |row: i64| u64::try_from(row).map_err(|_| Error::invalid(format!("row {row} is negative")));
     let pairs = starts.iter().zip(stops);
     let ranges: Result<Vec<Range<u64>>> = pairs.map(|(&start, &stop)| Ok(row(start)?..row(stop)?)).collect();
     let ranges = ranges?;

@@ -71,7 +71,7 @@ fn what_was_tuned_comes_back_and_is_the_same_by_any_number_of_threads() {
     for tradeoff in [0.0, 0.5, 1.0] {
         let tuning = Some(Goal::new(tradeoff, Wants::Both, None, false).unwrap());
         for chunk_bytes in [100 << 10, 8 << 20] {
-            let options = Options { tuning, ..options(chunk_bytes) };
+            let options = Options { tuning: tuning.clone(), ..options(chunk_bytes) };
             let by = |threads: usize, source: &Source<'_>| {
                 let mut out = Cursor::new(Vec::new());
                 pack(source, &mut out, &options, &Job::default().threads(Some(threads))).unwrap();

@@ -207,7 +207,7 @@ fn a_commit_over_the_header_of_another_program_is_torn_into_one_state_or_the_oth
 
 #[test]
 fn what_is_left_of_a_damaged_frame_is_right_where_sums_hold() {
-    let folder = Folder::new("salvage");
+    let folder = Folder::new("recovered");
     let path = folder.path("f");
     let expected = written(&path, Kind::Contiguous, &spec(), 3);
     let bytes = fs::read(&path).unwrap();

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use coquina::array::{Array, AxisSelection, Selection, Values};
 use coquina::hdf5::{ChunkRow, Pipeline, Slot};
-use coquina::store::hdf5::{Gear, Hdf5Spec, Library, TerminatedField};
+use coquina::store::hdf5::{ChunkAccess, Hdf5Spec, Library, TerminatedField};
 use coquina::tune::{Goal, Wants};
 use coquina::{ErrorKind, Job, Limits, Result};
 use plain::{ITEMS, Plain, Step, TYPESIZE, content, count, region, values};
@@ -153,7 +153,13 @@ fn pipelines(chunks: &[u64]) -> Vec<Vec<Slot>> {
     ]
 }
 
-fn spec(library: &Arc<Dataset>, shape: &[u64], chunks: &[u64], slots: Vec<Slot>, gear: Gear) -> Hdf5Spec {
+fn spec(
+    library: &Arc<Dataset>,
+    shape: &[u64],
+    chunks: &[u64],
+    slots: Vec<Slot>,
+    chunk_access: ChunkAccess,
+) -> Hdf5Spec {
     Hdf5Spec {
         shape: shape.into(),
         chunks: chunks.into(),
@@ -169,7 +175,7 @@ fn spec(library: &Arc<Dataset>, shape: &[u64], chunks: &[u64], slots: Vec<Slot>,
         seconds: None,
         encoding: None,
         zones: Vec::new(),
-        gear,
+        chunk_access,
         writable: true,
         library: Arc::clone(library) as Arc<dyn Library>,
         source: None,
@@ -229,7 +235,7 @@ proptest! {
         let slots = pipelines(&chunks)[filters].clone();
         let library = Dataset::new(None, &slots, &chunks);
         let array =
-            Array::open_hdf5(spec(&library, &shape, &chunks, slots.clone(), Gear::Fetched), Limits::default());
+            Array::open_hdf5(spec(&library, &shape, &chunks, slots.clone(), ChunkAccess::Fetched), Limits::default());
         let array = array.unwrap();
         let mut plain = Plain { shape: shape.clone(), items: vec![[0; TYPESIZE]; count(&shape)], layer: None };
         for step in &steps {
@@ -240,7 +246,7 @@ proptest! {
 
         // The file that this would be, read directly, gives the same.
         let source: Arc<dyn coquina::ReadAt> = Arc::new(library.image().0);
-        let direct = spec(&library, &plain.shape, &chunks, slots, Gear::Direct);
+        let direct = spec(&library, &plain.shape, &chunks, slots, ChunkAccess::Direct);
         let direct =
             Array::open_hdf5(Hdf5Spec { source: Some(source), ..direct }, Limits::default()).unwrap();
         let reads = library.state.lock().unwrap().reads;
@@ -250,7 +256,7 @@ proptest! {
         let raw = count(&chunks) * TYPESIZE;
         if library.state.lock().unwrap().chunks.values().all(|chunk| chunk.len() != raw) {
             prop_assert_eq!(library.state.lock().unwrap().reads, reads);
-            prop_assert_eq!(direct.stats().sizes.gear.unwrap().gear, Gear::Direct);
+            prop_assert_eq!(direct.stats().sizes.chunk_access.unwrap().chunk_access, ChunkAccess::Direct);
         }
     }
 
@@ -260,7 +266,7 @@ proptest! {
         let library = Dataset::new(None, &slots, &chunks);
         library.state.lock().unwrap().version = Some(0);
         let open = || {
-            let spec = spec(&library, &shape, &chunks, slots.clone(), Gear::Fetched);
+            let spec = spec(&library, &shape, &chunks, slots.clone(), ChunkAccess::Fetched);
             Array::open_hdf5(spec, Limits::default()).unwrap()
         };
         let handles = [open(), open()];
@@ -270,7 +276,7 @@ proptest! {
             step.run(&handles[number % 2], &mut plain).unwrap();
             handles.iter().for_each(|array| check_boxes(array, &plain, &from));
             let reads = library.state.lock().unwrap().reads;
-            let unchanged = |array: &Array| array.stats().sizes.gear.unwrap().chunks_unchanged;
+            let unchanged = |array: &Array| array.stats().sizes.chunk_access.unwrap().chunks_unchanged;
             let before = handles.each_ref().map(unchanged);
             handles.iter().for_each(|array| check_boxes(array, &plain, &from));
             prop_assert_eq!(library.state.lock().unwrap().reads, reads);
@@ -288,7 +294,7 @@ proptest! {
         let items = values(count(&shape), 3);
         let mut plain = Plain { shape: shape.clone(), items, layer: None };
         let library = Dataset::new(Some(plain.clone()), &[], &shape);
-        let whole = spec(&library, &shape, &[], vec![], Gear::Whole);
+        let whole = spec(&library, &shape, &[], vec![], ChunkAccess::Whole);
         let array = Array::open_hdf5(whole, Limits::default()).unwrap();
         prop_assert_eq!(content(&array).unwrap(), plain.clone());
 
@@ -297,7 +303,7 @@ proptest! {
         let direct = Hdf5Spec {
             source: Some(Arc::new(image)),
             contiguous: Some(37),
-            ..spec(&library, &shape, &[], vec![], Gear::Direct)
+            ..spec(&library, &shape, &[], vec![], ChunkAccess::Direct)
         };
         let direct = Array::open_hdf5(direct, Limits::default()).unwrap();
         prop_assert_eq!(content(&direct).unwrap(), plain.clone());
@@ -310,7 +316,7 @@ proptest! {
             }
         }
         check_boxes(&array, &plain, &from);
-        prop_assert!(array.stats().sizes.gear.unwrap().boxes_whole > 0);
+        prop_assert!(array.stats().sizes.chunk_access.unwrap().boxes_whole > 0);
     }
 }
 
@@ -321,7 +327,7 @@ proptest! {
     fn a_tuned_dataset_is_as_a_plain_buffer((shape, chunks, filters, steps, from) in case()) {
         let slots = pipelines(&chunks)[4 + filters % 2].clone();
         let library = Dataset::new(None, &slots, &chunks);
-        let opened = spec(&library, &shape, &chunks, slots.clone(), Gear::Fetched);
+        let opened = spec(&library, &shape, &chunks, slots.clone(), ChunkAccess::Fetched);
         let array = Array::open_hdf5(opened, Limits::default()).unwrap();
         array.set_tuning(Some(Goal::default())).unwrap();
         let mut plain = Plain { shape: shape.clone(), items: vec![[0; TYPESIZE]; count(&shape)], layer: None };
@@ -353,7 +359,7 @@ fn each_chunk_of_a_tuned_dataset_has_its_own_codec_by_any_number_of_threads() {
         let slots = vec![slot(32026, &values)];
         let stored = |threads: usize| {
             let library = Dataset::new(None, &slots, &[4, 8192]);
-            let opened = spec(&library, &shape, &[4, 8192], slots.clone(), Gear::Fetched);
+            let opened = spec(&library, &shape, &[4, 8192], slots.clone(), ChunkAccess::Fetched);
             let array = Array::open_hdf5(opened, Limits::default()).unwrap();
             array.set_tuning(Some(Goal::new(0.0, Wants::Both, None, false).unwrap())).unwrap();
             let (all, job) = (Selection::all(&shape), Job::default().threads(Some(threads)));
@@ -372,15 +378,15 @@ fn each_chunk_of_a_tuned_dataset_has_its_own_codec_by_any_number_of_threads() {
 fn chunks_that_cannot_say_how_they_are_encoded_are_not_tuned() {
     for (number, slots) in pipelines(&[4, 3]).into_iter().enumerate() {
         let library = Dataset::new(None, &slots, &[4, 3]);
-        for gear in [Gear::Fetched, Gear::Whole] {
-            let opened = spec(&library, &[6, 5], &[4, 3], slots.clone(), gear);
+        for chunk_access in [ChunkAccess::Fetched, ChunkAccess::Whole] {
+            let opened = spec(&library, &[6, 5], &[4, 3], slots.clone(), chunk_access);
             let array = Array::open_hdf5(opened, Limits::default()).unwrap();
             let set = array.set_tuning(Some(Goal::default()));
-            if [4, 5].contains(&number) && gear == Gear::Fetched {
+            if [4, 5].contains(&number) && chunk_access == ChunkAccess::Fetched {
                 set.unwrap();
                 array.set_tuning(None).unwrap();
             } else {
-                assert_eq!(set.unwrap_err().kind(), ErrorKind::Unsupported, "{number} {gear:?}");
+                assert_eq!(set.unwrap_err().kind(), ErrorKind::Unsupported, "{number} {chunk_access:?}");
             }
             assert_eq!(array.tuning().unwrap(), None);
         }
@@ -392,7 +398,7 @@ fn missing_chunks_and_growth_show_the_fill_value() {
     for slots in pipelines(&[4, 3]) {
         let library = Dataset::new(None, &slots, &[4, 3]);
         let fill = vec![1, 2, 3, 4];
-        let filled = Hdf5Spec { fill, ..spec(&library, &[6, 5], &[4, 3], slots, Gear::Fetched) };
+        let filled = Hdf5Spec { fill, ..spec(&library, &[6, 5], &[4, 3], slots, ChunkAccess::Fetched) };
         let array = Array::open_hdf5(filled, Limits::default()).unwrap();
         let mut plain = Plain { shape: vec![6, 5], items: vec![[1, 2, 3, 4]; 30], layer: None };
         assert_eq!(content(&array).unwrap(), plain);
@@ -413,7 +419,7 @@ fn a_fill_value_of_strings_ends_at_its_first_nul() {
     let filled = Hdf5Spec {
         fill: b"a\0bc".to_vec(),
         terminated: vec![field],
-        ..spec(&library, &[6], &[4], Vec::new(), Gear::Fetched)
+        ..spec(&library, &[6], &[4], Vec::new(), ChunkAccess::Fetched)
     };
     let array = Array::open_hdf5(filled, Limits::default()).unwrap();
     assert_eq!(content(&array).unwrap().items, vec![*b"a\0\0\0"; 6]);
@@ -425,7 +431,7 @@ fn rows_that_are_longer_than_a_slab_are_read_directly() {
     let plain = Plain { shape: shape.to_vec(), items: values(count(&shape), 3), layer: None };
     let image = Arc::new(plain.items.as_flattened().to_vec());
     let library = Dataset::new(None, &[], &shape);
-    let direct = spec(&library, &shape, &[], vec![], Gear::Direct);
+    let direct = spec(&library, &shape, &[], vec![], ChunkAccess::Direct);
     let direct = Hdf5Spec { source: Some(image), contiguous: Some(0), ..direct };
     let direct = Array::open_hdf5(direct, Limits::default()).unwrap();
     assert!(direct.grid().nchunks() > 3 && 100_000 % direct.grid().chunks()[1] != 0);
@@ -437,18 +443,18 @@ fn damage_that_is_not_in_the_file_is_read_past() {
     let slots = vec![slot(2, &[4]), slot(1, &[4])];
     let library = Dataset::new(None, &slots, &[4]);
     let array =
-        Array::open_hdf5(spec(&library, &[10], &[4], slots.clone(), Gear::Fetched), Limits::default());
+        Array::open_hdf5(spec(&library, &[10], &[4], slots.clone(), ChunkAccess::Fetched), Limits::default());
     let mut plain = Plain { shape: vec![10], items: vec![[0; TYPESIZE]; 10], layer: None };
     Step::Fill { from: vec![0], seed: 2 }.run(&array.unwrap(), &mut plain).unwrap();
     let (mut image, _) = library.image();
     image[100..].fill(0);
-    let direct = spec(&library, &[10], &[4], slots, Gear::Direct);
+    let direct = spec(&library, &[10], &[4], slots, ChunkAccess::Direct);
     let direct = Hdf5Spec { source: Some(Arc::new(image)), ..direct };
     let direct = Array::open_hdf5(direct, Limits::default()).unwrap();
     assert_eq!(content(&direct).unwrap(), plain);
-    let gear = direct.stats().sizes.gear.unwrap();
-    assert_eq!(gear.gear, Gear::Fetched, "{gear:?}");
-    assert!(gear.fallbacks > 0);
+    let chunk_access = direct.stats().sizes.chunk_access.unwrap();
+    assert_eq!(chunk_access.chunk_access, ChunkAccess::Fetched, "{chunk_access:?}");
+    assert!(chunk_access.fallbacks > 0);
 }
 
 #[test]
@@ -456,7 +462,7 @@ fn chunks_are_written_as_the_pipeline_has_them() {
     let slots = vec![slot(2, &[4]), slot(1, &[4])];
     let library = Dataset::new(None, &slots, &[4]);
     let array =
-        Array::open_hdf5(spec(&library, &[8], &[4], slots, Gear::Fetched), Limits::default()).unwrap();
+        Array::open_hdf5(spec(&library, &[8], &[4], slots, ChunkAccess::Fetched), Limits::default()).unwrap();
     let mut plain = Plain { shape: vec![8], items: vec![[0; TYPESIZE]; 8], layer: None };
     Step::Fill { from: vec![0], seed: 3 }.run(&array, &mut plain).unwrap();
     for (start, chunk) in &library.state.lock().unwrap().chunks {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use coquina::array::{Array, Selection, Values, Window};
 use coquina::hdf5::{ChunkRow, Slot};
 use coquina::lossy::{self, Bound, Contract, Reached, Record};
-use coquina::store::hdf5::{Attributes, Gear, Hdf5Spec, Library, StoredChunk};
+use coquina::store::hdf5::{Attributes, ChunkAccess, Hdf5Spec, Library, StoredChunk};
 use coquina::tune::{self, Goal};
 use coquina::{Error, ErrorKind, Job, Limits, Result};
 
@@ -116,7 +116,7 @@ fn open(library: &Arc<Dataset>, filter: u16) -> Array {
         seconds: None,
         encoding: None,
         zones: Vec::new(),
-        gear: Gear::Fetched,
+        chunk_access: ChunkAccess::Fetched,
         writable: true,
         library: Arc::clone(library) as Arc<dyn Library>,
         source: None,

@@ -7,7 +7,7 @@ use coquina::array::{Access, Array, ArraySpec, Fill, OpenOptions, Selection, Tar
 use coquina::chunk::{Params, Special};
 use coquina::filter::{Pipeline, Slot};
 use coquina::frame::Frame;
-use coquina::lossy::{Bound, Contract, Means, Reached, Record};
+use coquina::lossy::{Bound, Contract, LossyMethod, Reached, Record};
 use coquina::{ErrorKind, Job, codec};
 use proptest::prelude::*;
 
@@ -28,8 +28,8 @@ fn spec(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> ArraySpec {
     }
 }
 
-fn record(name: &str, value: f64, means: Option<Means>) -> Record {
-    let contract = Contract::new(Bound::of(name, value).unwrap(), means, "<f4").unwrap();
+fn record(name: &str, value: f64, method: Option<LossyMethod>) -> Record {
+    let contract = Contract::new(Bound::of(name, value).unwrap(), method, "<f4").unwrap();
     Record { contract, reached: Reached::NOTHING }
 }
 
@@ -74,14 +74,18 @@ fn number() -> impl Strategy<Value = f32> {
 }
 
 fn bound() -> impl Strategy<Value = Record> {
-    let means = || prop::sample::select(vec![None, Some(Means::Round), Some(Means::Zfp), Some(Means::Trunc)]);
+    let method = || {
+        prop::sample::select(vec![
+            None,
+            Some(LossyMethod::Round),
+            Some(LossyMethod::Zfp),
+            Some(LossyMethod::Trunc),
+        ])
+    };
     prop_oneof![
-        ((-20_i32..20), means()).prop_map(|(e, means)| record("max_error", 1.7_f64.powi(e), means)),
-        ((1_i32..30), prop::sample::select(vec![None, Some(Means::Trunc)])).prop_map(|(e, means)| record(
-            "relative_error",
-            1.5_f64.powi(-e),
-            means
-        )),
+        ((-20_i32..20), method()).prop_map(|(e, method)| record("max_error", 1.7_f64.powi(e), method)),
+        ((1_i32..30), prop::sample::select(vec![None, Some(LossyMethod::Trunc)]))
+            .prop_map(|(e, method)| record("relative_error", 1.5_f64.powi(-e), method)),
     ]
 }
 
@@ -152,9 +156,9 @@ fn bytes_do_not_depend_on_threads() {
 #[test]
 fn a_ratio_is_reached_with_little_to_spare() {
     let values = waves(256 * 256, 4.0);
-    for means in [None, Some(Means::Round)] {
+    for method in [None, Some(LossyMethod::Round)] {
         for ratio in [3.0, 4.5, 6.0, 8.0, 12.0, 20.0] {
-            let array = under(&spec(&[256, 256], &[128, 256], &[32, 128]), record("ratio", ratio, means));
+            let array = under(&spec(&[256, 256], &[128, 256], &[32, 128]), record("ratio", ratio, method));
             write(&array, &[0..256, 0..256], &values);
             let reached = array.stats().nbytes as f64 / array.stats().sizes.cbytes as f64;
             assert!((0.95 * ratio..=1.05 * ratio).contains(&reached), "{ratio} asked for, {reached} reached");
@@ -165,9 +169,9 @@ fn a_ratio_is_reached_with_little_to_spare() {
 #[test]
 fn a_peak_ratio_holds_for_the_array() {
     let values = waves(100 * 90, 3.0);
-    for means in [None, Some(Means::Round), Some(Means::Zfp)] {
+    for method in [None, Some(LossyMethod::Round), Some(LossyMethod::Zfp)] {
         for psnr in [20.0, 45.5, 70.0, 120.0] {
-            let array = under(&spec(&[100, 90], &[40, 30], &[8, 10]), record("psnr", psnr, means));
+            let array = under(&spec(&[100, 90], &[40, 30], &[8, 10]), record("psnr", psnr, method));
             write(&array, &[0..100, 0..90], &values);
             let stored = items(&array);
             let squares: f64 = values.iter().zip(&stored).map(|(x, y)| f64::from(x - y).powi(2)).sum();

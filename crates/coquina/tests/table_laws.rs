@@ -227,7 +227,10 @@ fn a_change_that_does_not_fit_leaves_the_table_as_it_was() {
     let wrong: [(Batch<'_>, &str); 5] = [
         (good(3).with("a", [1_i64, 2, 3]), "column \"a\": takes float64, not int64"),
         (good(3).with("b", vec![Some("x"), None, Some("y")]), "column \"b\": value 1 is missing"),
-        (good(3).with("c", ["low", "unheard of", "low"]), "\"unheard of\" is none of its ordered categories"),
+        (
+            good(3).with("c", ["low", "unheard of", "low"]),
+            "\"unheard of\" is not one of its ordered categories",
+        ),
         (good(3).with("d", [1.0]), "there is no column \"d\""),
         (good(3).with("a", [1.0]), "columns of unequal lengths"),
     ];

@@ -113,7 +113,7 @@ def opened(path: str, where: int | str) -> Array:
     if is_name:
         return file.dataset(where)
     if not isinstance(file, Array):
-        raise TypeError(f"{path}: the file that was shared was an array, and is none now")
+        raise TypeError(f"{path}: the shared file was an array, and is not one now")
     # Two commits may have the same time and size.
     file.refresh()
     return file

@@ -23,6 +23,7 @@ from coquina.arrays.array import Array
 from coquina.arrays.descriptions import AXES_NAMES, description_of
 from coquina.hdf5 import File
 from coquina.hdf5.netcdf_groups import attributes, group_of, groups_below
+from coquina.hdf5.netcdf_groups import members as nodes_of
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
 from coquina.quoting import quoted
@@ -49,7 +50,7 @@ class Store(AbstractDataStore):
 
     @classmethod
     def open(cls, source: Any, group: str | None) -> Store:
-        """Open a file. Raises KeyError for a group that is not there, TypeError for what is no array."""
+        """Open a file. Raises KeyError for a group that is not there, TypeError for anything but an array."""
         path = _path(source)
         if path is None:
             opener: Any = opening.from_bytes if isinstance(source, _CONTENT) else opening.open
@@ -232,8 +233,8 @@ def _enum_name(h5: Any, members: dict[str, int]) -> str:
     """Return the name of the datatype, of a group around, that an enumeration is."""
     group = h5.parent
     while True:
-        for name, node in group.items():
-            if isinstance(node, h5py.Datatype) and h5py.check_enum_dtype(node.dtype) == members:
+        for name, node in nodes_of(group, h5py.Datatype):
+            if h5py.check_enum_dtype(node.dtype) == members:
                 return name
         if group.name == "/":
             return f"{h5.name.rpartition('/')[2]}_enum"

@@ -49,12 +49,12 @@ class StoredChunk:
         if head is None:
             return False
         if head[_MAGIC] != b"b2frame\0" or len(head) < _LENGTH.stop:
-            raise CorruptError(f"{self.url}: a chunk that is not a frame of Blosc2")
+            raise CorruptError(f"{self.url}: the chunk is not a Blosc2 frame")
         self._head = head
         self._length = int.from_bytes(head[_LENGTH], "big")
         if len(head) < min(PAGE_BYTES, self._length):
             raise TruncatedError(
-                f"{self.url}: a frame of {self._length} bytes, of which {len(head)} are stored"
+                f"{self.url}: the frame has {self._length} bytes, and {len(head)} are stored"
             )
         return True
 

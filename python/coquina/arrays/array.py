@@ -8,6 +8,7 @@ Invariant: a handle has no state of its own in Python, so threads may share it.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -25,6 +26,7 @@ from coquina.arrays.regions import boxes, chunk_regions
 from coquina.arrays.views import View, view_of
 from coquina.attrs import Attrs, Meta
 from coquina.changes import Changes, changes_at, is_watched
+from coquina.foreign_attributes import ARRAYS, no_attribute
 from coquina.indexing import Selection, lower, lower_outer, lower_vector
 from coquina.memory import check_memory
 from coquina.providers import Provider
@@ -39,13 +41,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina._core import Path
-    from coquina.arrays import opening
+    from coquina.arrays import opening, similar_bounds
     from coquina.lossy import LossyInfo
     from coquina.storage_options import StorageOptions
     from coquina.tables import array_layout
     from coquina.tuning_options import TuningInfo
 else:
     opening, array_layout = map(Provider, ("opening", "array_tables"))
+    similar_bounds = Provider("similar_bounds")
 
 _ROWS_BYTES = 4 << 20  # read at a time by iteration
 
@@ -183,6 +186,13 @@ class Array(Operators, _core.ArrayBase):
         selection = lower(key, self.shape)
         items = self.get_selection(selection)
         return items[()] if selection.is_scalar else items
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for names of other libraries it says what to write here."""
+            owner = f"{type(self).__name__!r} object"
+            raise AttributeError(no_attribute(owner, name, ARRAYS), name=name, obj=self)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         """Assign as NumPy does; one commit. Raises what NumPy raises, ValueError if open for reading only."""
@@ -545,6 +555,10 @@ class Array(Operators, _core.ArrayBase):
         is_cut_alike = (wanted.chunks, wanted.blocks) == (self.chunks, self.blocks)
         # What its codec has lost it would lose once more.
         keeps_chunks = keeps_chunks and is_cut_alike and wanted.lossy is None
+        if (lossy := new.lossy) is not None and lossy.ssim is not None:
+            cut = new.chunks if isinstance(new.chunks, tuple) else self.chunks
+            coding = {"codec": new.codec, "level": new.level, "filters": new.filters}
+            new = replace(new, lossy=similar_bounds.bound_on(self, lossy, cut, **coding), chunks=cut)
         return copy_of(Array, self, new, threads=threads, keeps_chunks=keeps_chunks)
 
     def __iter__(self) -> Iterator[Any]:

@@ -59,7 +59,7 @@ def pack(
     target: a path, or a file object opened for writing in binary mode that can seek.
     codec, level, filters: see `compress`; "blosclz", 7 and "shuffle" by default. A Bloscpack file takes
         "shuffle", "bitshuffle" or "nofilter". The codec "auto" gives each chunk what suits it, by goal, for_,
-        bandwidth and calibrate of `Tuning`.
+        bandwidth, calibrate and profile of `Tuning`.
     typesize: bytes of an item; that of the array, or 8 for bytes.
     chunk_size: bytes of a chunk before compression, rounded down to whole items.
     checksum: "none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384" or "sha512".
@@ -208,7 +208,7 @@ def append(
         grown, data = array.appended(cast("npt.NDArray[Any]", data))
         metadata = grown.to_json()
     else:
-        raise ValueError(f"append: {os.fspath(path)} holds an array, so only an array can be added")
+        raise ValueError(f"append: {os.fspath(path)} holds an array; append an array to it")
     return _core.pack_append(
         path,
         data,
@@ -326,7 +326,9 @@ class PackFile:
         {'run': 7, 'place': 'north'}
         """
         if self.array is not None:
-            raise ValueError("set_metadata: the metadata of an array describe it")
+            raise ValueError(
+                "set_metadata: the metadata of a packed array cannot be replaced, because they describe it"
+            )
         if self.path is None:
             raise ValueError("set_metadata: takes a file that was opened by its path")
         text = json.dumps(metadata, separators=(",", ":")).encode()

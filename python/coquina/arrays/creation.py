@@ -63,7 +63,7 @@ def asarray(
         that is decoded; by the default rule if None or "auto", which looks at `access`: "any", "rows"
         (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
     codec, level, filters: see `compress`; a codec may come with its parameter, as ("zfp_accuracy", -3). The
-        codec "auto" gives each chunk what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+        codec "auto" gives each chunk what suits it, by the keywords of `Tuning`: goal, for_, and others.
     lossy: None to keep all items as they are; a `Lossy`, or a mapping of its keywords, for what may be lost
         of those that are written, now and later: {"max_error": 0.01}.
     path: the file to write; in memory if None. contiguous: one file; False makes a directory with a file

@@ -46,7 +46,7 @@ def layers_of(source: Any) -> dict[str, bytes]:
         try:
             found[name] = pack(value)
         except TypeError as error:
-            raise ValueError(f"attribute {name!r}: {error}; remove it, or give the items alone") from error
+            raise ValueError(f"attribute {name!r}: {error}; remove it, or pass the values alone") from error
     return found
 
 

@@ -59,7 +59,7 @@ class Frame:
 
         chunk_size: bytes of each chunk but the last, before compression; 0 lets each have its own size.
         typesize, codec, level, filters: how chunks are encoded; the codec "auto" gives each what suits it, by
-            goal, for_, bandwidth and calibrate of `Tuning`. The other options are those of `asarray`.
+            the keywords of `Tuning`: goal, for_, and others. The other options are those of `asarray`.
         meta: metadata that stay as they are as long as the frame lives.
 
         >>> import coquina as cq

@@ -315,7 +315,9 @@ def _hdf5(
     allow_external: bool | None = None,
 ) -> Any:
     if damaged:
-        raise UnsupportedError("damaged HDF5 files are mended by `coquina recover`, which writes a new one")
+        raise UnsupportedError(
+            "repair does not take HDF5 files; `coquina recover` writes a new file with what can be read"
+        )
     return hdf5_files.File(source, mode, wait=wait, durable=durable, allow_external=allow_external)
 
 
@@ -331,7 +333,7 @@ def reopen(path: str | RangeReader, offset: int) -> Array:
     """Open what a pickle refers to."""
     array = open(cast("Any", path), offset=offset)
     if not isinstance(array, Array):
-        raise TypeError(f"{path}: the file that was pickled was an array, and is none now")
+        raise TypeError(f"{path}: the pickled file was an array, and is not one now")
     return array
 
 

@@ -39,14 +39,9 @@ def alike(
     """Return the array that `write` makes, each image of which is as similar to the original as is wanted.
 
     x: what is written. trial: what an image is after it was encoded within a bound.
-    Raises ValueError for items that are no images, or not finite, and where the similarity is not reached.
+    Raises ValueError for items that are no images, or not finite, and where the similarity cannot be reached.
     """
-    shape: tuple[int, ...] = tuple(x.shape)
-    if len(shape) < 2 or min(shape[-2:]) < WINDOW or x.dtype.kind not in "biuf" or 0 in shape:
-        raise ValueError(
-            f"lossy: ssim is of images, the last two axes, of {WINDOW} by {WINDOW} numbers and more; "
-            f"shape {shape}, {x.dtype}"
-        )
+    _check(x)
     psnr = _searched(x, target, trial)
     while psnr <= _MOST:
         made = write(_bound(psnr, target))
@@ -55,7 +50,57 @@ def alike(
             return made
         made.close()
         psnr += 2 * _STEP
+    raise ValueError(f"lossy: ssim {target.ssim} cannot be reached")
+
+
+def bound_of(
+    x: Any, target: Lossy, chunks: tuple[int, ...], encode: Callable[[Any, tuple[int, ...], Lossy], Any]
+) -> Lossy:
+    """Return the least PSNR by which each image is as similar to the original as is wanted.
+
+    x: what will be written in these chunks. encode: what items are after they were encoded in chunks within a
+    bound. Images are read in turns, with the others of their chunks. Raises ValueError as `alike` does.
+    """
+    _check(x)
+    psnr = _searched(x, target, lambda image, bound: encode(image, chunks[-2:], bound))
+    while psnr <= _MOST:
+        bound = _bound(psnr, target)
+        # A chunk of several images, or of a part of one, has a peak of its own.
+        if all(_is_alike(x[region], target, chunks, bound, encode) for region in _regions(x.shape, chunks)):
+            return bound
+        psnr += 2 * _STEP
     raise ValueError(f"lossy: ssim {target.ssim} is not reached")
+
+
+def _is_alike(
+    x: Any,
+    target: Lossy,
+    chunks: tuple[int, ...],
+    bound: Lossy,
+    encode: Callable[[Any, tuple[int, ...], Lossy], Any],
+) -> bool:
+    """Return whether all images of whole chunks are similar enough."""
+    found = encode(x, chunks, bound)
+    return all(_similarity(image, found[at]) >= _least(target) for at, image in _images(x))
+
+
+def _regions(shape: tuple[int, ...], chunks: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
+    """Yield the images that share chunks."""
+    leading = list(zip(shape[:-2], chunks, strict=False))
+    for number in np.ndindex(*(-(-length // chunk) for length, chunk in leading)):
+        yield tuple(
+            slice(at * chunk, (at + 1) * chunk) for at, (_, chunk) in zip(number, leading, strict=True)
+        )
+
+
+def _check(x: Any) -> None:
+    """Raise ValueError for what is no images."""
+    shape: tuple[int, ...] = tuple(x.shape)
+    if len(shape) < 2 or min(shape[-2:]) < WINDOW or x.dtype.kind not in "biuf" or 0 in shape:
+        raise ValueError(
+            f"lossy: ssim is of images, the last two axes, of {WINDOW} by {WINDOW} numbers and more; "
+            f"shape {shape}, {x.dtype}"
+        )
 
 
 def _searched(x: Any, target: Lossy, trial: Callable[[Any, Lossy], Any]) -> float:
@@ -91,7 +136,7 @@ def _similarity(image: npt.NDArray[Any], other: Any) -> float:
 
 
 def _bound(psnr: float, target: Lossy) -> Lossy:
-    return Lossy(psnr=psnr, means=target.means)
+    return Lossy(psnr=psnr, method=target.method)
 
 
 def _least(target: Lossy) -> float:

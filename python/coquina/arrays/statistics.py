@@ -30,7 +30,7 @@ def chunk_statistics(array: Array) -> npt.NDArray[Any]:
     Raises TypeError if the dtype has no numbers with an order.
     """
     if array.dtype.kind not in _KINDS:
-        raise TypeError(f"chunk_statistics: items of {array.dtype} are not numbers that have an order")
+        raise TypeError(f"chunk_statistics: items of {array.dtype} have no order")
     handle, dtype = array.handle, array.dtype
     fields = [("min", dtype), ("max", dtype), ("has_nan", "?"), ("exact", "?"), ("known", "?")]
     rows = np.zeros(handle.stats()["nchunks"], fields)

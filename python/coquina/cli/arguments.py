@@ -87,7 +87,7 @@ def dtype(text: str) -> np.dtype[Any]:
     except (TypeError, ValueError, SyntaxError):
         raise argparse.ArgumentTypeError(f"{text!r} is not a dtype: write <f4, int16, |S8, ...") from None
     if found.hasobject:
-        raise argparse.ArgumentTypeError(f"{text!r}: objects are not items of plain bytes")
+        raise argparse.ArgumentTypeError(f"{text!r}: objects cannot be stored; elements need a fixed size")
     return found
 
 

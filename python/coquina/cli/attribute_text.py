@@ -13,6 +13,7 @@ from coquina import CoquinaError
 from coquina.arrays.aligning import aligned
 from coquina.cli.table_text import values_json
 from coquina.cli.terminal import cell
+from coquina.hdf5.references import described
 from coquina.tables.user_attributes import user_attributes
 
 if TYPE_CHECKING:
@@ -23,12 +24,15 @@ _WIDTH = 60
 _ITEMS = 8
 
 
-def values(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values by name; of one that cannot be read, why."""
+def values(attrs: Mapping[str, Any], h5: Any = None) -> dict[str, Any]:
+    """Return the values by name; of one that cannot be read, why.
+
+    h5: the object of h5py that has them, so that references are told by the paths that they refer to.
+    """
     found: dict[str, Any] = {}
     for name in attrs:
         try:
-            found[name] = attrs[name]
+            found[name] = attrs[name] if h5 is None else described(attrs[name], h5)
         except (CoquinaError, OSError, TypeError, ValueError, RuntimeError) as error:
             found[name] = f"({error})"
     return found

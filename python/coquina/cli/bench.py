@@ -163,7 +163,7 @@ def _of_table(table: Any, options: argparse.Namespace) -> dict[str, Any]:
         one = bench_codecs.sample(column, empty.chunks, empty.blocks, most)
         samples.append(bench_codecs.Sample(one.items, one.blocks, name))
     if not samples:
-        raise ValueError(f"{options.file}: no columns of numbers, so nothing to measure")
+        raise ValueError(f"{options.file}: the table has no numeric columns to measure")
     widest = max((one.items.dtype for one in samples), key=lambda dtype: (dtype.kind == "i", dtype.itemsize))
     found, each = _codecs_of(samples, bench_codecs.ways(widest, options), options)
     columns = {

@@ -105,7 +105,7 @@ def sample(source: Any, chunks: tuple[int, ...], blocks: tuple[int, ...], most_b
     """
     shape = tuple(map(int, source.shape))
     if not math.prod(shape) or not source.dtype.itemsize:
-        raise ValueError(f"{source.dtype} {shape}: no items, so nothing to measure")
+        raise ValueError(f"{source.dtype} {shape}: the array is empty, so there is nothing to measure")
     box = tuple(map(min, chunks, shape))
     counts = tuple(length // part for length, part in zip(shape, box, strict=True))
     total = math.prod(counts)
@@ -137,7 +137,7 @@ def measure(one: Sample, way: Way) -> Measurement:
     is_exact = np.array_equal(_bytes(back), _bytes(one.items))
     if not is_exact and not any(name in way.pipeline for name in _LOSSY):
         raise coquina.CorruptError(
-            f"{way}: what comes back is not what went in; please report it with the data"
+            f"{way}: decoding does not return the input; please report it with the data"
         )
     return Measurement(way, one.items.nbytes, array.info.cbytes, write_seconds, read_seconds, is_exact)
 

@@ -155,7 +155,7 @@ def _cells(one: dict[str, Any]) -> list[str]:
 
 
 def _cut_lines(cuts: list[dict[str, Any]]) -> list[str]:
-    rows = [["cut for", "chunks", "blocks", "read", "blocks read", "decoded for wanted", "time"]]
+    rows = [["for", "chunks", "blocks", "read", "blocks read", "decoded for needed", "time"]]
     for one in cuts:
         first = [one["name"], _lengths(one["chunks"]), _lengths(one["blocks"])]
         for each in one["reads"]:

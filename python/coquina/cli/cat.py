@@ -113,7 +113,7 @@ def part_of_file(path: str, key: Any) -> Any:
     """Return a part of the array that a file is; all of it for no key."""
     file = inputs.opened(path)
     if isinstance(file, coquina.Frame) or (isinstance(file, coquina.PackFile) and file.array is None):
-        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` describes them")
+        raise ValueError(f"{path} holds plain chunks, not an array; `coquina info {path}` describes them")
     return file[() if key is None else key]
 
 
@@ -136,7 +136,7 @@ def part_of(place: hdf5_paths.Place, key: Any) -> Any:
                 f"{place.file}:{place.path} is not a dataset; `coquina ls {place.file}` lists them"
             )
         if found.shape is None:
-            raise ValueError(f"{place.file}:{place.path} holds nothing")
+            raise ValueError(f"{place.file}:{place.path} is empty")
         # Strings of variable length are h5py's, which has them as bytes.
         is_text = hasattr(found, "asstr") and found.dtype.metadata == {"vlen": str}
         return (found.asstr() if is_text else found)[() if key is None else key]

@@ -52,6 +52,7 @@ from coquina.cli import (
     keys,
     lossy_options,
     outputs,
+    repack,
     sources,
     store_paths,
     tables,
@@ -102,8 +103,12 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         options.file, key = _with_key(options.file)
         if key is None and (group := convert_trees.group_of(options, stack)) is not None:
+            bound, encoding = lossy_options.bound_of(options), _encoding(options)
+            if (result := convert_trees.repacked(options, encoding, bound)) is not None:
+                arguments.report(repack.facts(result), repack.sentence(result), options)
+                return
             lossy_options.refuse(options, "whole trees are converted as they are")
-            said = convert_trees.convert(group, options, _encoding(options))
+            said = convert_trees.convert(group, options, encoding)
             counts = ", ".join(f"{said[one]} {one}" for one in ("groups", "arrays", "tables"))
             dropped = f"; left out: {', '.join(said['dropped'])}" if said["dropped"] else ""
             arguments.report(said, f"{said['output']}: {counts}{dropped}", options)
@@ -138,7 +143,7 @@ def _with_key(text: str) -> tuple[str, Any]:
 def _part(source: Any, key: Any, options: argparse.Namespace) -> Any:
     """Return a part of an array or a table. Raises ValueError for what has none."""
     if not hasattr(source, "__getitem__"):
-        raise ValueError(f"{options.file}: rows are read one after the other; make a table of it first")
+        raise ValueError(f"{options.file}: rows can only be read in order; convert the file to a table first")
     part = sources.part(source, key)
     return part[:] if tables.is_table(source) and isinstance(key, str) else part
 
@@ -146,7 +151,7 @@ def _part(source: Any, key: Any, options: argparse.Namespace) -> Any:
 def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:
     extension = Path(options.output).suffix
     if target is None and not extension:
-        raise ValueError(f"{options.output}: only tables are directories; {outputs.kinds()}")
+        raise ValueError(f"{options.output}: a directory can only hold a table; {outputs.kinds()}")
     if target is None:
         outputs.check_items(np.dtype(source.dtype), options.output)
     dropped = [] if target is not None or extension == ".b2nd" else _dropped(source, options.output)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
-    """Return the rows that are to be converted; None if the input is no table.
+    """Return the rows that are to be converted; None if the input is not a table.
 
     What must be closed goes to `stack`. With --layout an array of records is one too.
     """
@@ -151,7 +151,7 @@ def _check_columns(table: Table, options: argparse.Namespace) -> None:
             what = "can be missing" if column.is_nullable else "are text of any length"
             kind = Path(options.output).suffix
             raise ValueError(
-                f"{path}: values {what}, which {kind} cannot say; .csv, .parquet and .feather can"
+                f"{path}: values {what}, which {kind} cannot record; use .csv, .parquet or .feather"
             )
 
 

@@ -15,7 +15,9 @@ from coquina.arrays.descriptions import MORE, description_of, stored
 from coquina.cli import hdf5_paths, sources, store_paths, tables
 from coquina.cli.row_files import STORES
 from coquina.hdf5 import netcdf_groups
+from coquina.hdf5.copying import Repacked, repack
 from coquina.hdf5.scales import add_attributes, add_axes
+from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
     import argparse
@@ -52,18 +54,33 @@ def convert(source: Any, options: argparse.Namespace, encoding: dict[str, Any]) 
         raise FileExistsError(f"{options.output} exists; --force replaces it")
     said: dict[str, Any] = {"output": options.output, "groups": 0, "arrays": 0, "tables": 0, "dropped": []}
     with coquina.open(options.output, "w") as target:
-        _copy(source, target, encoding, said)
+        _copy(source, target, encoding, said, set())
     return said
 
 
-def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, Any]) -> None:
+def repacked(options: argparse.Namespace, encoding: dict[str, Any], lossy: Any) -> Repacked | None:
+    """Copy an HDF5 file, or a group of it, to an HDF5 file as `repack` does; None for files of other kinds.
+
+    What an array or a table cannot be stays too: text of any length, references, links, named datatypes.
+    """
+    source, target = hdf5_paths.place(options.file), hdf5_paths.new_place(options.output, "/")
+    if source is None or target is None:
+        return None
+    return repack(
+        source.file, target.file, group=source.path, overwrite=options.force, lossy=lossy, **encoding
+    )
+
+
+def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, Any], copied: set[Any]) -> None:
+    """Copy all that is in a group. copied: the groups so far, to which links may lead back."""
+    copied.add(source)
     _copy_attributes(source, target)
     axes: list[tuple[bool, Any, Any, Any]] = []
     for name in source:
-        node = source[name]
-        if store_paths.is_group(node):
+        node = source.get(name)
+        if store_paths.is_group(node) and node not in copied and not _is_link(source, name):
             said["groups"] += 1
-            _copy(node, target.create_group(name), encoding, said)
+            _copy(node, target.create_group(name), encoding, said, copied)
         elif tables.is_table(node):
             said["tables"] += 1
             target.create_table(name, node, **{key: one for key, one in encoding.items() if key != "threads"})
@@ -79,6 +96,11 @@ def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, An
             said["dropped"].append(f"{source.name.rstrip('/')}/{name}")
     for _, dataset, names, coordinates in sorted(axes, key=itemgetter(0)):
         add_axes(dataset, names, coordinates)
+
+
+def _is_link(source: Any, name: str) -> bool:
+    """Whether it is a soft or an external link; stores have none."""
+    return hasattr(source, "h5") and not isinstance(source.get(name, getlink=True), h5py.HardLink)
 
 
 def _copy_attributes(source: Any, target: Any) -> None:

@@ -23,10 +23,11 @@ import numpy as np
 from coquina.arrays.aligning import aligned
 from coquina.arrays.regions import boxes
 from coquina.cli import arguments, inputs
-from coquina.cli.diff_trees import Node, attributes_of, nodes
+from coquina.cli.diff_trees import Node, attributes_of, nodes, readable
 from coquina.cli.diff_values import EXACT, Difference, Tolerance, are_comparable, are_same
 from coquina.cli.table_text import values_json
 from coquina.cli.terminal import cell, show, show_json
+from coquina.hdf5.references import has_references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -147,7 +148,10 @@ def _arrays(a: Any, b: Any, tolerance: Tolerance, values_only: bool) -> Iterator
     found = Difference()
     for region in boxes(shape, tuple(getattr(a, "chunks", None) or (1,) * len(shape)), item):
         start = tuple(part.start for part in region)
-        found.add(start, np.asarray(a[region]), np.asarray(b[region]), tolerance)
+        parts = [np.asarray(one[region]) for one in (a, b)]
+        if any(map(has_references, kinds)):
+            parts = [readable(part, one) for part, one in zip(parts, (a, b), strict=True)]
+        found.add(start, parts[0], parts[1], tolerance)
     yield from _values(found)
 
 

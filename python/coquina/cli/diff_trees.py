@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina.cli import attribute_text, hdf5_paths, row_files, sources, store_paths, tables
+from coquina.hdf5.references import described
 from coquina.hdf5.trees import Walk
+from coquina.hdf5.untyped import h5py
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +33,7 @@ class Node:
 
 
 def nodes(text: str, options: Namespace, stack: ExitStack) -> dict[str, Node]:
-    """Return the nodes of what is named; what is no group is one node `/`. What must be closed is in `stack`.
+    """Return the nodes of what is named; anything but a group is one node `/`. `stack` closes what is open.
 
     Raises ValueError for what has no items.
     """
@@ -102,7 +104,13 @@ def attributes_of(found: Any) -> Mapping[str, Any]:
     if tables.is_table(found):
         return attribute_text.of_table(found)
     attrs: Mapping[str, Any] = getattr(found, "attrs", {})
-    return {name: attrs[name] for name in attrs if not _is_ours(name)}
+    return {name: readable(attrs[name], found) for name in attrs if not _is_ours(name)}
+
+
+def readable(value: Any, found: Any) -> Any:
+    """Return what was read, with references of HDF5 as text: those to one path are equal in all files."""
+    h5 = found if isinstance(found, h5py.HLObject) else getattr(found, "h5", None)
+    return value if h5 is None else described(value, h5)
 
 
 def _is_ours(name: str) -> bool:

@@ -39,7 +39,7 @@ def new_place(text: str, default: str) -> Place | None:
 
 def check_new(found: Place, *, is_forced: bool) -> None:
     """Raise FileExistsError if there is something that is not to be replaced: without --force anything, with
-    it a group that is no table, and all that is in it.
+    it a group that is not a table, and all that is in it.
     """
     if not os.path.exists(found.file):
         return

@@ -88,9 +88,9 @@ def _by_tifffile(tiff: Any, path: str, stack: ExitStack) -> Pages | Frame:
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except tiff.TiffFileError as error:
-        raise CorruptError(f"{path}: no TIFF file that can be read: {error}") from None
+        raise CorruptError(f"{path}: cannot read the TIFF file: {error}") from None
     except IndexError:
-        raise CorruptError(f"{path}: no TIFF file that can be read: no image is where it says") from None
+        raise CorruptError(f"{path}: cannot read the TIFF file: its offset of an image is wrong") from None
     except _DAMAGE as error:
         raise CorruptError(f"{path}: a damaged TIFF file: {error}") from None
     if len(file.series) > 1:

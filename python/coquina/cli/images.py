@@ -113,7 +113,7 @@ def _only(path: str) -> Frame:
         found = opened(path, stack)
         if isinstance(found, Pages):
             if found.total > 1:
-                raise ValueError(f"{path}: {found.total} images; in a folder each file is one")
+                raise ValueError(f"{path}: {found.total} images; in a folder each file must hold one")
             found = found.frame(0)
     return found
 
@@ -136,7 +136,7 @@ def save(
     frames = _frames(source) if axes == 3 else iter([np.asarray(source)])
     numbers = _NUMBERED.findall(os.path.basename(path))
     if len(numbers) > 1:
-        raise ValueError(f"{path}: {' and '.join(numbers)}; the name of each image has one number")
+        raise ValueError(f"{path}: {' and '.join(numbers)}; use one number in a file name")
     if numbers:
         return _save_each(path, frames, shape[0] if axes == 3 else 1, new_file, overwrite=overwrite)
     if axes == 3 and extension not in TIFF:

@@ -125,7 +125,7 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
             place, found = hdf5_paths.Place(place.file, only), found[only]
             top = found.h5
         where = {"file": place.file, "path": place.path}
-        attrs = attribute_text.values(top.attrs)
+        attrs = attribute_text.values(top.attrs, top)
         if tables.is_table(found):
             attrs = attribute_text.of_table(found)
             return {**where, "format": "HDF5 table", **tables.facts(found), "attrs": attrs}

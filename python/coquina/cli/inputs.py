@@ -29,7 +29,7 @@ def is_url(text: str) -> bool:
 
 
 def path_of(text: str) -> str:
-    """Return the part of a name that is a path: without what stands behind a colon, if that is no file."""
+    """Return the part of a name that is a path: without what stands behind a colon, if that is not a file."""
     end = len(text)
     while end > 0:
         if os.path.exists(text[:end]):

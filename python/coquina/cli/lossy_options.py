@@ -42,8 +42,19 @@ def _bits(text: str) -> int:
     return int(text)
 
 
+def _similarity(text: str) -> float:
+    """Return a number between 0 and 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: takes a similarity between 0 and 1, such as 0.99")
+    return number
+
+
 def add_lossy(parser: argparse.ArgumentParser) -> None:
-    """Add --max-error, --relative-error, --psnr, --keep-bits and --ratio, of which one may be given."""
+    """Add --max-error, --relative-error, --psnr, --ssim, --keep-bits and --ratio: one may be given."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--max-error", type=positive("takes a distance above 0, such as 0.01"), metavar="E",
@@ -56,6 +67,10 @@ def add_lossy(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--psnr", type=positive("takes decibels above 0, such as 60"), metavar="DB",
         help="lossy: least peak signal-to-noise ratio, in decibels",
+    )  # fmt: skip
+    group.add_argument(
+        "--ssim", type=_similarity, metavar="S",
+        help="lossy: least structural similarity of each image (the last two axes), such as 0.99",
     )  # fmt: skip
     group.add_argument(
         "--keep-bits",
@@ -94,5 +109,5 @@ def rounded(source: Any, bound: dict[str, Any], options: argparse.Namespace) -> 
         "codec": PACK_CODEC if options.codec in (None, AUTO) else options.codec,
         "level": PACK_LEVEL if options.level is None else options.level,
     }
-    near = coquina.asarray(source, lossy={**bound, "means": "round"}, threads=options.threads, **given)
+    near = coquina.asarray(source, lossy={**bound, "method": "round"}, threads=options.threads, **given)
     return near[...]

@@ -111,7 +111,7 @@ def shown(top: Any, is_all: bool, *, verbose: bool = False) -> list[dict[str, An
         row = _facts(entry) if table is None else _table_facts(table, entry.name, entry.object)
         if verbose and "attrs" in row:
             plain = entry.object.attrs if table is None else attribute_text.of_table(table)
-            row["attributes"] = attribute_text.values(plain)
+            row["attributes"] = attribute_text.values(plain, entry.object)
         rows.append(row)
         if table is None:
             continue

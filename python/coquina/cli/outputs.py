@@ -52,7 +52,7 @@ def new_file(path: str) -> Generator[BinaryIO]:
 def check(output: str) -> None:
     """Raise ValueError for the name of an output that says of no kind what it is."""
     if is_url(output):
-        raise ValueError(f"{output}: far places are only read; write a file here, and copy it there")
+        raise ValueError(f"{output}: remote files can only be read; write a local file and copy it there")
     known = (*ARRAYS, *STORES, *ROWS, *IMAGES, *PLAIN)
     if output.lower().endswith(known) or hdf5_paths.new_place(output, "/data") is not None:
         return

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> None:
     if options.output is not None:
         _check_output(options)
     if options.json and options.format in ("csv", "arrow"):
-        raise ValueError(f"--json: prints JSON, and --format {options.format} does not; take one of them")
+        raise ValueError(f"--json: prints JSON, and --format {options.format} does not; use one of the two")
     with row_files.opened(options.file, *_wanted(options)) as table:
         rows = table if options.condition is None else table.where(options.condition)
         if options.explain:
@@ -76,9 +76,9 @@ def run(options: argparse.Namespace) -> None:
 def _check_output(options: argparse.Namespace) -> None:
     """Raise ValueError for an output that takes no rows, FileExistsError for one that would be replaced."""
     if options.format == "json" or options.json or options.explain:
-        raise ValueError(f"--output {options.output}: takes rows; --json and --explain print")
+        raise ValueError(f"--output {options.output}: needs rows; leave out --json and --explain")
     if options.agg and not options.by:
-        raise ValueError(f"--output {options.output}: takes rows; --agg without --by gives numbers alone")
+        raise ValueError(f"--output {options.output}: needs rows; add --by, or leave out --agg")
     if options.format == "table":
         target = hdf5_paths.new_place(options.output, "/table")
         if target is not None:
@@ -144,7 +144,7 @@ def _aggregate(rows: Any, options: argparse.Namespace) -> None:
         show_json({name: values_json(value) for name, value in made.items()})
         return
     if options.format != "table":
-        raise ValueError(f"--format {options.format}: takes rows; --agg without --by gives table or json")
+        raise ValueError(f"--format {options.format}: needs rows; --agg without --by prints table or json")
     width = max(map(len, made))
     for name, value in made.items():
         show(f"{name:{width}}  {cell(value)}")
@@ -197,7 +197,18 @@ def _print(rows: Any, options: argparse.Namespace) -> None:
 
 def _store(rows: Any, options: argparse.Namespace) -> None:
     """Write rows to a file of the kind that its extension says, some at a time."""
-    names = ("codec", "level", "filters", "layout", "chunks", "goal", "for_", "bandwidth", "calibrate")
+    names = (
+        "codec",
+        "level",
+        "filters",
+        "layout",
+        "chunks",
+        "goal",
+        "for_",
+        "bandwidth",
+        "calibrate",
+        "profile",
+    )
     convert_tables.convert(rows, argparse.Namespace(**dict.fromkeys(names), **vars(options)))
 
 
@@ -245,7 +256,7 @@ def _write(rows: Any, options: argparse.Namespace) -> None:
     is_shown = options.output is None and sys.stdout.isatty()
     if is_shown and options.format == "arrow":
         raise ValueError(
-            "--format arrow: these are bytes, not text for a terminal; give --output FILE, or a pipe"
+            "--format arrow: prints bytes, which a terminal cannot show; add --output FILE, or a pipe"
         )
     target: Any = io.BytesIO() if is_shown else options.output or sys.stdout.buffer
     if options.format == "csv":

@@ -20,8 +20,8 @@ from coquina.hdf5.recovery import recover
 if TYPE_CHECKING:
     import argparse
 
+    from coquina.hdf5.recovered import Recovered
     from coquina.hdf5.recovery import Recovery
-    from coquina.hdf5.salvage import Salvage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     report = recover(options.file, options.output, overwrite=options.force)
     arguments.report(facts(report), str(report), options)
     if not report.is_whole:
-        raise coquina.CorruptError(f"{options.file}: not all could be saved")
+        raise coquina.CorruptError(f"{options.file}: some data could not be recovered")
 
 
 def facts(report: Recovery) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def facts(report: Recovery) -> dict[str, Any]:
     }
 
 
-def _dataset_facts(one: Salvage) -> dict[str, Any]:
+def _dataset_facts(one: Recovered) -> dict[str, Any]:
     lost = [
         {"region": [[part.start, part.stop] for part in each.region], "error": each.reason}
         for each in one.lost

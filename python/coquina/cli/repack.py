@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
         arguments.report(said, repack_others.sentence(said), options)
         return
     if options.in_place and place.path != "/":
-        raise ValueError(f"{options.file}: only whole files are replaced by their copies")
+        raise ValueError(f"{options.file}: --in-place takes a whole file")
     with hdf5_paths.opened(place):
         pass  # Says what is there, if the path is not.
     verify = not options.no_compare
@@ -142,7 +142,7 @@ def _take_auto(options: argparse.Namespace) -> None:
     if not options.auto:
         return
     if options.codec not in (None, AUTO):
-        raise ValueError(f"--auto: is --codec auto, and --codec {options.codec} was given too")
+        raise ValueError(f"--auto: means --codec auto, and --codec {options.codec} was given too")
     options.codec = AUTO
 
 

@@ -41,12 +41,12 @@ def repack(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, A
     """
     if options.codec is None:
         raise ValueError(
-            f"{options.file} is not an HDF5 file; with --auto or --codec others are repacked too, and "
-            "`coquina convert` makes files of another kind"
+            f"{options.file} is not an HDF5 file; add --auto or --codec to repack it, or use "
+            "`coquina convert` for another format"
         )
     for name in _OF_HDF5:
         if getattr(options, name):
-            raise ValueError(f"--{name.replace('_', '-')}: is for HDF5 files, and {options.file} is none")
+            raise ValueError(f"--{name.replace('_', '-')}: takes HDF5 files, and {options.file} is not one")
     if options.output is None:
         raise ValueError(f"{options.file}: name the new file")
     if os.path.lexists(options.output):
@@ -113,7 +113,7 @@ def _array(found: coquina.Array, options: argparse.Namespace, encoding: dict[str
         if found[region].tobytes() != made[region].tobytes():
             made.close()
             os.remove(options.output)
-            raise coquina.CorruptError(f"{options.output}: other items in the copy, at {region}")
+            raise coquina.CorruptError(f"{options.output}: the copy differs at {region}")
 
 
 def _refuse_checksums(options: argparse.Namespace, why: str) -> None:
@@ -126,7 +126,7 @@ def _store(place: store_paths.Place, options: argparse.Namespace, encoding: dict
     lossy_options.refuse(options, "whole trees are copied as they are")
     with store_paths.opened(place) as found:
         if not store_paths.is_group(found):
-            raise ValueError(f"{options.file}: a table, which `coquina convert` copies")
+            raise ValueError(f"{options.file}: a table; copy it with `coquina convert`")
         convert_trees.convert(found, options, encoding)
 
 
@@ -134,7 +134,9 @@ def _table(options: argparse.Namespace, encoding: dict[str, Any]) -> None:
     _refuse_checksums(options, "tables in directories always have some")
     lossy_options.refuse(options, "tables take bounds by column, which `coquina.create_table` knows")
     if encoding.pop("filters", "shuffle") != "shuffle":
-        raise ValueError(f"--filters: {options.file} is a table, whose columns are shuffled; or take --auto")
+        raise ValueError(
+            f"--filters: {options.file} is a table, whose columns are always shuffled; use --auto to choose"
+        )
     with coquina.open_table(options.file) as table:
         table.copy(options.output, overwrite=options.force, **encoding).close()
 
@@ -142,7 +144,7 @@ def _table(options: argparse.Namespace, encoding: dict[str, Any]) -> None:
 def sort_table(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, Any]:
     """Write a table with its rows sorted, and return a summary. words: as for `repack`.
 
-    Raises ValueError for what is no table, and for options that are not about the encoding of tables.
+    Raises ValueError for anything but a table, and for options that are not about the encoding of tables.
     """
     if options.output is None:
         raise ValueError(f"{options.file}: name the new file")
@@ -195,7 +197,7 @@ def _packed(found: coquina.PackFile, options: argparse.Namespace, encoding: dict
         made: Any = coquina.unpack(options.output, threads=options.threads)
         if np.asarray(made).tobytes() != np.asarray(items).tobytes():
             os.remove(options.output)
-            raise coquina.CorruptError(f"{options.output}: other items in the copy")
+            raise coquina.CorruptError(f"{options.output}: the copy differs")
 
 
 def _size(path: str) -> int:

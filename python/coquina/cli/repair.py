@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import coquina
 from coquina.cli import arguments, store_paths, tables
 from coquina.cli.terminal import cell
-from coquina.cli.verify import facts, open_or_salvage
+from coquina.cli.verify import facts, open_or_recover
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
         with store_paths.opened(store, verify=False) as node:
             _repair_array(node, None, options)
         return
-    array, error = open_or_salvage(options.file)
+    array, error = open_or_recover(options.file)
     if error and not options.json:
         print(quoted(f"{error}; going on with what is left"), file=sys.stderr)
     _repair_array(array, error, options)
@@ -51,9 +51,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _repair_array(array: Any, error: coquina.CoquinaError | None, options: argparse.Namespace) -> None:
     if not isinstance(array, coquina.Array):
-        raise ValueError(
-            f"{options.file} is not an array of Blosc2: only those can be repaired, one at a time"
-        )
+        raise ValueError(f"{options.file} is not an array of Blosc2: repair takes one .b2nd file at a time")
     nchunks = array.info.nchunks
     with arguments.bars(options):
         damage = array.repair(options.output, overwrite=options.force, threads=options.threads)

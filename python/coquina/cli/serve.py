@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     """Serve until Ctrl-C. Raises ValueError for a server that anybody could reach without a token."""
     if options.host not in _LOOPBACK and not (options.tokens or options.user_header):
         raise ValueError(
-            f"--host {options.host}: others could reach it, so it takes --tokens FILE, or --user-header NAME"
+            f"--host {options.host}: other machines could reach it; add --tokens FILE or --user-header NAME"
         )
     check(options.file)
     try:

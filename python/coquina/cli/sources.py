@@ -63,10 +63,10 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         if isinstance(file, coquina.PackFile):
             content = file.read(threads=options.threads)
             return _items(content, options) if isinstance(content, bytes) else content
-        raise ValueError(f"{path} holds no array, but plain chunks; `coquina info {path}` describes them")
+        raise ValueError(f"{path} holds plain chunks, not an array; `coquina info {path}` describes them")
     if os.path.isdir(path):
         raise IsADirectoryError(
-            f"{path}: a folder without images; takes files, and folders of {', '.join(EXTENSIONS)}"
+            f"{path}: a folder without images; expected a file, or a folder of {', '.join(EXTENSIONS)}"
         )
     if options.dtype is None and not path.lower().endswith(inputs.PLAIN):
         # Bytes of what has a format of its own are no items: an archive would become an array of its bytes.

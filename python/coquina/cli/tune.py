@@ -76,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bytes per second of the storage, such as 500M (default: 125 million)",
     )  # fmt: skip
     parser.add_argument("--calibrate", action="store_true", help="use the speed of this machine")
+    parser.add_argument("--profile", metavar="FILE", help="choose by what `coquina train` learnt from files")
     arguments.add_cut(parser, "fixed: ")
     lossy_options.add_lossy(parser)
     parser.add_argument(
@@ -100,6 +101,7 @@ def run(options: argparse.Namespace) -> None:
             access=dict(options.access) if options.access else "any",
             bandwidth=options.bandwidth,
             calibrate=options.calibrate,
+            profile=options.profile,
             lossy=lossy_options.bound_of(options),
             chunks=None if options.chunks == "auto" else options.chunks,
             blocks=None if options.blocks == "auto" else options.blocks,
@@ -149,7 +151,7 @@ def _apply(advice: Recommendation | FileRecommendation, options: argparse.Namesp
 def _plot(advice: Recommendation | FileRecommendation, options: argparse.Namespace) -> None:
     """Save the ways that were tried as a picture, as `coquina bench` does."""
     if not hasattr(advice, "tried"):
-        raise ValueError(f"--plot: of one array alone, and {options.file} has several; name one")
+        raise ValueError(f"--plot: takes one array, and {options.file} has several; name one")
     one: Any = advice
     facts = one.to_dict()
     ways = facts["tried"]
@@ -171,5 +173,5 @@ def _use(text: str) -> tuple[str, float]:
     except ValueError:
         count = -1.0
     if not 0 < count < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: how often is a number above 0, as in planes:0=10")
+        raise argparse.ArgumentTypeError(f"{text!r}: a weight is a number above 0, as in planes:0=10")
     return word, count

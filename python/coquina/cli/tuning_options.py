@@ -1,6 +1,6 @@
 """The options that go with `--codec auto`: one group for all commands that encode something.
 
-In: --goal, --for, --bandwidth and --calibrate. Out: the keywords that every writer takes, `coquina.Tuning`.
+In: --goal, --for, --bandwidth, --calibrate, --profile. Out: the keywords of `coquina.Tuning`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from coquina.tuning_options import Goal, Tuning
 
 _GOALS = ("speed", "balanced", "size")
-_OPTIONS = {"goal": "--goal", "for_": "--for", "bandwidth": "--bandwidth", "calibrate": "--calibrate"}
+_OPTIONS = {
+    "goal": "--goal",
+    "for_": "--for",
+    "bandwidth": "--bandwidth",
+    "calibrate": "--calibrate",
+    "profile": "--profile",
+}
 
 
 def goal(text: str) -> Goal:
@@ -42,7 +48,7 @@ def bandwidth(text: str) -> float:
 
 
 def add_tuning(parser: argparse.ArgumentParser) -> None:
-    """Add --goal, --for, --bandwidth and --calibrate, for --codec auto."""
+    """Add --goal, --for, --bandwidth, --calibrate and --profile, for --codec auto."""
     parser.add_argument(
         "--goal", type=goal, help="for --codec auto: speed, balanced (default), size, or a number from 0 to 1"
     )
@@ -59,6 +65,9 @@ def add_tuning(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const=True,
         help="for --codec auto: use the speed of this machine; the choice may differ between machines",
+    )
+    parser.add_argument(
+        "--profile", metavar="FILE", help="for --codec auto: choose by what `coquina train` learnt from files"
     )
 
 

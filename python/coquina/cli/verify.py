@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     if (store := store_paths.place(options.file)) is not None and store.file == options.file:
         _verify_store(options)
         return
-    file, damage = open_or_salvage(options.file)
+    file, damage = open_or_recover(options.file)
     if isinstance(file, coquina.Expr):
         _tell_expression(options)
         return
@@ -145,8 +145,8 @@ def _judge(file: str, nchunks: int, bad: list[dict[str, Any]], unchecked: list[d
         raise coquina.CorruptError(f"{file}: {len(bad)} of {nchunks} chunks are damaged")
     if unchecked:
         raise UncheckedError(
-            f"{file}: {len(unchecked)} of {nchunks} chunks cannot be checked here; `coquina repack` and "
-            "`coquina recover` copy them as they are stored"
+            f"{file}: {len(unchecked)} of {nchunks} chunks cannot be checked without their plugin; "
+            "`coquina repack` and `coquina recover` copy them as they are stored"
         )
 
 
@@ -198,7 +198,7 @@ def _verify_store(options: argparse.Namespace) -> None:
     _judge(options.file, checked.nchunks, bad, unchecked)
 
 
-def open_or_salvage(path: str) -> tuple[Any, coquina.CoquinaError | None]:
+def open_or_recover(path: str) -> tuple[Any, coquina.CoquinaError | None]:
     """Open a file; if header, index or trailer are damaged, what is left of it, and the error."""
     try:
         return inputs.opened(path), None

@@ -70,7 +70,7 @@ class RemoteGroup(RemoteObject, Mapping[str, Any]):
 def _place(group: RemoteGroup, operand: Any) -> str:
     path = getattr(operand, "path", operand)
     if not isinstance(path, str):
-        raise TypeError(f"an operand is an array of the file, or a path; not a {type(operand).__name__}")
+        raise TypeError(f"an operand is an array of the file or a path, not a {type(operand).__name__}")
     if getattr(operand, "file", group.file) != group.file:
         raise ValueError(f"{path}: of another file, {operand.file}")
     return path if path.startswith("/") else f"{group.path.rstrip('/')}/{path}"

@@ -77,7 +77,7 @@ def as_node(x: Any) -> Node:
         return node
     source = source_of(x)
     if source.dtype.hasobject:
-        raise TypeError(f"operands of {type(x).__name__}: objects are not computed with")
+        raise TypeError(f"operands of {type(x).__name__}: expressions do not take Python objects")
     if source.shape == () and isinstance(source, np.ndarray):
         return Constant(np.array(cast("npt.NDArray[Any]", source)))
     return Leaf(source)
@@ -119,7 +119,7 @@ def call(function: Function, *operands: Any) -> Node:
         function = STRUCTURED[function.name]
     loop = function.resolve(types)
     if any(dtype.hasobject for dtype in loop):
-        raise TypeError(f"{function.name}: objects are not computed with")
+        raise TypeError(f"{function.name}: expressions do not take Python objects")
     if function.name in _BEYOND:
         beyond = _beyond(function, operands, loop)
         if beyond is not None:
@@ -174,7 +174,7 @@ def _resolve_equal(types: tuple[Operand, ...]) -> tuple[np.dtype[Any], ...]:
     dtypes = tuple(map(np.dtype, types))
     found = np.empty(1, dtypes[0]) == np.empty(1, dtypes[1])
     if found.shape != (1,):
-        raise TypeError(f"items of {dtypes[0]} and {dtypes[1]} are not compared one by one")
+        raise TypeError(f"items of {dtypes[0]} and {dtypes[1]} cannot be compared")
     return (*dtypes, np.dtype(np.bool_))
 
 

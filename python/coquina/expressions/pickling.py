@@ -36,7 +36,7 @@ def steps_of(node: Node) -> list[Step]:
             case Call() if one.function.name in FUNCTIONS or one.function.name in STRUCTURED:
                 steps.append(("call", one.function.name, args))
             case _:
-                raise TypeError(f"{name_of(one)} is not pickled; pickle what compute() returns")
+                raise TypeError(f"{name_of(one)} cannot be pickled; pickle the result of compute()")
     return steps
 
 

@@ -98,7 +98,7 @@ def _called(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) ->
     kwargs.pop("subok", None)
     if kwargs.pop("order", "K") not in ("K", "A", "C") or kwargs:
         raise TypeError(
-            f"{name} of compressed arrays takes of the options of ufuncs 'out', 'dtype', 'where', 'casting'"
+            f"{name} of compressed arrays takes of the ufunc options only 'out', 'dtype', 'where', 'casting'"
         )
     if dtype is not None:
         inputs = _as_dtype(ufunc, inputs, dtype, casting)

@@ -55,7 +55,7 @@ def _items(node: Node, region: Region, args: list[npt.NDArray[Any]]) -> Any:
         case Boxes():
             return node.read(region)
         case _:
-            raise TypeError(f"{type(node).__name__}: not a node that can be computed")
+            raise TypeError(f"{type(node).__name__}: this node cannot be computed")
 
 
 def block_items(

@@ -58,7 +58,7 @@ def _written(node: Node, args: list[str], name: Callable[[Any], str], with_casts
             name_there = _NAMES.get(node.function.name, node.function.name)
             return f"{name_there}({', '.join(args)})"
         case _:
-            raise UnsupportedError(f"{name_of(node)} has no text; save what compute() returns")
+            raise UnsupportedError(f"{name_of(node)} cannot be written as text; save the result of compute()")
 
 
 def _operand(source: Any, name: Callable[[Any], str]) -> str:
@@ -70,7 +70,9 @@ def _operand(source: Any, name: Callable[[Any], str]) -> str:
         one is not None and one[0] == axis and one[2] > 0 for axis, one in enumerate(ranges)
     )
     if not is_plain:
-        raise UnsupportedError("a view by other keys than slices has no text; save a copy of it")
+        raise UnsupportedError(
+            "a view made by other keys than slices cannot be written as text; save a copy of it"
+        )
     keys: list[str] = []
     for size, (_, start, step) in zip(source.shape, filter(None, ranges), strict=True):
         keys.append(f"{start}:{start + size * step}" + (f":{step}" if step > 1 else ""))
@@ -80,11 +82,11 @@ def _operand(source: Any, name: Callable[[Any], str]) -> str:
 def _constant(node: Constant) -> str:
     value: Any = node.value[()]
     if node.dtype.kind not in "biufcSU":
-        raise UnsupportedError(f"the constant {value!r} has no text; save an array of it")
+        raise UnsupportedError(f"the constant {value!r} cannot be written as text; save it as an array")
     text = repr(value.item())
     if node.dtype.kind == "c":
         # Python has no text of complex numbers with infinite parts.
         if not np.isfinite(value):
-            raise UnsupportedError(f"the constant {value!r} has no text; save an array of it")
+            raise UnsupportedError(f"the constant {value!r} cannot be written as text; save it as an array")
         return text if text.startswith("(") else f"({text})"
     return f"({text})" if text.startswith("-") else text

@@ -41,7 +41,7 @@ def budget_of(memory_limit: int | None) -> int:
     if memory_limit is None:
         return WORK_BYTES
     if memory_limit <= 0:
-        raise ValueError(f"memory_limit: {memory_limit} bytes are not enough for anything")
+        raise ValueError(f"memory_limit: {memory_limit} bytes is too little")
     return max(memory_limit // 4, 1)
 
 

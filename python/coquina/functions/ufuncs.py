@@ -62,7 +62,7 @@ def _binary(name: str, what: str) -> Callable[[Any, Any], Array | Expr]:
 def _as_ufunc(function: Function, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return a function with what NumPy's ufuncs take by name."""
     if not isinstance(cast("Any", function.apply), np.ufunc):
-        raise TypeError(f"{function.name}: no ufunc of NumPy, so it takes no 'out', 'where' and 'dtype'")
+        raise TypeError(f"{function.name}: not a NumPy ufunc, so it does not take 'out', 'where' and 'dtype'")
     out = options.pop("out")
     given: dict[str, Any] = {"out": out if isinstance(out, tuple) else (out,)} if out is not None else {}
     return array_ufunc(cast("Any", function.apply), "__call__", operands, {**options, **given})

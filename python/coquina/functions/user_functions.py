@@ -155,7 +155,7 @@ def _found_dtype(name: str, call: Callable[..., Any], nodes: tuple[Node, ...], n
 
 def _checked(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:
     if dtype.hasobject:
-        raise TypeError(f"{what}: {dtype}: objects are not computed with")
+        raise TypeError(f"{what}: {dtype}: expressions do not take Python objects")
     return dtype
 
 

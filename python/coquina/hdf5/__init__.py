@@ -48,11 +48,11 @@ __all__ = [
 ]
 
 
-def fast(h5: Any, *, access: AccessPath | None = None, gear: AccessPath | None = None) -> Any:
+def fast(h5: Any, *, access: AccessPath | None = None) -> Any:
     """Return a `Dataset`, `Group` or `File` for one that h5py has open; both may be used side by side.
 
     access: a slower access path to the chunks of a dataset than the fastest that is legal: "fetched" or
-        "whole". `gear` is its old name.
+        "whole".
     Raises TypeError for what h5py has not open, and for a dataset whose items no array has; ValueError for a
     path that is not legal.
 
@@ -64,7 +64,6 @@ def fast(h5: Any, *, access: AccessPath | None = None, gear: AccessPath | None =
     ...     print(cq.hdf5.fast(d)[-3:])
     [997 998 999]
     """
-    access = gear if access is None else access
     if not isinstance(h5, h5py.HLObject):
         raise TypeError(
             f"fast: takes files, groups and datasets of h5py, not {type(h5).__name__}; open takes paths"
@@ -76,7 +75,7 @@ def fast(h5: Any, *, access: AccessPath | None = None, gear: AccessPath | None =
         return nodes.node(h5)
     facts = describe(h5)
     if facts is None:
-        raise TypeError(f"{h5.name}: no array has items of {h5.id.get_type().dtype}")
+        raise TypeError(f"{h5.name}: an array cannot hold elements of {h5.id.get_type().dtype}")
     if access is not None and ACCESS_PATHS.index(access) < ACCESS_PATHS.index(facts.access):
         raise ValueError(f"{h5.name}: access path {access!r} is not legal: {facts.reason}")
     return Dataset(h5, facts, nodes, access=access)

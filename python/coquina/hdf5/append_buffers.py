@@ -114,7 +114,7 @@ class AppendBuffer:
     def check_extent(self) -> None:
         """Raise ValueError if somebody else has resized the dataset; see what else was written to it."""
         if self._dataset.shape[0] != self._extent:
-            raise ValueError(f"{self._dataset.name!r} was resized within an append session")
+            raise ValueError(f"{self._dataset.name!r} was resized during an append session")
         if self._seen != self._changes.total:
             self._seen = self._changes.total
             if self._start < self.flushed:

@@ -59,12 +59,12 @@ class AppendGroup:
         """
         self._buffers = [AppendBuffer(dataset) for dataset in datasets]
         if not datasets:
-            raise ValueError("append: there are no datasets to append to")
+            raise ValueError("append: no datasets are given")
         self._file = self._buffers[0].file
         if any(buffer.file != self._file for buffer in self._buffers):
-            raise ValueError("append: the datasets are in different files, which are not flushed together")
+            raise ValueError("append: the datasets must be in one file")
         if len({inside(dataset) for dataset in datasets}) < len(datasets):
-            raise ValueError("append: a dataset is there twice")
+            raise ValueError("append: a dataset is given twice")
         self._owner = datasets[0].file
         self._durable = durable
         if durable:
@@ -177,7 +177,7 @@ class AppendGroup:
             raise ValueError("the append session is closed")
         if not self._file.id.valid:
             lost = sum(buffer.rows - buffer.flushed for buffer in self._buffers)
-            raise ValueError(f"the file was closed within an append session; {lost} rows are lost")
+            raise ValueError(f"the file was closed during an append session; {lost} rows are lost")
 
     def _take(self, parts: list[npt.NDArray[Any]]) -> None:
         """Add rows to those that wait; write the chunks that are whole."""
@@ -423,4 +423,4 @@ def _try_each(steps: list[Callable[[], None]]) -> None:
 
 def _check_durable(owner: Any, file: Any) -> None:
     if not owner.commits and file.driver != "sec2":
-        raise ValueError(f"durable: driver {file.driver!r} has no descriptor that could be synced")
+        raise ValueError(f"durable: driver {file.driver!r} cannot be synced to the disk")

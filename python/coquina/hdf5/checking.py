@@ -15,7 +15,7 @@ from coquina.arrays.regions import boxes
 from coquina.hdf5.describing import missing_filters
 from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.protection import is_protected
-from coquina.hdf5.salvage import DAMAGE
+from coquina.hdf5.recovered import DAMAGE
 from coquina.hdf5.storing import bytes_array, read, stored_rows
 from coquina.hdf5.trees import Walk
 from coquina.hdf5.untyped import h5d
@@ -85,7 +85,7 @@ def _check(name: str, dataset: Any, threads: int | None, checked: Checked) -> No
     stats = {} if array is None else array.handle.stats()
     stored = 0 if dataset.chunks is None else len(stored_rows(dataset))
     # The engine looks at every place of the grid.
-    if array is not None and stats.get("gear") != "whole" and 16 * stored > stats["nchunks"]:
+    if array is not None and stats.get("access") != "whole" and 16 * stored > stats["nchunks"]:
         checked.nchunks += stored
         for damage in array.verify(threads=threads):
             start = tuple(part.start for part in damage.region)

@@ -32,6 +32,9 @@ CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
 FILTERS = {"nofilter": 0, "shuffle": 1, "bitshuffle": 2, "delta": 3}
 #: What C-Blosc2 has besides, in hdf5plugin and in PyTables, and one of ours.
 _MORE_CODECS = ("ndlz", "zfp_accuracy", "zfp_precision", "zfp_rate", "predict")
+#: Codecs of images, which C-Blosc2 reads with blosc2_j2k and blosc2_htj2k. A parameter is ten times
+#: a ratio: something is lost.
+_IMAGE_CODECS = ("j2k", "htj2k")
 _MORE_FILTERS = ("trunc_prec", "ndcell", "ndmean", "bytedelta", "int_trunc")
 _LOSSY_CODECS = _MORE_CODECS[1:]
 _LOSSY_FILTERS = ("trunc_prec", "ndmean", "int_trunc")
@@ -65,11 +68,13 @@ class ChunkEncoding:
         codec, parameter = _codec(storage.codec)
         filters = None if storage.filters is None else _named(storage.filters)
         dictionary = bool(storage.dictionary)
-        _check("codec", codec, (*CODECS, *_MORE_CODECS))
+        _check("codec", codec, (*CODECS, *_MORE_CODECS, *_IMAGE_CODECS))
         for name, _ in filters or ():
             _check("filter", name, (*FILTERS, *_MORE_FILTERS))
         if dictionary and codec != "zstd":
-            raise ValueError(f"dictionary with codec {codec!r}: in HDF5 others read those of 'zstd' only")
+            raise ValueError(
+                f"dictionary with codec {codec!r}: in HDF5 files a dictionary needs codec 'zstd'"
+            )
         is_plain = codec in CODECS and parameter is None and not dictionary
         if is_plain and (not filters or (len(filters) == 1 and _is_plain(filters[0]))):
             return None
@@ -81,14 +86,14 @@ class ChunkEncoding:
     def nearest(self) -> tuple[int, int]:
         """The filter and the codec of the parameters: what comes nearest without losing anything."""
         named = [name for name, _ in self.filters or () if name in FILTERS]
-        suited = "nofilter" if self.codec in _LOSSY_CODECS else "shuffle"
+        suited = "nofilter" if self.codec in (*_LOSSY_CODECS, *_IMAGE_CODECS) else "shuffle"
         last = suited if self.filters is None else named[-1] if named else "nofilter"
         return FILTERS[last], CODECS.get(self.codec, CODECS[DEFAULT_CODEC])
 
     @property
     def is_lossy(self) -> bool:
         """Whether items may be read as others than were written."""
-        return _is_lossy(self.codec, [name for name, _ in self.filters or ()])
+        return _is_lossy((self.codec, self.parameter), [name for name, _ in self.filters or ()])
 
     @property
     def terms(self) -> Terms:
@@ -111,12 +116,16 @@ def loses(storage: Storage) -> bool:
     filters: Any = storage.filters
     # A pair of a name and a parameter alone is a filter as well.
     given = cast("list[Any]", filters) if isinstance(filters, list | tuple) else [filters]
-    return _is_lossy(_first(storage.codec), [_first(one) for one in given])
+    codec: Any = storage.codec
+    return _is_lossy(codec if isinstance(codec, tuple) else (codec, None), [_first(one) for one in given])
 
 
-def _is_lossy(codec: Any, filters: Sequence[Any]) -> bool:
-    """Whether a codec, or one of these filters, may give back other items than it was given."""
-    return codec in _LOSSY_CODECS or any(name in _LOSSY_FILTERS for name in filters)
+def _is_lossy(codec: tuple[Any, Any], filters: Sequence[Any]) -> bool:
+    """Whether a codec with its parameter, or one of these filters, may change items."""
+    name, parameter = codec
+    if name in _LOSSY_CODECS or (name in _IMAGE_CODECS and parameter not in (None, 0)):
+        return True
+    return any(name in _LOSSY_FILTERS for name in filters)
 
 
 def _first(term: Any) -> Any:
@@ -195,7 +204,7 @@ def _parsed(stated: Any) -> ChunkEncoding:
     dictionary, typesize = stated["dictionary"], _number(stated["typesize"])
     if type(level) is not int or type(dictionary) is not bool or typesize is None:
         raise TypeError("level, dictionary or typesize is nothing of the kind")
-    _check("codec", codec, (*CODECS, *_MORE_CODECS))
+    _check("codec", codec, (*CODECS, *_MORE_CODECS, *_IMAGE_CODECS))
     for name, _ in named or ():
         _check("filter", name, (*FILTERS, *_MORE_FILTERS))
     return ChunkEncoding(
@@ -230,7 +239,7 @@ def _is_plain(named: tuple[str, int | None]) -> bool:
 
 def _check(what: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise ValueError(f"{what} {name!r}: in HDF5, where others read it, takes one of {', '.join(known)}")
+        raise ValueError(f"{what} {name!r}: HDF5 files take one of {', '.join(known)}")
 
 
 def _text(found: Any) -> str:

@@ -188,7 +188,7 @@ class StoredChunks:
 
     def _check_chunked(self) -> Coordinates:
         if self._chunks is None:
-            raise UnsupportedError(f"{self._h5.name}: is not stored in chunks")
+            raise UnsupportedError(f"{self._h5.name}: is not chunked")
         return self._chunks
 
     def _start(self, coords: Iterable[int], *, is_first: bool = True) -> Coordinates:

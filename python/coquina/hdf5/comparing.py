@@ -57,7 +57,7 @@ def compare(
         if one.kind == "dataset":
             comparison.dataset(one, one.object, other.object)
         elif one.kind == "type" and not one.object.id.equal(other.object.id):
-            raise CorruptError(f"{one.name}: another datatype in the copy")
+            raise CorruptError(f"{one.name}: the copy has another datatype")
 
 
 class _Comparison:
@@ -82,12 +82,12 @@ class _Comparison:
         if not tid.equal(new.id.get_type()) or not attributes.same_space(
             old.id.get_space(), new.id.get_space()
         ):
-            raise CorruptError(f"{name}: another datatype or shape in the copy")
+            raise CorruptError(f"{name}: the copy has another datatype or shape")
         if old.id.get_space().get_simple_extent_type() == h5s.NULL:
             return
         is_of_fixed_size = is_fixed(tid)
         if is_of_fixed_size and describe_bytes(old).fill != describe_bytes(new).fill:
-            raise CorruptError(f"{name}: another fill value in the copy")
+            raise CorruptError(f"{name}: the copy has another fill value")
         # What other files hold is not looked at, only where.
         if old.id.get_create_plist().get_layout() == h5d.VIRTUAL:
             is_same = _virtual_sources(old) == _virtual_sources(new)
@@ -102,7 +102,7 @@ class _Comparison:
         else:
             is_same = self._same_items(old, new)
         if not is_same:
-            raise CorruptError(f"{name}: other items in the copy")
+            raise CorruptError(f"{name}: the copy has other values")
 
     def _same_variable(self, old: Any, new: Any) -> bool:
         is_reference = attributes.refers(old.id.get_type())

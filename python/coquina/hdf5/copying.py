@@ -76,8 +76,9 @@ def repack(
 
     group: what is copied; its members are those of the new file's root. A dataset may be named too.
     filter, codec, level, filters, dictionary, blocks, fletcher32: as in `Group.create_dataset`; for all
-        datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is.
-        The codec "auto" gives each chunk of "blosc2" what suits it, by goal, for_, bandwidth and calibrate of
+        datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is;
+        a codec without a filter is one of the filter "blosc2".
+        The codec "auto" gives each chunk of "blosc2" what suits it, by the keywords of
         `Tuning`; with goal="size", a dataset that would take more bytes than before is copied as it is.
         Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
     checksums: whether chunks whose only filter is "blosc2" have some; those that are otherwise are encoded
@@ -108,10 +109,8 @@ def repack(
     'zstd'
     """
     wanted = Storage.of(repack, storage, RepackOptions, base=DATASETS)
-    if wanted.filter is None and wanted.tuning is not None:
+    if wanted.filter is None and (wanted.tuning is not None or wanted.codec is not None):
         wanted = replace(wanted, filter="blosc2")
-    if wanted.filter is None and wanted.codec is not None:
-        raise ValueError(f"codec {wanted.codec!r}: needs a filter that it is for")
     request = CopyRequest(wanted, tuple(only))
     path = os.path.realpath(os.fsdecode(source))
     out = target_of(path, target, in_place=in_place, overwrite=overwrite)
@@ -142,7 +141,7 @@ def repack_by(
     request.check()
     if verify and (lost := request.loses) is not None:
         raise ValueError(
-            f"{lost}: loses what no bound tells, so a copy cannot be compared: verify=False, or lossy="
+            f"{lost}: is lossy without a bound, so the copy cannot be verified; pass verify=False, or lossy="
         )
     before = os.path.getsize(path)
     work = _Work(progress)
@@ -204,7 +203,7 @@ def copy(
     filter "blosc2" by default; a bound is for integers too here. Returns the new dataset; there is none if an
     exception is raised. References in attributes lead to what has the same name in the other file, if there
     is such a thing.
-    Raises ValueError if there is something of this name, and what `repack` raises.
+    Raises ValueError if the name exists already, and what `repack` raises.
 
     dataset: of ours or of h5py. target: the group. threads: how many work; all by default.
 
@@ -217,14 +216,14 @@ def copy(
     """
     name = name if name is not None else (dataset.name or "").rpartition("/")[2]
     if not name or name in target:
-        raise ValueError(f"copy: there is something of the name {name!r}, or it is none")
+        raise ValueError(f"copy: {name!r} exists already, or is not a valid name")
     h5, group = inside(dataset), inside(target)
     wanted = Storage.of(copy, {"filter": "blosc2", **storage}, DatasetCopyOptions, base=DATASETS)
     request = CopyRequest(wanted, ("/",))
     request.check()
     planned = plan(h5, "/", request)
     if wanted.lossy is not None and planned.lossy is None:
-        raise ValueError(f"copy: lossy: {planned.reason or 'items that are not numbers are kept exactly'}")
+        raise ValueError(f"copy: lossy: {planned.reason or 'only numbers can be stored with a bound'}")
     if planned.how == "copied":
         h5o.copy(h5.id, b".", group.id, name.encode())
         copy_attributes(h5, group[name])
@@ -272,7 +271,7 @@ def target_of(path: str, target: Path | None, *, in_place: bool = False, overwri
     """Return where a copy of a file goes. Raises ValueError and FileExistsError; see `repack`."""
     if in_place:
         if target is not None:
-            raise ValueError("repack: a target, or in place; not both")
+            raise ValueError("repack: give a target or in_place=True, not both")
         return path
     if target is None:
         raise ValueError("repack: needs a target, or in_place=True")

@@ -19,6 +19,7 @@ from coquina.arrays.creation import is_sliced
 from coquina.hdf5 import checksums, chunk_encoding
 from coquina.hdf5.describing import default_cut
 from coquina.hdf5.filters import ChunkShape, as_set, encoding_of, pipeline
+from coquina.hdf5.h5py_keys import DatasetShapeError
 from coquina.hdf5.item_types import stored_dtype
 from coquina.hdf5.untyped import h5d, h5o, h5p, h5py, h5s, h5t, h5z
 
@@ -31,12 +32,12 @@ Shape = tuple[int, ...]
 
 
 def check(storage: Storage) -> None:
-    """Raise ValueError for means that datasets do not have, and for filters that cannot be tuned."""
+    """Raise ValueError for methods that datasets do not have, and for filters that cannot be tuned."""
     if storage.tuning is not None and not storage.is_blosc2_alone:
         named = "fletcher32" if storage.compressor == "blosc2" else f"filter {storage.filter!r}"
         raise ValueError(f"{named}: codec='auto' is for chunks whose only filter is 'blosc2'")
-    if storage.lossy is not None and storage.lossy.means not in (None, "round"):
-        raise ValueError(f"means {storage.lossy.means!r}: datasets are rounded; takes 'round', or none")
+    if storage.lossy is not None and storage.lossy.method not in (None, "round"):
+        raise ValueError(f"method {storage.lossy.method!r}: HDF5 datasets take 'round' only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +214,12 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
 def _check_contiguous(made: Content, limits: tuple[int, ...], storage: Storage) -> None:
     """Raise TypeError for what only chunks can have."""
     if limits != made.shape:
-        raise TypeError("chunks=False: what is stored in one piece cannot grow: no maxshape beyond the shape")
+        raise DatasetShapeError("chunks=False: a contiguous dataset cannot grow; leave out maxshape")
     asked = {"codec": storage.codec, "blocks": storage.blocks, "codec='auto'": storage.tuning}
     names = [name for name, value in asked.items() if value is not None]
     if names or storage.compressor not in ("blosc2", "none"):
         named = ", ".join(names) or repr(storage.filter)
-        raise TypeError(f"chunks=False: only chunks have filters, not {named}")
+        raise TypeError(f"chunks=False: a contiguous dataset has no filters; leave out {named}")
 
 
 def _check_plain(storage: Storage, shape: Shape) -> None:
@@ -226,4 +227,7 @@ def _check_plain(storage: Storage, shape: Shape) -> None:
     is_asked = storage.fletcher32 or storage.lossy is not None
     is_asked = is_asked or not (isinstance(storage.chunks, bool) or storage.chunks in (None, "auto"))
     if is_asked or (storage.maxshape and not shape):
-        raise TypeError(f"a dataset of shape {shape} has no chunks, and so no filters and no room to grow")
+        what = (
+            "chunks=False: a contiguous dataset" if storage.chunks is False else f"a dataset of shape {shape}"
+        )
+        raise TypeError(f"{what} cannot have chunks, filters or a maxshape")

@@ -26,10 +26,21 @@ def told(group: Any, name: str | None = None) -> Generator[None]:
     try:
         yield
     except RAISED as error:
+        if name is not None and "too many links" in str(error):
+            raise KeyError(f"{name}: its links lead to each other, and to nothing else") from error
         if is_damage(group, name, error):
             place = group.name if name is None else f"{group.name or ''}: {name}"
             raise CorruptError(f"{group.file.filename}: {place}: {error}") from error
         raise
+
+
+def linked(group: Any, name: str) -> Any:
+    """Return what a name in a group of h5py leads to; None for a link that leads nowhere."""
+    try:
+        with told(group, name):
+            return group[name]
+    except KeyError:
+        return None
 
 
 def is_damage(group: Any, name: str | None, error: BaseException) -> bool:

@@ -56,18 +56,12 @@ class DatasetInfo(ArrayInfo):
     table_rows: int
     fallbacks: int
 
-    @property
-    def gear(self) -> str:
-        """The old name of `access`."""
-        return self.access
-
     @classmethod
     def of(cls, array: Array) -> DatasetInfo:
         """Ask a dataset."""
         dataset: Dataset = array  # pyright: ignore[reportAssignmentType]
         stats: dict[str, Any] = dataset.handle.stats()
         stats |= {name: stats.get(name) or 0 for name in _COUNTERS}
-        stats.pop("gear", None)
         stats |= {"cbytes": dataset.cbytes, "access": dataset.access, "reason": dataset.access_reason}
         return cls(
             shape=dataset.shape,

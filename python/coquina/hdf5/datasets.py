@@ -32,7 +32,7 @@ from coquina.hdf5.dataset_info import DatasetInfo, described
 from coquina.hdf5.describing import describe
 from coquina.hdf5.filters import is_blosc2_alone
 from coquina.hdf5.fixed_attributes import mark_indexes_stale
-from coquina.hdf5.h5py_keys import is_region, plain_key
+from coquina.hdf5.h5py_keys import DatasetIndexError, DatasetShapeError, is_region, plain_key
 from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.places import Placed
 from coquina.hdf5.sessions import Session
@@ -201,7 +201,7 @@ class Dataset(Placed, Array):
     @property
     def access(self) -> str:
         """How chunks are accessed: "direct", "fetched" or "whole"."""
-        return self.handle.stats().get("gear") or self._facts.access
+        return self.handle.stats().get("access") or self._facts.access
 
     @property
     def access_reason(self) -> str | None:
@@ -209,16 +209,6 @@ class Dataset(Placed, Array):
         if self._facts.reason is None and self.access != "direct":
             return "what was read directly was not right, and what libhdf5 read was"
         return self._facts.reason
-
-    @property
-    def gear(self) -> str:
-        """The old name of `access`."""
-        return self.access
-
-    @property
-    def gear_reason(self) -> str | None:
-        """The old name of `access_reason`."""
-        return self.access_reason
 
     @property
     def cbytes(self) -> int:
@@ -238,7 +228,9 @@ class Dataset(Placed, Array):
     @durable.setter
     def durable(self, durable: bool) -> None:
         if durable:
-            raise UnsupportedError("HDF5 has no commits; `appending` and `File.flush` take `durable`")
+            raise UnsupportedError(
+                "datasets have no commits of their own; pass durable= to `appending` or `File.flush`"
+            )
 
     @property
     def lossy(self) -> LossyInfo | None:
@@ -301,7 +293,12 @@ class Dataset(Placed, Array):
 
     def _getitem_general(self, key: Any) -> Any:
         """Read by keys of h5py's too."""
-        return self._h5[key] if is_region(key) else super()._getitem_general(plain_key(key, self.shape))
+        if is_region(key):
+            return self._h5[key]
+        try:
+            return super()._getitem_general(plain_key(key, self.shape))
+        except IndexError as error:
+            raise DatasetIndexError(str(error)) from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign as NumPy does. Raises what NumPy raises, ValueError if open for reading only."""
@@ -311,7 +308,30 @@ class Dataset(Placed, Array):
             return
         if self.dtype.kind == "S":
             value = _encoded(value)
-        super().__setitem__(key, value)
+        try:
+            super().__setitem__(key, value)
+        except IndexError as error:
+            raise DatasetIndexError(str(error)) from None
+        except ValueError as error:
+            # Others, CorruptError for one, say more than that a shape is wrong.
+            if type(error) is not ValueError or not self.handle.is_writable:
+                raise
+            raise DatasetShapeError(str(error)) from None
+
+    def astype(self, dtype: npt.DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> Any:
+        """Return the elements as another dtype; as `StringDType` ("T"), return h5py's view, read by key.
+
+        Raises TypeError if the rule `casting` does not allow it.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> d = f.create_dataset("x", data=[b"foo", b"bar"])
+        >>> d.astype("T")[1]
+        'bar'
+        """
+        if np.dtype(dtype).kind == "T":
+            return self._h5.astype(dtype)
+        return super().astype(dtype, casting=casting, copy=copy)
 
     def with_zones(self, zones: Zones) -> Dataset:
         """Return the dataset, opened so that chunks get a zone map of `zones` when they are written.
@@ -355,12 +375,12 @@ class Dataset(Placed, Array):
     def _shared_changes(self) -> Changes:
         changes = getattr(self, "_changes", None)
         if changes is None:
-            session, place = self.whereabouts
+            session, place = self.location
             changes = self._changes = session.changes(place)
         return changes
 
     @property
-    def whereabouts(self) -> tuple[Session, int]:
+    def location(self) -> tuple[Session, int]:
         """The session of its file, and its place in the file; for those who ask whether it was changed."""
         found = getattr(self, "_where", None)
         if found is None:
@@ -479,14 +499,14 @@ class Dataset(Placed, Array):
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
         if self.layout != "chunked":
-            raise UnsupportedError(f"{self.name}: {self.layout}; only what is chunked can change its shape")
+            raise UnsupportedError(f"{self.name}: {self.layout}; only chunked datasets can be resized")
         if len(shape) != self.ndim or any(length < 0 for length in shape):
             raise ValueError(f"shape {shape}: the dataset has {self.ndim} axes")
         for length, most in zip(shape, self.maxshape, strict=True):
             if most is not None and length > most:
-                raise ValueError(f"shape {shape}: beyond the maxshape {self.maxshape} of {self.name}")
+                raise DatasetShapeError(f"shape {shape} exceeds the maxshape {self.maxshape} of {self.name}")
         if shape[self._facts.rank :] != self.shape[self._facts.rank :]:
-            raise ValueError(f"shape {shape}: the last axes of {self.shape} are those of the items")
+            raise ValueError(f"shape {shape}: the last axes of {self.shape} belong to the dtype")
 
     def chunk_info(self, coords: Iterable[int]) -> ChunkInfo:
         """Return where the chunk is stored that holds the item at `coords`.
@@ -612,7 +632,7 @@ class Dataset(Placed, Array):
         ...     print(d[:])
         [5 2 3]
         """
-        raise UnsupportedError("HDF5 has no rollback, so there are no transactions; see `appending`")
+        raise UnsupportedError("datasets have no transactions; use `File.transaction` or `appending`")
         yield self
 
     def compact(self) -> None:
@@ -626,9 +646,11 @@ class Dataset(Placed, Array):
         ...     d.compact()
         ... except cq.UnsupportedError as error:
         ...     print(error)
-        HDF5 gives no space back in place; `coquina repack` writes a compact copy
+        HDF5 files cannot be compacted in place; `coquina repack` writes a compact copy
         """
-        raise UnsupportedError("HDF5 gives no space back in place; `coquina repack` writes a compact copy")
+        raise UnsupportedError(
+            "HDF5 files cannot be compacted in place; `coquina repack` writes a compact copy"
+        )
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Encode the items again into a new array file (not HDF5).
@@ -706,6 +728,8 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, bytes | np.bytes_):
         return value
     items: Any = np.asarray(value)
-    if items.dtype.kind == "O" and all(isinstance(one, str) for one in items.flat):
-        items = items.astype(np.str_)
+    if items.dtype.kind == "T" or (
+        items.dtype.kind == "O" and all(isinstance(one, str) for one in items.flat)
+    ):
+        items = np.array(items.tolist(), np.str_)
     return np.strings.encode(items, "utf-8") if items.dtype.kind == "U" else value

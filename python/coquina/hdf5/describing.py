@@ -5,7 +5,7 @@ In: a dataset of h5py. Out: `Facts`: all that the engine is told about it, with 
 read from a descriptor of ours, or by ranges of a remote file), "fetched" (chunks come from
 libhdf5, in batches) or "whole" (libhdf5 runs its own filter pipeline), and the reason why it is not a faster
 one.
-Source: tests/hdf5/test_gears.py has a case for every rule, each of which was seen to go wrong without it.
+Source: tests/hdf5/test_access_paths.py has a case for every rule, and each failed without its rule.
 Invariant: nothing is decided by trying: an access path is legal by what is known before a byte is read.
 """
 
@@ -158,7 +158,7 @@ class Facts:
         for zone in zones:
             if tuple(zone) not in numbers:
                 raise ValueError(f"zones: {zone} is not a number in items of {self.dtype}")
-        return _core.open_dataset(library, self, gear=access or self.access, blocks=blocks, zones=zones)
+        return _core.open_dataset(library, self, access=access or self.access, blocks=blocks, zones=zones)
 
 
 def describe(

@@ -103,14 +103,14 @@ def compare(source: Any, target: Any, targets: Targets) -> None:
         old, new = h5a.open(source.id, name), h5a.open(target.id, name)
         tid, space = old.get_type(), old.get_space()
         if not tid.equal(new.get_type()) or not same_space(space, new.get_space()):
-            raise CorruptError(f"{source.name}: attribute {name!r} has another datatype or shape in the copy")
+            raise CorruptError(f"{source.name}: attribute {name!r} differs in datatype or shape in the copy")
         if space.get_simple_extent_type() == h5s.NULL:
             continue
         values, others = _values(old, tid), _values(new, tid)
         if refers(tid):
             values, others = targets.told(values), targets.told_of_copy(others)
         if not is_same(values, others):
-            raise CorruptError(f"{source.name}: attribute {name!r} has another value in the copy")
+            raise CorruptError(f"{source.name}: attribute {name!r} differs in the copy")
 
 
 def same_space(one: Any, other: Any) -> bool:

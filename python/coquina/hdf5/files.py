@@ -254,7 +254,13 @@ class File(Group):
         """The name that it was opened by, or will have."""
         return self._h5.filename if self._new is None else self._new.path
 
-    driver = Member("The driver of libhdf5 that it is opened by; see h5py.")
+    @property
+    def driver(self) -> str:
+        """The driver of libhdf5 that the file was opened with: "sec2" for a path; see h5py."""
+        found = self._h5.driver
+        # A file with a journal is a file object to libhdf5.
+        return "sec2" if found == "fileobj" and self._open is not None else found
+
     libver = Member("The oldest and the newest version of HDF5 whose structures are written.")
     userblock_size = Member("Bytes before the HDF5 file in its file.")
     meta_block_size = Member("Bytes of a block of metadata.")
@@ -280,7 +286,8 @@ class File(Group):
     def swmr_mode(self, is_on: bool) -> None:
         if is_on and self.commits:
             raise UnsupportedError(
-                "swmr_mode: readers of a file with a journal see its commits; journal=False writes in place"
+                "swmr_mode: open the file with journal=False to write it in SWMR mode; "
+                "with a journal, readers see every commit without it"
             )
         self._h5.swmr_mode = is_on
 

@@ -101,12 +101,12 @@ def encoding_of(storage: Storage, shape: ChunkShape) -> ChunkEncoding | None:
     encoding = ChunkEncoding.of(storage, shape.dtype, shape.typesize)
     if encoding is not None and storage.fletcher32:
         raise ValueError(
-            f"fletcher32: {encoding} is for chunks whose only filter is 'blosc2'; these have checksums"
+            f"fletcher32: {encoding} needs 'blosc2' as the only filter, whose chunks have checksums"
         )
     if encoding is not None and storage.tuning is not None:
         raise ValueError(f"{encoding}: codec='auto' chooses codec and filters")
     if encoding is not None and encoding.is_lossy and storage.lossy is not None:
-        raise ValueError(f"lossy: {encoding} loses something itself; leave it out, or lossy")
+        raise ValueError(f"lossy: {encoding} is lossy itself; leave out one of the two")
     return encoding
 
 
@@ -156,7 +156,7 @@ def _filters_name(filters: Any) -> str:
 def _codec(storage: Storage, default: str, known: dict[str, Any]) -> Any:
     if storage.codec is not None and not isinstance(storage.codec, str):
         raise ValueError(
-            f"codec {storage.codec!r}: filters of HDF5 store no parameter of a codec; files of arrays do"
+            f"codec {storage.codec!r}: HDF5 filters store no codec parameter; array files (.b2nd) do"
         )
     return _choice("codec", storage.codec or default, known)
 
@@ -181,7 +181,7 @@ def _level(storage: Storage, lowest: int, highest: int, usual: int = _LEVEL) -> 
 
 def _no_codec(compressor: str, storage: Storage) -> None:
     if storage.codec is not None:
-        raise ValueError(f"codec {storage.codec!r}: the filter {compressor!r} is one itself")
+        raise ValueError(f"codec {storage.codec!r}: the filter {compressor!r} has its own codec")
 
 
 def _shuffled(storage: Storage, shape: ChunkShape) -> list[Slot]:
@@ -258,7 +258,7 @@ def _by_libhdf5(code: int, name: str, values: tuple[int, ...]) -> list[Slot]:
     Its own set-up completes the parameters when the dataset is made.
     """
     if not h5z.filter_avail(code) or not h5z.get_filter_info(code) & h5z.FILTER_CONFIG_ENCODE_ENABLED:
-        raise UnsupportedError(f"filter {name!r}: libhdf5, which is to write it, has none here that can")
+        raise UnsupportedError(f"filter {name!r}: this libhdf5 cannot write it; load its plugin")
     return [(code, True, values)]
 
 

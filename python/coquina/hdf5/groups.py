@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.arrays.new_arrays import fill_boxes
+from coquina.arrays.similar_bounds import rounded_bound
 from coquina.arrays.writes import wrote
+from coquina.foreign_attributes import GROUPS, no_attribute
 from coquina.hdf5.creation import check, content, create, datatype, link, missing
 from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
@@ -94,7 +96,9 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         """Remove a name, and the node if it was the last one; the indexes beside a table. Raises KeyError."""
+        place = self._nodes.place_of_link(self._h5, name)
         del self._h5[name]
+        self._nodes.forget(place)
         self._drop_indexes(name)
 
     def __contains__(self, name: object) -> bool:
@@ -113,6 +117,13 @@ class Group(Placed, MutableMapping[str, Any]):
         names: list[bytes] = []
         self._h5.id.links.iterate(names.append)
         return len(names) - sum([is_hidden(name.decode(errors="surrogateescape")) for name in names])
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for names of other libraries it says what to write here."""
+            owner = f"{type(self).__name__!r} object"
+            raise AttributeError(no_attribute(owner, name, GROUPS), name=name, obj=self)
 
     def __bool__(self) -> bool:
         """Return whether the file is open."""
@@ -252,7 +263,7 @@ class Group(Placed, MutableMapping[str, Any]):
         return self._h5.visititems(shown)
 
     def create_group(self, name: str, *, track_order: bool | None = None) -> Group:
-        """Make a group, and the groups on the way. Raises ValueError if there is something of this name.
+        """Make a group, and the groups on the way. Raises ValueError if the name exists already.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -262,7 +273,7 @@ class Group(Placed, MutableMapping[str, Any]):
         return self._nodes.node(self._h5.create_group(name, track_order=track_order))
 
     def require_group(self, name: str) -> Group:
-        """Return the group of this name, which is made if need be. Raises TypeError if it is no group.
+        """Return the group of this name, created if missing. Raises TypeError if it is not a group.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -279,10 +290,10 @@ class Group(Placed, MutableMapping[str, Any]):
         exact: bool = False,
         **storage: Unpack[DatasetOptions],
     ) -> Any:
-        """Return the dataset of this name, which is made if need be; see `create_dataset`.
+        """Return the dataset of this name, created if missing; see `create_dataset`.
 
         exact: whether one that is there must have this dtype, and not one that is cast to it without a loss.
-        Raises TypeError for another shape or dtype, and for what is no dataset.
+        Raises TypeError for another shape or dtype, and for anything but a dataset.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -352,8 +363,8 @@ class Group(Placed, MutableMapping[str, Any]):
             "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to
             write these is slow.
         codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
-            ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by goal,
-            for_, bandwidth and calibrate of `coquina.Tuning`, which an attribute keeps for writes to come.
+            ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by the
+            keywords of `coquina.Tuning`. An attribute keeps the goal for writes to come.
         level: 0 to 9; 1 to 22 for Zstandard alone. By default 1 for Blosc2, and 5 for others.
         filters: "shuffle", "nofilter"; "bitshuffle" with Blosc. With "blosc2" all that arrays take: names, or
             pairs of a name and a parameter, in a list, and pairs for the codec, as ("zfp_rate", 25). What the
@@ -373,7 +384,7 @@ class Group(Placed, MutableMapping[str, Any]):
         `**hdf5plugin.Zstd()`) the dataset is made as h5py makes it, without filters that are not asked for.
 
         Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
-        if there is something of this name, or for options that do not fit; TypeError for dtypes that HDF5
+        if the name exists already, or for options that do not fit; TypeError for dtypes that HDF5
         does not have, and for options that a dataset without chunks cannot have.
 
         >>> import numpy as np
@@ -396,7 +407,7 @@ class Group(Placed, MutableMapping[str, Any]):
         if (types := datatype(made.dtype)) is not None:
             return create_in(self, name, made, types, wanted, threads)
         if wanted.lossy is not None:
-            raise ValueError(f"lossy: items of {made.dtype} are kept exactly")
+            raise ValueError(f"lossy: {made.dtype} cannot be stored with a bound")
         options = {"chunks": wanted.chunks, "maxshape": wanted.maxshape, "fillvalue": wanted.fillvalue}
         return self._shown(self._h5.create_dataset(name, shape, dtype, data, **options))
 
@@ -562,7 +573,7 @@ def create_in(
     h5, bound = inside(group), storage.lossy
     first = None if name is None else missing(h5, name)
     if name is not None and first is None:
-        raise ValueError(f"create_dataset: there is something of the name {name!r}")
+        raise ValueError(f"create_dataset: {name!r} exists already")
     check(storage)
     new, blocks = create(h5, made, types[0], storage)
     # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
@@ -575,6 +586,8 @@ def create_in(
         if storage.tuning is not None and blocks is not None:
             dataset.tune(storage.tuning)
         if bound is not None:
+            if made.values is not None:
+                bound = rounded_bound(made.values, bound, dataset.chunks)
             dataset.set_error_bound(bound)
         if made.values is not None:
             _fill(dataset, made.values, threads)

@@ -81,10 +81,10 @@ def required(group: Any, name: str, shape: Any, dtype: Any, exact: bool, options
     found = group.dataset(name)
     wanted = (shape,) if isinstance(shape, int) else tuple(shape)
     if found.shape != wanted and options.get("maxshape", ()) != found.maxshape:
-        raise TypeError(f"{found.name}: its shape is {found.shape}, and not {wanted}")
+        raise TypeError(f"{found.name}: its shape is {found.shape}, not {wanted}")
     is_right = found.dtype == dtype if exact else np.can_cast(dtype, found.dtype)
     if not is_right:
-        raise TypeError(f"{found.name}: its dtype is {found.dtype}, and not {np.dtype(dtype)}")
+        raise TypeError(f"{found.name}: its dtype is {found.dtype}, not {np.dtype(dtype)}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Keys that only h5py has: references to regions, and blocks at regular distances (`MultiBlockSlice`).
+"""Keys that only h5py has (references to regions, `MultiBlockSlice`), and errors that its users catch.
 
 In: a key, and the shape that it is for. Out: a key that NumPy has; whether it is a region, which h5py reads.
 """
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+class DatasetIndexError(IndexError, TypeError, ValueError):
+    """A key that NumPy refuses with IndexError, where h5py raises TypeError or ValueError."""
+
+
+class DatasetShapeError(ValueError, TypeError):
+    """A shape that NumPy refuses with ValueError, where h5py raises TypeError."""
+
+
 def is_region(key: Any) -> bool:
     """Whether a key is a reference to a region."""
     return isinstance(key, h5py.RegionReference)
@@ -27,7 +35,7 @@ def plain_key(key: Any, shape: tuple[int, ...]) -> Any:
     if not blocks:
         return key
     if len(blocks) > 1 or any(part is ... for part in parts[: blocks[0]]):
-        raise TypeError("a MultiBlockSlice: takes one of them, behind integers and slices alone")
+        raise TypeError("a key takes one MultiBlockSlice, after integers and slices only")
     axis = blocks[0]
     return (*parts[:axis], _items(parts[axis], shape[axis] if axis < len(shape) else 0), *parts[axis + 1 :])
 

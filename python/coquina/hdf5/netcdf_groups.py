@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.hdf5.damage import linked
 from coquina.hdf5.describing import place_of
 from coquina.hdf5.untyped import h5a, h5py, h5t
 
@@ -72,7 +73,7 @@ def members(group: Any, kind: Any) -> Iterator[tuple[str, Any]]:
     infos = {name: group.id.links.get_info(name.encode()) for name in names}
     is_ordered = all(info.corder_valid for info in infos.values())
     for name in sorted(names, key=lambda name: infos[name].corder if is_ordered else name):
-        if isinstance(node := group.get(name), kind):
+        if isinstance(node := linked(group, name), kind):
             yield name, node
 
 

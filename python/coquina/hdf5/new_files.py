@@ -45,7 +45,7 @@ class NewFile:
         self._process = os.getpid()
         self._replaces = mode == "w"
         if not self._replaces and os.path.lexists(path):
-            raise FileExistsError(f"{path}: there is such a file")
+            raise FileExistsError(f"{path}: the file exists already")
         # A link goes on to point where it does: what it points to is replaced.
         self._target = os.path.realpath(path) if self._replaces else path
         folder, name = os.path.split(self._target)
@@ -91,7 +91,7 @@ class NewFile:
         if self.is_published or not self._is_open:
             return
         if not self._is_ours:
-            raise ValueError(f"{self.path}: the file is made by the process that this one was forked from")
+            raise ValueError(f"{self.path}: the file was created before this process was forked")
         if self.open_file is None:
             self.h5.flush()
             sync_file(self.h5)
@@ -115,7 +115,7 @@ class NewFile:
         if not self._is_open:
             return
         if not self._is_ours:
-            raise ValueError(f"{self.path}: the file is made by the process that this one was forked from")
+            raise ValueError(f"{self.path}: the file was created before this process was forked")
         try:
             if self.open_file is not None:
                 # Its name may be taken by now: then nothing of it stays.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -29,7 +30,7 @@ from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.groups import Group
 from coquina.hdf5.open_files import OpenFile, link_access
 from coquina.hdf5.places import inside
-from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5o, h5py, h5t
+from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5l, h5o, h5py, h5t
 from coquina.providers import Provider
 
 if TYPE_CHECKING:
@@ -151,13 +152,27 @@ class Nodes:
     def array(self, h5: Any) -> Any:
         """Return a dataset as an array, whether or not it is a table; h5py's own where we have none."""
         if not isinstance(h5, h5py.Dataset):
-            raise TypeError(f"{h5.name}: a group, and no dataset")
+            raise TypeError(f"{h5.name}: a group, not a dataset")
         found = self.node(h5)
         return found if isinstance(found, Dataset) or found is h5 else self._array(h5)
 
     def adopt(self, table: Table) -> None:
         """Give out this table for its place from now on."""
         self._keep(place_of(inside(table).id), table)
+
+    def place_of_link(self, group: Any, name: Any) -> tuple[int, int] | None:
+        """Return the place of the node that a hard link of a group of h5py leads to; None for other links."""
+        with suppress(KeyError, RuntimeError, TypeError, AttributeError):
+            name = name if isinstance(name, bytes) else name.encode()
+            link = group.id.links.get_info(name)
+            return (place_of(group.id)[0], link.u) if link.type == h5l.TYPE_HARD else None
+        return None
+
+    def forget(self, place: tuple[int, int] | None) -> None:
+        """Keep a node no longer whose link was removed: libhdf5 frees its space once nobody holds it."""
+        if place is not None:
+            with self._lock:
+                self._recent.pop(place, None)
 
     def hold(self, node: Any, is_held: bool) -> None:
         """Keep a node until the file is closed, or no longer."""
@@ -194,7 +209,7 @@ class Nodes:
         """
         where = self.where_of(inside(node))
         if where is None or node.name is None:
-            raise TypeError(f"what is only in memory, or has no name, cannot be pickled{advice}")
+            raise TypeError(f"a node without a name, or of a file in memory, cannot be pickled{advice}")
         return reopen, (type(self.file), where, node.name)
 
     def flush(self) -> None:

@@ -438,7 +438,7 @@ def external_access(
     if mode not in ("r", "r+") or (mode == "r+" and file.mode == "r"):
         raise ValueError(f"elink_mode {mode!r}: the file is open with mode {file.mode!r}; takes 'r'")
     if file.mode == "r+" and file.swmr_mode and not (mode == "r+" and is_swmr):
-        raise ValueError("elink_mode, elink_swmr: a file that is written with SWMR follows links so too")
+        raise ValueError("elink_mode, elink_swmr: a file in SWMR mode opens external links in SWMR mode too")
     access, found = h5p.create(h5p.FILE_ACCESS), h5p.create(h5p.LINK_ACCESS)
     if elink_locking is not None:
         access.set_file_locking(bool(elink_locking), elink_locking == "best-effort")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coquina import _core
 from coquina._core import CorruptError, UnsupportedError
+from coquina.arrays.similar_bounds import rounded_bound
 from coquina.hdf5 import checksums, chunk_encoding, tuning_attribute
 from coquina.hdf5 import filters as slots
 from coquina.hdf5.chunk_growth import grown
@@ -83,9 +84,7 @@ def _check(storage: Storage) -> None:
     if storage.tuning is not None and storage.filter != "blosc2":
         raise ValueError(f"filter {storage.filter!r}: codec='auto' is for the filter 'blosc2'")
     if storage.checksums and storage.filter not in (None, "blosc2"):
-        raise ValueError(
-            f"checksums with filter {storage.filter!r}: only 'blosc2' has some, or fletcher32=True"
-        )
+        raise ValueError(f"checksums with filter {storage.filter!r}: needs 'blosc2', or fletcher32=True")
     if storage.filter is not None:
         slots.pipeline(storage, _ANY_SHAPE)
     elif storage.dictionary or not isinstance(storage.filters, str | None):
@@ -155,7 +154,7 @@ def _planned(dataset: Any, storage: Storage, *, is_named: bool) -> Plan | None:
         if storage.filter in (None, "none") and storage.chunks is None:
             raise _ImpossibleError("it has no chunks, and none were asked for")
         if dataset.attrs.get("CLASS") == b"ARRAY":
-            raise _ImpossibleError("PyTables wants arrays of class ARRAY without chunks")
+            raise _ImpossibleError("PyTables needs arrays of class ARRAY to be contiguous")
         if storage.chunks is None and dataset.size * itemsize_of(dataset) < _CHUNKED_FROM:
             raise _ImpossibleError("it has no chunks, and is too small for some")
     if 0 in dataset.shape and dataset.chunks is None:
@@ -176,10 +175,22 @@ def _planned(dataset: Any, storage: Storage, *, is_named: bool) -> Plan | None:
     ):
         return None
     if lossy is not None and not _all_encode(filters):
-        raise _ImpossibleError("its filters cannot be run here; ask for another one")
+        raise _ImpossibleError("its filters are not available here; name another one")
     if encoding is not None:
         _check_encoding(dataset, encoding, chunks, filters)
+    if lossy is not None:
+        lossy = _searched_bound(dataset, lossy, chunks, is_named=is_named)
     return Plan("encoded", None, chunks, filters, blocks, lossy, goal, sums, encoding)
+
+
+def _searched_bound(dataset: Any, lossy: Lossy, chunks: tuple[int, ...], *, is_named: bool) -> Lossy:
+    """Return the bound for a dataset; what has no images to be similar stays as it is, unless it is named."""
+    try:
+        return rounded_bound(dataset, lossy, chunks)
+    except ValueError as error:
+        if is_named:
+            raise
+        raise _ImpossibleError(str(error)) from None
 
 
 def _encoding(
@@ -196,7 +207,7 @@ def _encoding(
     encoding = slots.encoding_of(storage, shape)
     is_scale = dataset.attrs.get("CLASS") == b"DIMENSION_SCALE"
     if encoding is not None and encoding.is_lossy and is_scale and not is_named:
-        raise _ImpossibleError(f"{encoding}: dimension scales stay exact, unless they are named")
+        raise _ImpossibleError(f"{encoding}: dimension scales are kept exactly unless they are named")
     return encoding
 
 
@@ -222,7 +233,7 @@ def _tuning(dataset: Any, storage: Storage, filters: tuple[Slot, ...]) -> Terms 
     """Return what chunks are to be tuned for: as it is asked for, or as they are where no filter is."""
     if not slots.is_blosc2_alone(code for code, _, _ in filters):
         if storage.tuning is not None:
-            raise _ImpossibleError("it has checksums, and what is tuned has no filter but Blosc2")
+            raise _ImpossibleError("it has checksums, and tuning needs Blosc2 as the only filter")
         return None
     return storage.tuning if storage.filter is not None else _known_tuning(dataset)
 
@@ -233,9 +244,7 @@ def _checksums(dataset: Any, storage: Storage, filters: tuple[Slot, ...]) -> boo
         return None
     if not slots.is_blosc2_alone(code for code, _, _ in filters):
         if storage.checksums:
-            raise _ImpossibleError(
-                "only the filter blosc2 has checksums, where it is alone; or ask for fletcher32"
-            )
+            raise _ImpossibleError("checksums need blosc2 as the only filter; or use fletcher32")
         return None
     are_so = checksums.are_wanted(dataset.id) == storage.checksums == is_protected(dataset)
     return None if are_so else storage.checksums
@@ -279,7 +288,7 @@ def _check_readable(dataset: Any) -> None:
     known = {code for code, _, decodes, _ in _core.hdf5_filters() if decodes}
     for code, name, _, _ in filters_of(dataset.id.get_create_plist()):
         if code not in known and not h5z.filter_avail(code):
-            raise _ImpossibleError(f"filter {code} ({name}) cannot be undone here")
+            raise _ImpossibleError(f"filter {code} ({name}) is not available here")
 
 
 def _cut(dataset: Any, storage: Storage) -> tuple[Shape, Shape]:
@@ -322,7 +331,7 @@ def _filters(dataset: Any, storage: Storage, chunks: Shape, blocks: Shape) -> tu
     if chunks == dataset.chunks and has_sum == had_sum:
         return old
     if not _all_encode(old):
-        raise _ImpossibleError("its filters cannot be run here; ask for another one")
+        raise _ImpossibleError("its filters are not available here; name another one")
     kept = tuple(slot for slot in old if slot[0] != slots.FLETCHER32)
     if chunks != dataset.chunks:
         kept = tuple(_refitted(slot, shape) for slot in kept)

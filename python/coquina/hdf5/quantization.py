@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: The bound, as JSON with the keywords of `coquina.Lossy`; and what was reached: greatest error, greatest
 #: relative error, least PSNR, and chunks rounded, truncated, by ZFP, as images and exact: eight numbers.
 CONTRACT, REACHED = "coquina_lossy", "coquina_lossy_reached"
+#: What the file calls `method`.
+_METHOD = "means"
 _NOTHING: Reached = (0.0, 0.0, float("inf"), [0, 0, 0, 0, 0])
 #: CF's name of rounding to the nearest number with so many bits.
 _BITROUND = "bitround"
@@ -41,6 +43,8 @@ def state(h5: Any) -> LossyInfo | None:
         return None
     try:
         found: Any = json.loads(text)
+        if isinstance(found, dict) and _METHOD in found:
+            found["method"] = found.pop(_METHOD)  # pyright: ignore[reportUnknownMemberType]
         lossy = lossy_of(found)
     except (ValueError, TypeError, RecursionError):
         return None
@@ -60,8 +64,8 @@ def _reached(h5: Any) -> Reached:
 def put(h5: Any, lossy: Lossy) -> None:
     """State the bound of a dataset."""
     keywords: dict[str, Any] = {lossy.bound: lossy.value}
-    if lossy.means is not None:
-        keywords["means"] = lossy.means
+    if lossy.method is not None:
+        keywords[_METHOD] = lossy.method
     h5.attrs[CONTRACT] = json.dumps(keywords)
     h5.attrs[REACHED] = _numbers(_NOTHING)
 

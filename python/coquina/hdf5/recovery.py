@@ -21,8 +21,8 @@ from coquina._core import CoquinaError, CorruptError, JournaledFile
 from coquina.hdf5.exact_attributes import refers
 from coquina.hdf5.new_files import NewFile
 from coquina.hdf5.open_files import Properties
+from coquina.hdf5.recovered import DAMAGE, Claims, Recovered, check, copy_good, good_regions, list_chunks
 from coquina.hdf5.references import copy_attributes, pointed
-from coquina.hdf5.salvage import DAMAGE, Claims, Salvage, check, copy_good, good_regions, list_chunks
 from coquina.hdf5.sessions import ROWS
 from coquina.hdf5.superblock import Superblock
 from coquina.hdf5.tree_copies import has_far_fill
@@ -56,7 +56,7 @@ class Recovery:
     path: str
     out: str
     notes: list[str] = field(default_factory=list[str])
-    datasets: list[Salvage] = field(default_factory=list[Salvage])
+    datasets: list[Recovered] = field(default_factory=list[Recovered])
     lost: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     @property
@@ -280,14 +280,14 @@ def _save(old: Any, new: Any, report: Recovery) -> None:
         except DAMAGE as error:
             report.lost.append((one.name, str(error)))
     # References can only be set to what is there.
-    salvaged = {one.name: one for one in report.datasets}
+    by_name = {one.name: one for one in report.datasets}
     for one in (_Found("/", object=old), *found):
         if one.object is not None and one.name in new:
             lost = copy_attributes(one.object, new[one.name])
             # What is recovered has the rows that all columns have, whatever the last commit had.
             new[one.name].attrs.pop(ROWS, None)
             report.lost.extend((f"{one.name}@{name}", reason) for name, reason in lost)
-            _point(old, new, one, salvaged.get(one.name))
+            _point(old, new, one, by_name.get(one.name))
 
 
 def _save_one(old: Any, new: Any, one: _Found, report: Recovery, claims: Claims) -> None:
@@ -298,15 +298,15 @@ def _save_one(old: Any, new: Any, one: _Found, report: Recovery, claims: Claims)
     elif isinstance(one.object, h5py.Group):
         h5py.h5g.create(new.id, one.name.encode(), gcpl=group_plist(one.object))
     elif isinstance(one.object, h5py.Dataset):
-        salvage = check(one.object, one.name, claims)
-        report.datasets.append(salvage)
-        _save_dataset(new, one, salvage)
+        recovered = check(one.object, one.name, claims)
+        report.datasets.append(recovered)
+        _save_dataset(new, one, recovered)
     else:
         old.copy(one.object, new, name=one.name)
 
 
-def _save_dataset(new: Any, one: _Found, salvage: Salvage) -> None:
-    if salvage.is_whole and not salvage.beyond and not has_far_fill(one.object):
+def _save_dataset(new: Any, one: _Found, recovered: Recovered) -> None:
+    if recovered.is_whole and not recovered.beyond and not has_far_fill(one.object):
         try:
             one.object.file.copy(one.object, new, name=one.name)
         except DAMAGE:
@@ -315,11 +315,11 @@ def _save_dataset(new: Any, one: _Found, salvage: Salvage) -> None:
                 del new[one.name]
         else:
             return
-    copy_good(one.object, new, one.name, salvage)
+    copy_good(one.object, new, one.name, recovered)
 
 
-def _point(old: Any, new: Any, one: _Found, salvage: Salvage | None) -> None:
+def _point(old: Any, new: Any, one: _Found, recovered: Recovered | None) -> None:
     """Point the references that are the items of a dataset to the objects of the new file."""
-    if salvage is not None and refers(one.object.id.get_type()):
-        for region in good_regions(one.object, salvage):
+    if recovered is not None and refers(one.object.id.get_type()):
+        for region in good_regions(one.object, recovered):
             new[one.name][region] = pointed(one.object[region], old, new)

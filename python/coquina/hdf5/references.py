@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.hdf5.exact_attributes import refers
-from coquina.hdf5.untyped import h5py, h5r
+from coquina.hdf5.untyped import h5py, h5r, h5s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +76,34 @@ def pointed_at(reference: Any, source: Any, target: Any, name: bytes | None) -> 
             return h5py.RegionReference()
         return h5r.create(target.id, name, h5r.DATASET_REGION, h5r.get_region(reference, source.id))
     return h5py.Reference() if name is None else h5r.create(target.id, name, h5r.OBJECT)
+
+
+def described(value: Any, node: Any) -> Any:
+    """Return a value that h5py read, with text in place of references: the paths in the file of `node`."""
+
+    def describe(reference: Any) -> str:
+        name = h5r.get_name(reference, node.id) if reference else None
+        if name is None:
+            return "null reference"
+        part = _selection(reference, node) if isinstance(reference, h5py.RegionReference) else ""
+        return f"-> {name.decode('utf-8', 'backslashreplace')}{part}"
+
+    return mapped(value, describe)
+
+
+def _selection(reference: Any, node: Any) -> str:
+    """Return what a reference to a region selects: boxes, or points, or all."""
+    space = h5r.get_region(reference, node.id)
+    kind = space.get_select_type()
+    if kind == h5s.SEL_HYPERSLABS:
+        boxes = space.get_select_hyper_blocklist()
+        texts = [", ".join(f"{low}:{high + 1}" for low, high in zip(*box, strict=True)) for box in boxes]
+    elif kind == h5s.SEL_POINTS:
+        points = space.get_select_elem_pointlist()
+        texts = [", ".join(map(str, point)) for point in points]
+    else:
+        return "[...]" if kind == h5s.SEL_ALL else "[]"
+    return "".join(f"[{text}]" for text in texts)
 
 
 def mapped(value: Any, each: Callable[[Any], Any]) -> Any:

@@ -29,7 +29,7 @@ def rounded(
     chunks = tuple(min(one, length) for one, length in zip(chunks, values.shape, strict=True))
     # Fast, as it is not kept; but where sizes are asked for they are those of the usual codec.
     codec, level = (DEFAULT_CODEC, DEFAULT_LEVEL) if bound == "ratio" else ("lz4", 1)
-    near = asarray(values, chunks=chunks, codec=codec, level=level, lossy={bound: value, "means": "round"})
+    near = asarray(values, chunks=chunks, codec=codec, level=level, lossy={bound: value, "method": "round"})
     made = near.handle.lossy()
     if made is not None:
         handle.add_loss(made[3])

@@ -42,9 +42,7 @@ def add_attributes(dataset: Any, attributes: Mapping[str, Any], source: Any = No
             else:
                 dataset.attrs[name] = _as_hdf5(value)
         except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"attribute {name!r}: HDF5 has no {type(value).__name__} of this kind"
-            ) from error
+            raise ValueError(f"attribute {name!r}: HDF5 cannot store this {type(value).__name__}") from error
 
 
 def _as_hdf5(value: Any) -> Any:

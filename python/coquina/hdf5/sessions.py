@@ -159,7 +159,7 @@ class Session:
         return self.raw
 
     def modified_ns(self) -> int | None:
-        """Return the time of modification; None of what is no file on a disk."""
+        """Return the time of modification; None of what is not a file on a disk."""
         return None if self._descriptor is None else os.fstat(self._descriptor).st_mtime_ns
 
     def note(self, token: int, places: Places) -> None:

@@ -55,7 +55,7 @@ class Superblock:
             if raw.startswith(SIGNATURE):
                 break
         else:
-            raise CorruptError("no signature of an HDF5 file in it")
+            raise CorruptError("it has no HDF5 signature")
         version = raw[8] if len(raw) > 8 else -1
         if version not in (0, 1, 2, 3):
             raise UnsupportedError(f"superblock: version {version}; 0 to 3 are known")
@@ -95,7 +95,7 @@ def _layout(raw: bytes, version: int) -> tuple[int, int, int, int, int]:
     """Return where the flags are, their bytes, where the end of file is, its bytes, and where all ends."""
     size = raw[13 if version < 2 else 9]
     if size not in (2, 4, 8):
-        raise CorruptError(f"superblock: {size} bytes of an offset; they are 2, 4 or 8")
+        raise CorruptError(f"superblock: offsets of {size} bytes; takes 2, 4 or 8")
     if version < 2:
         base = 24 if version == 0 else 28
         return 20, 4, base + 2 * size, size, base + 4 * size

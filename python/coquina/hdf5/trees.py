@@ -113,7 +113,9 @@ def _members(group: Any, path: bytes) -> Iterator[Entry]:
         elif kind == h5l.TYPE_HARD:
             yield _object(h5o.open(group.id, name), full, is_utf8)
         else:
-            raise UnsupportedError(f"{full!r}: a link of kind {kind}, which only its own program understands")
+            raise UnsupportedError(
+                f"{full!r}: a link of kind {kind}, which only the program that wrote it can follow"
+            )
 
 
 def _object(found: Any, path: bytes, is_utf8: bool) -> Entry:

@@ -81,7 +81,7 @@ def _sequences(dataset: Any, region: Region, error: TypeError) -> Any:
     """Return sequences of what h5py has no dtype for, as arrays of bytes without meaning."""
     tid = dataset.id.get_type()
     places = bytes_array(dataset) if isinstance(tid, h5t.TypeVlenID) and is_fixed(tid.get_super()) else None
-    if places is None or places.handle.stats().get("gear") == "whole":
+    if places is None or places.handle.stats().get("access") == "whole":
         raise UnsupportedError(f"{dataset.name}: {error}") from error
     stored = np.asarray(places[region]).view(SEQUENCE)
     items: Any = np.empty(stored.shape, object)

@@ -69,7 +69,7 @@ class Hdf5Freshness:
         """Return True if nothing was written since, but by the owner; False if fingerprints have to tell,
         after which `verified` is called; None if nothing can be known.
         """
-        session, places = self._whereabouts()
+        session, places = self._locations()
         if session is None:
             return None
         if not session.is_writable:
@@ -103,12 +103,12 @@ class Hdf5Freshness:
     @property
     def is_stamped(self) -> bool:
         """Whether what `stamp` returned last still holds for the next who opens the file."""
-        session, places = self._whereabouts()
+        session, places = self._locations()
         return session is not None and session.is_fresh(self._token, tuple(places))
 
     def stamp(self) -> dict[str, Any]:
         """Return what is to be kept beside the index, which is saved as it is now; as JSON has it."""
-        session, places = self._whereabouts()
+        session, places = self._locations()
         if session is None or not session.is_writable or session.why_raw():
             return {}
         if not session.is_fresh(self._token, tuple(places)):
@@ -120,11 +120,11 @@ class Hdf5Freshness:
                 return {}
         return {"token": self._token}
 
-    def _whereabouts(self) -> tuple[Session | None, list[int]]:
+    def _locations(self) -> tuple[Session | None, list[int]]:
         """Return the session of the datasets, and their places; no session if there is none for all."""
         given = self._arrays()
         datasets = [one for one in given if isinstance(one, Dataset)]
-        found = [one.whereabouts for one in datasets]
+        found = [one.location for one in datasets]
         sessions = {id(session) for session, _ in found}
         if len(sessions) != 1 or len(found) < len(given):
             self.reason = "the values are not in datasets of one file"

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import KeyRanges
-from coquina.indexes.keys import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,12 +116,12 @@ def _of_run(run: Iterator[Rows], count: int, asking: _Asking) -> Rows:
 
 def _alike(index: Index, wanted: FirstRows, rows: Rows, asking: _Asking) -> Rows:
     """Return the rows with the key of the last that is wanted: runs had only some of them."""
-    keys, _ = keys_of(index.source.read(rows), index.source.kind)
+    keys, _ = index.source.keys_at(rows)
     place = len(keys) - wanted.count if wanted.descending else wanted.count - 1
     key = np.partition(keys, place)[place : place + 1]
 
     def is_alike(some: Rows) -> Any:
-        return keys_of(index.source.read(some), index.source.kind)[0] == key
+        return index.source.keys_at(some)[0] == key
 
     if index.is_exact and not wanted.is_tied:
         # Keys are all that orders, and so the first of these rows are enough.

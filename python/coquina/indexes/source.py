@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from coquina.indexes.keys import keys_of
+from coquina import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from coquina import _core
     from coquina.arrays.array import Array
 
     Source = _core.Lazy | tuple[_core.Lazy, _core.Lazy]
@@ -82,8 +81,6 @@ class IndexSource:
     count: how many rows there are. lazies: the engine's sources of the values; a pair is offsets and bytes
         of text; missing: where there is none, as bool. Both are made anew whenever they are asked for.
     fingerprinted: all sources whose bytes a value depends on.
-    read: the values of rows, any key that NumPy takes: a masked array, or None for text, where one is
-        missing.
     arrays: what is stored that the values are made of. columns: the paths of the columns that they are in.
     freshness: of these arrays, given what was kept beside the index (nothing for a new one).
     is_exact: whether keys tell values apart.
@@ -96,7 +93,6 @@ class IndexSource:
     lazies: Callable[[], Source]
     missing: Callable[[], _core.Lazy | None]
     fingerprinted: Callable[[], list[Source]]
-    read: Callable[[Any], npt.NDArray[Any]]
     arrays: Callable[[], Sequence[Array]]
     columns: tuple[str, ...] = ()
     freshness: Callable[[dict[str, Any]], Freshness] = _always
@@ -104,8 +100,12 @@ class IndexSource:
 
     def has(self, keys: _core.KeyRanges, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return which rows have values whose keys are in ranges."""
-        found, missing = keys_of(self.read(rows), self.kind)
-        return keys.has(found) & ~missing
+        found, there = self.keys_at(rows)
+        return keys.has(found) & there
+
+    def keys_at(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+        """Return the keys of rows, and which of them have one."""
+        return _core.row_keys(self.lazies(), self.missing(), self.kind, rows)
 
     @property
     def is_exact(self) -> bool:

@@ -88,7 +88,7 @@ class IndexStore:
         with self._lock:
             wanted = (source.name or "values") if name is None else name
             if wanted in self.indexes:
-                raise ValueError(f"create_index: there is an index {wanted!r}; drop_index removes it")
+                raise ValueError(f"create_index: {wanted!r} has an index already; drop_index removes it")
             place = self._made_place()
             key = self._key(place, wanted)
             described = (wanted, source.name, source.is_expression, kind, source.kind, str(source.dtype))

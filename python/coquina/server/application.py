@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from coquina.server.encodings import Encoded
+    from coquina.server.gate import Answer
     from coquina.server.presence import Presence
     from coquina.server.service import Service
     from coquina.server.users import User
@@ -204,17 +205,25 @@ class Application:
         user = self.user(request)
         name = request.url.path.strip("/")
         parameters = Parameters(request.query_params.multi_items())
-        if name in OTHERS:
-            known: dict[str, str] = {}
-            made = await self.in_thread(OTHERS[name], self.service, user, parameters)
+        asked = Asked(name, user, parameters, request.headers.get("if-none-match"))
+        with self.gate.holding() as held:
+            made, known = await self.in_thread(self._made, asked, held)
+            headers = {"Cache-Control": "private, no-cache", **known}
+            if made is None:
+                await send_bytes(send, 304, self._headers(request, headers), b"")
+            else:
+                await self._send(request, send, made, headers)
+
+    def _made(self, asked: Asked, held: Answer) -> tuple[Encoded | None, dict[str, str]]:
+        """Return an answer, whose bytes are counted as soon as they exist."""
+        held.check()
+        if asked.route in OTHERS:
+            made, known = OTHERS[asked.route](self.service, asked.user, asked.parameters), {}
         else:
-            asked = Asked(name, user, parameters, request.headers.get("if-none-match"))
-            made, known = await self.in_thread(self._object, asked)
-        headers = {"Cache-Control": "private, no-cache", **known}
-        if made is None:
-            await send_bytes(send, 304, self._headers(request, headers), b"")
-        else:
-            await self._send(request, send, made, headers)
+            made, known = self._object(asked)
+        if made is not None:
+            held.count(len(made.content))
+        return made, known
 
     def _object(self, asked: Asked) -> tuple[Encoded | None, dict[str, str]]:
         """Return the answer about an object and headers of its state; no answer where the client has it."""
@@ -236,8 +245,7 @@ class Application:
             headers["Content-Length"] = str(len(made.content))
             await send_bytes(send, 200, self._headers(request, headers), b"")
             return
-        with self.gate.holding(len(made.content)):
-            await send_bytes(send, 200, self._headers(request, headers), made.content)
+        await send_bytes(send, 200, self._headers(request, headers), made.content)
 
     async def _raw(self, request: Request, send: Any) -> None:
         """Answer with bytes of a file."""

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coquina._core import __version__
+from coquina.arrays.array import Array
 from coquina.server import describing
 from coquina.server.encodings import SCALES, Colours, Encoded, encoded, png, stops_of
 from coquina.server.expressions import Budget, computed, expression
-from coquina.server.failures import bad_request
+from coquina.server.failures import bad_request, not_found
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
 from coquina.server.statistics import HistogramRequest, histogram
 from coquina.server.storage import StorageRequest, storage
-from coquina.server.values import check_text, chosen, decoded, part_of, read
+from coquina.server.values import check_picture, check_text, chosen, decoded, part_of, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,7 +48,7 @@ def files(service: Service, user: User, parameters: Parameters) -> Encoded:
     name = (parameters.text("path") or "").strip("/")
     place = service.root.find(name) if service.root.single is None else None
     if place is not None and not user.may_list(place.inside):
-        raise bad_request(f"{name!r}: there is no such folder")
+        raise not_found(f"{name!r}: there is no such file")
     entries = [
         one
         for one in service.root.entries(name)
@@ -81,22 +82,30 @@ def storage_of(service: Service, found: Found, parameters: Parameters) -> Encode
 
 
 def column_or_array(found: Found, parameters: Parameters) -> Found:
-    """Return an array: of a table the column that `column` names, or its records."""
+    """Return an array: of a table what the column that `column` names is stored in, or its records."""
     name = parameters.text("column")
     if found.kind == "table" and name:
         if name not in found.node.columns:
             raise bad_request(f"there is no column {name[:80]!r}")
-        return type(found)(found.file, found.path, "array", found.node[name])
+        return type(found)(found.file, found.path, "array", _largest_part(found.node[name]))
     return as_array(found)
+
+
+def _largest_part(values: Any) -> Any:
+    """Return the array of a column; of text, times and columns with nulls the largest one of several."""
+    stored = () if isinstance(values, Array) else getattr(getattr(values, "column", None), "stored", ())
+    return max((one.array for one in stored), key=lambda array: array.cbytes, default=values)
 
 
 def slice_of(service: Service, found: Found, parameters: Parameters) -> Encoded:
     """Return the values of a selection."""
     array = as_array(found)
     picked = chosen(array, parameters.text("selection"), parameters.optional_integer("most"))
-    check_text(array, picked, parameters.text("format") or "bin")
-    values = read(array, picked, service.limits)
-    if parameters.flag("decode"):
+    wanted, is_decoded = parameters.text("format") or "bin", parameters.flag("decode")
+    check_text(array, picked, wanted)
+    check_picture(array, picked, wanted)
+    values = read(array, picked, service.limits, is_decoded=is_decoded)
+    if is_decoded:
         values = decoded(array, values)
     return sent(values, picked, parameters)
 
@@ -142,7 +151,9 @@ def expression_of(service: Service, file: OpenedFile, parameters: Parameters) ->
     if parameters.flag("info"):
         return as_json({"shape": found.shape, "dtype": str(found.dtype)})
     picked = chosen(found, parameters.text("selection"), parameters.optional_integer("most"))
-    check_text(found, picked, parameters.text("format") or "bin")
+    wanted = parameters.text("format") or "bin"
+    check_text(found, picked, wanted)
+    check_picture(found, picked, wanted)
     return sent(computed(found, picked, budget), picked, parameters)
 
 

@@ -5,12 +5,13 @@ In: objects. Out: dicts for JSON, as docs/http-api.md lists them.
 
 from __future__ import annotations
 
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina._core import CoquinaError
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
 from coquina.hdf5.dataset_info import described, dtype_name
@@ -28,8 +29,16 @@ _ATTRIBUTE_BYTES_MAX = 1 << 20
 
 def tree(found: Found) -> dict[str, Any]:
     """Return an object and what is in it, one level."""
-    below = [child_facts(child) for child in islice(children(found), CHILDREN_MAX)]
+    below = [_row(child) for child in islice(children(found), CHILDREN_MAX)]
     return {**child_facts(found), "children": below}
+
+
+def _row(found: Found) -> dict[str, Any]:
+    """Return the facts of an object of a group: damage of one leaves the others visible."""
+    try:
+        return child_facts(found)
+    except CoquinaError:
+        return child_facts(replace(found, kind="damaged"))
 
 
 def child_facts(found: Found) -> dict[str, Any]:
@@ -38,6 +47,9 @@ def child_facts(found: Found) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": name, "path": found.path, "kind": found.kind}
     if found.kind == "link":
         return {**facts, "to": link_target(found.node)}
+    if found.kind == "damaged":
+        # The message names the file by its place on the server.
+        return facts
     if found.kind == "table":
         columns = list(found.node.columns)
         return {**facts, "rows": len(found.node), "columns": columns, **_sizes(found)}

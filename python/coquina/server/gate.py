@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter, OrderedDict
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from coquina.server.failures import RequestError
@@ -21,7 +22,7 @@ _CLIENTS_MAX = 10_000
 
 
 class Gate:
-    """Counts requests. Used by one event loop only."""
+    """Counts requests. Used by one event loop only, but for what is held."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         """clock: seconds."""
@@ -31,6 +32,7 @@ class Gate:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self.active = 0
         self.held = 0
+        self._lock = Lock()
         self._at_work: Counter[str] = Counter()
 
     def admit(self, client: str) -> None:
@@ -55,8 +57,7 @@ class Gate:
 
         One client has half of all at most, so that others are answered too.
         """
-        if self.held > self._limits.held_bytes:
-            raise RequestError(503, "busy", "others have not taken their answers yet: try again")
+        self.check_held()
         if self.active >= self._limits.concurrent:
             raise RequestError(503, "busy", f"{self.active} requests are at work: try again")
         if self._at_work[client] >= max(1, self._limits.concurrent // 2):
@@ -72,10 +73,38 @@ class Gate:
                 del self._at_work[client]
 
     @contextmanager
-    def holding(self, nbytes: int) -> Generator[None]:
-        """Count the bytes of an answer for as long as it is sent."""
-        self.held += nbytes
+    def holding(self) -> Generator[Answer]:
+        """Count the bytes of an answer from when it is made for as long as it is sent."""
+        answer = Answer(self)
         try:
-            yield
+            yield answer
         finally:
-            self.held -= nbytes
+            self.count(-answer.nbytes)
+
+    def count(self, nbytes: int) -> None:
+        """Count bytes that are held, from any thread."""
+        with self._lock:
+            self.held += nbytes
+
+    def check_held(self) -> None:
+        """Raise RequestError with status 503 where too much is held."""
+        if self.held > self._limits.held_bytes:
+            raise RequestError(503, "busy", "others have not taken their answers yet: try again")
+
+
+class Answer:
+    """An answer that is made in a thread and sent by the event loop. nbytes: how many were counted."""
+
+    def __init__(self, gate: Gate) -> None:
+        """Nothing is counted yet."""
+        self._gate = gate
+        self.nbytes = 0
+
+    def check(self) -> None:
+        """Raise RequestError with status 503: while it waited for a thread, others may have taken it all."""
+        self._gate.check_held()
+
+    def count(self, nbytes: int) -> None:
+        """Count bytes of the answer."""
+        self.nbytes += nbytes
+        self._gate.count(nbytes)

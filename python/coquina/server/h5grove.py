@@ -65,6 +65,8 @@ def _meta(found: Found, links: str, depth: int) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": found.path.rpartition("/")[2]}
     if found.kind == "link":
         return _sorted({**facts, **_link(found.node)})
+    if found.kind == "damaged":
+        raise found.node
     facts["attributes"] = _attributes(found)
     h5 = found.h5
     if found.kind == "group" or isinstance(h5, h5py.Group):

@@ -55,6 +55,8 @@ class HeldObjects:
             raise not_found("there are several objects, each with a name")
         return self.find(name)
 
+    named = file
+
     def target(self, name: str) -> Place:
         """Raise RequestError: nothing is made here."""
         raise bad_request(f"{name[:80]!r}: objects in memory are not written")

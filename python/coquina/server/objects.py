@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina._core import CoquinaError, CorruptError
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
 from coquina.arrays.views import View
@@ -22,7 +23,7 @@ from coquina.hdf5.files import File
 from coquina.hdf5.groups import Group
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
-from coquina.server.failures import bad_request, not_found
+from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.stores.tree import Group as StoreGroup
 from coquina.tables.table import Table
 
@@ -40,9 +41,10 @@ _PATH_MAX = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An object. kind: "group", "array", "table", "expression", "link", "type" or "frame".
+    """An object. kind: "group", "array", "table", "expression", "link", "type", "frame" or "damaged".
 
-    node: ours, or h5py's where we have none; of a link what it says of its target.
+    node: ours, or h5py's where we have none; of a link what it says of its target; of what is damaged, which
+        only lists of groups have, the exception.
     """
 
     file: OpenedFile
@@ -87,7 +89,7 @@ class Found:
     @property
     def attrs(self) -> Any:
         """The attributes, a mapping."""
-        if self.kind in ("link", "type"):
+        if self.kind in ("link", "type", "damaged"):
             return {}
         h5 = self.h5
         return attributes(h5) if h5 is not None else getattr(self.node, "attrs", {})
@@ -143,38 +145,46 @@ def parts_of(path: str | None) -> list[str]:
 
 def find(file: OpenedFile, path: str | None) -> Found:
     """Return the object at a path of a file. Raises RequestError with status 404 if there is none."""
-    parts = parts_of(path)
-    name = "/" + "/".join(parts)
+    name = "/" + "/".join(parts_of(path))
+    found = file.kept(name)
+    if found is None:
+        found = file.keep(name, _looked_up(file, name))
+    if isinstance(found.node, Array) and file.caches is not None:
+        file.caches.use(found.node)
+    return found
+
+
+def _looked_up(file: OpenedFile, name: str) -> Found:
+    """Return the object at a path, opened anew."""
     node = file.top
-    if not parts:
-        return _found(file, "/", node)
+    if name == "/":
+        return Found(file, name, _kind(node), node)
     if not isinstance(node, Group | StoreGroup):
         raise not_found(f"{name}: {file.place.name} is one object, at /")
     if isinstance(node, Group):
         return _found_in_hdf5(file, node, name)
     if name[1:] not in node:
         raise not_found(f"{name}: there is no such object in {file.place.name}")
-    return _found(file, name, node[name[1:]])
+    node = node[name[1:]]
+    return Found(file, name, _kind(node), node)
 
 
 def _found_in_hdf5(file: OpenedFile, top: Group, name: str) -> Found:
     try:
-        return _found(file, name, top[name])
+        node = top[name]
+        return Found(file, name, _kind(node), node)
     except KeyError:
-        pass
+        error = not_found(f"{name}: there is no such object in {file.place.name}")
+    except CorruptError as damage:
+        # libhdf5 says the same of links that lead round in circles.
+        error = damage
     try:
         link = top.get(name, getlink=True)
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, RuntimeError, CorruptError):
         link = None
     if isinstance(link, h5py.SoftLink | h5py.ExternalLink):
         return Found(file, name, "link", link)
-    raise not_found(f"{name}: there is no such object in {file.place.name}")
-
-
-def _found(file: OpenedFile, path: str, node: Any) -> Found:
-    if isinstance(node, Array) and file.caches is not None:
-        file.caches.use(node)
-    return Found(file, path, _kind(node), node)
+    raise error
 
 
 def _kind(node: Any) -> str:
@@ -204,10 +214,17 @@ def as_array(found: Found, what: str = "values") -> Found:
 
 
 def children(found: Found) -> Iterator[Found]:
-    """Iterate over what is in a group, but for what belongs to tables."""
+    """Iterate over what is in a group, but for what belongs to tables.
+
+    Who lists a group need not read any of it, so that nothing is kept for later requests.
+    """
     if found.kind != "group":
         return
     above = found.path.rstrip("/")
     for name in list(found.node):
         if not name.startswith(_HIDDEN):
-            yield find(found.file, f"{above}/{name}")
+            path = f"{above}/{name}"
+            try:
+                yield found.file.kept(path) or _looked_up(found.file, path)
+            except (CoquinaError, RequestError) as error:
+                yield Found(found.file, path, "damaged", error)

@@ -14,14 +14,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from math import prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import JournaledFile
 from coquina.arrays.array import Array
 from coquina.arrays.opening import open as open_file
-from coquina.server.failures import not_found
-from coquina.server.root import format_of
+from coquina.server.root import known_format
 from coquina.tables.opening import open_table
 
 if TYPE_CHECKING:
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 10.0
 FILES_MAX = 64
-#: Decoded bytes that are kept of an array, and of how many: clients ask for what is beside what they saw.
-CACHE_BYTES = 32 << 20
-CACHED_MAX = 16
+#: Decoded bytes that are kept of one array, and of all: clients ask for what is beside what they saw.
+CACHE_BYTES = 128 << 20
+CACHES_BYTES = 512 << 20
+#: Objects of a file that are kept open: each request for another one looks it up.
+OBJECTS_MAX = 64
 #: A change within one tick of the clock of the file system leaves the times as they are.
 _TICK_NS = 50_000_000
 _MEMBERS_MAX = 10_000
@@ -69,24 +71,47 @@ def _is_settled(state: State, seen_ns: int) -> bool:
 
 
 class Caches:
-    """Arrays that keep decoded blocks for requests to come: those that were asked for last."""
+    """Arrays that keep decoded blocks for requests to come: those that were asked for last.
+
+    Invariant: what they may keep together is at most `CACHES_BYTES`, that of the last one aside.
+    """
 
     def __init__(self) -> None:
         """None keeps any."""
         self._lock = Lock()
-        self._arrays: OrderedDict[int, Array] = OrderedDict()
+        self._arrays: OrderedDict[int, tuple[Array, int]] = OrderedDict()
+        self._nbytes = 0
 
     def use(self, array: Array) -> None:
-        """Have an array keep blocks, and one that was asked for long ago none."""
+        """Let an array keep blocks, and drop those of arrays that were asked for long ago."""
         key = id(array.handle)
         with self._lock:
             if key not in self._arrays:
-                array.cache_bytes = CACHE_BYTES
-            self._arrays[key] = array
+                nbytes = min(CACHE_BYTES, _decoded_bytes(array))
+                # A read of more than half of what may be kept leaves nothing behind.
+                array.cache_bytes = min(CACHE_BYTES, 2 * nbytes)
+                self._arrays[key] = array, nbytes
+                self._nbytes += nbytes
             self._arrays.move_to_end(key)
-            if len(self._arrays) > CACHED_MAX:
-                _, old = self._arrays.popitem(last=False)
-                old.cache_bytes = 0
+            while self._nbytes > CACHES_BYTES and len(self._arrays) > 1:
+                self._forget(next(iter(self._arrays)))
+
+    def drop(self, array: Array) -> None:
+        """Drop the blocks of an array, and the array."""
+        with self._lock:
+            if id(array.handle) in self._arrays:
+                self._forget(id(array.handle))
+
+    def _forget(self, key: int) -> None:
+        old, nbytes = self._arrays.pop(key)
+        self._nbytes -= nbytes
+        old.cache_bytes = 0
+
+
+def _decoded_bytes(array: Array) -> int:
+    """Return the bytes of all blocks, which reach beyond the shape; something for an array without any."""
+    lengths = zip(array.shape, array.chunks, strict=True)
+    return max(1 << 16, prod(-(-length // chunk) * chunk for length, chunk in lengths) * array.itemsize)
 
 
 @dataclass(eq=False)
@@ -95,6 +120,7 @@ class OpenedFile:
 
     known: what was computed of it, for as long as it is open; keys begin with what they are of.
     caches: of arrays; None for objects of others, which stay as they are.
+    objects: those that were asked for last, by path; in a file that is a state they do not change.
     """
 
     place: Place
@@ -108,14 +134,43 @@ class OpenedFile:
     known: dict[Any, Any] = field(default_factory=dict[Any, Any])
     lock: Lock = field(default_factory=Lock)
     caches: Caches | None = None
+    objects: OrderedDict[str, Any] = field(default_factory=OrderedDict[str, Any])
 
     @cached_property
     def tag(self) -> str:
         """What tells this state of the file from others, for ETags."""
         return sha256(repr(self.state).encode()).hexdigest()
 
+    def kept(self, path: str) -> Any:
+        """Return the object of a path if it was kept; None otherwise."""
+        with self.lock:
+            found = self.objects.get(path)
+            if found is not None:
+                self.objects.move_to_end(path)
+        return found
+
+    def keep(self, path: str, found: Any) -> Any:
+        """Keep an object, and return the one of this path: another request may have been first."""
+        if self.caches is None:
+            return found
+        with self.lock:
+            found = self.objects.setdefault(path, found)
+            old = self.objects.popitem(last=False)[1] if len(self.objects) > OBJECTS_MAX else None
+        if old is not None:
+            self._drop(old)
+        return found
+
+    def _drop(self, found: Any) -> None:
+        if self.caches is not None and isinstance(found.node, Array):
+            self.caches.drop(found.node)
+
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, and of what was taken out of it."""
+        with self.lock:
+            objects = list(self.objects.values())
+            self.objects.clear()
+        for one in objects:
+            self._drop(one)
         with suppress(Exception):
             self.top.close()
 
@@ -123,9 +178,7 @@ class OpenedFile:
 def _open(place: Place, caches: Caches) -> OpenedFile:
     state = state_of(place.path)
     seen_ns = time.time_ns()
-    kind = format_of(place.path)
-    if kind is None:
-        raise not_found(f"{place.name!r}: no file that coquina opens")
+    kind = known_format(place)
     top = open_table(place.path) if kind == "table" else open_file(place.path)
     return OpenedFile(place, kind, top, state, _is_settled(state, seen_ns), caches=caches)
 

@@ -8,6 +8,7 @@ Names that begin with a dot are not served.
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,32 @@ def format_of(path: str) -> str | None:
     return "hdf5" if path.lower().endswith(HDF5_SUFFIXES) and head else None
 
 
+def known_format(place: Place) -> str:
+    """Return what coquina opens at a place. Raises RequestError: 403 for what may not be read, 404."""
+    kind = format_of(place.path)
+    if kind is None:
+        if not os.access(place.path, os.R_OK):
+            raise RequestError(403, "forbidden", f"{place.name!r} may not be read by the server")
+        raise not_found(f"{place.name!r}: no file that coquina opens")
+    return kind
+
+
+def _is_plain(folder: str, parts: list[str]) -> bool:
+    """Whether there is such a path below a folder, without links: it needs no `realpath`."""
+    if os.name != "posix":
+        # Windows has links of other kinds.
+        return False
+    for part in parts:
+        folder = f"{folder}/{part}"
+        try:
+            mode = os.lstat(folder).st_mode
+        except OSError:
+            return False
+        if stat.S_ISLNK(mode):
+            return False
+    return True
+
+
 class Root:
     """A folder, or a single file, that is served. path: its place, links resolved. single: its name."""
 
@@ -83,21 +110,21 @@ class Root:
         if self.single is not None and (not parts or parts[0] != self.single):
             raise not_found(f"{name!r}: there is no such file")
         relative = "/".join(parts)
-        path = os.path.join(self.path, *parts)
-        real = os.path.realpath(path)
+        if _is_plain(self.path, parts):
+            return Place(relative, os.path.join(self.path, *parts), relative)
+        real = os.path.realpath(os.path.join(self.path, *parts))
         if os.path.commonpath([self.path, real]) != self.path or not os.path.exists(real):
             raise not_found(f"{relative!r}: there is no such file")
         return self._place(relative, real)
 
+    def named(self, name: str) -> Place:
+        """Return the place of a name; of a single file for an empty one. Raises RequestError."""
+        return self.find(self.single if not name and self.single is not None else name)
+
     def file(self, name: str) -> Place:
         """Return the place of what coquina opens. Raises RequestError for folders and other files."""
-        if not name and self.single is not None:
-            name = self.single
-        place = self.find(name)
-        if format_of(place.path) is None:
-            if not os.access(place.path, os.R_OK):
-                raise RequestError(403, "forbidden", f"{place.name!r} may not be read by the server")
-            raise not_found(f"{place.name!r}: no file that coquina opens")
+        place = self.named(name)
+        known_format(place)
         return place
 
     def target(self, name: str) -> Place:
@@ -140,22 +167,22 @@ class Root:
 
 
 def _entry(place: Place) -> dict[str, Any]:
-    stat = os.stat(place.path)
+    facts = os.stat(place.path)
     kind = format_of(place.path)
     is_folder = kind is None and os.path.isdir(place.path)
     return {
         "name": place.name.rpartition("/")[2],
         "path": place.name,
         "kind": "folder" if is_folder else "file",
-        "size": None if is_folder else _size(place.path, stat),
-        "modified": stat.st_mtime,
+        "size": None if is_folder else _size(place.path, facts),
+        "modified": facts.st_mtime,
         "format": kind,
     }
 
 
-def _size(path: str, stat: os.stat_result) -> int:
+def _size(path: str, facts: os.stat_result) -> int:
     if not os.path.isdir(path):
-        return stat.st_size
+        return facts.st_size
     total = 0
     for folder, _, names in os.walk(path):
         total += sum(os.lstat(os.path.join(folder, name)).st_size for name in names[:ENTRIES_MAX])

@@ -6,11 +6,10 @@ Invariant: a client that reads slowly, or not at all, holds the memory of one an
 
 from __future__ import annotations
 
-import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from anyio import to_thread
+from anyio import current_time, fail_after, to_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,11 +32,12 @@ async def send_bytes(send: Any, status: int, headers: dict[str, str], content: b
         headers = {"Content-Length": str(len(content)), **headers}
     await send({"type": "http.response.start", "status": status, "headers": raw_headers(headers.items())})
     view = memoryview(content)
-    for start in range(0, max(1, len(view)), _PIECE_BYTES):
-        piece = bytes(view[start : start + _PIECE_BYTES])
-        is_last = start + _PIECE_BYTES >= len(view)
-        message = {"type": "http.response.body", "body": piece, "more_body": not is_last}
-        await asyncio.wait_for(send(message), _PIECE_SECONDS)
+    with fail_after(_PIECE_SECONDS) as scope:
+        for start in range(0, max(1, len(view)), _PIECE_BYTES):
+            scope.deadline = current_time() + _PIECE_SECONDS
+            piece = bytes(view[start : start + _PIECE_BYTES])
+            is_last = start + _PIECE_BYTES >= len(view)
+            await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
 
 
 async def send_file(send: Any, answer: RawAnswer) -> None:
@@ -51,8 +51,8 @@ async def send_file(send: Any, answer: RawAnswer) -> None:
             piece = await to_thread.run_sync(os.pread, answer.descriptor, count, at)
             if not piece:
                 raise OSError("the file became shorter while it was sent")
-            message = {"type": "http.response.body", "body": piece, "more_body": True}
-            await asyncio.wait_for(send(message), _PIECE_SECONDS)
+            with fail_after(_PIECE_SECONDS):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
             at += len(piece)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     finally:

@@ -34,10 +34,18 @@ class Service:
     files: OpenedFiles | HeldObjects = field(default_factory=OpenedFiles)
 
     def readable(self, user: User, name: str) -> Place:
-        """Return the place of a file that a user may read. Raises RequestError, 404 if not."""
-        place = self.root.file(name)
+        """Return the place of a file that a user may read. Raises RequestError: 403, 404.
+
+        Who may not read a folder does not learn what is in it.
+        """
+        place = self._named(user, name)
+        self.root.file(name)
+        return place
+
+    def _named(self, user: User, name: str) -> Place:
+        place = self.root.named(name)
         if not user.may_read(place.inside):
-            raise not_found(f"{name!r}: there is no such file")
+            raise not_found(f"{place.name!r}: there is no such file")
         return place
 
     def writable(self, user: User, place: Place) -> None:
@@ -53,5 +61,5 @@ class Service:
     @contextmanager
     def opened(self, user: User, parameters: Parameters) -> Generator[OpenedFile]:
         """Return the file of a request, open in the block."""
-        with self.files.using(self.readable(user, parameters.text("file") or "")) as file:
+        with self.files.using(self._named(user, parameters.text("file") or "")) as file:
             yield file

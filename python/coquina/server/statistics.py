@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coquina.server.selections import Selected
 
 BINS_MAX = 4096
+_MAX = float(np.finfo(np.float64).max)
 
 
 @dataclass(slots=True)
@@ -103,7 +104,8 @@ def histogram(found: Found, picked: Selected, wanted: HistogramRequest, limits: 
 
 
 def _counts(values: npt.NDArray[Any], edges: npt.NDArray[Any], wanted: HistogramRequest) -> npt.NDArray[Any]:
-    if wanted.is_log or len(edges) != wanted.bins + 1:
+    is_even = len(edges) == wanted.bins + 1 and not _is_wide(edges[0], edges[-1])
+    if wanted.is_log or not is_even:
         return np.histogram(values, edges)[0]
     # Bins of one width are found without a search.
     return np.histogram(values, wanted.bins, (edges[0], edges[-1]))[0]
@@ -131,19 +133,34 @@ class _Tally:
             return np.zeros(0)
         low, high = float(least), float(greatest)
         if wanted.is_log:
-            edges = np.geomspace(low, high if high > low else low * 2, wanted.bins + 1)
+            if high == low:
+                low, high = (low, low * 2) if low < _MAX / 2 else (low / 2, low)
+            with np.errstate(over="ignore"):
+                edges = np.geomspace(low, high, wanted.bins + 1)
         else:
-            edges = np.linspace(low, high, wanted.bins + 1) if high > low else _around(low, wanted.bins)
-        if not (np.diff(edges) > 0).all():
+            edges = _even(low, high, wanted.bins) if high > low else _around(low, wanted.bins)
+        if not (edges[1:] > edges[:-1]).all():
             # Bins narrower than numbers are apart.
             edges = np.unique(edges)
             edges = edges if len(edges) > 1 else _around(low, 1)
         return edges
 
 
+def _even(low: float, high: float, bins: int) -> npt.NDArray[np.float64]:
+    """Return the edges of bins of one width, also where the width of all is beyond float64."""
+    if _is_wide(low, high):
+        return np.clip(2 * np.linspace(low / 2, high / 2, bins + 1), low, high)
+    return np.linspace(low, high, bins + 1)
+
+
+def _is_wide(low: float, high: float) -> bool:
+    """Whether the distance of two numbers is none that float64 has."""
+    return high / 2 - low / 2 > _MAX / 2
+
+
 def _around(value: float, bins: int) -> npt.NDArray[np.float64]:
     half = max(0.5, abs(value) * 1e-3)
-    return np.linspace(value - half, value + half, bins + 1)
+    return np.linspace(max(-_MAX, value - half), min(_MAX, value + half), bins + 1)
 
 
 def _good_parts(

@@ -41,7 +41,7 @@ class StorageRequest:
 
 
 def storage(found: Found, wanted: StorageRequest) -> dict[str, Any]:
-    """Return the codec, the grid and the chunks of an array. Raises RequestError for what is no array."""
+    """Return codec, grid and chunks of an array. Raises RequestError for anything but an array."""
     node = found.node
     if not isinstance(node, Array):
         raise bad_request(f"{found.path}: chunks of this {found.kind} are not listed")

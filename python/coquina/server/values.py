@@ -30,6 +30,8 @@ _PART_BYTES = 32 << 20
 _OBJECT_BYTES = 64
 #: Values of one answer that is text: each is an object of Python meanwhile.
 TEXT_VALUES_MAX = 1 << 22
+#: Values of a picture, which are float64 and colours meanwhile.
+PICTURE_VALUES_MAX = 1 << 24
 _TEXTS = ("json", "csv")
 #: What is drawn of complex numbers.
 PARTS = ("abs", "phase", "real", "imag")
@@ -44,9 +46,12 @@ def chosen(found: Found, selection: str | None, most: int | None = None) -> Sele
     return picked if most is None else thinned(picked, most)
 
 
-def read(found: Found, picked: Selected, limits: Limits) -> npt.NDArray[Any]:
-    """Return the values of a selection. Raises RequestError with status 413 beyond the limits."""
-    nbytes = picked.size * itemsize(found)
+def read(found: Found, picked: Selected, limits: Limits, *, is_decoded: bool = False) -> npt.NDArray[Any]:
+    """Return the values of a selection. Raises RequestError with status 413 beyond the limits.
+
+    is_decoded: whether they will be decoded, and take as much as float64 does.
+    """
+    nbytes = picked.size * max(itemsize(found), 8 if is_decoded else 0)
     if nbytes > limits.result_bytes:
         raise too_large(
             f"{found.path}: {nbytes} bytes are asked for, and at most {limits.result_bytes} are sent at once"
@@ -61,6 +66,12 @@ def check_text(found: Found, picked: Selected, wanted: str) -> None:
     count = picked.size * max(1, len(dtype.names or ()) if dtype is not None else 1)
     if wanted in _TEXTS and count > TEXT_VALUES_MAX:
         raise too_large(f"{found.path}: {count} values, and at most {TEXT_VALUES_MAX} are sent as {wanted}")
+
+
+def check_picture(found: Found, picked: Selected, wanted: str) -> None:
+    """Raise RequestError with status 413 for a picture of more values than are drawn at once."""
+    if wanted == "png" and picked.size > PICTURE_VALUES_MAX:
+        raise too_large(f"{found.path}: {picked.size} values, and pictures have at most {PICTURE_VALUES_MAX}")
 
 
 def check_decoded(found: Found, picked: Selected, limits: Limits) -> None:

@@ -144,7 +144,7 @@ class Contents:
         place = self.home.new(suffix)
         check_new(path, is_group=is_group)
         if self.top.at(path) is not None:
-            raise ValueError(f"{self.name}: there is something of the name {path!r}")
+            raise ValueError(f"{self.name}: {path!r} exists already")
         above = path.rpartition("/")[0]
         while above:
             node = self.top.at(above)
@@ -176,11 +176,11 @@ class Contents:
         self.put(path, place, _ATTRS_SUFFIX)
 
     def changed_leaf(self, node: Node) -> FileLeaf:
-        """Return the file of a leaf that is changed. Raises UnsupportedError for what is no file."""
+        """Return the file of a leaf that is changed. Raises UnsupportedError for anything but a file."""
         assert node.leaf is not None
         node.leaf = leaf = self.home.to_change(node.leaf)
         if not isinstance(leaf, FileLeaf):
-            raise _core.UnsupportedError(f"{self.name}: what lies in the bytes of a frame is only read")
+            raise _core.UnsupportedError(f"{self.name}: objects within a frame can only be read")
         return leaf
 
     def replace(self, path: str, source: str, suffix: str) -> None:
@@ -207,7 +207,7 @@ class Contents:
         self._close_open(leaves)
         self._keep_group(source)
         objects, gone = self._objects, {one for one in self._objects if _is_below(one, old)}
-        # A path with nothing at it is no table: so there is one at every moment.
+        # A path with nothing at it is not a table: so there is one at every moment.
         self._register(objects | {f"{new}{one[len(old) :]}" for one in gone})
         found = self.home.moved(source, target, leaves)
         self.top.drop(source)
@@ -288,7 +288,8 @@ class Contents:
         """Return what lies at a name; None if nothing does."""
         if node is None or node.leaf is None:
             return None
-        return opening.opened(node.leaf.open(self.verify), verify=self.verify, is_whole=False)
+        is_file = isinstance(node.leaf, FileLeaf)
+        return opening.opened(node.leaf.open(self.verify), verify=self.verify, is_whole=is_file)
 
     def table(self, path: str, node: Node) -> Any:
         """Return the table that all below a name is; None if it is none."""
@@ -324,7 +325,7 @@ class Contents:
         """Return how a node is opened in another process."""
         where = self.path if self.store.remote is None else self.store.remote
         if where is None:
-            raise TypeError(f"{self.name}: only what has a path can be pickled")
+            raise TypeError(f"{self.name}: a store without a path cannot be pickled")
         return _reopen, (where, name)
 
 

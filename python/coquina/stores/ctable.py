@@ -74,7 +74,14 @@ class CTableLayout(Layout):
         valid = self._at(VALID)
         if not isinstance(valid, Array) or valid.dtype.kind != "b" or len(valid.shape) != 1:
             raise CorruptError(f"{self._name}: {VALID}: no array of truth values")
-        parts = Parts(self._at, valid.shape[0], self._name)
+        live: npt.NDArray[np.int64] | None = None
+        rows = valid.shape[0]
+        if rows and not bool(valid.all()):
+            live = np.flatnonzero(np.asarray(valid[...]))
+            if self._changes is None:
+                # A writer that is at work, or was killed, has made room for more rows in some arrays.
+                rows = int(live[-1]) + 1 if len(live) else 0
+        parts = Parts(self._at, rows, self._name)
         columns: dict[str, Column] = {}
         for column in self._described:
             made = column_of(column, parts)
@@ -85,10 +92,9 @@ class CTableLayout(Layout):
         #: The physical row behind the last, and the physical rows that were not deleted; None for all.
         self._end = self._nrows = parts.rows
         self._rows: npt.NDArray[np.int64] | None = None
-        if parts.rows and not bool(valid.all()):
-            self._rows = np.flatnonzero(np.asarray(valid[...]))
-            self._nrows = len(self._rows)
-            columns = {key: without_deleted(column, self._rows) for key, column in columns.items()}
+        if live is not None and len(live) < rows:
+            self._rows, self._nrows = live, len(live)
+            columns = {key: without_deleted(column, live) for key, column in columns.items()}
         for key, column in columns.items():
             if len(column) != self._nrows:
                 columns[key] = without_deleted(column, np.arange(self._nrows))
@@ -228,18 +234,6 @@ class CTableLayout(Layout):
             )
         self.delete(np.arange(nrows, self._nrows))
 
-    def add_column(self, spec: ColumnSpec, values: Any) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
-
-    def drop_column(self, name: str) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
-
-    def rename_column(self, old: str, new: str) -> None:
-        """Raise UnsupportedError."""
-        self._refuse()
-
     def _known(self) -> list[tuple[str, Described, ColumnSpec]]:
         specs = {spec.name: spec for spec in self.schema}
         return [(one.name, one, specs[one.name]) for one in self._described]
@@ -279,7 +273,8 @@ class CTableLayout(Layout):
             self._memory = MemoryHome()
         return self._memory
 
-    def _refuse(self) -> NoReturn:
+    def _keep_columns(self, what: str) -> NoReturn:
+        del what
         raise UnsupportedError(
             f"{self._name}: such a table keeps the columns that it has; copy(path) makes one of ours"
         )

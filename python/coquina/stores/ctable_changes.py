@@ -192,7 +192,7 @@ class TableChanges:
         self._copies[column.key] = _Rewritten(place)
 
     def _mask_of(self, column: Described, part: Encoded, rows: int) -> str | None:
-        """Return the key of the mask of a column, which is made if need be; None if all values are there."""
+        """Return the key of the mask of a column, created if missing; None if all values are there."""
         key = f"{column.key}.notnull"
         is_made = self._node(key) is not None
         if not column.has_mask or not (is_made or part.has_missing):

@@ -87,7 +87,14 @@ class Parts:
         self.where = where
 
     def array(self, key: str, kinds: str, length: int) -> Array:
-        """Return an array of a kind of NumPy's, of so many items at least. Raises CorruptError for others."""
+        """Return a 1-d array of a kind of NumPy's, of so many items at least. Raises CorruptError."""
+        found = self.rows_of_items(key, kinds, length)
+        if len(found.shape) != 1:
+            raise CorruptError(f"{self.where}: {key}: shape {found.shape}, where each row has one value")
+        return found
+
+    def rows_of_items(self, key: str, kinds: str, length: int) -> Array:
+        """Return such an array, whose rows may have axes."""
         found = self._at(key)
         if not isinstance(found, Array) or found.dtype.kind not in kinds or not found.shape:
             raise CorruptError(f"{self.where}: {key}: no array of the column's kind")
@@ -243,7 +250,7 @@ def _categories(column: Described, parts: Parts) -> Column:
 
 def _boxes(column: Described, parts: Parts) -> Column | None:
     """Return a column whose rows have axes of their own."""
-    array = parts.array(column.key, "biufcSU", parts.rows)
+    array = parts.rows_of_items(column.key, "biufcSU", parts.rows)
     shape, null = array.shape[1:], column.null_value
     if not shape or 0 in shape:
         return None

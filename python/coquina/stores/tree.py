@@ -142,7 +142,7 @@ class Group(MutableMapping[str, Any]):
         self._contents.remove(path, node)
 
     def create_group(self, name: str) -> Group:
-        """Make a group, and the groups on the way. Raises ValueError if there is something of this name.
+        """Make a group, and the groups on the way. Raises ValueError if the name exists already.
 
         >>> import coquina as cq
         >>> with cq.open("s.b2d", "w") as store:
@@ -155,7 +155,7 @@ class Group(MutableMapping[str, Any]):
         return self[name]
 
     def require_group(self, name: str) -> Group:
-        """Return the group of this name, which is made if need be. Raises TypeError if it is no group.
+        """Return the group of this name, created if missing. Raises TypeError if it is not a group.
 
         >>> import coquina as cq
         >>> with cq.open("s.b2d", "w") as store:

@@ -136,18 +136,6 @@ class ArrayLayout(Layout):
         """Keep the first `nrows` items; new ones are zeros."""
         self.array.resize((nrows,))
 
-    def add_column(self, spec: ColumnSpec, values: Any) -> None:
-        """Raise UnsupportedError: the items are what they are."""
-        self._refuse(f"a column {spec.name!r} cannot be added")
-
-    def drop_column(self, name: str) -> None:
-        """Raise UnsupportedError: the items are what they are."""
-        self._refuse(f"column {name!r} cannot be removed")
-
-    def rename_column(self, old: str, new: str) -> None:
-        """Raise UnsupportedError: the items are what they are."""
-        self._refuse(f"column {old!r} cannot be called {new!r}")
-
     def info(self) -> dict[str, Any]:
         """How it is stored."""
         array = self.array
@@ -187,7 +175,7 @@ class ArrayLayout(Layout):
             items[name] = part.view(dtype.newbyteorder("=")) if dtype.kind in "mM" else part
         return items
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _keep_columns(self, what: str) -> NoReturn:
         raise UnsupportedError(f"{what}: the table is an array")
 
 

@@ -38,7 +38,7 @@ def new_values(column: Column, values: Any) -> list[Any]:
     new = [one for one in given if one not in known and not is_missing(one)]
     if new and column.ordered:
         if not isinstance(values, Coded):
-            raise ValueError(f"{column.described()}: {new[0]!r} is none of its ordered categories")
+            raise ValueError(f"{column.described()}: {new[0]!r} is not one of its ordered categories")
         places = {one: at for at, one in enumerate([*column.categories.tolist(), *new])}
         order = [places[one] for one in given]
         if order != sorted(order):

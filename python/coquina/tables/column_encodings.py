@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import UnsupportedError
+from coquina._core import UnsupportedError, awkward_form, awkward_parts
 from coquina.hdf5.untyped import h5py
-from coquina.tables import awkward_forms
 from coquina.tables.column_storage import for_bytes, for_few
 from coquina.tables.columns import (
     CategoricalColumn,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
 _ARRAY = {"encoding-type": "array", "encoding-version": "0.2.0"}
 _TEXTS = {"encoding-type": "string-array", "encoding-version": "0.2.0"}
+_AWKWARD = {"encoding-type": "awkward-array", "encoding-version": "0.1.0"}
 _CATEGORICAL = {"encoding-type": "categorical", "encoding-version": "0.2.0"}
 _NULLABLE = {"b": "nullable-boolean", "i": "nullable-integer", "u": "nullable-integer"}
 _CODES: tuple[type[np.signedinteger[Any]], ...] = (np.int8, np.int16, np.int32, np.int64)
@@ -126,26 +126,24 @@ def _make_nullable(home: Home, path: str, spec: ColumnSpec, storage: Storage) ->
     home.create_group(path)
     encoding = _NULLABLE.get(spec.dtype.kind)
     if encoding is None:
-        form, parts = awkward_forms.numbers_form(spec.dtype)
-        home.put_marks(path, {**awkward_forms.ENCODING, "form": form, "length": np.int64(0)})
-        names = (parts.data, cast("str", parts.mask))
+        form, (values, _, mask) = awkward_form(spec.dtype.name)
+        home.put_marks(path, {**_AWKWARD, "form": form, "length": np.int64(0)})
     else:
         home.put_marks(path, {"encoding-type": encoding, "encoding-version": "0.1.0"})
-        names = ("values", "mask")
-    values, mask = names
+        values, mask = "values", "mask"
     _make_arrays(home, path, {values: spec.dtype}, storage)
-    _make_arrays(home, path, {mask: np.bool_}, replace(storage, lossy=None))
+    _make_arrays(home, path, {str(mask): np.bool_}, replace(storage, lossy=None))
 
 
 def _make_text(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
     home.create_group(path)
-    form, parts = awkward_forms.text_form(nullable=spec.nullable)
-    home.put_marks(path, {**awkward_forms.ENCODING, "form": form, "length": np.int64(0)})
-    if parts.mask is not None:
-        _make_arrays(home, path, {parts.mask: np.bool_}, storage)
-    _make_arrays(home, path, {cast("str", parts.offsets): np.int64}, storage, zoned=False)
-    _make_arrays(home, path, {parts.data: np.uint8}, for_bytes(storage), zoned=False)
-    home.array(f"{path}/{parts.offsets}", zoned=False).append(np.zeros(1, np.int64))
+    form, (data, offsets, mask) = awkward_form(None, nullable=spec.nullable)
+    home.put_marks(path, {**_AWKWARD, "form": form, "length": np.int64(0)})
+    if mask is not None:
+        _make_arrays(home, path, {mask: np.bool_}, storage)
+    _make_arrays(home, path, {str(offsets): np.int64}, storage, zoned=False)
+    _make_arrays(home, path, {data: np.uint8}, for_bytes(storage), zoned=False)
+    home.array(f"{path}/{offsets}", zoned=False).append(np.zeros(1, np.int64))
 
 
 def _make_categorical(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
@@ -207,7 +205,7 @@ def _stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def open_column(home: Home, path: str) -> StoredColumn:
-    """Return what is stored at a path. Raises UnsupportedError for what is no column that is known here."""
+    """Return the column at a path. Raises UnsupportedError for anything but a column that is known here."""
     kind = home.kind(path)
     if kind == "array":
         return _open_array(home, path)
@@ -287,16 +285,16 @@ def _nullable(path: str, values: Array, mask: Array) -> StoredColumn:
 
 
 def _open_awkward(home: Home, path: str) -> StoredColumn:
-    parts = awkward_forms.parts_of(_text(home.attrs_of(path).get("form")))
-    mask = None if parts.mask is None else _array(home, f"{path}/{parts.mask}", "b")
-    if parts.offsets is not None:
-        offsets = _array(home, f"{path}/{parts.offsets}", "i", 1)
-        data = _array(home, f"{path}/{parts.data}", "u", None)
+    items, places, masked = awkward_parts(_text(home.attrs_of(path).get("form")))
+    mask = None if masked is None else _array(home, f"{path}/{masked}", "b")
+    if places is not None:
+        offsets = _array(home, f"{path}/{places}", "i", 1)
+        data = _array(home, f"{path}/{items}", "u", None)
         marks = None if mask is None else Stored(mask, mask.dtype)
         column = StringColumn(path, offsets, data, marks)
         arrays = [offsets, data] if mask is None else [offsets, data, mask]
         return TextColumn(path, ColumnSpec(path, TEXT, nullable=mask is not None), column, arrays)
-    values = _array(home, f"{path}/{parts.data}", "biufc")
+    values = _array(home, f"{path}/{items}", "biufc")
     if mask is None:
         column = NumberColumn(path, Stored(values, values.dtype))
         return StoredColumn(path, ColumnSpec(path, column.dtype), column, [values])

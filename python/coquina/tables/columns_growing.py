@@ -96,6 +96,7 @@ class GrowingColumns(Layout):
         self.home.rows_max = None
         for name in names.names_of(self.home):
             self._reopen(name)
+        self._skip_shared()
         self._rows, noted = self._whole_rows(), self.home.noted_rows()
         if any(one.rows() > self._rows for one in self._all.values()):
             if noted is not None and self._rows < noted:
@@ -253,6 +254,20 @@ class GrowingColumns(Layout):
         # Tables take it that new columns come with the schema: theirs goes first.
         self.schema = tuple(one.spec for one in self._all.values())
         self.columns = {name: one.column for name, one in self._all.items()}
+
+    def _skip_shared(self) -> None:
+        """Show only the first of columns that have an array in common: both would change it."""
+        owners: dict[Any, str] = {}
+        for name, one in list(self._all.items()):
+            arrays = [self.home.place_of(array) for array in one.arrays]
+            owner = next((owners[array] for array in arrays if array in owners), None)
+            if owner is None and len(set(arrays)) < len(arrays):
+                owner = name
+            if owner is None:
+                owners |= dict.fromkeys(arrays, name)
+            else:
+                self.skipped[name] = f"an array of it is an array of column {owner!r} too"
+                del self._all[name]
 
     def _whole_rows(self) -> int:
         return min((one.rows() for one in self._all.values()), default=0)

@@ -50,11 +50,11 @@ def create_columns(
     from 4096 to 524288, an eighth of `expected_rows`. blocks: 16384 rows by default. lossy: bounds by column,
     as `bounds_of` gives them.
 
-    Raises ValueError if there is something of this name, or for options and names that do not fit;
+    Raises ValueError if the name exists already, or for options and names that do not fit;
     UnsupportedError for columns that have no place here: nested ones, and values with axes.
     """
     if name in group:
-        raise ValueError(f"create_table: there is something of the name {name!r}")
+        raise ValueError(f"create_table: {name!r} exists already")
     storage = column_storage(storage, expected_rows)
     made = group.create_group(name)
     try:

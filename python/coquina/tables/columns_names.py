@@ -31,7 +31,7 @@ def is_columns(place: Any) -> bool:
 
 
 def check_table(home: Home) -> None:
-    """Raise UnsupportedError if a home is no table of columns."""
+    """Raise UnsupportedError if a home is not a table of columns."""
     if not is_columns(home):
         found = home.attrs.get(_TYPE)
         raise UnsupportedError(f"{home.name}: encoding {found!r} is not a table of columns")

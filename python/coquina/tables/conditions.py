@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from coquina.tables.layout import Layout
 
 
+#: Text in quotes, which stays as it is, or a column that is compared with null.
+_IS_NULL = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.])(?P<name>[^\W\d][\w.]*)\s+is\s+(?P<negated>not\s+)?null\b"""
+)
+
+
 class TextReader:
     """Reads texts about some columns."""
 
@@ -55,6 +61,9 @@ class TextReader:
         try:
             return self.engine.condition(text, query_params(params) if params else None)
         except ExpressionError as error:
+            plain, missing = self._without_nulls(text)
+            if missing:
+                return self.condition(plain, {**(params or {}), **missing})
             return engine.lower(as_condition(self._by_numpy(text, params, error), self.columns))
 
     def expression(self, text: str, params: Mapping[str, Any] | None = None) -> Node:
@@ -78,6 +87,25 @@ class TextReader:
     def _column(self, number: int, element: list[int]) -> Column:
         column = self._bound[number]
         return column.element(tuple(element)) if element else column
+
+    def _without_nulls(self, text: str) -> tuple[str, dict[str, Any]]:
+        """Return a text without `x is null` of columns that the engine has no type for, and bools instead.
+
+        They are parameters, by the names that the text has then.
+        """
+        unknown = {name for name, column in self.columns.items() if column not in self._bound}
+        missing: dict[str, Any] = {}
+
+        def named(found: re.Match[str]) -> str:
+            name = found["name"]
+            if name not in unknown:
+                return found[0]
+            column = self.columns[name]
+            word = f"{re.sub(r'[^0-9A-Za-z_]', '_', name)}_is_null_"
+            missing[word] = engine.read(column.is_null(), (slice(0, len(column)),), 1)
+            return f"(~{word})" if found["negated"] else f"({word})"
+
+        return _IS_NULL.sub(named, text), missing
 
     def _by_numpy(self, text: str, params: Mapping[str, Any] | None, error: ExpressionError) -> Any:
         """Return what a text says of columns that the engine has no type for; raises `error` for others."""

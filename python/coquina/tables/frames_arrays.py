@@ -41,7 +41,7 @@ class Directory:
 
     def array(self, path: str) -> TableArray:
         """Return the array. Raises KeyError if there is none, CorruptError if its file holds another one."""
-        handle = self.engine.array(path)
+        handle = self.engine.handle(path)
         found = self._arrays.get(handle.identity)
         if found is None:
             made = TableArray.of(handle, self)
@@ -53,7 +53,7 @@ class Directory:
 
         Contexts within it are part of it.
         """
-        return self.engine.transaction(self._undone)
+        return self.engine.committing(self._undone)
 
     def _undone(self) -> None:
         """Tell who looks after changes that the arrays are as at the last commit."""
@@ -66,11 +66,11 @@ _directories: WeakValueDictionary[int, Directory] = WeakValueDictionary()
 
 
 def shared(engine: TableDirectory) -> Directory:
-    """Return the directory of an engine, the same one for all who have it."""
+    """Return the directory of an engine, the same one for all who have it. It does not hold the engine."""
     with _guard:
         found = _directories.get(engine.id)
         if found is None:
-            found = _directories[engine.id] = Directory(engine)
+            found = _directories[engine.id] = Directory(engine.shared())
         return found
 
 

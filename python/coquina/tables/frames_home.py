@@ -38,21 +38,16 @@ if TYPE_CHECKING:
 _WAITING_BYTES_MAX = 16 << 20
 
 
-class FramesHome(Home):
+class FramesHome(TableDirectory, Home):
     """A directory of frames. Made by `make` and `open`."""
 
     is_transactional = True
-
-    def __init__(self, engine: TableDirectory) -> None:
-        """The home in a directory."""
-        self._engine = engine
-        self.directory: Directory = shared(engine)
-        self.path = engine.path
+    directory: Directory
 
     @classmethod
     def make(cls, path: Path, *, durable: bool = False) -> FramesHome:
         """Make an empty directory. durable: commits wait for the disk. Raises FileExistsError."""
-        return cls(TableDirectory.make(new_path(path), durable=durable))
+        return cls._of(cls(new_path(path), "x", durable=durable))
 
     @classmethod
     def open(
@@ -69,21 +64,12 @@ class FramesHome(Home):
         wait: for so many seconds, if another process writes. damaged: for reading, by who takes what is left.
         Raises FileNotFoundError, BlockingIOError, and CorruptError if its manifest is not that of a table.
         """
-        is_writable = mode != "r"
-        engine = TableDirectory.open(
-            new_path(path), writable=is_writable, durable=durable, wait=wait or 0, damaged=damaged
-        )
-        return cls(engine)
+        return cls._of(cls(new_path(path), mode, durable=durable, wait=wait or 0, damaged=damaged))
 
-    @property
-    def is_broken(self) -> bool:
-        """Whether a commit has failed that could not be undone."""
-        return self._engine.is_broken
-
-    @property
-    def durable(self) -> bool:
-        """Whether commits wait for the disk."""
-        return self._engine.durable
+    @staticmethod
+    def _of(made: FramesHome) -> FramesHome:
+        made.directory = shared(made)
+        return made
 
     def transaction(self) -> AbstractContextManager[None]:
         """Return a context in which all changes are one commit."""
@@ -92,27 +78,6 @@ class FramesHome(Home):
     def watched_by(self, table: Any) -> None:
         """Have a table told of transactions that are begun by one of its arrays."""
         self.directory.tables.add(table)
-
-    def refresh(self) -> bool:
-        """Go to the newest commit of another writer; return whether there is one."""
-        return self._engine.refresh()
-
-    def is_outdated(self) -> bool:
-        """Whether there is a newer commit than the one that is shown."""
-        return self._engine.is_outdated()
-
-    def compact(self) -> None:
-        """Give unused room back: arrays with some are written anew, and are other ones from then on."""
-        self._engine.compact()
-
-    def close(self) -> None:
-        """Commit what has changed, and let go of the directory."""
-        self._engine.close()
-
-    @property
-    def is_writable(self) -> bool:
-        """Whether it was opened for writing."""
-        return self._engine.is_writable
 
     @property
     def name(self) -> str | None:
@@ -127,23 +92,11 @@ class FramesHome(Home):
     @property
     def attrs(self) -> MutableMapping[str, Any]:
         """The attributes of the table."""
-        return _Attributes(self._engine, "")
-
-    def kind(self, path: str) -> Literal["array", "texts", "group"] | None:
-        """Return what there is."""
-        return self._engine.kind(path)
-
-    def names(self, path: str) -> list[str]:
-        """Return the names right below a path."""
-        return self._engine.names(path)
+        return _Attributes(self.directory.engine, "")
 
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
         """Return the attributes of what is at a path."""
-        return _Attributes(self._engine, path)
-
-    def create_group(self, path: str) -> None:
-        """Make a place for arrays."""
-        self._engine.put_group(path)
+        return _Attributes(self.directory.engine, path)
 
     def create(
         self, path: str, dtype: npt.DTypeLike, storage: Storage, *, fillvalue: Any = None, zoned: bool = True
@@ -157,10 +110,10 @@ class FramesHome(Home):
         members = h5py.check_enum_dtype(wanted)
         names = None if members is None else _json({str(name): int(value) for name, value in members.items()})
         with self.transaction():
-            number, file = self._engine.new_array()
+            number, file = self.new_array()
             storage = replace(storage, path=file, overwrite=True, checksums=True)
             made = new_array((0,), np.dtype(wanted.str), storage.for_engine())
-            self._engine.add_array(path, number, made.handle, names)
+            self.add_array(path, number, made.handle, names)
             return self.directory.array(path)
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
@@ -169,40 +122,24 @@ class FramesHome(Home):
 
     def files(self) -> dict[str, str]:
         """Return the names of the files of all arrays, by the paths of the arrays."""
-        numbers = {path: self._engine.number(path) for path in self._engine.paths()}
+        numbers = {path: self.number(path) for path in self.paths()}
         return {path: f"{number:04d}.b2nd" for path, number in numbers.items() if number is not None}
 
     def limited(self, array: Array, length: int) -> Array:
         """Return a copy in memory, compressed."""
         return asarray(array.view(slice(0, length)))
 
-    def members(self, path: str) -> dict[str, int] | None:
-        """Return the names of the numbers."""
-        return self._engine.members(path)
-
     def texts(self, path: str) -> npt.NDArray[Any]:
         """Return all text."""
-        return np.array([*self._engine.texts(path), None], object)[:-1]
-
-    def texts_count(self, path: str) -> int:
-        """Return how many texts there are."""
-        return self._engine.texts_count(path)
+        return np.array([*self.text_list(path), None], object)[:-1]
 
     def put_texts(self, path: str, texts: Sequence[str], storage: Storage) -> None:
         """Keep a list of text."""
-        self._engine.put_texts(path, list(texts))
+        self.put_text_list(path, list(texts))
 
     def takes_texts(self, path: str, texts: Sequence[str]) -> bool:
         """Return True: all is in the JSON."""
         return True
-
-    def remove(self, path: str) -> None:
-        """Remove what is at a path and below; files go once that is committed."""
-        self._engine.remove(path)
-
-    def move(self, old: str, new: str) -> None:
-        """Give it another path, in the manifest alone."""
-        self._engine.move(old, new)
 
     def replace(self, old: str, new: str) -> None:
         """Give it the path of something else, in one commit: there is always one of both."""

@@ -2,19 +2,20 @@
 
 In: a plan, names of key columns, and aggregates. Out: a structured array with a row for each group, in the
 order in which the groups first appear; keys first, then the aggregates.
-Keys are hashed by the engine on all threads; memory: the groups. Text that is aggregated is so by Python, a
-window of rows at a time.
+Keys are hashed by the engine on all threads; memory: the groups, and of text whose least, greatest or
+different values are wanted all of these. Rows in an order are gathered first.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina import _core
 from coquina.tables.aggregates import operand
-from coquina.tables.grouping_engine import group_by_engine
-from coquina.tables.grouping_reference import group_by_windows
+from coquina.tables.grouping_values import Masks, Wanted, asked
+from coquina.tables.index_order import ordered_rows
 from coquina.tables.reading import plain, refuse_mapping
 
 if TYPE_CHECKING:
@@ -22,21 +23,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coquina.expressions.nodes import Node
+    from coquina.tables.column import QueryColumn
     from coquina.tables.columns import Column
     from coquina.tables.plan import Plan
 
 #: What can be asked of a group.
 AGGREGATES = ("count", "sum", "mean", "min", "max", "std", "var", "first", "last", "any", "all", "nunique")
-
-
-class Wanted(NamedTuple):
-    """An aggregate: what it is called in the result, and of which column, or which numbers, it is what."""
-
-    name: str
-    column: Column | None
-    node: Node | None
-    kind: str
 
 
 class Groups:
@@ -82,12 +74,7 @@ class Groups:
         names = [*self._keys, *[one.name for one in wanted]]
         if len(set(names)) < len(names):
             raise ValueError(f"agg: names {names}: one is there twice")
-        plan = self._plan.bounded()
-        keys = [plan.table.layout.columns[name] for name in self._keys]
-        columns = group_by_engine(plan, keys, wanted)
-        if columns is None:
-            columns = group_by_windows(plan, keys, wanted)
-        return _assembled(names, columns)
+        return _assembled(names, grouped(self._plan, self._keys, wanted))
 
     def count(self) -> npt.NDArray[Any]:
         """Return how many rows each group has."""
@@ -101,7 +88,44 @@ class Groups:
                 raise ValueError(f"agg: {name}={kind!r}: of which column? ({name}=(column, {kind!r}))")
             return Wanted(name, None, None, kind)
         found, node = operand(self._plan, column)
+        if found is not None and kind != "count":
+            found.check_scalar()
         return Wanted(name, found, node, kind)
+
+
+def grouped(plan: Plan, names: Sequence[str], wanted: Sequence[Wanted]) -> list[Any]:
+    """Return the values of the keys of each group, then those of each aggregate."""
+    plan = plan.bounded()
+    keys = [plan.table.layout.columns[name] for name in names]
+    known, masks = [_key(key) for key in keys], Masks()
+    asks = [asked(one, masks) for one in wanted]
+    rows = ordered_rows(plan) if plan.order else None
+    found_keys, found = _core.group_by(
+        None if plan.order else plan.computed(),
+        plan.span,
+        [column for column, _ in known],
+        [ask for one in asks for ask in one.asks],
+        rows,
+    )
+    left = iter(found)
+    made: list[Any] = []
+    for (_, labels), key, (_, values, mask) in zip(known, keys, found_keys, strict=True):
+        if labels is not None:
+            made.append(labels[values.view(np.int64)])
+        else:
+            made.append(key.values([values] if mask is None else [values, mask]))
+    made += [one.values([next(left) for _ in one.asks]) for one in asks]
+    return made
+
+
+def _key(column: Column) -> tuple[QueryColumn, Any]:
+    """Return a key as the engine compares it; its different values, where it compares their places."""
+    try:
+        return column.query_column(), None
+    except _core.UnsupportedError:
+        labels, places = np.unique(column.read(slice(None)), return_inverse=True)
+        lazy = _core.lazy_memory(places.astype(np.int64))
+        return (column.name, "numbers", "int64", [lazy], None, None), labels
 
 
 def _pairs(spec: Mapping[str, str | Sequence[str]] | None) -> list[tuple[str, str]]:

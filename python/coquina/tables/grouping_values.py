@@ -1,4 +1,4 @@
-"""Aggregates of groups as the engine takes them.
+"""Aggregates of groups as the engine takes them, and the values that it finds.
 
 In: what is wanted of a column or of numbers. Out: what is asked of the engine, and what makes values of that.
 Invariant: what is missing does not count; a group without values has a sum of 0, and no mean.
@@ -6,37 +6,49 @@ Invariant: what is missing does not count; a group without values has a sum of 0
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from coquina.expressions import engine
-from coquina.expressions.functions import cast_node
-from coquina.functions.reducing import columns_of, is_kernel_type
+from coquina.expressions.functions import FUNCTIONS, call, cast_node
+from coquina.tables.column_conditions import values_of
 from coquina.tables.reading import plain
+from coquina.tables.string_columns import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coquina import _core
     from coquina.expressions.nodes import Node
+    from coquina.tables.column import QueryColumn
     from coquina.tables.columns import Column
-    from coquina.tables.grouping import Wanted
 
-    #: A source, what its items are taken for, the name of an aggregate, and where there is no value.
-    Asked = tuple[_core.Lazy, str, str, _core.Lazy | None]
+    #: The name of an aggregate, what its values are, and their column, as `_core.group_by` takes them.
+    Ask = tuple[str, str, QueryColumn | None]
+    #: What is found of a column: the type of numbers, items or text, and where there is no value.
+    Found = tuple[str | None, Any, Any]
 
-_ENDS = ("count", "first", "last", "nunique")
-#: What also groups without values have.
-_TOTALS = ("count", "nunique", "sum", "any", "all")
-_SMALL = {np.dtype(np.bool_): np.dtype(np.uint8), np.dtype(np.float16): np.dtype(np.float32)}
+#: What complex numbers, and those that the engine has no type for, are computed in.
+_COMPUTED = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
 
 
-class EngineValue(NamedTuple):
-    """What is asked of the engine, and what makes values of what is found."""
+class Wanted(NamedTuple):
+    """An aggregate: what it is called in the result, and of which column, or which numbers, it is what."""
 
-    asked: list[Asked]
-    values: Callable[[list[Any]], Any]
+    name: str
+    column: Column | None
+    node: Node | None
+    kind: str
+
+
+class Asked(NamedTuple):
+    """What is asked of the engine for an aggregate, and what makes values of what it finds."""
+
+    asks: list[Ask]
+    values: Callable[[list[Found]], Any]
 
 
 class Masks:
@@ -58,89 +70,139 @@ class Masks:
         return self._known[column.name][1]
 
 
-def engine_value(one: Wanted, any_key: Column, masks: Masks) -> EngineValue | None:
-    """Return what to ask for an aggregate, None if the engine does not have it."""
-    column, mask = one.column, masks.of(one.column)
-    if one.kind == "count":
-        source = mask if mask is not None else _rows(any_key)
-        return EngineValue([(source, "bytes", "count", mask)], _of_first(_counts))
-    found = _operand(one, column)
-    if found is None:
-        return None
-    source, type_name, values = found
-    asked: list[Asked] = [(source, type_name, one.kind, mask)]
-    if mask is None or one.kind in _TOTALS:
-        return EngineValue(asked, _of_first(values))
-    asked.append((mask, "bytes", "count", mask))
-
-    def masked(parts: list[Any]) -> Any:
-        return _masked(values(parts[0]), _counts(parts[1]) == 0)
-
-    return EngineValue(asked, masked)
-
-
-def _of_first(values: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
-    def of_first(parts: list[Any]) -> Any:
-        return values(parts[0])
-
-    return of_first
+def asked(one: Wanted, masks: Masks) -> Asked:
+    """Return what to ask for an aggregate. Raises TypeError for one that the values do not have."""
+    column, node, mask = one.column, one.node, masks.of(one.column)
+    if one.kind == "count" or (column is not None and _is_by_row(one.kind, column)):
+        rows = None if mask is None else ("", "numbers", "bool", [mask], mask, None)
+        read = None if one.kind == "count" or column is None else column.read
+        return Asked([(one.kind, "rows", rows)], partial(_of_rows, read))
+    if column is not None and node is None and one.kind in ("first", "last", "nunique"):
+        if column.kind == "string":
+            return Asked([(one.kind, "texts", column.query_column())], _counts)
+        (source,) = column.sources()
+        assert not isinstance(source, tuple)
+        values = _counts if one.kind == "nunique" else partial(_of_items, column)
+        return Asked([(one.kind, "items", ("", "bytes", "", [source], mask, None))], values)
+    if column is not None and column.text_kind:
+        return _of_text(one.kind, column.query_column(), mask, column.dtype, column.name)
+    if node is None:
+        node = values_of(cast("Column", column))
+    if node.dtype.kind in "SU":
+        known = "bytes" if node.dtype.kind == "S" else "points"
+        return _of_text(
+            one.kind, ("", known, "", [engine.lower(node)], mask, None), mask, node.dtype, one.name
+        )
+    return _of_numbers(one.kind, node, mask)
 
 
-def _counts(part: Any) -> Any:
-    return part.view(np.int64)
+def _is_by_row(kind: str, column: Column) -> bool:
+    """Whether a value is read of the row that the engine finds."""
+    return kind in ("first", "last") and column.kind in ("string", "values")
 
 
-def _masked(values: Any, empty: Any) -> Any:
-    """Return values of groups, masked where the group had none."""
-    return cast("Any", np.ma).MaskedArray(plain(np.ma.getdata(values)), empty) if empty.any() else values
+def _of_rows(read: Any, found: list[Found]) -> Any:
+    _, items, mask = found[0]
+    rows = items.view(np.int64)
+    return rows if read is None else masked(read(rows), mask)
 
 
-def _rows(column: Column) -> _core.Lazy:
-    """Return a source with an item for each row."""
-    source = column.sources()[0]
-    return source[0] if isinstance(source, tuple) else source
+def _counts(found: list[Found]) -> Any:
+    return found[0][1].view(np.int64)
 
 
-def _operand(one: Wanted, column: Column | None) -> tuple[_core.Lazy, str, Callable[[Any], Any]] | None:
-    """Return a source, what its items are, and what makes values of what is found."""
-    if one.node is not None and is_kernel_type(one.node.dtype):
-        return _numbers(one.node, one.kind)
-    if column is None or column.shape or column.kind in ("nullable", "string") or one.kind not in _ENDS:
-        return None
-    (source,) = column.sources()
-    if isinstance(source, tuple):
-        return None
-    if one.kind == "nunique":
-        return source, "bytes", _counts
-
-    def values(part: Any) -> Any:
-        return column.values([part])
-
-    return source, "bytes", values
+def _of_items(column: Column, found: list[Found]) -> Any:
+    _, items, mask = found[0]
+    return masked(column.values([items]), mask)
 
 
-def _numbers(node: Node, kind: str) -> tuple[_core.Lazy, str, Callable[[Any], Any]] | None:
-    """Return the numbers of a node for an aggregate that they have."""
+def _of_text(kind: str, column: QueryColumn, mask: Any, dtype: np.dtype[Any], name: str) -> Asked:
+    """Return what to ask for the least or the greatest text, or of its items."""
+    if kind in ("first", "last", "nunique"):
+        items: QueryColumn = ("", "bytes", "", column[3], mask, None)
+        return Asked([(kind, "items", items)], _counts if kind == "nunique" else partial(_viewed, dtype))
+    known: QueryColumn = (*column[:4], mask, column[5])
+    if kind in ("any", "all"):
+        # Text is true that has a letter.
+        return Asked([("max" if kind == "any" else "min", "texts", known)], partial(_are_true, kind == "all"))
+    if kind not in ("min", "max"):
+        raise TypeError(f"{kind}: {name!r} is text")
+    return Asked([(kind, "texts", known)], partial(_texts, dtype))
+
+
+def _are_true(of_none: bool, found: list[Found]) -> Any:
+    _, (offsets, _), mask = found[0]
+    truths = np.diff(offsets) > 0
+    if mask is not None:
+        truths[mask.view(np.bool_)] = of_none
+    return truths
+
+
+def _viewed(dtype: np.dtype[Any], found: list[Found]) -> Any:
+    return masked(found[0][1].view(dtype.newbyteorder("=")), found[0][2])
+
+
+def _texts(dtype: np.dtype[Any], found: list[Found]) -> Any:
+    _, (offsets, data), mask = found[0]
+    if dtype.kind == "S":
+        raw, ends = data.tobytes(), offsets.tolist()
+        values: Any = np.array([raw[a:b] for a, b in pairwise(ends)], dtype)
+    else:
+        values = texts_of(offsets, data, None)
+        values = values.astype(dtype) if dtype.kind == "U" else values
+    return masked(values, mask)
+
+
+def _of_numbers(kind: str, node: Node, mask: Any) -> Asked:
+    """Return what to ask for numbers, truth values and times."""
     dtype = node.dtype.newbyteorder("=")
-    if dtype.kind == "c" and kind not in _ENDS:
-        return None
-    read = _SMALL.get(dtype, dtype)
-    name = engine.type_name(read)
-    if name is None:
-        return None
-    out: Any = {"nunique": np.int64, "any": np.bool_, "all": np.bool_}.get(kind, read)
-    final: np.dtype[Any] = np.dtype(out)
-    if kind == "sum":
-        out = columns_of("sum", read)[0]
-    elif kind in ("mean", "std", "var"):
-        out = np.float64
-    if kind in ("sum", "mean", "std", "var"):
-        final = np.asarray(getattr(np, kind)(np.ones(1, dtype))).dtype
-    elif kind in ("min", "max", "first", "last"):
-        final = dtype
+    final = result_dtype(kind, dtype)
+    if dtype.kind in "mM":
+        column: QueryColumn = ("", "times", dtype.name, [engine.lower(node)], mask, None)
+        if kind not in ("min", "max", "first", "last", "nunique"):
+            column = ("", "numbers", "int64", column[3], mask, None)
+        asks: list[Ask] = [(kind, "numbers", column)]
+        if kind == "sum":
+            nats = engine.lower(call(FUNCTIONS["isnat"], node))
+            asks.append(("any", "numbers", ("", "numbers", "bool", [nats], mask, None)))
+        return Asked(asks, partial(_times if kind == "sum" else _numbers, final))
+    read = np.dtype(np.float32) if dtype == np.float16 else dtype
+    if dtype.kind == "c" or engine.type_name(read) is None:
+        # Means and variances are of that precision too.
+        read = _COMPUTED[dtype.kind]
+        final = result_dtype(kind, read) if kind in ("mean", "std", "var") else final
+    source = engine.lower(cast_node(node, read))
+    column = ("", "numbers", cast("str", engine.type_name(read)), [source], mask, None)
+    return Asked([(kind, "numbers", column)], partial(_numbers, final))
 
-    def values(part: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return part.view(out).astype(final, copy=False)
 
-    return engine.lower(cast_node(node, read)), name, values
+def result_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype that NumPy's function gives for items. Raises TypeError where there is none."""
+    fixed: Any = {"count": np.int64, "nunique": np.int64, "any": np.bool_, "all": np.bool_}.get(kind)
+    if fixed is not None:
+        return np.dtype(fixed)
+    if kind in ("min", "max", "first", "last"):
+        return dtype
+    counted = np.dtype(np.int64) if dtype.kind in "mM" and kind != "sum" else dtype
+    return np.asarray(getattr(np, kind)(np.ones(1, counted))).dtype
+
+
+def _numbers(final: np.dtype[Any], found: list[Found]) -> Any:
+    name, items, mask = found[0]
+    items = items.view(name)
+    with np.errstate(all="ignore"):
+        return masked(items if items.dtype == final else items.astype(final), mask)
+
+
+def _times(final: np.dtype[Any], found: list[Found]) -> Any:
+    (_, items, mask), (_, is_nat, _) = found
+    values = items.view(np.int64).view(final)
+    values[is_nat.view(np.bool_)] = "NaT"
+    return masked(values, mask)
+
+
+def masked(values: Any, mask: Any) -> Any:
+    """Return values of groups, masked where the group had none. mask: of the engine, or None."""
+    if mask is None:
+        return values
+    return cast("Any", np.ma).MaskedArray(plain(np.ma.getdata(values)), mask.view(np.bool_))

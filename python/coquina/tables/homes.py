@@ -19,6 +19,7 @@ from coquina.hdf5.appending import AppendGroup
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.creation import Content, datatype
 from coquina.hdf5.datasets import Dataset
+from coquina.hdf5.describing import place_of
 from coquina.hdf5.groups import create_in
 from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.sessions import ROWS
@@ -131,7 +132,7 @@ class Home(ABC):
 
     @abstractmethod
     def names(self, path: str) -> list[str]:
-        """Return what there is right below a path; nothing if that is no group."""
+        """Return what there is right below a path; nothing if that is not a group."""
 
     @abstractmethod
     def attrs_of(self, path: str) -> MutableMapping[str, Any]:
@@ -153,6 +154,10 @@ class Home(ABC):
     @abstractmethod
     def array(self, path: str, *, zoned: bool = True) -> Array:
         """Return the array at a path. zoned: what is written to it gets such bounds."""
+
+    def place_of(self, array: Array) -> Any:
+        """Return what tells an array from others."""
+        return id(array)
 
     @abstractmethod
     def limited(self, array: Array, length: int) -> Array:
@@ -324,12 +329,16 @@ class Hdf5Home(Home):
         return made
 
     def array(self, path: str, *, zoned: bool = True) -> Array:
-        """Return the dataset. Raises KeyError if there is nothing, CorruptError if that is no array."""
+        """Return the dataset. Raises KeyError if there is nothing, CorruptError if that is not an array."""
         dataset = self._node(path)
         if not isinstance(dataset, Dataset):
             raise CorruptError(f"{self.name}/{path}: a {type(dataset).__name__}, where an array is stored")
         zones = _zones(dataset.dtype) if zoned and self.is_writable and len(dataset.shape) == 1 else ()
         return dataset if dataset.zones == zones else dataset.with_zones(zones)
+
+    def place_of(self, array: Array) -> Any:
+        """Return which file the dataset is in, and where."""
+        return place_of(inside(array).id)
 
     def limited(self, array: Array, length: int) -> Array:
         """Return the dataset as if it were shorter."""

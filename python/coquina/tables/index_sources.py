@@ -13,7 +13,6 @@ import numpy as np
 
 from coquina.expressions import engine
 from coquina.expressions.functions import cast_node
-from coquina.expressions.gathering import read_key
 from coquina.indexes.freshness import freshness_of
 from coquina.indexes.keys import kind_of
 from coquina.indexes.source import IndexSource
@@ -22,8 +21,6 @@ from coquina.tables.column import Column
 from coquina.tables.conditions import reader_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from coquina.arrays.array import Array
     from coquina.expressions.nodes import Node
     from coquina.indexes.source import Source
@@ -35,7 +32,7 @@ _F2, _F4 = np.dtype(np.float16), np.dtype(np.float32)
 def index_source(layout: Layout, text: str, author: int) -> IndexSource:
     """Return what an index of a column, of one of its values (`pos[0]`) or of an expression is of.
 
-    author: who tells the index of changes. Raises KeyError for what is no column, ExpressionError for what is
+    author: tells the index of changes. Raises KeyError for anything but a column, ExpressionError for what is
     no expression, TypeError for values that have no order.
     """
     value = _value(layout, text)
@@ -60,22 +57,16 @@ def _value(layout: Layout, text: str) -> Any:
 
 def _of_column(layout: Layout, text: str, column: Column, author: int) -> IndexSource:
     paths = (text,) if text in layout.columns else _named(layout, text)
-    if isinstance(column, CategoricalColumn):
-        dtype = column.stored[0].dtype_out
-        kind, read = kind_of(dtype), partial(_codes, layout, text)
-    else:
-        dtype, read = column.dtype, partial(_read, layout, text)
-        kind = kind_of(dtype)
+    dtype = column.stored[0].dtype_out if isinstance(column, CategoricalColumn) else column.dtype
     arrays = partial(_arrays, layout, text)
     return IndexSource(
         name=text,
-        kind=kind,
+        kind=kind_of(dtype),
         dtype=dtype,
         count=lambda: layout.nrows,
         lazies=lambda: _lazies(_value(layout, text)),
         missing=lambda: _missing(_value(layout, text)),
         fingerprinted=lambda: _value(layout, text).sources(),
-        read=read,
         arrays=arrays,
         columns=paths,
         freshness=lambda kept: freshness_of(author, arrays, kept),
@@ -94,7 +85,6 @@ def _of_expression(layout: Layout, text: str, author: int) -> IndexSource:
         lazies=lambda: engine.lower(_widened(reader_of(layout).expression(text))),
         missing=lambda: None,
         fingerprinted=lambda: [engine.lower(_widened(reader_of(layout).expression(text)))],
-        read=lambda rows: _read_node(reader_of(layout).expression(text), rows),
         arrays=arrays,
         columns=paths,
         freshness=lambda kept: freshness_of(author, arrays, kept),
@@ -117,23 +107,6 @@ def _widened(node: Node) -> Node:
 def _missing(column: Column) -> Any:
     nulls = column.nulls()
     return None if nulls is None else engine.lower(nulls)
-
-
-def _read(layout: Layout, text: str, rows: Any) -> npt.NDArray[Any]:
-    return _value(layout, text).read(rows)
-
-
-def _codes(layout: Layout, text: str, rows: Any) -> npt.NDArray[Any]:
-    column = _value(layout, text)
-    codes = column.stored[0][rows]
-    return np.ma.MaskedArray(codes, (codes < 0) | (codes >= len(column.categories)))
-
-
-def _read_node(node: Node, rows: Any) -> npt.NDArray[Any]:
-    def read(region: tuple[slice, ...]) -> npt.NDArray[Any]:
-        return engine.read(node, region)
-
-    return read_key(read, rows, node.shape, node.dtype)
 
 
 def _arrays(layout: Layout, text: str) -> list[Array]:

@@ -10,7 +10,9 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from coquina._core import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -202,17 +204,22 @@ class Layout(ABC):
     def enlarge_chunks(self, nrows: int) -> None:  # noqa: B027 (records stay in their chunks)
         """Make chunks larger where so many rows would have too many of them, if that is cheap."""
 
-    @abstractmethod
     def add_column(self, spec: ColumnSpec, values: Any) -> None:
         """Put a column behind the last, with a value for each row."""
+        del values
+        self._keep_columns(f"a column {spec.name!r} cannot be added")
 
-    @abstractmethod
     def drop_column(self, name: str) -> None:
         """Remove a column."""
+        self._keep_columns(f"column {name!r} cannot be removed")
 
-    @abstractmethod
     def rename_column(self, old: str, new: str) -> None:
         """Give a column another name."""
+        self._keep_columns(f"column {old!r} cannot be called {new!r}")
+
+    def _keep_columns(self, what: str) -> NoReturn:
+        """Raise UnsupportedError, where a table has the columns that it was made with."""
+        raise UnsupportedError(f"{self.name}: {what}")
 
     @abstractmethod
     def info(self) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def create_table(
         gets about an eighth of them, from 4096 to 524288 rows of columns, or 64 KiB to 8 MiB of records.
     chunk_rows: rows of a chunk; by default what suits the layout, 2 MiB of records.
     filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`. The codec "auto"
-        gives each chunk of each column what suits it, by goal, for_, bandwidth and calibrate of `Tuning`.
+        gives each chunk of each column what suits it, by the keywords of `Tuning`: goal, for_, and others.
     fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
         Those of frames always have one.
     checksums: whether each block of chunks in HDF5 files whose only filter is Blosc2 gets a checksum, which
@@ -160,7 +160,7 @@ def create_table(
     lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
         be from what was given, now and in all rows to come. Layout "columns" only.
 
-    Raises ValueError if there is something of this name that is not to be replaced, or is no table,
+    Raises ValueError if the name exists already and is not to be replaced, or is not a table,
     FileExistsError for a directory, TypeError for data that tables do not take.
 
     >>> import coquina as cq

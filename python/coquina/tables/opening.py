@@ -130,7 +130,7 @@ def open_in(group: Group, name: str) -> Table:
 
 
 def layout_of(node: Any) -> Layout:
-    """Return the layout of a group or a dataset. Raises UnsupportedError if it is no table."""
+    """Return the layout of a group or a dataset. Raises UnsupportedError if it is not a table."""
     with told(inside(node)):
         if isinstance(node, Group):
             from coquina.tables.columns_layout import ColumnsLayout
@@ -180,6 +180,8 @@ def _missing(file: File, name: str) -> str:
     """Return what to say about a name that a file does not have."""
     names = sorted(_tables_in(inside(file).id))
     near = get_close_matches(f"/{name.strip('/')}", names, 3)
+    if name in ("r", "r+", "w", "a", "x", "w-"):
+        return f"{file.filename}: there is no table {name!r}; write mode={name!r} if that is the mode"
     known = f"did you mean {' or '.join(near)}?" if near else _several(names)
     return f"{file.filename}: there is no table {name!r}; {known}"
 

@@ -78,7 +78,7 @@ class QueryExplanation:
         """One line for each fact."""
         facts: dict[str, Any] = {
             "condition": " and ".join(f"({one})" for one in self.conditions) or "none",
-            "rows": f"{self.rows} looked at, {self.matched} matched",
+            "rows": f"{self.rows} examined, {self.matched} matched",
             "access": f"{self.access} ({self.reason})" if self.reason else self.access,
             "boxes": self._boxes(),
             "columns": ", ".join(self.columns),
@@ -148,7 +148,7 @@ def _access_words(
     count = len(rows.rows)
     words = f"{'index' if len(choice.names) == 1 else 'indexes'} {names}: {count} row{'s' * (count != 1)}"
     if rows.open_rows:
-        words += f", {rows.open_rows} to be looked at,"
+        words += f", {rows.open_rows} to examine,"
     if not access.is_whole:
         words += " that may match,"
     return f"{words} in {boxes} of {total} box{'es' * (total != 1)}", choice.names, ""
@@ -157,7 +157,7 @@ def _access_words(
 def _why_scanned(plan: Plan, reason: str) -> str:
     """Return why no index is used, with what is wrong with those that cannot be asked."""
     # Of a file that is far away all of a column may have to be read to know that.
-    if plan.table.remote is not None or not reason.startswith("no index knows"):
+    if plan.table.remote is not None or not reason.startswith("no index applies"):
         return reason
     unused = [f"{index.name}: {index.reason}" for index in plan.table.indexes.values() if index.reason]
     return "; ".join([reason, *unused])

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from coquina.hdf5.files import File
     from coquina.hdf5.groups import Group
     from coquina.indexing import Selection
-    from coquina.tables.layout import Batch, ColumnSpec, Schema
+    from coquina.tables.layout import Batch, Schema
     from coquina.tables.rows_types import Field
 
     Records = npt.NDArray[Any]
@@ -66,7 +66,7 @@ def create_rows(
     (PyTables' zlib) and "none". chunks: rows; by default about 2 MiB of them, a power of two, or an eighth of
     `expected_rows`, from 64 KiB to 8 MiB.
 
-    Raises ValueError if there is something of this name, or for options and names that do not fit;
+    Raises ValueError if the name exists already, or for options and names that do not fit;
     UnsupportedError for columns that PyTables has nothing for.
     """
     make_dataset(group, name, schema, title, storage, expected_rows)
@@ -104,7 +104,7 @@ class RowsLayout(Layout):
         """Open a dataset of records as a table, whoever made it.
 
         dataset: a `Dataset`, or h5py's where no array can have its items. Raises UnsupportedError, which says
-        why, if it is no table.
+        why, if it is not a table.
         """
         h5 = inside(dataset)
         tid, place = h5.id.get_type(), str(h5.name)
@@ -245,18 +245,6 @@ class RowsLayout(Layout):
         if nrows > before:
             self._fill(before, nrows)
 
-    def add_column(self, spec: ColumnSpec, values: Any) -> None:
-        """Raise UnsupportedError: records have the columns that they were made with."""
-        self._refuse(f"a column {spec.name!r} cannot be added")
-
-    def drop_column(self, name: str) -> None:
-        """Raise UnsupportedError: records have the columns that they were made with."""
-        self._refuse(f"column {name!r} cannot be removed")
-
-    def rename_column(self, old: str, new: str) -> None:
-        """Raise UnsupportedError: records have the columns that they were made with."""
-        self._refuse(f"column {old!r} cannot be called {new!r}")
-
     def info(self) -> dict[str, Any]:
         """How it is stored."""
         dataset = self._dataset
@@ -364,7 +352,7 @@ class RowsLayout(Layout):
         if not self.is_writable:
             raise ValueError(f"{self.name}: the file is open for reading only")
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _keep_columns(self, what: str) -> NoReturn:
         raise UnsupportedError(
             f"{self.name}: {what}: the rows of this layout are records; copy the table with layout='columns'"
         )

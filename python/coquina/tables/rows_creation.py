@@ -51,12 +51,12 @@ def make_dataset(
     """Make a table without rows, and return h5py's dataset and the rows of a block.
 
     expected_rows: about how many are to come, if somebody said it. Groups on the way are made. Raises
-    ValueError if there is something of this name, or for options that do not fit; UnsupportedError for
+    ValueError if the name exists already, or for options that do not fit; UnsupportedError for
     columns that PyTables has nothing for.
     """
     h5 = inside(group)
     if name in h5:
-        raise ValueError(f"create_table: there is something of the name {name!r}")
+        raise ValueError(f"create_table: {name!r} exists already")
     check_names(schema)
     tid = compound(schema)
     dtype = stored_dtype(tid)

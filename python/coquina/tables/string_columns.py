@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina._core import CorruptError
 from coquina.tables.column import Column
 from coquina.tables.number_columns import BitsColumn
 from coquina.tables.stored import Stored
@@ -189,12 +190,14 @@ def texts_of(
     count = max(0, len(offsets) - 1)
     out: Any = np.empty(count, _PLAIN if mask is None else _NULLABLE)
     if mask is None and 0 < count <= _FEW_TEXTS:
-        places, raw = offsets.tolist(), data.tobytes()
-        out[:] = [raw[a - places[0] : b - places[0]].decode() for a, b in pairwise(places)]
+        first, *_ = places = offsets.tolist()
+        out[:] = _decoded(data.tobytes(), [place - first for place in places])
         return out
     first = int(offsets[0]) if len(offsets) else 0
     offsets, data = offsets - first, np.ascontiguousarray(data).view(np.uint8)
     lengths = offsets[1:] - offsets[:-1]
+    if count and int(np.minimum.reduce(lengths)) < 0:
+        raise CorruptError("texts that end before they begin")
     longest = int(np.maximum.reduce(lengths)) if count else 0
     if 0 < longest <= _SHORT_BYTES and np.logical_and.reduce((data > 0) & (data < 128)):
         rows = max(1, _WORK_BYTES // longest)
@@ -202,11 +205,18 @@ def texts_of(
             part = slice(start, min(count, start + rows))
             out[part] = _padded(offsets[part], lengths[part], data, longest)
     else:
-        raw = data.tobytes()
-        out[:] = [raw[a:b].decode() for a, b in pairwise(offsets.tolist())]
+        out[:] = _decoded(data.tobytes(), offsets.tolist())
     if mask is not None and mask.any():
         out[mask] = None
     return out
+
+
+def _decoded(raw: bytes, places: list[int]) -> list[str]:
+    """Return the texts between places. Raises CorruptError for bytes that are no text."""
+    try:
+        return [raw[a:b].decode() for a, b in pairwise(places)]
+    except UnicodeDecodeError as error:
+        raise CorruptError(f"text that is not UTF-8: {error}") from None
 
 
 def _padded(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coquina.tuning.files import FileRecommendation
     from coquina.tuning.patterns import AccessOption, Shape
     from coquina.tuning.recommendation import Recommendation
-    from coquina.tuning_options import For, Goal
+    from coquina.tuning_options import For, Goal, ProfileOption
 
 Lengths = tuple[int, ...] | int | Literal["auto"] | None
 
@@ -41,6 +41,7 @@ def tune(
     access: AccessOption = "any",
     bandwidth: float | None = None,
     calibrate: bool = False,
+    profile: ProfileOption | None = None,
     lossy: LossyOption = None,
     chunks: Lengths = None,
     blocks: Lengths = None,
@@ -53,7 +54,7 @@ def tune(
     x: what `asarray` takes, of which some blocks are read; a table; or the path of a `.b2nd`, `.npy`,
         Bloscpack or HDF5 file, of the directory of a table, or `FILE.h5:/path`. Of an HDF5 file, a group and
         a table all arrays that they store are looked at, one by one.
-    goal, for_, bandwidth, calibrate: what is to be small or fast, as for `codec="auto"`; see `Tuning`.
+    goal, for_, bandwidth, calibrate, profile: what should be small or fast; see `Tuning`.
     access: how it will be read, for the shapes of chunks and blocks: "any" for the default rule, "whole",
         "rows" (`a[i]`), "columns" (`a[..., j]`), "planes" (at an index of each axis in turn) or "planes:0"
         (of one), "series:0" (lines along an axis), "points", "boxes:30,90,90" or a tuple of lengths; or a
@@ -75,22 +76,27 @@ def tune(
     >>> a.shape
     (100000,)
     """
-    words = {"goal": goal, "for_": for_, "calibrate": calibrate}
-    wanted = info_of(terms_of(words if bandwidth is None else {**words, "bandwidth": bandwidth}))
+    words: dict[str, Any] = {"goal": goal, "for_": for_, "calibrate": calibrate}
+    words |= {} if bandwidth is None else {"bandwidth": bandwidth}
+    words |= {} if profile is None else {"profile": profile}
+    terms = terms_of(words)
+    wanted = info_of(terms)
     assert wanted is not None
-    request = Request(wanted, access, lossy_of(lossy), _lengths(chunks), _lengths(blocks), threads)
+    bound = lossy_of(lossy)
+    request = Request(wanted, access, bound, _lengths(chunks), _lengths(blocks), threads, terms=terms)
     if isinstance(x, str | os.PathLike):
         path = cast("Path", x)
         with opened(path) as found:
-            return _advice(found, request, os.fsdecode(path), partial(opened, path))
+            return advice_of(found, request, os.fsdecode(path), partial(opened, path))
     source = as_source(x)
     # What was given is copied as it was: `asarray` may keep more of it than was needed to look at it.
-    return _advice(source, request, "", lambda: nullcontext(x))
+    return advice_of(source, request, "", lambda: nullcontext(x))
 
 
-def _advice(
+def advice_of(
     x: Any, request: Request, name: str, source: Callable[[], AbstractContextManager[Any]]
 ) -> Recommendation | FileRecommendation:
+    """Return how an array, or what is in a table or a group, should be stored. source: opens it anew."""
     if is_table(x):
         from coquina.tuning.tables import of_table
 

@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
     from coquina.lossy import Lossy
     from coquina.tuning.patterns import AccessOption, Shape
-    from coquina.tuning_options import TuningInfo
+    from coquina.tuning.samples import Place
+    from coquina.tuning_options import Terms, TuningInfo
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked for, checked as far as that is possible without data.
 
-    is_plain: only ways that HDF5's filter for Blosc2 can be told of.
+    is_plain: only ways that HDF5's filter for Blosc2 can be told of. terms: those of `wanted`, perhaps with a
+        profile. observer: gets the places that are looked at, and the shape of their blocks.
     """
 
     wanted: TuningInfo
@@ -40,6 +42,8 @@ class Request:
     blocks: Shape | None
     threads: int | None
     is_plain: bool = False
+    terms: Terms | None = None
+    observer: Callable[[list[Place], Shape], None] | None = None
 
 
 def of_array(
@@ -61,11 +65,13 @@ def of_array(
         bandwidth=request.wanted.bandwidth,
     )
     places = samples.places(x, *cuts[0].key, request.lossy)
+    if request.observer is not None:
+        request.observer(places, cuts[0].blocks)
     choice = ways.choose(
         places,
         dtype,
         cuts[0].blocks,
-        request.wanted.terms,
+        request.terms or request.wanted.terms,
         is_plain=request.is_plain,
         threads=request.threads,
     )
@@ -93,7 +99,9 @@ def _checked(x: Any, name: str) -> tuple[Shape, np.dtype[Any]]:
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None
     if 0 in shape:
-        raise ValueError(f"{name}: {dtype} of shape {shape}: no items, so nothing to choose by")
+        raise ValueError(
+            f"{name}: {dtype} of shape {shape}: the array is empty, so there is nothing to measure"
+        )
     return shape, dtype
 
 
@@ -105,7 +113,7 @@ def kept_cut(request: Request, x: Any) -> Request:
 def refuse_cut(request: Request, what: str) -> None:
     """Raise ValueError for chunks and blocks where there are several arrays."""
     if request.chunks is not None or request.blocks is not None:
-        raise ValueError(f"chunks, blocks: are for one array, and this is {what}; access= is for all")
+        raise ValueError(f"chunks and blocks are for one array, and this is {what}; use access=")
 
 
 def _current(x: Any) -> tuple[Shape, Shape] | None:

@@ -27,7 +27,9 @@ def copy_dataset(advice: Recommendation, dataset: Any, path: Path, overwrite: bo
     where = dataset.file.path, dataset.name
     way = next((one.way for one in advice.tried if one.way.is_plain), None)
     if where[0] is None or way is None:
-        raise ValueError("apply: no way that HDF5 can be told of was tried; tune the file, or store a .b2nd")
+        raise ValueError(
+            "apply: none of the candidates can be stored in HDF5; tune the file, or store a .b2nd"
+        )
     wanted = storage_of(advice, way, len(inside(dataset).shape))
     return copied(where, {f"/{dataset.name.rpartition('/')[2]}": wanted}, path, overwrite, advice.threads)
 

@@ -54,7 +54,7 @@ def of_group(group: Any, request: Request) -> FileRecommendation:
     """
     file, top = group.file, group.name
     if file.path is None:
-        raise ValueError("tune: takes HDF5 files on disk; arrays of others can be given one by one")
+        raise ValueError("tune: takes HDF5 files on disk; for others, pass one array at a time")
     refuse_cut(request, "an HDF5 file")
     request = replace(request, is_plain=True)
     found = _Found()

@@ -90,7 +90,7 @@ class FileRecommendation:
         np.int64(9999)
         """
         if path is None:
-            raise ValueError("apply: files and tables are copied, so it needs the path of a new one")
+            raise ValueError("apply: a file or table is copied, so it needs the path of the new one")
         return self.applied(self, path, overwrite)
 
     def to_dict(self) -> dict[str, Any]:

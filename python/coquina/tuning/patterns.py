@@ -79,13 +79,13 @@ def uses(shape: Shape, access: AccessOption) -> list[Use]:
     if not isinstance(access, Mapping):
         return [Use(word_of(access), patterns(shape, access))]
     if not access:
-        raise ValueError("access: a mapping of ways of reading needs at least one")
+        raise ValueError("access: a mapping of access patterns needs at least one")
     found: list[Use] = []
     for one, weight in cast("Mapping[Any, Any]", access).items():
         if isinstance(weight, bool) or not isinstance(weight, int | float):
-            raise TypeError(f"access {one!r}: how often is a number, not {type(weight).__name__}")
+            raise TypeError(f"access {one!r}: a weight is a number, not {type(weight).__name__}")
         if not 0 < weight < math.inf:
-            raise ValueError(f"access {one!r}: {weight}: how often is a number above 0")
+            raise ValueError(f"access {one!r}: {weight}: a weight is a number above 0")
         found.append(Use(word_of(one), patterns(shape, one), float(weight)))
     return found
 
@@ -139,7 +139,7 @@ def _along(shape: Shape, kind: str, axis: int) -> Pattern:
 
 def _axis(shape: Shape, word: str, text: str) -> int:
     if not re.fullmatch(r"-?\d+", text) or not -len(shape) <= int(text) < len(shape):
-        raise ValueError(f"access {word!r}: no axis of an array of shape {shape}")
+        raise ValueError(f"access {word!r}: not an axis of an array of shape {shape}")
     return int(text) % len(shape)
 
 
@@ -147,7 +147,7 @@ def _box(shape: Shape, word: str, text: str) -> Pattern:
     parts = [part.strip() for part in text.replace("x", ",").split(",")]
     lengths = tuple(int(part) for part in parts if part.isdecimal())
     if len(lengths) != len(parts) or len(lengths) != len(shape):
-        raise ValueError(f"access {word!r}: is not a box of an array of shape {shape}")
+        raise ValueError(f"access {word!r}: does not fit an array of shape {shape}")
     if any(not 0 < length <= total for length, total in zip(lengths, shape, strict=True)):
-        raise ValueError(f"access {word!r}: is not a box of an array of shape {shape}")
+        raise ValueError(f"access {word!r}: does not fit an array of shape {shape}")
     return Pattern(lengths)

@@ -269,7 +269,7 @@ def check_name(path: Path | None) -> None:
     """Raise ValueError for the name of a file that is no frame: it would be taken for what it is not."""
     name = "" if path is None else os.fsdecode(path)
     if name.lower().endswith(_OTHERS) or ".h5:" in name:
-        raise ValueError(f"apply: {name}: is the name of another kind of file; arrays become frames (.b2nd)")
+        raise ValueError(f"apply: {name}: arrays are written as .b2nd files")
 
 
 __all__ = ["Recommendation"]

@@ -29,11 +29,11 @@ _PLANES = 8
 def explained(advice: Recommendation) -> str:
     """Return all that is to be said of the advice for an array."""
     what = f"{_name(advice.dtype)} {advice.shape}, {human(advice.nbytes)}"
-    looked = f"looked at {human(advice.sample_bytes)} from {_count(advice.places, 'place')}"
+    looked = f"sampled {human(advice.sample_bytes)} at {_count(advice.places, 'place')}"
     return "\n".join(
         [
             f"{quoted(advice.name)}: {what}; {looked}" if advice.name else f"{what}; {looked}",
-            f"for {described(advice.wanted)}",
+            f"goal {described(advice.wanted)}",
             "",
             *_way_lines(advice),
             "",
@@ -50,7 +50,7 @@ def explained_file(advice: FileRecommendation) -> str:
     """Return what is to be said of the advice for a file or a table."""
     count = _count(len(advice.parts), "array")
     head = f"{quoted(advice.name)}: {count}, {human(advice.nbytes)}, {advice.ratio:.2f}x"
-    lines = [head, f"for {described(advice.wanted)}", ""]
+    lines = [head, f"goal {described(advice.wanted)}", ""]
     if advice.parts:
         rows = [["", "shape", "chunks", "blocks", "codec", "filters", "ratio", "write", "read", "auto saves"]]
         for path, one in advice.parts.items():
@@ -63,22 +63,22 @@ def explained_file(advice: FileRecommendation) -> str:
             rows.append([quoted(path), *shapes, *cells, f"{max(one.automatic.saves, 0):.0%}"])
         lines += aligned(rows, right=6)
     if advice.skipped:
-        lines += ["", "what stays as it is:"]
+        lines += ["", "unchanged:"]
         lines += aligned([[f"  {quoted(path)}", quoted(reason)] for path, reason in advice.skipped.items()])
     return "\n".join(lines)
 
 
 def described(wanted: TuningInfo) -> str:
     """Return a goal in words, and how fast the storage is taken to be for it."""
-    goal = wanted.goal if isinstance(wanted.goal, str) else f"goal {wanted.goal:g}"
-    use = {"both": "written and read", "read": "read", "write": "written"}[wanted.for_]
+    goal = wanted.goal if isinstance(wanted.goal, str) else f"{wanted.goal:g}"
+    use = {"both": "write and read", "read": "read", "write": "write"}[wanted.for_]
     rate = 125e6 if wanted.bandwidth is None else wanted.bandwidth
-    times = "times measured here" if wanted.calibrate else "times of the table"
+    times = "times measured here" if wanted.calibrate else "reference times"
     if wanted.goal == "size":
-        return "size: bytes alone count"
+        return "size: only bytes count"
     counted = rate * 2 ** (4 * (1 - 2 * wanted.terms[0]))
     weight = "" if counted == rate else f", which counts as {speed(counted / 1e6)}"
-    return f"{goal}: {use}, storage of {speed(rate / 1e6)}{weight}; {times}, of one core"
+    return f"{goal}: {use}, storage of {speed(rate / 1e6)}{weight}; {times}, one core"
 
 
 def speed(mbs: float) -> str:
@@ -111,7 +111,7 @@ def _way_lines(advice: Recommendation) -> list[str]:
         for one in advice.tried[:_WAYS]
     ]
     left = len(advice.tried) - _WAYS
-    more = [f"and {_count(left, 'way')} that cost more"] if left > 0 else []
+    more = [f"and {_count(left, 'candidate')} that cost more"] if left > 0 else []
     return [*aligned(rows, right=2), *more]
 
 
@@ -119,11 +119,11 @@ def reason(advice: Recommendation) -> str:
     """Return why the way to encode is advised."""
     best, *others = advice.tried
     if not others:
-        return f"{best.way}: nothing else was worth a trial"
-    what = {"read": "reading", "write": "writing", "both": "writing and reading"}[advice.wanted.for_]
-    least = "the smallest" if advice.wanted.goal == "size" else f"the least time of {what} and storage"
+        return f"{best.way}: no other candidate was worth a trial"
+    what = {"read": "reading", "write": "writing", "both": "writing, reading"}[advice.wanted.for_]
+    least = "the smallest" if advice.wanted.goal == "size" else f"lowest time for {what} and storage"
     more = f"{max(others[0].cost / best.cost - 1, 0):.1%} more" if best.cost > 0 else "more"
-    return f"{best.way}: {least}, of {_count(len(others) + 1, 'way')}; the next costs {more}"
+    return f"{best.way}: {least} of {_count(len(others) + 1, 'candidate')}; the next costs {more}"
 
 
 def _why_lines(advice: Recommendation) -> list[str]:
@@ -132,20 +132,20 @@ def _why_lines(advice: Recommendation) -> list[str]:
     planes = [_bits(row) for row in (features.entropies, features.delta_entropies)]
     lines = [
         reason(advice),
-        f"bits of information by byte of an item: {planes[0]}; in differences: {planes[1]}",
-        f"bytes that are zero: {features.zeros:.0%}; items that come again: {features.repeats:.0%}",
+        f"entropy of the bytes of an element, in bits: {planes[0]}; of differences: {planes[1]}",
+        f"zero bytes: {features.zeros:.0%}; repeated elements: {features.repeats:.0%}",
     ]
     if features.uniform:
         lines.append(
-            f"of one value: {features.uniform:.0%} of the places; codec='auto' stores next to nothing"
+            f"constant: {features.uniform:.0%} of the places, which codec='auto' stores in a few bytes"
         )
     if max(one.ratio for one in advice.tried) < _SMALL_RATIO and not advice.best.way.is_stored:
-        lines.append("these data hardly become smaller; level=0 stores them as they are")
+        lines.append("these data hardly compress; level=0 stores them uncompressed")
     ways = ", ".join(f"{name} {count}" for name, count in automatic.ways.items())
     if automatic.saves >= _SMALL:
-        made = f"{ratio_text(automatic.ratio)}, and {automatic.saves:.0%} less cost"
-        return [*lines, f"codec='auto' would choose for each chunk, and come to {made}; by place: {ways}"]
-    return [*lines, f"codec='auto' would save {max(automatic.saves, 0):.1%} of the cost; by place: {ways}"]
+        made = f"{ratio_text(automatic.ratio)}, {automatic.saves:.0%} less cost"
+        return [*lines, f"codec='auto' would choose per chunk: {made}; choices: {ways}"]
+    return [*lines, f"codec='auto' would save {max(automatic.saves, 0):.1%} of the cost; choices: {ways}"]
 
 
 def _bits(planes: tuple[float, ...]) -> str:
@@ -164,12 +164,10 @@ def _cut_lines(advice: Recommendation) -> list[str]:
     what = _sizes(advice, best)
     if not others:
         return [f"chunks {best.chunks}, blocks {best.blocks} ({best.name}): {what}"]
-    lines = [f"to be read: {uses}; {what}"]
+    lines = [f"access: {uses}; {what}"]
     kept = [one for one in others if one.name in ("current", "default", "given")]
     shown = [best, *kept, *[one for one in others if one not in kept]][: max(_CUTS, 1 + len(kept))]
-    rows = [
-        ["cut for", "chunks", "blocks", "read", "often", "blocks read", "decoded for wanted", "time", "all"]
-    ]
+    rows = [["for", "chunks", "blocks", "read", "often", "blocks read", "decoded for needed", "time", "all"]]
     for one in shown:
         first = [one.name, _lengths(one.chunks), _lengths(one.blocks)]
         last = relative(one.seconds, best.seconds)
@@ -177,7 +175,7 @@ def _cut_lines(advice: Recommendation) -> list[str]:
             rows.append([*first, *_reading_cells(each), last])
             first, last = ["", "", ""], ""
     left = len(advice.cuts) - len(shown)
-    return [*lines, *aligned(rows, right=4), *([f"and {_count(left, 'cut')} more"] if left > 0 else [])]
+    return [*lines, *aligned(rows, right=4), *([f"and {_count(left, 'chunking')} more"] if left > 0 else [])]
 
 
 def _reading_cells(one: Reading) -> list[str]:

@@ -60,7 +60,9 @@ def places(source: Any, chunks: Shape, blocks: Shape, lossy: Lossy | None = None
     shape = tuple(int(length) for length in source.shape)
     dtype: np.dtype[Any] = np.dtype(source.dtype)
     if not math.prod(shape) or not dtype.itemsize:
-        raise ValueError(f"tune: {dtype} of shape {shape}: no items, so nothing to choose by")
+        raise ValueError(
+            f"tune: {dtype} of shape {shape}: the array is empty, so there is nothing to measure"
+        )
     most = max(1, BYTES_MAX // (math.prod(blocks) * dtype.itemsize))
     together = min(BLOCKS, most)
     wanted = min(PLACES, most // together)
@@ -125,5 +127,5 @@ def _place(
 def _rounded(items: npt.NDArray[Any], lossy: Lossy) -> npt.NDArray[Any]:
     """Return numbers as near as a bound asks for."""
     bound: dict[str, Any] = {lossy.bound: lossy.value}
-    near = Lossy(**bound, means="round")
+    near = Lossy(**bound, method="round")
     return asarray(np.ascontiguousarray(items), codec="lz4", level=1, lossy=near)[...]

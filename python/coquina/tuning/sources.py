@@ -73,12 +73,10 @@ def opened(path: Path) -> Generator[Any]:
 def as_source(x: Any, name: str = "") -> Any:
     """Return something with a shape, a dtype and slices; tables and groups as they are.
 
-    Raises ValueError for frames, which are chunks without a shape, TypeError for what is no array.
+    Raises ValueError for frames, which are chunks without a shape, TypeError for anything but an array.
     """
     if isinstance(x, Frame):
-        raise ValueError(
-            f"{name or 'tune'}: a frame of plain chunks, and no array: it has no shape to be cut by"
-        )
+        raise ValueError(f"{name or 'tune'}: a frame of plain chunks, not an array, so it has no shape")
     if isinstance(x, PackFile):
         return PackedBytes(x) if x.array is None else x
     if _is_numpy(x) or is_sliced(x) or is_table(x) or is_group(x):

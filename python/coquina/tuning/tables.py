@@ -37,9 +37,7 @@ def of_table(
     """
     refuse_cut(request, "a table")
     if request.access != "any":
-        raise ValueError(
-            f"access {request.access!r}: the rows of a table are cut as they are; for arrays alone"
-        )
+        raise ValueError(f"access {request.access!r}: access= takes arrays, not tables")
     if request.lossy is not None:
         raise ValueError("lossy: tables have bounds by column; see create_table")
     table.ready()
@@ -62,7 +60,7 @@ def of_table(
 
 
 def _no_source() -> AbstractContextManager[Any]:
-    raise ValueError("apply: a part of a table is not stored by itself; apply the advice for the whole table")
+    raise ValueError("apply: a part of a table cannot be copied alone; apply the advice to the whole table")
 
 
 def _arrays(table: Any) -> Iterator[tuple[str, Any]]:

@@ -36,6 +36,9 @@ function regionOf(shape: number[], roles: AxisRoles, drawing: Drawing): Region |
   return { x: firstRange(across, down), y: roles.y === null ? null : firstRange(down, across) };
 }
 
+/** More values than the server draws at once are thinned out. */
+const PICTURE_VALUES = 2 ** 24;
+
 const OPTIONS: DrawingOptions = {
   part: "abs",
   isLog: false,
@@ -44,7 +47,12 @@ const OPTIONS: DrawingOptions = {
   colours: { map: "Viridis", isInverted: false, scale: ScaleType.Linear, domain: [null, null] },
 };
 
-export default function ArrayView({ place, info, onSelection }: ArrayViewProps) {
+export default function ArrayView(props: ArrayViewProps) {
+  if (!props.info.shape) return <p className="empty">This dataset is empty: it has a type, and no values.</p>;
+  return <Values {...props} />;
+}
+
+function Values({ place, info, onSelection }: ArrayViewProps) {
   const shape = info.shape ?? [];
   const canDraw = isDrawable(info.dtype) && shape.every((length) => length > 0);
   const drawings = useMemo(() => drawingsOf(shape, canDraw, Boolean(info.image) || info.dtype === "uint8"), [info]);
@@ -54,6 +62,7 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
   const [shown, setShown] = useState(ranges);
   const [options, setOptions] = useState(OPTIONS);
   const [plane, setPlane] = useState<Plane | null>(null);
+  const isTime = /M8|m8|datetime|timedelta/.test(info.dtype ?? "");
   const isPacked = hasPacking(info);
   const isDecoded = isPacked && options.isDecoded;
   const names = shape.map((_, axis) => info.dimensions?.[axis] || `axis ${axis}`);
@@ -120,7 +129,7 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
               x={ranges?.x ?? null}
               y={ranges?.y ?? null}
               isComplex={isComplex(info.dtype)}
-              isNumber={canDraw && !/bool|M8|m8|datetime|timedelta/.test(info.dtype ?? "")}
+              isNumber={canDraw && !isTime && info.dtype !== "bool"}
             />
           )}
           {drawing === "heat map" && axes && ranges?.y && (
@@ -150,7 +159,7 @@ export default function ArrayView({ place, info, onSelection }: ArrayViewProps) 
           )}
         </div>
         <aside aria-label="The shown part">
-          {canDraw && <Statistics {...{ place, selection, isDecoded, part }} />}
+          {canDraw && !isTime && <Statistics {...{ place, selection, isDecoded, part }} />}
           <Exports {...{ place, selection, isDecoded, drawing }} picture={canDraw ? picture : null} />
         </aside>
       </div>
@@ -182,7 +191,7 @@ function Exports({ place, selection, isDecoded, drawing, picture }: ExportsProps
       <span>Save</span>
       <a href={link("npy")} download={`${name}.npy`}>NPY</a>
       {drawing !== "image" && <a href={link("csv")} download={`${name}.csv`}>CSV</a>}
-      {picture && <a href={link("png", picture)} download={`${name}.png`}>PNG</a>}
+      {picture && <a href={link("png", { ...picture, most: PICTURE_VALUES })} download={`${name}.png`}>PNG</a>}
     </p>
   );
 }

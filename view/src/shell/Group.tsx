@@ -35,9 +35,9 @@ export function Group({ place, onSelect }: { place: Place; onSelect: (place: Pla
                 </button>
               </td>
               <td>{child.kind}</td>
-              <td>{child.dtype}</td>
+              <td>{child.kind === "link" ? `→ ${child.to}` : child.dtype}</td>
               <td className="number">
-                {child.kind === "table" ? `${format.whole(child.rows)} rows × ${child.columns ?? "?"}` : format.shape(child.shape)}
+                {child.kind === "table" ? `${format.whole(child.rows)} rows × ${child.columns?.length ?? "?"} columns` : format.shape(child.shape)}
               </td>
               <td className="number">{format.bytes(child.nbytes)}</td>
               <td className="number">{format.bytes(child.stored)}</td>

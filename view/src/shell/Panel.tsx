@@ -24,6 +24,9 @@ const VIEWS: Record<Info["kind"], string[]> = {
   array: ["data", "storage", "attributes"],
   expression: ["data", "attributes"],
   table: ["rows", "columns", "plot", "storage", "attributes"],
+  type: ["attributes"],
+  frame: ["attributes"],
+  damaged: ["attributes"],
 };
 
 interface PanelProps {
@@ -39,7 +42,7 @@ export function Panel({ place, view, onView, onSelect }: PanelProps) {
   const [where, setWhere] = useState("");
   if (error) return <Problem error={error} />;
   if (!info) return <p className="loading" role="status">Reading…</p>;
-  const views = VIEWS[info.kind] ?? ["attributes"];
+  const views = VIEWS[info.kind];
   const shown = views.includes(view) ? view : (views[0] ?? "");
   return (
     <>

@@ -43,7 +43,6 @@ export function ofEntry(entry: FileEntry): Node {
 
 export function ofChild(file: string, child: Child): Node {
   const place = { file, path: child.path };
-  const isTable = child.kind === "table";
   return {
     id: idOf(place),
     name: child.name,
@@ -52,9 +51,15 @@ export function ofChild(file: string, child: Child): Node {
     folder: null,
     stored: child.stored ?? null,
     nbytes: child.nbytes ?? null,
-    note: isTable ? `${(child.rows ?? 0).toLocaleString("en")} rows` : (child.shape ?? []).join("×"),
+    note: noteOf(child),
     isBranch: child.kind === "group",
   };
+}
+
+function noteOf(child: Child): string {
+  if (child.kind === "table") return `${(child.rows ?? 0).toLocaleString("en")} rows`;
+  if (child.kind === "link") return `→ ${child.to}`;
+  return child.kind === "damaged" ? "damaged" : (child.shape ?? []).join("×");
 }
 
 /** Return the visible rows, from the root's children and those of open nodes. */

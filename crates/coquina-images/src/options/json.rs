@@ -1,7 +1,6 @@
-//! Flat JSON objects: names with texts, numbers, truth values and null.
+//! Flat JSON objects: names with texts, numbers, lists of numbers, truth values and null.
 //!
-//! In: a text. Out: its pairs, in order. Objects and lists within it, and escapes in texts, are errors: no option has
-//! them.
+//! In: a text. Out: its pairs, in order. Objects within it, other lists, and escapes in texts are errors: no option has them.
 //! Source: RFC 8259.
 
 use std::fmt;
@@ -12,6 +11,7 @@ pub(super) enum Value {
     Null,
     Bool(bool),
     Number(f64),
+    Numbers(Vec<f64>),
     Text(String),
 }
 
@@ -22,6 +22,7 @@ impl fmt::Display for Value {
             Self::Null => f.write_str("null"),
             Self::Bool(is) => write!(f, "{is}"),
             Self::Number(number) => write!(f, "{number}"),
+            Self::Numbers(numbers) => write!(f, "{numbers:?}"),
             Self::Text(text) => write!(f, "{text:?}"),
         }
     }
@@ -72,18 +73,26 @@ fn value(text: &str) -> Result<(Value, &str), String> {
         let (inner, rest) = quoted(text)?;
         return Ok((Value::Text(inner.to_owned()), rest));
     }
+    if let Some(list) = text.strip_prefix('[') {
+        let (inner, rest) = list.split_once(']').ok_or_else(|| odd(text))?;
+        let numbers = inner.split(',').map(|word| number(word.trim()).ok_or_else(|| odd(text)));
+        return Ok((Value::Numbers(numbers.collect::<Result<_, _>>()?), rest.trim_start()));
+    }
     let end = text.find([',', '}']).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let value = match word.trim_end() {
         "null" => Value::Null,
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),
-        word if word.starts_with(|first: char| first == '-' || first.is_ascii_digit()) => {
-            Value::Number(word.parse().map_err(|_| odd(text))?)
-        }
-        _ => return Err(odd(text)),
+        word => Value::Number(number(word).ok_or_else(|| odd(text))?),
     };
     Ok((value, rest))
+}
+
+/// A number; Rust's own words for some, such as `inf`, are none.
+fn number(word: &str) -> Option<f64> {
+    let is_number = word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    word.parse().ok().filter(|_| is_number)
 }
 
 fn odd(text: &str) -> String {
@@ -97,12 +106,15 @@ mod tests {
 
     #[test]
     fn pairs_come_in_order() {
-        let pairs = object(" { \"a\" : 1.5 , \"b\":\"x y\",\"c\": null, \"d\":true }").unwrap();
+        let text = " { \"a\" : 1.5 , \"b\":\"x y\",\"c\": null, \"d\":true, \"e\": [3, 0.5] , \"f\":[2]}";
+        let pairs = object(text).unwrap();
         let wanted = [
             ("a", Value::Number(1.5)),
             ("b", Value::Text("x y".into())),
             ("c", Value::Null),
             ("d", Value::Bool(true)),
+            ("e", Value::Numbers(vec![3.0, 0.5])),
+            ("f", Value::Numbers(vec![2.0])),
         ];
         assert_eq!(pairs, wanted.map(|(name, value)| (name.to_owned(), value)));
         assert!(object("").unwrap().is_empty() && object("{}").unwrap().is_empty());
@@ -110,11 +122,22 @@ mod tests {
 
     #[test]
     fn anything_else_is_an_error() {
-        for text in ["{", "}", "{}{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1 \"b\":2}", "{\"a\":[1]}"]
+        for text in
+            ["{", "}", "{}{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1 \"b\":2}", "{\"a\":[[1]]}"]
         {
             assert!(object(text).is_err(), "{text}");
         }
-        for text in ["{a:1}", "{\"a\":nul}", "{\"a\":--1}", "{\"a\":\"\\n\"}", "{\"a\":inf}", "{\"a\":1}x"] {
+        for text in [
+            "{a:1}",
+            "{\"a\":nul}",
+            "{\"a\":--1}",
+            "{\"a\":\"\\n\"}",
+            "{\"a\":inf}",
+            "{\"a\":[]}",
+            "{\"a\":[1",
+            "{\"a\":[inf]}",
+            "{\"a\":1}x",
+        ] {
             assert!(object(text).is_err(), "{text}");
         }
     }

@@ -48,9 +48,9 @@ impl Functions {
         let library = ManuallyDrop::new(library);
         // SAFETY: the symbol is that of Blosc2's plugins, and the type what it has there.
         let names = unsafe { library.get::<*const Names>(b"info\0") };
-        let names = *names.map_err(|_| Error::invalid("is no plugin of Blosc2: it has no symbol `info`"))?;
+        let names = *names.map_err(|_| Error::invalid("is not a Blosc2 plugin: it has no symbol `info`"))?;
         if names.is_null() {
-            return Err(Error::invalid("is no plugin of Blosc2: its `info` is null"));
+            return Err(Error::invalid("is not a Blosc2 plugin: its `info` is null"));
         }
         // SAFETY: the symbol's address, at which the library has two pointers.
         let Names { encode, decode } = unsafe { names.read() };

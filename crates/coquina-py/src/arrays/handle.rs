@@ -355,14 +355,14 @@ impl ArrayHandle {
         facts.set_item("codec_parameter", options::codec_parameter(codec_id, codec_meta))?;
         facts.set_item("level", level)?;
         facts.set_item("filters", options::filter_names(&pipeline))?;
-        if let Some(gear) = stats.sizes.gear {
-            facts.set_item("gear", gear.gear.name())?;
-            facts.set_item("chunks_direct", gear.chunks_direct)?;
-            facts.set_item("chunks_fetched", gear.chunks_fetched)?;
-            facts.set_item("chunks_unchanged", gear.chunks_unchanged)?;
-            facts.set_item("boxes_whole", gear.boxes_whole)?;
-            facts.set_item("table_rows", gear.table_rows)?;
-            facts.set_item("fallbacks", gear.fallbacks)?;
+        if let Some(found) = stats.sizes.chunk_access {
+            facts.set_item("access", found.chunk_access.name())?;
+            facts.set_item("chunks_direct", found.chunks_direct)?;
+            facts.set_item("chunks_fetched", found.chunks_fetched)?;
+            facts.set_item("chunks_unchanged", found.chunks_unchanged)?;
+            facts.set_item("boxes_whole", found.boxes_whole)?;
+            facts.set_item("table_rows", found.table_rows)?;
+            facts.set_item("fallbacks", found.fallbacks)?;
         }
         Ok(facts)
     }

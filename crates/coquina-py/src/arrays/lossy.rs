@@ -3,7 +3,7 @@
 //! In: the name of a bound, its value, and the means or none. Out: the same, with what was reached.
 
 use coquina::array::Array;
-use coquina::lossy::{self, Contract, Means, Reached, Record};
+use coquina::lossy::{self, Contract, LossyMethod, Reached, Record};
 use coquina::{Error, Result};
 use pyo3::prelude::*;
 
@@ -18,7 +18,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (terms, /))]
 fn check_lossy(terms: Terms) -> Result<(), Raised> {
-    terms.means()?;
+    terms.method()?;
     terms.bound()?;
     Ok(())
 }
@@ -28,7 +28,7 @@ tuple_struct! {
     pub(crate) struct Terms {
         bound: String,
         value: f64,
-        means: Option<String>,
+        method: Option<String>,
     }
 }
 
@@ -64,14 +64,14 @@ impl Terms {
         lossy::Bound::of(&self.bound, self.value)
     }
 
-    fn means(&self) -> Result<Option<Means>> {
-        self.means.as_deref().map(Means::of).transpose()
+    fn method(&self) -> Result<Option<LossyMethod>> {
+        self.method.as_deref().map(LossyMethod::of).transpose()
     }
 }
 
 /// The record of terms for items of this dtype.
 pub(crate) fn record(terms: &Terms, reached: Reached, dtype: &str) -> Result<Record> {
-    let contract = Contract::new(terms.bound()?, terms.means()?, dtype)?;
+    let contract = Contract::new(terms.bound()?, terms.method()?, dtype)?;
     Ok(Record { contract, reached })
 }
 
@@ -90,6 +90,6 @@ pub(super) fn set(
 /// What an array may lose, and what it has lost.
 pub(super) fn get(py: Python<'_>, array: &Array) -> Result<Option<LossyTuple>, Raised> {
     let Some(Record { contract, reached }) = py.detach(|| array.lossy())? else { return Ok(None) };
-    let (bound, means) = (contract.bound(), contract.means().map(Means::name));
-    Ok(Some((bound.name(), bound.value(), means, reached_tuple(&reached))))
+    let (bound, method) = (contract.bound(), contract.method().map(LossyMethod::name));
+    Ok(Some((bound.name(), bound.value(), method, reached_tuple(&reached))))
 }

@@ -30,7 +30,7 @@ use crate::watch;
 pub(crate) use handle::{ArrayHandle, existing, kind, sums_name};
 use keys::Basic;
 pub(crate) use lossy::{ReachedTerms, Terms, reached_tuple, record};
-pub(crate) use tuning::{GoalTerms, GoalTuple, goal_of, to_tuple};
+pub(crate) use tuning::{GoalTerms, GoalTuple, ProfileHandle, goal_of, to_tuple};
 
 /// Results of more bytes go through Python code, which asks first whether there is memory for them.
 const UNASKED_BYTES_MAX: usize = 1 << 28;
@@ -65,7 +65,9 @@ impl ArrayBase {
     fn new(handle: &Bound<'_, ArrayHandle>, dtype: &Bound<'_, PyArrayDescr>) -> PyResult<Self> {
         let (object, handle, typesize) = (handle, handle.get(), dtype.itemsize());
         if dtype.has_object() || dtype.has_subarray() {
-            return Err(PyTypeError::new_err(format!("dtype {dtype}: not one of plain items")));
+            return Err(PyTypeError::new_err(format!(
+                "dtype {dtype}: arrays take elements of a fixed size without references"
+            )));
         }
         if typesize != handle.array.typesize() {
             let stored = handle.array.typesize();
@@ -119,7 +121,7 @@ impl ArrayBase {
 
     /// To compare by identity, as Python does where nothing is said, would answer `a == 3` with a wrong False.
     fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
-        Err(PyTypeError::new_err("arrays cannot be compared item by item yet; compare what a[...] returns"))
+        Err(PyTypeError::new_err("these arrays cannot be compared element by element; compare a[...]"))
     }
 
     fn __hash__(slf: &Bound<'_, Self>) -> usize {
@@ -246,9 +248,11 @@ impl ArrayBase {
         let mut items = Items::of(&result)?;
         let out = items.bytes_mut();
         if out.len() != bytes {
-            return Err(
-                Error::invalid(format!("dtype {}: not one of plain items", self.dtype.bind(py))).into()
-            );
+            return Err(Error::invalid(format!(
+                "dtype {}: arrays take elements of a fixed size without references",
+                self.dtype.bind(py)
+            ))
+            .into());
         }
         if is_at_hand {
             self.array.read(&selection, window, out, &Job::default())?;

@@ -19,7 +19,7 @@ use crate::errors::Raised;
 const EVERY: Duration = Duration::from_millis(50);
 
 /// A directory of frames that is open. Each change is a commit, or part of one.
-#[pyclass(frozen, module = "coquina._core")]
+#[pyclass(frozen, subclass, module = "coquina._core")]
 pub(super) struct TableDirectory(Arc<Directory>);
 
 impl TableDirectory {
@@ -70,24 +70,22 @@ fn texts<'py>(py: Python<'py>, texts: &[JsonText]) -> PyResult<Bound<'py, PyList
 
 #[pymethods]
 impl TableDirectory {
-    /// Makes an empty directory.
-    #[staticmethod]
-    #[pyo3(signature = (path, /, *, durable=false))]
-    fn make(py: Python<'_>, path: PathBuf, durable: bool) -> Result<Self, Raised> {
-        Ok(Self(py.detach(|| Directory::make(&path, durable))?))
-    }
-
-    /// Opens a directory; one that is open for writing in this process is opened for writing once more.
-    #[staticmethod]
-    #[pyo3(signature = (path, /, *, writable=false, durable=false, wait=0.0, damaged=false))]
-    fn open(
+    /// Makes an empty directory for `mode` "x", else opens one: "r" for reading. One that is open for writing in this process
+    /// is opened for writing once more. It waits for so many seconds if another process writes.
+    #[new]
+    #[pyo3(signature = (path, mode="r", /, *, durable=false, wait=0.0, damaged=false))]
+    fn new(
         py: Python<'_>,
         path: PathBuf,
-        writable: bool,
+        mode: &str,
         durable: bool,
         wait: f64,
         damaged: bool,
     ) -> Result<Self, Raised> {
+        if mode == "x" {
+            return Ok(Self(py.detach(|| Directory::make(&path, durable))?));
+        }
+        let writable = mode != "r";
         let wait = Duration::try_from_secs_f64(wait.max(0.0)).unwrap_or(Duration::MAX);
         let options = DirectoryOptions { writable, durable, wait, damaged };
         let mut raised = None;
@@ -101,6 +99,11 @@ impl TableDirectory {
             (Err(error), Some(raised)) if error.kind() == ErrorKind::Cancelled => Err(raised.into()),
             (opened, _) => Ok(Self(opened?)),
         }
+    }
+
+    /// The same directory once more: it is open as long as one of both is.
+    fn shared(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 
     /// A number that no other directory has that is open; who open one for writing have the same.
@@ -145,7 +148,7 @@ impl TableDirectory {
     /// A context in which all changes are one commit, and which an exception undoes; those within it are part of it.
     /// `undone` is called after changes have been undone.
     #[pyo3(signature = (undone, /))]
-    fn transaction(slf: Py<Self>, undone: Py<PyAny>) -> DirectoryTransaction {
+    fn committing(slf: Py<Self>, undone: Py<PyAny>) -> DirectoryTransaction {
         DirectoryTransaction { directory: slf, undone }
     }
 
@@ -175,13 +178,13 @@ impl TableDirectory {
     }
 
     /// The names right below a path.
-    #[pyo3(signature = (path, /))]
+    #[pyo3(signature = (path))]
     fn names<'py>(&self, py: Python<'py>, path: Text) -> Result<Bound<'py, PyList>, Raised> {
         Ok(texts(py, &self.0.child_names(path.0.as_bytes()))?)
     }
 
     /// What there is at a path: "array", "texts" or "group"; `None` for nothing.
-    #[pyo3(signature = (path, /))]
+    #[pyo3(signature = (path))]
     fn kind(&self, path: Text) -> Option<&'static str> {
         self.0.node(path.0.as_bytes()).map(|node| match node.kind() {
             NodeKind::Group => "group",
@@ -198,7 +201,7 @@ impl TableDirectory {
 
     /// The array at a path. Raises KeyError if there is none, CorruptError if its file holds another one.
     #[pyo3(signature = (path, /))]
-    fn array(&self, py: Python<'_>, path: Text) -> Result<ArrayHandle, Raised> {
+    fn handle(&self, py: Python<'_>, path: Text) -> Result<ArrayHandle, Raised> {
         self.array_at(py, &path)
     }
 
@@ -224,7 +227,7 @@ impl TableDirectory {
     }
 
     /// The names of the numbers of the array at a path; `None` if they have none.
-    #[pyo3(signature = (path, /))]
+    #[pyo3(signature = (path))]
     fn members<'py>(&self, py: Python<'py>, path: Text) -> Result<Option<Bound<'py, PyDict>>, Raised> {
         let node = self.node(&path)?;
         Ok(node.members().map(|members| attributes::object(py, members)).transpose()?)
@@ -232,7 +235,7 @@ impl TableDirectory {
 
     /// The texts at a path.
     #[pyo3(signature = (path, /))]
-    fn texts<'py>(&self, py: Python<'py>, path: Text) -> Result<Bound<'py, PyAny>, Raised> {
+    fn text_list<'py>(&self, py: Python<'py>, path: Text) -> Result<Bound<'py, PyAny>, Raised> {
         let node = self.node(&path)?;
         let list = node.list().ok_or_else(|| PyKeyError::new_err(path.0.to_string()))?;
         let list: Vec<_> = list.iter().map(|text| attributes::value(py, text)).collect::<PyResult<_>>()?;
@@ -240,7 +243,7 @@ impl TableDirectory {
     }
 
     /// How many texts there are at a path.
-    #[pyo3(signature = (path, /))]
+    #[pyo3(signature = (path))]
     fn texts_count(&self, path: Text) -> Result<usize, Raised> {
         let node = self.node(&path)?;
         Ok(node.list().ok_or_else(|| PyKeyError::new_err(path.0.to_string()))?.len())
@@ -248,25 +251,25 @@ impl TableDirectory {
 
     /// Puts a list of texts at a path; attributes stay.
     #[pyo3(signature = (path, texts, /))]
-    fn put_texts(&self, py: Python<'_>, path: Text, texts: Vec<Text>) -> Result<(), Raised> {
+    fn put_text_list(&self, py: Python<'_>, path: Text, texts: Vec<Text>) -> Result<(), Raised> {
         let texts = texts.into_iter().map(|text| text.0).collect();
         self.change(py, |directory| directory.put_texts(&path.0, texts))
     }
 
     /// Puts a group without attributes at a path.
-    #[pyo3(signature = (path, /))]
-    fn put_group(&self, py: Python<'_>, path: Text) -> Result<(), Raised> {
+    #[pyo3(signature = (path))]
+    fn create_group(&self, py: Python<'_>, path: Text) -> Result<(), Raised> {
         self.change(py, |directory| directory.put_group(&path.0))
     }
 
     /// Removes what is at a path and below.
-    #[pyo3(signature = (path, /))]
+    #[pyo3(signature = (path))]
     fn remove(&self, py: Python<'_>, path: Text) -> Result<(), Raised> {
         self.change(py, |directory| directory.remove_below(path.0.as_bytes()))
     }
 
     /// Gives what is at a path and below another path.
-    #[pyo3(name = "move", signature = (old, new, /))]
+    #[pyo3(name = "move", signature = (old, new))]
     fn move_to(&self, py: Python<'_>, old: Text, new: Text) -> Result<(), Raised> {
         self.change(py, |directory| directory.move_to(old.0.as_bytes(), new.0.as_bytes()))
     }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use coquina::hdf5::journal::{FileGate, Snapshot, WriteLock, Writer, beside, lock_shared, whereabouts};
+use coquina::hdf5::journal::{FileGate, Snapshot, WriteLock, Writer, beside, location, lock_shared};
 use coquina::{Error, ErrorKind, Result, is_at};
 
 /// What is open below h5py's file.
@@ -30,7 +30,7 @@ pub(super) fn open_writer(path: &Path, locking: bool) -> Result<Access> {
         if locking {
             lock_shared(&file)?;
         }
-        let lock = WriteLock::take(&whereabouts(&file, path))?;
+        let lock = WriteLock::take(&location(&file, path))?;
         // Whoever had the lock before may have replaced the file that was opened here; somebody else may have begun to
         // write to it by another name.
         if !is_replaced(&file, path) && lock.claim(&file)? {
@@ -47,7 +47,7 @@ pub(super) fn open_writer(path: &Path, locking: bool) -> Result<Access> {
 /// Completes what a kill left, if nobody writes or reads, and it may be changed.
 pub(super) fn complete(path: &Path, locking: bool) -> Result<()> {
     let Ok(file) = File::open(path) else { return Ok(()) };
-    if !whereabouts(&file, path).try_exists().unwrap_or(false) {
+    if !location(&file, path).try_exists().unwrap_or(false) {
         return Ok(());
     }
     drop(file);
@@ -120,7 +120,7 @@ pub(super) fn open_snapshot(path: &Path, locking: bool) -> Result<Access> {
         if locking {
             lock_shared(&file)?;
         }
-        let journal = match File::open(whereabouts(&file, path)) {
+        let journal = match File::open(location(&file, path)) {
             Ok(journal) => Some(Arc::new(journal)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),

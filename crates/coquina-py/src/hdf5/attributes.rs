@@ -37,7 +37,7 @@ impl Attributes for Dataset {
                     Ok(())
                 })
             }
-            _ => return Err(Error::unsupported("metadata of an HDF5 dataset are its attributes")),
+            _ => return Err(Error::unsupported("an HDF5 dataset has attributes, not metalayers")),
         };
         written.map(|_| ())
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use coquina::hdf5::journal::{FileGate, Snapshot, Writer, whereabouts};
+use coquina::hdf5::journal::{FileGate, Snapshot, Writer, location};
 use coquina::{Error, Limits, ReadAt, Result, check_in_place};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -144,7 +144,7 @@ impl JournaledFile {
     #[pyo3(signature = (path, /))]
     fn journal_of(path: PathBuf) -> Result<PathBuf, Raised> {
         let file = File::open(&path).map_err(|e| place(&path)(e.into()))?;
-        Ok(whereabouts(&file, &path))
+        Ok(location(&file, &path))
     }
 
     /// Notes that the file is open, with so many bytes of the user's in front. From then on it is not opened again: an
@@ -175,7 +175,7 @@ impl JournaledFile {
             if is_replaced(file, &self.path) {
                 return Ok(true);
             }
-            let Ok(journal) = File::open(whereabouts(file, &self.path)) else { return Ok(false) };
+            let Ok(journal) = File::open(location(file, &self.path)) else { return Ok(false) };
             Ok(Snapshot::new(Arc::clone(file), Some(Arc::new(journal)))?.commit() != snapshot.commit())
         });
         Ok(found.map_err(|e: Error| e.at(self.path.display().to_string()))?)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use coquina::array::Array;
 use coquina::hdf5::Slot;
-use coquina::store::Gear;
+use coquina::store::ChunkAccess;
 use coquina::store::hdf5::{Hdf5Spec, Library, Seconds, TerminatedField};
 use coquina::{Error, Limits, ReadAt, Result};
 use pyo3::prelude::*;
@@ -24,10 +24,10 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open_dataset, module)?)
 }
 
-fn gear_of(name: &str) -> Result<Gear> {
-    let gears = [Gear::Direct, Gear::Fetched, Gear::Whole];
-    let gear = gears.into_iter().find(|gear| gear.name() == name);
-    gear.ok_or_else(|| Error::invalid(format!("gear {name:?}: takes direct, fetched or whole")))
+fn access_of(name: &str) -> Result<ChunkAccess> {
+    let known = [ChunkAccess::Direct, ChunkAccess::Fetched, ChunkAccess::Whole];
+    let access = known.into_iter().find(|access| access.name() == name);
+    access.ok_or_else(|| Error::invalid(format!("access {name:?}: takes direct, fetched or whole")))
 }
 
 /// The numbers that tell a file from all others.
@@ -149,27 +149,27 @@ impl Facts<'_> {
             return Ok(Arc::new(remote::far(reader)?));
         }
         let (Some(path), Some(device), Some(inode)) = (&self.path, self.device, self.inode) else {
-            return Err(Error::invalid("gear direct: needs the path, device and inode of the file").into());
+            return Err(Error::invalid("access direct: needs the path, device and inode of the file").into());
         };
         Ok(py.detach(|| shared_descriptor(path, FileId { device, inode }))?)
     }
 }
 
-/// Opens a dataset of which `facts` are known. With gear "direct" the bytes that its `remote`, a `RangeReader`, gives are
+/// Opens a dataset of which `facts` are known. With access "direct" the bytes that its `remote`, a `RangeReader`, gives are
 /// read besides, or the file at its path, if it has its numbers of device and inode; `OSError` if not. Chunks that are
 /// written get a zone map of `zones`.
 #[pyfunction]
-#[pyo3(signature = (library, facts, /, *, gear, blocks=None, zones=Vec::new()))]
+#[pyo3(signature = (library, facts, /, *, access, blocks=None, zones=Vec::new()))]
 fn open_dataset(
     py: Python<'_>,
     library: &Bound<'_, Hdf5Library>,
     facts: Facts<'_>,
-    gear: &str,
+    access: &str,
     blocks: Option<Vec<u64>>,
     zones: Vec<Zone>,
 ) -> Result<ArrayHandle, Raised> {
-    let gear = gear_of(gear)?;
-    let is_direct = gear == Gear::Direct;
+    let access = access_of(access)?;
+    let is_direct = access == ChunkAccess::Direct;
     let spec = Hdf5Spec {
         source: if is_direct { Some(facts.source(py)?) } else { None },
         shape: facts.shape,
@@ -186,14 +186,14 @@ fn open_dataset(
         checksums: facts.checksums,
         terminated: facts.terminated.into_iter().map(TerminatedField::from).collect(),
         seconds: facts.seconds.as_deref().map(seconds_of).transpose()?,
-        gear,
+        chunk_access: access,
         writable: facts.is_writable,
         library: Arc::clone(&library.get().dataset) as Arc<dyn Library>,
         header: facts.header.filter(|_| is_direct),
         contiguous: facts.contiguous.filter(|_| is_direct),
     };
     let array = py.detach(|| Array::open_hdf5(spec, Limits::default()))?;
-    // Whatever the gear is, h5py may have to be asked, which needs the GIL.
+    // Whatever the access is, h5py may have to be asked, which needs the GIL.
     let handle = ArrayHandle::new(array, facts.path.filter(|_| is_direct)).of_python();
     Ok(match facts.remote.filter(|_| is_direct) {
         Some(reader) => handle.of_reader(&reader),

@@ -60,7 +60,7 @@ impl IndexMetadata {
         }
         match text.extract::<Text>() {
             Ok(text) => read(text.0.as_bytes()),
-            Err(_) => Err(Error::corrupt("the description of an index is no text").into()),
+            Err(_) => Err(Error::corrupt("index metadata is not text").into()),
         }
     }
 

@@ -8,6 +8,7 @@ mod place;
 mod progress;
 mod pytables_search;
 mod pytables_sort;
+mod row_keys;
 mod row_set;
 mod run;
 mod sort;
@@ -30,6 +31,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<current::CurrentIndex>()?;
     module.add_class::<pytables_search::PyTablesSearch>()?;
     module.add_class::<pytables_sort::PyTablesSort>()?;
+    module.add_function(wrap_pyfunction!(row_keys::row_keys, module)?)?;
     module.add_function(wrap_pyfunction!(pytables_search::pytables_sizes, module)?)?;
     module.add_class::<run::IndexRun>()
 }

@@ -69,7 +69,10 @@ impl Array {
         let longer = |old: &Grid| {
             let mut shape = old.shape().to_vec();
             let Some(size) = shape.get_mut(axis) else {
-                return Err(Error::out_of_bounds(format!("axis {axis} of an array of {} axes", old.ndim())));
+                return Err(Error::out_of_bounds(format!(
+                    "axis {axis} is out of bounds for an array with {} axes",
+                    old.ndim()
+                )));
             };
             let start = *size;
             *size = start.checked_add(len).ok_or_else(|| Error::limit(format!("{start} + {len} items")))?;

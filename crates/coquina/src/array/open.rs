@@ -99,7 +99,9 @@ impl OpenOptions {
         match (self.damaged, self.mode) {
             (false, _) => Frame::open(path, self.offset, self.mode, self.limits),
             (true, Mode::Read) => Frame::open_damaged(path, self.offset, self.limits),
-            (true, Mode::Write) => Err(Error::invalid("damaged: can be read only; repair writes a new file")),
+            (true, Mode::Write) => Err(Error::invalid(
+                "the file is damaged and can only be read; `coquina repair` writes a new one",
+            )),
         }
     }
 
@@ -179,7 +181,7 @@ impl Array {
         metalayers: Vec<(String, Vec<u8>)>,
     ) -> Result<Self> {
         let (grid, params) = plan(spec)?;
-        spec.tuning.map_or(Ok(()), |_| tuned::check(&params))?;
+        spec.tuning.as_ref().map_or(Ok(()), |_| tuned::check(&params))?;
         let meta = Meta { dtype: Some(spec.dtype.clone()), ..grid.meta() };
         let mut frame_spec = Spec {
             with_sums: spec.checksums,
@@ -204,7 +206,12 @@ impl Array {
             store.apply(Change { layers, ..Change::default() })?;
         }
         let opened = Opened { store, format: Arc::new(format) };
-        Ok(Self::new(opened, grid, meta, params, Limits::default()))
+        let array = Self::new(opened, grid, meta, params, Limits::default());
+        // The layer does not say by which profile is chosen.
+        if spec.tuning.as_ref().is_some_and(|goal| goal.profile().is_some()) {
+            array.set_tuning(spec.tuning.clone())?;
+        }
+        Ok(array)
     }
 
     /// Opens an array in a file or a directory.
@@ -233,7 +240,7 @@ impl Array {
         let layers: Vec<_> =
             snapshot.metalayers().map(|(name, content)| (name.into(), content.to_vec())).collect();
         let Some(meta) = b2nd::find(&layers)? else {
-            return Err(Error::unsupported("the frame holds no array: it has no b2nd metalayer"));
+            return Err(Error::unsupported("the frame has no b2nd metalayer, so it is not an array"));
         };
         let grid = stored_grid(&meta, &snapshot)?;
         let layout = grid.layout(meta.dtype.as_deref().unwrap_or_default());

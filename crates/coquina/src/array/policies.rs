@@ -35,7 +35,7 @@ impl Array {
         writer.check()?;
         let old = self.state();
         if old.chunks.metadata().is_some_and(|metadata| !metadata.is_of_library()) {
-            return Err(Error::invalid("lossy: the array is under its contract as long as it lasts"));
+            return Err(Error::invalid("lossy: the error bound of an array cannot be changed"));
         }
         let policies = old.policies.with_exact(is_exact);
         self.settle(&mut writer, Ok(Arc::new(State { policies, ..State::clone(&old) })))
@@ -103,7 +103,7 @@ impl Array {
         let params = self.params();
         if params.is_lossy() {
             return Err(Error::invalid(
-                "lossy: the codec or a filter of the array loses something itself; leave it out, or lossy",
+                "lossy: the codec or a filter of the array is lossy itself; leave out one of the two",
             ));
         }
         let mut writer = self.writer();
@@ -125,7 +125,7 @@ impl Array {
     /// # Errors
     /// `Corrupt` if the array says something, but it is damaged.
     pub fn tuning(&self) -> Result<Option<Goal>> {
-        Ok(self.state_with_policies()?.policies.tuner()?.map(|tuner| *tuner.goal()))
+        Ok(self.state_with_policies()?.policies.tuner()?.map(|tuner| tuner.goal().clone()))
     }
 
     /// What has been chosen for chunks of this handle so far.

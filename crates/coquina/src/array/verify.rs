@@ -214,9 +214,9 @@ fn in_frame(state: &State, number: u64) -> Result<frame::Stored> {
     match state.chunks.chunk(number)? {
         Stored::Special(special) => Ok(frame::Stored::Special(special, state.grid.chunk_bytes())),
         Stored::At { id, source, place } => Ok(frame::Stored::At { id, source, place }),
-        Stored::Item(_) | Stored::Other { .. } => {
-            Err(Error::unsupported("the chunks are those of an HDF5 file; copy makes them anew"))
-        }
+        Stored::Item(_) | Stored::Other { .. } => Err(Error::unsupported(
+            "a dataset of an HDF5 file cannot be saved as it is; copy() encodes a new array",
+        )),
     }
 }
 

@@ -100,7 +100,7 @@ impl Options {
         if self.params.generation != Generation::Blosc1 {
             return Err(Error::invalid("format: a Bloscpack file holds Blosc1 chunks"));
         }
-        self.tuning.map_or(Ok(()), |_| tuned::check(&self.params))?;
+        self.tuning.as_ref().map_or(Ok(()), |_| tuned::check(&self.params))?;
         self.params.check()
     }
 
@@ -200,7 +200,7 @@ pub(super) fn encode_chunks<W: Write + Seek + Send>(
     options: &Options,
     job: &Job<'_>,
 ) -> Result<PackFile<W>> {
-    let tuner = options.tuning.map(Tuner::new);
+    let tuner = options.tuning.clone().map(Tuner::new);
     let encode = |number: u64, mut room: Vec<u8>, ticket: &Ticket<'_>, job: &Job<'_>| {
         let bytes = pieces.read(number)?;
         let chosen = |tuner: &Tuner| tuner.choose_for_bytes(&bytes, &options.params, job);

@@ -142,23 +142,25 @@ impl Params {
             if let Some(filter) = self.pipeline.first_undone() {
                 let filter = filter.name();
                 return Err(Error::invalid(format!(
-                    "{name}: works on items as they are, which {filter} moves: give filters=\"nofilter\""
+                    "{name}: needs whole elements, and {filter} moves their bytes; use filters=\"nofilter\""
                 )));
             }
             if self.split == Split::Always {
                 return Err(Error::invalid(format!(
-                    "{name}: works on whole items: split \"always\" cuts them"
+                    "{name}: needs whole elements, and split=\"always\" divides them"
                 )));
             }
         }
         if self.codec.streams() == Streams::Planes && self.typesize > 1 && !self.is_planes() {
             return Err(Error::invalid(format!(
-                "{name}: works on single bytes: items of {} bytes need filters=\"shuffle\" and streams that are split",
+                "{name}: works on single bytes: elements of {} bytes need filters=\"shuffle\" and split streams",
                 self.typesize
             )));
         }
         if self.pipeline.has(DELTA) && self.codec.is_lossy(self.codec_meta, self.codec_options) {
-            return Err(Error::invalid(format!("{name}: loses bits of the block that delta refers to")));
+            return Err(Error::invalid(format!(
+                "{name}: changes the block that delta refers to; leave out one of the two"
+            )));
         }
         Ok(())
     }

@@ -99,7 +99,7 @@ impl Pipeline {
         {
             let name = filter.name();
             return Err(Error::invalid(format!(
-                "{name}: works along the axes of an array: only chunks of arrays can have it"
+                "{name}: needs the axes of an array; only chunks of arrays take it"
             )));
         }
         Ok(steps)

@@ -105,7 +105,7 @@ fn hex(sum: u64) -> [u8; DIGITS] {
 }
 
 fn body(text: &[u8]) -> Result<&[u8]> {
-    text.strip_prefix(b"{").ok_or_else(|| Error::invalid("a manifest that is no JSON object"))
+    text.strip_prefix(b"{").ok_or_else(|| Error::invalid("the manifest is not a JSON object"))
 }
 
 impl Manifest {

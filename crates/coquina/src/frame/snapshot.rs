@@ -210,7 +210,10 @@ impl Snapshot {
     /// `OutOfBounds` if there is no such chunk, `Corrupt` or `Truncated` for what the index says, `Io`.
     pub fn chunk(&self, number: u64) -> Result<Stored> {
         let slot = self.state.slots.get(number).ok_or_else(|| {
-            Error::out_of_bounds(format!("chunk {number} of a frame of {}", self.nchunks()))
+            Error::out_of_bounds(format!(
+                "chunk {number} is out of bounds for a frame of {} chunks",
+                self.nchunks()
+            ))
         })?;
         self.locate(number, slot).map_err(|e| e.at(format!("chunk {number}")))
     }

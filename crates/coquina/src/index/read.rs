@@ -71,7 +71,7 @@ impl<'k> Keyed<'k> {
         check_rows(missing, stop, "mask")?;
         if missing.item_bytes() != 1 {
             let bytes = missing.item_bytes();
-            return Err(Error::invalid(format!("mask: items of {bytes} bytes are no truth values")));
+            return Err(Error::invalid(format!("mask: items of {bytes} bytes are not booleans")));
         }
         Ok(())
     }

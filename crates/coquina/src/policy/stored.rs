@@ -128,6 +128,11 @@ impl Policies {
         let record = record.map(|content| Record::read(&content, dtype.unwrap_or_default())).transpose()?;
         let goal = if format.params().is_some() { metadata.layer(GOAL_LAYER)? } else { None };
         let goal = goal.map(|content| Goal::read(&content)).transpose()?;
+        // A profile is not stored: it stays with the handle that was given it.
+        let goal = match (&self.goal, goal) {
+            (StoredGoal::On(old), Some(goal)) if old.goal().is_stored_as(&goal) => Some(old.goal().clone()),
+            (_, goal) => goal,
+        };
         let read = Self { is_unread: false, ..self.clone() };
         Ok(Some(read.with_record(record).with_goal(goal)))
     }
@@ -140,7 +145,7 @@ impl Policies {
         }
         let new = Self::read(metadata, dtype);
         match (&self.goal, &new.goal) {
-            (StoredGoal::On(old), StoredGoal::On(tuner)) if old.goal() == tuner.goal() => {
+            (StoredGoal::On(old), StoredGoal::On(tuner)) if old.goal().is_stored_as(tuner.goal()) => {
                 Self { goal: self.goal.clone(), ..new }
             }
             _ => new,
@@ -155,7 +160,9 @@ impl Policies {
         match &self.bound {
             StoredBound::Exact => Ok(None),
             StoredBound::Bounded(record) => Ok(Some(record)),
-            StoredBound::Damaged(why) => Err(Error::corrupt(format!("what may be lost is not known: {why}"))),
+            StoredBound::Damaged(why) => {
+                Err(Error::corrupt(format!("the error bound cannot be read: {why}")))
+            }
         }
     }
 
@@ -175,9 +182,7 @@ impl Policies {
         match &self.goal {
             StoredGoal::Off => Ok(None),
             StoredGoal::On(tuner) => Ok(Some(tuner)),
-            StoredGoal::Damaged(why) => {
-                Err(Error::corrupt(format!("how chunks are to be tuned is not known: {why}")))
-            }
+            StoredGoal::Damaged(why) => Err(Error::corrupt(format!("the tuning goal cannot be read: {why}"))),
         }
     }
 
@@ -198,9 +203,6 @@ impl Policies {
 
     /// The same with this goal, or none; what is unread stays so.
     pub(crate) fn with_goal(&self, goal: Option<Goal>) -> Self {
-        if self.is_unread {
-            return self.clone();
-        }
         Self { goal: goal.map_or(StoredGoal::Off, StoredGoal::of), ..self.clone() }
     }
 
@@ -236,7 +238,7 @@ impl Policies {
         match (self.record()?, other.record()?) {
             (_, None) => Ok(Reached::NOTHING),
             (Some(ours), Some(theirs)) if ours.contract == theirs.contract => Ok(theirs.reached),
-            _ => Err(Error::invalid("lossy: the chunks are of an array with another bound")),
+            _ => Err(Error::invalid("lossy: the chunks have another error bound")),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use coquina_kernels::Type;
 
 use super::first_rows::FirstRows;
+use super::scan::Column;
 use crate::array::BoxSource;
 
 /// A column of a table.
@@ -188,6 +189,16 @@ impl QueryColumn {
             | ColumnValues::Seconds(source) => source,
             ColumnValues::Texts { offsets, .. } => offsets,
             ColumnValues::Categories { codes, .. } => codes,
+        }
+    }
+
+    /// The values as a scan gathers them.
+    pub(super) fn gathered(&self) -> Column<'_> {
+        match &self.values {
+            ColumnValues::Texts { offsets, bytes } => {
+                Column::Strings { offsets: &**offsets, bytes: &**bytes }
+            }
+            _ => Column::Items(&**self.source()),
         }
     }
 

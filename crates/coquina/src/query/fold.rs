@@ -48,7 +48,7 @@ pub fn scan_fold(
 ) -> Result<Folded> {
     if ty.bytes() != column.item_bytes() {
         let (name, bytes) = (ty.name(), column.item_bytes());
-        return Err(Error::invalid(format!("items of {bytes} bytes are no {name}")));
+        return Err(Error::invalid(format!("items of {bytes} bytes are not {name}")));
     }
     let walked = Walked { condition, columns: vec![column], rows, limit: None };
     let visit = Folding { column, fold, kernel: Kernel::new(fold, ty) };

@@ -120,3 +120,9 @@ pub(super) fn numbers<T: Number>(bytes: &[u8]) -> Vec<T> {
     room.copy_from_slice(bytes);
     items::<T>(room).to_vec()
 }
+
+/// The nearest number of single precision.
+#[expect(clippy::cast_possible_truncation, reason = "it is rounded, as NumPy does")]
+pub(super) fn single(value: f64) -> f32 {
+    value as f32
+}

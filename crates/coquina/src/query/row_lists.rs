@@ -32,7 +32,7 @@ pub(crate) fn check_rows(rows: &[i64], count: u64) -> Result<()> {
         )));
     }
     match (rows.first(), rows.last()) {
-        (Some(&first), _) if first < 0 => Err(Error::invalid(format!("rows: {first} is none"))),
+        (Some(&first), _) if first < 0 => Err(Error::invalid(format!("rows: {first} is negative"))),
         (_, Some(&last)) if last.unsigned_abs() >= count => {
             Err(Error::invalid(format!("rows: row {last} of {count}")))
         }

@@ -59,6 +59,38 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// What stands at some places, of items of so many bytes.
+    pub(super) fn taken(&self, places: &[usize], item_bytes: usize) -> Self {
+        match self {
+            Self::Items(items) => {
+                let mut taken = Vec::with_capacity(places.len() * item_bytes);
+                for &place in places {
+                    taken.extend_from_slice(&items[place * item_bytes..][..item_bytes]);
+                }
+                Self::Items(taken)
+            }
+            Self::Strings { offsets, bytes } => {
+                let at = |place: usize| usize::try_from(offsets[place]).unwrap_or(0);
+                let (mut ends, mut taken) = (vec![0], Vec::new());
+                for &place in places {
+                    taken.extend_from_slice(&bytes[at(place)..at(place + 1)]);
+                    ends.push(taken.len().cast_signed() as i64);
+                }
+                Self::Strings { offsets: ends, bytes: taken }
+            }
+        }
+    }
+
+    /// The items; nothing of strings.
+    pub(super) fn into_items(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Items(items) => Some(items),
+            Self::Strings { .. } => None,
+        }
+    }
+}
+
 /// What a scan found.
 #[derive(Clone, Debug)]
 pub struct Scanned {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::access::{AccessPath, AccessPaths};
-use super::columns::{ColumnValues, QueryColumn};
+use super::columns::QueryColumn;
 use super::condition::{self, Computed, ItemType, Parameter, all_of};
 use super::group::{Aggregate, Aggregation, Grouping, Values, group_by};
 use super::ordering::{Direction, SortKey, sorted};
@@ -164,7 +164,7 @@ impl Select {
         let found = self.columns.iter().find(|column| column.path == path);
         found.ok_or_else(|| {
             let known: Vec<&str> = self.columns.iter().map(|column| column.path.as_str()).collect();
-            Error::invalid(format!("{path:?} is no column: there are {}", known.join(", ")))
+            Error::invalid(format!("there is no column {path:?}; the columns are {}", known.join(", ")))
         })
     }
 
@@ -234,10 +234,7 @@ impl Select {
         let mut gathered: Vec<SelectedColumn> = Vec::with_capacity(all.len());
         for column in &all {
             let values = parts.next().unwrap_or(Part::Items(Vec::new()));
-            let mask = column.mask.as_ref().and_then(|_| parts.next()).and_then(|part| match part {
-                Part::Items(mask) => Some(mask),
-                Part::Strings { .. } => None,
-            });
+            let mask = column.mask.as_ref().and_then(|_| parts.next()).and_then(Part::into_items);
             gathered.push(SelectedColumn { values, mask });
         }
         let mut numbers = found.numbers.unwrap_or_default();
@@ -346,38 +343,16 @@ fn scanned(column: &QueryColumn) -> Result<Column<'_>> {
     if !column.axes().is_empty() {
         let path = &column.path;
         return Err(Error::unsupported(format!(
-            "column {path:?}: rows with several values are not gathered"
+            "column {path:?} has several values in a row; read it by itself"
         )));
     }
-    Ok(match &column.values {
-        ColumnValues::Texts { offsets, bytes } => Column::Strings { offsets: &**offsets, bytes: &**bytes },
-        _ => Column::Items(&**column.source()),
-    })
+    Ok(column.gathered())
 }
 
 impl SelectedColumn {
     /// The values at some places.
     fn taken(&self, places: &[usize], column: &QueryColumn) -> Self {
-        let values = match &self.values {
-            Part::Items(items) => {
-                let width = column.source().item_bytes();
-                let mut taken = Vec::with_capacity(places.len() * width);
-                for &place in places {
-                    taken.extend_from_slice(&items[place * width..][..width]);
-                }
-                Part::Items(taken)
-            }
-            Part::Strings { offsets, bytes } => {
-                let at = |place: usize| usize::try_from(offsets[place]).unwrap_or(0);
-                let (mut ends, mut taken) = (vec![0], Vec::new());
-                for &place in places {
-                    taken.extend_from_slice(&bytes[at(place)..at(place + 1)]);
-                    ends.push(taken.len().cast_signed() as i64);
-                }
-                Part::Strings { offsets: ends, bytes: taken }
-            }
-        };
         let mask = self.mask.as_ref().map(|mask| places.iter().map(|&place| mask[place]).collect());
-        Self { values, mask }
+        Self { values: self.values.taken(places, column.source().item_bytes()), mask }
     }
 }

@@ -378,7 +378,7 @@ fn what_does_not_fit_is_refused() {
     };
     assert_eq!(run(&mask, &[], 10, 0), "rows: a step of 0");
     assert_eq!(run(&mask, &[], 11, 1), "condition: row 11 is the end, of 10");
-    assert_eq!(run(&wide, &[], 10, 1), "condition: items of 2 bytes are no truth values");
+    assert_eq!(run(&wide, &[], 10, 1), "condition: items of 2 bytes are not booleans");
     assert_eq!(run(&mask, &[Column::Items(&items)], 10, 1), "column 0: row 10 is the end, of 9");
     let strings = Column::Strings { offsets: &wide, bytes: &mask };
     assert!(run(&mask, &[strings], 9, 1).contains("takes 8 and 1"));

@@ -126,7 +126,7 @@ impl Walked<'_> {
             check_rows(condition, self.rows.stop, "condition")?;
             if condition.item_bytes() != 1 {
                 let bytes = condition.item_bytes();
-                return Err(Error::invalid(format!("condition: items of {bytes} bytes are no truth values")));
+                return Err(Error::invalid(format!("condition: items of {bytes} bytes are not booleans")));
             }
         }
         for (number, column) in self.columns.iter().enumerate() {

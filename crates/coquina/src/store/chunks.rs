@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use coquina_kernels::Type;
 
-use super::hdf5::GearStats;
+use super::hdf5::ChunkAccessStats;
 use super::statistics::Statistics;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
@@ -119,7 +119,7 @@ pub enum Access {
     Fetched(usize),
 }
 
-/// Chunks that cannot be got at by any thread at any time.
+/// Chunks that threads cannot read at any time.
 pub trait Prefetch {
     /// Makes ready for threads to read so many chunks, on the thread of the caller.
     ///
@@ -342,8 +342,8 @@ pub struct Sizes {
     pub known_chunks: u64,
     /// Whether the chunks have sums.
     pub sums: SumState,
-    /// How chunks are got at, where there are several ways.
-    pub gear: Option<GearStats>,
+    /// The access path to chunks, where there are several.
+    pub chunk_access: Option<ChunkAccessStats>,
 }
 
 impl Sizes {
@@ -354,6 +354,6 @@ impl Sizes {
         special_chunks: 0,
         known_chunks: 0,
         sums: SumState::Absent,
-        gear: None,
+        chunk_access: None,
     };
 }

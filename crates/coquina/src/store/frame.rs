@@ -183,7 +183,7 @@ impl Chunks for View {
             special_chunks: snapshot.special_chunks(),
             known_chunks: snapshot.chunks_with_statistics(),
             sums: snapshot.sums(),
-            gear: None,
+            chunk_access: None,
         }
     }
 }

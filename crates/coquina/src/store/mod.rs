@@ -20,7 +20,7 @@ pub use chunks::{
 };
 pub(crate) use format::{BloscFormat, ChunkFormat};
 pub(crate) use frame::FrameStore;
-pub use hdf5::{Gear, GearStats, at_once};
+pub use hdf5::{ChunkAccess, ChunkAccessStats, at_once};
 pub(crate) use memory::MemoryStore;
 pub use statistics::Statistics;
 pub(crate) use statistics::item_type;

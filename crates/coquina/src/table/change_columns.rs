@@ -66,8 +66,7 @@ impl Table {
         let mut names = Names::read(&*self.storage).map_err(|e| self.placed(e))?;
         names.order.retain(|known| known != name);
         if names.order.is_empty() {
-            let error =
-                Error::invalid(format!("column {name:?} is the last one, and a table needs a column"));
+            let error = Error::invalid(format!("column {name:?} cannot be dropped: it is the only one"));
             return Err(self.placed(error));
         }
         if names.index.as_deref() == Some(name) {

@@ -153,7 +153,9 @@ impl Table {
             ColumnType::Half => (ItemType::Half, StoredType::Half),
             ColumnType::Times { ty, .. } => (ItemType::Time(*ty), StoredType::Number(NumberType::I64)),
             ColumnType::Bytes(_) | ColumnType::Text | ColumnType::Categories { .. } => {
-                return Err(placed(Error::unsupported(format!("{ty} is not computed: give the values"))));
+                return Err(placed(Error::unsupported(format!(
+                    "an expression cannot set {ty}; pass the values"
+                ))));
             }
         };
         let converted = converted(text, rows.columns(), wanted).map_err(|e| placed(e.into()))?;
@@ -191,7 +193,7 @@ impl Computed {
     ) -> Result<Values<'static>> {
         let mut items = |column: &QueryColumn| match gathered.next() {
             Some(SelectedColumn { values: Part::Items(items), mask }) => Ok((items, mask)),
-            _ => Err(Error::invalid(format!("{:?} is not gathered", column.path))),
+            _ => Err(Error::invalid(format!("{:?} cannot be read in this way", column.path))),
         };
         let (bytes, mask) = items(&self.column)?;
         let is_missing = |row: usize| mask.as_ref().is_some_and(|mask| mask[row] != 0);

@@ -55,7 +55,7 @@ impl Columns {
             return Ok(place);
         }
         if let Some(Skipped { name, reason }) = self.skipped.iter().find(|one| one.name == name) {
-            return Err(Error::unsupported(format!("column {name:?} is not understood: {reason}")));
+            return Err(Error::unsupported(format!("column {name:?} cannot be read: {reason}")));
         }
         let known: Vec<String> = self.stored.iter().map(|one| format!("{:?}", one.spec.name())).collect();
         Err(Error::invalid(format!("there is no column {name:?}; the columns are {}", known.join(", "))))

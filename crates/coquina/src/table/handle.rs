@@ -86,7 +86,7 @@ impl Table {
         options: &TableOptions,
     ) -> Result<Self> {
         if schema.columns().is_empty() {
-            return Err(Error::invalid("a table needs a column"));
+            return Err(Error::invalid("a table needs at least one column"));
         }
         let order: Vec<String> = schema.names().map(str::to_owned).collect();
         for (at, name) in order.iter().enumerate() {

@@ -80,7 +80,7 @@ impl ColumnSources {
         let kind = KeyKind::by_name(name);
         let (Ok(kind), true) = (kind, query.axes().is_empty()) else {
             let ty = column.spec.ty();
-            return Err(Error::unsupported(format!("create_index: no index of {ty} is made here")));
+            return Err(Error::unsupported(format!("create_index: columns of {ty} cannot be indexed")));
         };
         Ok(Self { arrays: column.arrays(), query, kind, name: name.to_owned() })
     }

@@ -74,7 +74,7 @@ impl Table {
         let mut known = self.indexes.known();
         known.read(&*self.storage)?;
         if known.items.iter().any(|one| one.meta.name.as_str() == Some(column)) {
-            return Err(Error::invalid(format!("create_index: there is an index {column:?}")));
+            return Err(Error::invalid(format!("create_index: column {column:?} has an index already")));
         }
         if known.storage.is_none() {
             known.storage = self.storage.index_storage(true)?;

@@ -72,20 +72,20 @@ impl MemoryStorage {
     }
 
     fn node(&self, path: &str) -> Result<&Node> {
-        self.nodes.by_path.get(path).ok_or_else(|| Error::invalid(format!("{path:?}: nothing stands there")))
+        self.nodes.by_path.get(path).ok_or_else(|| Error::invalid(format!("{path:?} does not exist")))
     }
 
     fn check_open(&self) -> Result<()> {
         match self.committed {
             Some(_) => Ok(()),
-            None => Err(Error::invalid("nothing is changed outside of a change")),
+            None => Err(Error::invalid("a table can be changed only within a change")),
         }
     }
 
     fn add(&mut self, path: &str, content: Content) -> Result<()> {
         self.check_open()?;
         if path.is_empty() || self.nodes.by_path.contains_key(path) {
-            return Err(Error::invalid(format!("{path:?}: something stands there already")));
+            return Err(Error::invalid(format!("{path:?} exists already")));
         }
         self.nodes.made += 1;
         let node = Node { number: self.nodes.made, attributes: JsonObject::default(), content };
@@ -208,7 +208,7 @@ impl TableStorage for MemoryStorage {
         self.check_open()?;
         self.node(old)?;
         if new.is_empty() || !self.below(new).is_empty() {
-            return Err(Error::invalid(format!("{new:?}: something stands there already")));
+            return Err(Error::invalid(format!("{new:?} exists already")));
         }
         for path in self.below(old) {
             if let Some(node) = self.nodes.by_path.remove(&path) {

@@ -84,6 +84,7 @@ pub use data::Data;
 pub use directory::{
     DirectoryOptions, DirectoryStorage, NewArray, Node, TableDirectory, check_is_replaceable, put_in_place,
 };
+pub use encodings::{AwkwardForm, AwkwardParts, awkward_numbers, awkward_parts, awkward_texts};
 pub use handle::Table;
 pub use indexes::IndexInfo;
 pub use info::{ColumnInfo, TableDamage, TableInfo};

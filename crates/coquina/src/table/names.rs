@@ -41,7 +41,7 @@ impl Names {
             return Ok(Self { order, index: text_of(&attributes, INDEX) });
         }
         let kind = kind.map_or_else(|| "none".to_owned(), |kind| format!("{kind:?}"));
-        Err(Error::unsupported(format!("encoding {kind} is no table of columns")))
+        Err(Error::unsupported(format!("encoding {kind} is not a table of columns")))
     }
 
     /// All columns that there are; an index of its own is the first.
@@ -78,11 +78,11 @@ pub(crate) fn put_table(storage: &mut dyn TableStorage, options: &ArrayOptions, 
 pub(crate) fn check_name<'n>(name: &str, mut taken: impl Iterator<Item = &'n str>) -> Result<()> {
     if ["", ".", "..", INDEX].contains(&name) || name.contains(['/', '\0']) {
         return Err(Error::invalid(format!(
-            "a column cannot be called {name:?}: take a name without \"/\" other than \".\" and {INDEX:?}"
+            "a column cannot be called {name:?}: use a name without \"/\" other than \".\" and {INDEX:?}"
         )));
     }
     if taken.any(|known| known == name) {
-        return Err(Error::invalid(format!("there is a column {name:?} already")));
+        return Err(Error::invalid(format!("a column {name:?} exists already")));
     }
     Ok(())
 }

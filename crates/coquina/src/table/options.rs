@@ -84,7 +84,7 @@ impl ArrayOptions {
             block_rows: options.block_rows.unwrap_or(BLOCK_ROWS),
             params: options.params,
             checksums: options.checksums,
-            tuning: options.tuning,
+            tuning: options.tuning.clone(),
         };
         if made.chunk_rows == 0 || made.block_rows == 0 {
             let Self { chunk_rows, block_rows, .. } = made;
@@ -182,7 +182,7 @@ impl ArrayOptions {
             params: Params { typesize: ty.bytes(), ..self.params },
             checksums: self.checksums,
             statistics: true,
-            tuning: self.tuning,
+            tuning: self.tuning.clone(),
         }
     }
 }

@@ -145,7 +145,7 @@ impl Selection {
             match selection {
                 Some(selection) if !in_points(axis) => selection.check(axis, size)?,
                 None if in_points(axis) => {}
-                _ => return Err(Error::invalid(format!("axis {axis}: is to be selected once"))),
+                _ => return Err(Error::invalid(format!("axis {axis} is selected twice"))),
             }
         }
         let Some(points) = &self.points else { return Ok(()) };

@@ -39,7 +39,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn wrong(&self, wanted: &str) -> Error {
-        Error::corrupt(format!("no JSON: byte {} is not {wanted}", self.at))
+        Error::corrupt(format!("not JSON: byte {} is not {wanted}", self.at))
     }
 
     fn rest(&self) -> &'a [u8] {

@@ -99,9 +99,7 @@ impl Codec for Ndlz {
         }
         match layout.shape() {
             [_, _] => Ok(()),
-            [] => Err(Error::invalid(
-                "ndlz: works along the axes of an array: only chunks of arrays can have it",
-            )),
+            [] => Err(Error::invalid("ndlz: needs the axes of an array; only chunks of arrays take it")),
             shape => {
                 Err(Error::invalid(format!("ndlz: takes arrays of 2 axes, not {}: reshape it", shape.len())))
             }
@@ -134,7 +132,7 @@ impl Encode for Encoder {
 impl Decode for Decoder {
     fn decode(&self, stream: &[u8], out: &mut [u8]) -> Result<()> {
         let Some(side) = side(self.meta) else {
-            return Err(Error::corrupt(format!("ndlz: cells of side {}: there are 4 and 8", self.meta)));
+            return Err(Error::corrupt(format!("ndlz: cells of side {}: takes 4 or 8", self.meta)));
         };
         decode::decode(side, stream, out)
             .ok_or_else(|| Error::corrupt(format!("ndlz: {} bytes do not hold {}", stream.len(), out.len())))

@@ -96,7 +96,7 @@ fn check_layout(name: &str, typesize: usize, layout: &BlockLayout) -> Result<()>
     let shape = layout.shape();
     let refuse = |why: String| Err(Error::invalid(format!("{name}: {why}")));
     if shape.is_empty() {
-        return refuse("works along the axes of an array: only chunks of arrays can have it".into());
+        return refuse("needs the axes of an array; only chunks of arrays take it".into());
     }
     if shape.len() > AXES_MAX {
         return refuse(format!("takes arrays of 1 to {AXES_MAX} axes, not {}: reshape it", shape.len()));
@@ -201,7 +201,7 @@ impl Decode for Decoder {
         if self.layout.shape().is_empty() {
             let name = self.name;
             return Err(Error::unsupported(format!(
-                "{name}: the chunk can be decoded as part of its array only"
+                "{name}: the chunk can be decoded through its array only"
             )));
         }
         let shape = self.layout.shape_of(out.len()).unwrap_or_default();

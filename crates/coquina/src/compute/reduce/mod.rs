@@ -102,7 +102,7 @@ fn check(source: &dyn BoxSource, ty: Type, is_reduced: &[bool]) -> Result<()> {
     }
     if ty.bytes() != source.item_bytes() {
         let (name, bytes) = (ty.name(), source.item_bytes());
-        return Err(Error::invalid(format!("items of {bytes} bytes are no {name}")));
+        return Err(Error::invalid(format!("items of {bytes} bytes are not {name}")));
     }
     Ok(())
 }

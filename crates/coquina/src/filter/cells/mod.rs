@@ -23,7 +23,7 @@ fn shape_of<'s>(name: &str, stage: &Stage<'s>, bytes: usize) -> Result<(&'s [u32
     let layout = stage.layout;
     if layout.shape().is_empty() {
         return Err(Error::unsupported(format!(
-            "{name}: works along the axes of an array: the chunk can be read and written as part of one only"
+            "{name}: needs the axes of an array; the chunk can be read and written through its array only"
         )));
     }
     layout.shape_of(bytes).zip(layout.item_bytes()).ok_or_else(|| {

@@ -148,7 +148,7 @@ impl Contiguous {
             return Err(Error::invalid(format!("{why}: the frame must be opened again")));
         }
         if self.process != std::process::id() {
-            return Err(Error::invalid("it was opened by the process that this one was forked from"));
+            return Err(Error::invalid("it was opened before this process was forked; open it again"));
         }
         if self.new.is_none() {
             check_in_place(self.growing.file(), &self.path, "frame")?;

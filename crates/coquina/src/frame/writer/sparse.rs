@@ -92,7 +92,7 @@ impl Sparse {
             return Err(Error::invalid("a commit could not be made durable: the frame must be opened again"));
         }
         if self.process != std::process::id() {
-            return Err(Error::invalid("it was opened by the process that this one was forked from"));
+            return Err(Error::invalid("it was opened before this process was forked; open it again"));
         }
         if self.new.is_none() {
             lock::check_folder(&self.lock, &self.folder.path())?;

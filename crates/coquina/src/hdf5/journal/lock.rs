@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::format::{OWNER_BYTES, owner, owner_bytes};
-use super::whereabouts::{forget, note};
+use super::location::{forget, note};
 use crate::base::error::{Error, Result};
 use crate::base::file_names::{is_at, number};
 use crate::base::io::{ReadAt as _, WriteAt as _};

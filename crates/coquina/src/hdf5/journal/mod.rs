@@ -6,6 +6,7 @@
 //! Invariant: no byte below the end of the last commit changes in the file before the journal has the whole commit.
 
 mod format;
+mod location;
 mod lock;
 mod log;
 mod pages;
@@ -18,14 +19,13 @@ mod tail;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod whereabouts;
 mod writer;
 
 use std::path::{Path, PathBuf};
 
+pub use location::{beside, location};
 pub use lock::{FileGate, WriteLock, lock_shared};
 pub use snapshot::Snapshot;
-pub use whereabouts::{beside, whereabouts};
 pub use writer::Writer;
 
 use crate::base::error::Result;

@@ -329,7 +329,7 @@ impl Asking<'_> {
         let askable = self.askable;
         let known = askable.terms(self.condition)?;
         let tree = match &known.terms.tree {
-            None => return Ok((IndexChoice::scan("no index knows what is asked"), Vec::new())),
+            None => return Ok((IndexChoice::scan("no index applies to the condition"), Vec::new())),
             Some(tree) if matches!(**tree, Tree::Known(_)) => {
                 return Ok((IndexChoice::scan("the condition is the same for all rows"), Vec::new()));
             }

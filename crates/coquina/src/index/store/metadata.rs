@@ -172,9 +172,9 @@ impl Metadata {
     /// # Errors
     /// `Corrupt`; `Unsupported` for another version.
     pub fn read(text: &[u8], params: &IndexParams) -> Result<Self> {
-        let corrupt = |what: String| Error::corrupt(format!("the description of an index{what}"));
-        let found = Json::read(text).map_err(|e| corrupt(format!(" is no JSON: {e}")))?;
-        let Json::Object(mut found) = found else { return Err(corrupt(" is no object".to_owned())) };
+        let corrupt = |what: String| Error::corrupt(format!("index metadata{what}"));
+        let found = Json::read(text).map_err(|e| corrupt(format!(" is not JSON: {e}")))?;
+        let Json::Object(mut found) = found else { return Err(corrupt(" is not an object".to_owned())) };
         // Those of earlier versions have none.
         if let Some(checksum) = found.remove(b"checksum")
             && checksum.as_u64() != Some(u64::from(libdeflater::crc32(ascii(&found).as_bytes())))
@@ -194,7 +194,7 @@ struct Fields<'j>(&'j JsonObject);
 
 impl<'j> Fields<'j> {
     fn wrong(name: &str, wanted: &str) -> Error {
-        Error::corrupt(format!("the description of an index: {name} is not {wanted}"))
+        Error::corrupt(format!("index metadata: {name} is not {wanted}"))
     }
 
     fn text(&self, name: &str) -> Result<&'j JsonText> {
@@ -212,7 +212,7 @@ impl<'j> Fields<'j> {
         let runs =
             self.0.get(b"runs").and_then(Json::as_list).ok_or_else(|| Self::wrong("runs", "a list"))?;
         let run = |run: &Json| {
-            let wrong = || Error::corrupt("the description of an index: a run is four numbers");
+            let wrong = || Error::corrupt("index metadata: a run must have four numbers");
             let Some([first, second, third, last]) = run.as_list() else { return Err(wrong()) };
             let number = |one| number(Some(one)).unwrap_or_else(|| Err(wrong()));
             Ok(RunEntry {
@@ -236,7 +236,7 @@ impl<'j> Fields<'j> {
         let known_kind = kind.as_str().and_then(IndexKind::by_name);
         let known_key_kind = key_kind.as_str().filter(|name| KeyKind::by_name(name).is_ok());
         let (Some(kind), Some(key_kind)) = (known_kind, known_key_kind) else {
-            let sentence = format!("the description of an index: of kind {kind:?}, keys {key_kind:?}");
+            let sentence = format!("index metadata: of kind {kind:?}, keys {key_kind:?}");
             return Err(Error::corrupt(sentence));
         };
         let made = Metadata {
@@ -264,7 +264,7 @@ impl<'j> Fields<'j> {
 }
 
 fn out_of_range() -> Error {
-    Error::corrupt("the description of an index: a number is out of range")
+    Error::corrupt("index metadata: a number is out of range")
 }
 
 /// An integer, if that is what is there, and its error if it is none that metadata have.

@@ -7,7 +7,7 @@
 //! whole: the other items of a chunk of which a part is written would lose once more.
 
 use super::coder::ChunkCoder;
-use super::contract::{Bound, Contract, Means, free_bits};
+use super::contract::{Bound, Contract, LossyMethod, free_bits};
 use super::items::Kind;
 use super::lattice::{floor_log2, power_of_two};
 use super::measure::Counted;
@@ -44,20 +44,20 @@ pub(crate) fn encode(
     let counted = Counted { items: contract.items, given: plain, before, inside };
     let work = Work { contract, given, extent: counted.extent(), counted, coder, job };
     let found = work.best()?;
-    let Trial { bytes, plain, measured, means, .. } = match found {
+    let Trial { bytes, plain, measured, method, .. } = match found {
         Some(trial) => trial,
         None => work.exact()?,
     };
-    Ok(Encoded { bytes, plain, reached: Reached::of(&measured, means) })
+    Ok(Encoded { bytes, plain, reached: Reached::of(&measured, method) })
 }
 
 impl Work<'_> {
     /// The best of what holds the bound.
     fn best(&self) -> Result<Option<Trial>> {
-        let means = self.means();
-        let is_chosen = self.contract.means().is_none() && means.len() > 1;
+        let method = self.method();
+        let is_chosen = self.contract.method().is_none() && method.len() > 1;
         let is_searched = matches!(self.contract.bound(), Bound::Ratio(_))
-            || means.contains(&Means::Zfp)
+            || method.contains(&LossyMethod::Zfp)
             || self.contract.rules().len() > 1;
         let params = self.coder.params().filter(|_| is_chosen || is_searched);
         let hints = match params.and_then(|params| Sample::of(self.given, params.blocksize?)) {
@@ -65,12 +65,12 @@ impl Work<'_> {
                 let given = Given { plain: &sample.plain, inside: &sample.inside, ..*self.given };
                 let counted = Counted { given: given.plain, inside: given.inside, ..self.counted };
                 let part = Work { given: &given, counted, ..*self };
-                part.compared(&means)?.into_iter().map(|(hint, _)| hint).collect()
+                part.compared(&method)?.into_iter().map(|(hint, _)| hint).collect()
             }
             None if is_chosen => {
-                return Ok(self.compared(&means)?.into_iter().find_map(|(_, trial)| trial));
+                return Ok(self.compared(&method)?.into_iter().find_map(|(_, trial)| trial));
             }
-            None => means.into_iter().map(|means| Hint { means, how: None }).collect(),
+            None => method.into_iter().map(|method| Hint { method, how: None }).collect(),
         };
         self.first(hints)
     }
@@ -85,7 +85,7 @@ impl Work<'_> {
             if best.as_ref().is_none_or(|old| self.is_better(&trial, old)) {
                 best = Some(trial);
             }
-            if !is_finer || self.contract.means().is_some() {
+            if !is_finer || self.contract.method().is_some() {
                 break;
             }
         }
@@ -93,46 +93,46 @@ impl Work<'_> {
     }
 
     /// What comes of each of these means; the best first, unless the user wants them in this order.
-    fn compared(&self, means: &[Means]) -> Result<Vec<(Hint, Option<Trial>)>> {
+    fn compared(&self, method: &[LossyMethod]) -> Result<Vec<(Hint, Option<Trial>)>> {
         let mut tried: Vec<(Hint, Option<Trial>)> = Vec::new();
-        for &means in means {
-            let trial = self.tried(&Hint { means, how: None })?;
-            let hint = Hint { means, how: trial.as_ref().and_then(|trial| trial.how) };
+        for &method in method {
+            let trial = self.tried(&Hint { method, how: None })?;
+            let hint = Hint { method, how: trial.as_ref().and_then(|trial| trial.how) };
             let is_better = |(_, old): &(Hint, Option<Trial>)| match (&trial, old) {
                 (Some(new), Some(old)) => self.is_better(new, old),
                 (new, _) => new.is_some(),
             };
-            let place = tried.iter().position(is_better).filter(|_| self.contract.means().is_none());
+            let place = tried.iter().position(is_better).filter(|_| self.contract.method().is_none());
             tried.insert(place.unwrap_or(tried.len()), (hint, trial));
         }
         Ok(tried)
     }
 
     fn tried(&self, hint: &Hint) -> Result<Option<Trial>> {
-        match hint.means {
-            Means::Round => self.rounded(hint),
-            Means::Trunc => self.truncated(),
-            Means::Zfp => self.transformed(hint),
-            Means::Predict => predicted::coded(self),
-            Means::J2k | Means::Htj2k => images::coded(self, hint.means),
+        match hint.method {
+            LossyMethod::Round => self.rounded(hint),
+            LossyMethod::Trunc => self.truncated(),
+            LossyMethod::Zfp => self.transformed(hint),
+            LossyMethod::Predict => predicted::coded(self),
+            LossyMethod::J2k | LossyMethod::Htj2k => images::coded(self, hint.method),
         }
     }
 
     /// The means that may be tried.
-    fn means(&self) -> Vec<Means> {
+    fn method(&self) -> Vec<LossyMethod> {
         let is_free = self.coder.params().is_some() && self.given.before.is_none();
-        match self.contract.means() {
-            Some(Means::Round) => vec![Means::Round],
+        match self.contract.method() {
+            Some(LossyMethod::Round) => vec![LossyMethod::Round],
             // It loses nothing more of what stood there, which is checked.
-            Some(Means::Predict) => vec![Means::Predict, Means::Round],
+            Some(LossyMethod::Predict) => vec![LossyMethod::Predict, LossyMethod::Round],
             // What they cannot hold is rounded.
-            Some(means) if is_free => vec![means, Means::Round],
-            Some(_) => vec![Means::Round],
+            Some(method) if is_free => vec![method, LossyMethod::Round],
+            Some(_) => vec![LossyMethod::Round],
             // Truncation loses twice what rounding to as many bits does, and is no smaller: only on demand.
             None if is_free && self.given.is_whole && !self.coder.is_for_speed() && self.suits_zfp() => {
-                vec![Means::Round, Means::Zfp]
+                vec![LossyMethod::Round, LossyMethod::Zfp]
             }
-            None => vec![Means::Round],
+            None => vec![LossyMethod::Round],
         }
     }
 
@@ -198,7 +198,7 @@ impl Work<'_> {
         let mut slots = vec![Slot { id: filter::by_name(name)?.id(), meta }];
         slots.extend(params.pipeline.slots.iter().filter(|slot| slot.id != 0));
         let params = Params { pipeline: Pipeline::new(&slots)?, ..*params };
-        let (trial, holds) = self.lost(&params, Means::Trunc)?;
+        let (trial, holds) = self.lost(&params, LossyMethod::Trunc)?;
         Ok(holds.then_some(trial))
     }
 
@@ -242,6 +242,8 @@ impl Work<'_> {
         let plain = self.given.plain.to_vec();
         let bytes = self.coder.encode(&plain, None)?;
         let trial = self.checked(bytes, plain)?;
-        trial.ok_or_else(|| Error::invalid("lossy: a codec or filter does not give back what it was given"))
+        trial.ok_or_else(|| {
+            Error::invalid("lossy: a codec or filter does not return the bytes that it encoded")
+        })
     }
 }

@@ -26,7 +26,7 @@ pub enum Bound {
 
 /// How chunks are made smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
+pub enum LossyMethod {
     /// Numbers are rounded, then coded without loss.
     Round,
     /// The filters `trunc_prec` and `int_trunc` of Blosc2, then as they are.
@@ -106,7 +106,7 @@ impl Bound {
     }
 }
 
-impl Means {
+impl LossyMethod {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::Round, Self::Trunc, Self::Zfp, Self::Predict, Self::J2k, Self::Htj2k];
 
@@ -127,9 +127,9 @@ impl Means {
     /// # Errors
     /// `Invalid` if there is none.
     pub fn of(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|means| means.name() == name).ok_or_else(|| {
+        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid(format!("means {name:?}: takes one of {names}, or none to choose"))
+            Error::invalid(format!("method {name:?}: takes one of {names}, or none to choose"))
         })
     }
 
@@ -150,7 +150,7 @@ impl Means {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contract {
     bound: Bound,
-    means: Option<Means>,
+    method: Option<LossyMethod>,
     pub(super) items: Items,
 }
 
@@ -159,7 +159,7 @@ impl Contract {
     ///
     /// # Errors
     /// `Invalid` for items that cannot be rounded, and for means that cannot hold the bound.
-    pub fn new(bound: Bound, means: Option<Means>, dtype: &str) -> Result<Self> {
+    pub fn new(bound: Bound, method: Option<LossyMethod>, dtype: &str) -> Result<Self> {
         let items = Items::of(dtype)?;
         if let Bound::KeepBits(bits) = bound
             && bits > items.bits()
@@ -167,28 +167,28 @@ impl Contract {
             let (most, what) = (items.bits(), if items.is_float() { "mantissas" } else { "integers" });
             return Err(Error::invalid(format!("keep_bits {bits}: {what} of dtype {dtype} have {most}")));
         }
-        if let Some(means) = means {
-            let name = means.name();
-            if !means.holds(&bound) {
+        if let Some(method) = method {
+            let name = method.name();
+            if !method.holds(&bound) {
                 let bound = bound.name();
-                return Err(Error::invalid(format!("means {name:?}: cannot hold {bound}; \"round\" can")));
+                return Err(Error::invalid(format!("method {name:?}: cannot hold {bound}; \"round\" can")));
             }
-            let knows = match means {
-                Means::Round => true,
-                Means::Trunc => items.are_truncated(),
-                Means::Zfp | Means::Predict => items.are_transformed(),
-                Means::J2k | Means::Htj2k => items.are_samples(),
+            let knows = match method {
+                LossyMethod::Round => true,
+                LossyMethod::Trunc => items.are_truncated(),
+                LossyMethod::Zfp | LossyMethod::Predict => items.are_transformed(),
+                LossyMethod::J2k | LossyMethod::Htj2k => items.are_samples(),
             };
             if !knows {
-                let what = match means {
-                    Means::Zfp | Means::Predict => "little-endian float32 and float64",
-                    Means::J2k | Means::Htj2k => "little-endian integers of 8 and 16 bits",
+                let what = match method {
+                    LossyMethod::Zfp | LossyMethod::Predict => "little-endian float32 and float64",
+                    LossyMethod::J2k | LossyMethod::Htj2k => "little-endian integers of 8 and 16 bits",
                     _ => "little-endian integers, float32 and float64",
                 };
-                return Err(Error::invalid(format!("means {name:?}: dtype {dtype}: takes {what}")));
+                return Err(Error::invalid(format!("method {name:?}: dtype {dtype}: takes {what}")));
             }
         }
-        Ok(Self { bound, means, items })
+        Ok(Self { bound, method, items })
     }
 
     /// The bound.
@@ -197,8 +197,8 @@ impl Contract {
     }
 
     /// The means that are to be used, if the user chose.
-    pub fn means(&self) -> Option<Means> {
-        self.means
+    pub fn method(&self) -> Option<LossyMethod> {
+        self.method
     }
 
     /// Whether even a value that costs nothing to store is rounded: the bound says what numbers look like, and not only

@@ -6,7 +6,7 @@
 //! searched for with it, in tenths of a decibel.
 //! Source: `docs/formats/image-codecs.md`, "Options".
 
-use super::contract::{Bound, Means};
+use super::contract::{Bound, LossyMethod};
 use super::trial::{Trial, Work};
 use super::{ratio, search};
 use crate::base::error::{ErrorKind, Result};
@@ -27,23 +27,23 @@ const NEAR: f64 = 5.0;
 ///
 /// # Errors
 /// `Unsupported` if the codec is not there.
-pub(super) fn coded(work: &Work<'_>, means: Means) -> Result<Option<Trial>> {
+pub(super) fn coded(work: &Work<'_>, method: LossyMethod) -> Result<Option<Trial>> {
     match work.contract.bound() {
-        Bound::Ratio(wanted) => by_ratio(work, means, wanted),
-        Bound::Psnr(psnr) => by_quality(work, means, search::noise(&work.extent, psnr)),
-        Bound::MaxError(limit) => by_quality(work, means, limit / GREATEST),
+        Bound::Ratio(wanted) => by_ratio(work, method, wanted),
+        Bound::Psnr(psnr) => by_quality(work, method, search::noise(&work.extent, psnr)),
+        Bound::MaxError(limit) => by_quality(work, method, limit / GREATEST),
         Bound::RelativeError(_) | Bound::KeepBits(_) => Ok(None),
     }
 }
 
 /// As many times smaller as is asked for, and no larger: the codec gets as near as it can.
-fn by_ratio(work: &Work<'_>, means: Means, wanted: f64) -> Result<Option<Trial>> {
-    let Some((trial, holds)) = tried(work, means, "rates", wanted)? else { return Ok(None) };
+fn by_ratio(work: &Work<'_>, method: LossyMethod, wanted: f64) -> Result<Option<Trial>> {
+    let Some((trial, holds)) = tried(work, method, "rates", wanted)? else { return Ok(None) };
     Ok((holds && ratio::is_reached(work, wanted, trial.bytes.len())).then_some(trial))
 }
 
 /// The coarsest of some that hold the bound; the first has errors whose mean square has this root.
-fn by_quality(work: &Work<'_>, means: Means, noise: f64) -> Result<Option<Trial>> {
+fn by_quality(work: &Work<'_>, method: LossyMethod, noise: f64) -> Result<Option<Trial>> {
     if !(noise > 0.0 && noise.is_finite()) {
         return Ok(None);
     }
@@ -52,7 +52,7 @@ fn by_quality(work: &Work<'_>, means: Means, noise: f64) -> Result<Option<Trial>
     let (mut best, mut has_missed): (Option<Trial>, bool) = (None, false);
     for _ in 0..TRIES {
         tenths = tenths.ceil().clamp(TENTHS.0, TENTHS.1);
-        let Some((trial, holds)) = tried(work, means, "dB", tenths / 10.0)? else { break };
+        let Some((trial, holds)) = tried(work, method, "dB", tenths / 10.0)? else { break };
         let slack = slack(work, &trial);
         if holds {
             best = Some(trial);
@@ -82,20 +82,20 @@ fn slack(work: &Work<'_>, trial: &Trial) -> f64 {
 }
 
 /// The chunk of this quality, and whether the bound holds; nothing where its blocks are no images, or too small for it.
-fn tried(work: &Work<'_>, means: Means, mode: &str, quality: f64) -> Result<Option<(Trial, bool)>> {
-    let Some(params) = params(work, means, mode, quality)? else { return Ok(None) };
-    match work.lost(&params, means) {
+fn tried(work: &Work<'_>, method: LossyMethod, mode: &str, quality: f64) -> Result<Option<(Trial, bool)>> {
+    let Some(params) = params(work, method, mode, quality)? else { return Ok(None) };
+    match work.lost(&params, method) {
         Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
         other => other.map(Some),
     }
 }
 
 /// How a chunk is encoded as images; nothing where its blocks are none.
-fn params(work: &Work<'_>, means: Means, mode: &str, quality: f64) -> Result<Option<Params>> {
+fn params(work: &Work<'_>, method: LossyMethod, mode: &str, quality: f64) -> Result<Option<Params>> {
     let Some(base) = work.coder.params() else { return Ok(None) };
     let options = format!(r#"{{"quality_mode": "{mode}", "quality": {quality}}}"#);
     let params = Params {
-        codec: codec::by_name(means.name())?,
+        codec: codec::by_name(method.name())?,
         codec_meta: 0,
         codec_options: codec::kept_options(&options),
         pipeline: Pipeline::default(),

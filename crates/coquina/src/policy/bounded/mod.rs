@@ -27,6 +27,6 @@ mod search;
 mod tests;
 mod trial;
 
-pub use contract::{Bound, Contract, Means};
+pub use contract::{Bound, Contract, LossyMethod};
 pub(crate) use policy::Bounded;
 pub use record::{LAYER, Reached, Record, WAYS};

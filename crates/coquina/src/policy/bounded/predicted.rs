@@ -3,7 +3,7 @@
 //! In: float32 or float64 within a bound on distances. Out: the chunk, if the bound holds and what stood there stays.
 //! Source: `docs/formats/predict.md`.
 
-use super::contract::{Bound, Means};
+use super::contract::{Bound, LossyMethod};
 use super::items::Kind;
 use super::trial::{Trial, Work};
 use crate::base::error::Result;
@@ -22,7 +22,7 @@ pub(super) fn coded(work: &Work<'_>) -> Result<Option<Trial>> {
         _ => None,
     });
     let params = Params {
-        codec: codec::by_name(Means::Predict.name())?,
+        codec: codec::by_name(LossyMethod::Predict.name())?,
         codec_meta: 0,
         codec_options: codec::kept_options(&predict::options(limit, fill)),
         pipeline: Pipeline::default(),
@@ -33,7 +33,7 @@ pub(super) fn coded(work: &Work<'_>) -> Result<Option<Trial>> {
     if base.level == 0 || params.check().is_err() {
         return Ok(None);
     }
-    let (trial, holds) = work.lost(&params, Means::Predict)?;
+    let (trial, holds) = work.lost(&params, LossyMethod::Predict)?;
     Ok((holds && work.keeps_old(&trial.plain)).then_some(trial))
 }
 

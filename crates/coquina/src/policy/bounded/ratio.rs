@@ -5,7 +5,7 @@
 //! In: a ratio. Out: a chunk of at most the bytes that it allows, and of not many less; the items as they are where
 //! they are small enough already; nothing where no rounding gets there.
 
-use super::contract::Means;
+use super::contract::LossyMethod;
 use super::lattice::floor_log2;
 use super::round::Rule;
 use super::search::{PRECISION, zfp_params};
@@ -187,7 +187,7 @@ pub(super) fn is_reached(work: &Work<'_>, ratio: f64, bytes: usize) -> bool {
 /// The chunk by this codec with this parameter, if it has the size.
 fn met(work: &Work<'_>, goal: Goal, name: &'static str, meta: i32) -> Result<Option<Trial>> {
     let Some(params) = zfp_params(work, name, meta) else { return Ok(None) };
-    let (trial, holds) = work.lost(&params, Means::Zfp)?;
+    let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
     let is_met = holds && goal.is_about_met(trial.bytes.len());
     Ok(is_met.then_some(Trial { how: Some(How::Zfp(name, meta)), ..trial }))
 }
@@ -199,7 +199,7 @@ fn by_precision(work: &Work<'_>, goal: Goal) -> Result<Option<Trial>> {
     while more - less > 1 {
         let meta = less + (more - less) / 2;
         let Some(params) = zfp_params(work, PRECISION, meta) else { return Ok(None) };
-        let (trial, holds) = work.lost(&params, Means::Zfp)?;
+        let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         let bytes = trial.bytes.len();
         if goal.is_about_met(bytes) {
             return Ok(holds.then_some(Trial { how: Some(How::Zfp(PRECISION, meta)), ..trial }));

@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::contract::{Bound, Contract, Means};
+use super::contract::{Bound, Contract, LossyMethod};
 use super::measure::Measured;
 use crate::base::error::{Error, Result};
 
@@ -42,14 +42,14 @@ impl Reached {
         Self { max_error: 0.0, relative_error: 0.0, mean_square: 0.0, chunks: [0; WAYS] };
 
     /// What a chunk lost.
-    pub(super) fn of(measured: &Measured, means: Option<Means>) -> Self {
+    pub(super) fn of(measured: &Measured, method: Option<LossyMethod>) -> Self {
         let mut chunks = [0; WAYS];
-        chunks[match means {
-            Some(Means::Round) => 0,
-            Some(Means::Trunc) => 1,
+        chunks[match method {
+            Some(LossyMethod::Round) => 0,
+            Some(LossyMethod::Trunc) => 1,
             // A contract has one of the two: prediction is on demand, and then ZFP is not tried.
-            Some(Means::Zfp | Means::Predict) => 2,
-            Some(Means::J2k | Means::Htj2k) => 3,
+            Some(LossyMethod::Zfp | LossyMethod::Predict) => 2,
+            Some(LossyMethod::J2k | LossyMethod::Htj2k) => 3,
             None => 4,
         }] = 1;
         let &Measured { max_error, relative_error, .. } = measured;
@@ -100,7 +100,7 @@ impl Record {
         out.number("version", VERSION);
         out.text("bound", contract.bound().name());
         out.float("value", contract.bound().value());
-        out.text("means", contract.means().map_or(CHOSEN, Means::name));
+        out.text("means", contract.method().map_or(CHOSEN, LossyMethod::name));
         out.float("max_error", reached.max_error);
         out.float("relative_error", reached.relative_error);
         out.float("mean_square", reached.mean_square);
@@ -128,7 +128,7 @@ impl Record {
             return Err(Error::unsupported(format!("version {version}: this program knows {VERSION}")));
         }
         let (name, value) = (entries.text("bound")?, entries.float("value")?);
-        let means = Some(entries.text("means")?).filter(|&means| means != CHOSEN);
+        let method = Some(entries.text("means")?).filter(|&method| method != CHOSEN);
         let (max_error, relative_error) = (entries.float("max_error")?, entries.float("relative_error")?);
         let mean_square = entries.float("mean_square")?;
         let mut chunks = [0; WAYS];
@@ -140,7 +140,8 @@ impl Record {
         if !entries.left.is_empty() || xxh3_64(summed) != sum {
             return Err(Error::corrupt("the sum of the record does not match: it has been changed"));
         }
-        let contract = || Contract::new(Bound::of(name, value)?, means.map(Means::of).transpose()?, dtype);
+        let contract =
+            || Contract::new(Bound::of(name, value)?, method.map(LossyMethod::of).transpose()?, dtype);
         let contract = contract().map_err(|e| Error::corrupt(e.to_string()))?;
         let reached = Reached { max_error, relative_error, mean_square, chunks };
         if !reached.is_sound() {
@@ -249,16 +250,16 @@ mod tests {
             mean_square: 1e-7,
             chunks: [3, 0, 70, 9, 1 << 40],
         };
-        let of = |name, value, means: Option<Means>, reached| Record {
-            contract: Contract::new(Bound::of(name, value).unwrap(), means, "<f4").unwrap(),
+        let of = |name, value, method: Option<LossyMethod>, reached| Record {
+            contract: Contract::new(Bound::of(name, value).unwrap(), method, "<f4").unwrap(),
             reached,
         };
         vec![
             of("max_error", 0.5, None, reached),
-            of("relative_error", 1e-3, Some(Means::Trunc), Reached::NOTHING),
-            of("psnr", 60.0, Some(Means::Zfp), reached),
+            of("relative_error", 1e-3, Some(LossyMethod::Trunc), Reached::NOTHING),
+            of("psnr", 60.0, Some(LossyMethod::Zfp), reached),
             of("keep_bits", 12.0, None, reached),
-            of("ratio", 10.5, Some(Means::Round), reached),
+            of("ratio", 10.5, Some(LossyMethod::Round), reached),
         ]
     }
 

@@ -3,7 +3,7 @@
 //! A first guess comes from what is known of the means, then what was measured says where to go. Few tries, always the
 //! same ones for the same items.
 
-use super::contract::{Bound, Means};
+use super::contract::{Bound, LossyMethod};
 use super::lattice::floor_log2;
 use super::measure::Extent;
 use super::round::Rule;
@@ -78,7 +78,7 @@ fn zfp_from(work: &Work<'_>, name: &'static str, meta: i32) -> Result<Option<Tri
     for finer in 0..FINER {
         let meta = if name == ACCURACY { meta - finer } else { meta + finer };
         let Some(params) = zfp_params(work, name, meta) else { break };
-        let (trial, holds) = work.lost(&params, Means::Zfp)?;
+        let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         if holds {
             return Ok(Some(Trial { how: Some(How::Zfp(name, meta)), ..trial }));
         }
@@ -91,7 +91,7 @@ fn zfp_accuracy(work: &Work<'_>, goal: f64) -> Result<Option<Trial>> {
     let tolerance = floor_log10(goal);
     for meta in [tolerance + 1, tolerance] {
         let Some(params) = zfp_params(work, ACCURACY, meta) else { continue };
-        let (trial, holds) = work.lost(&params, Means::Zfp)?;
+        let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         if holds {
             return Ok(Some(Trial { how: Some(How::Zfp(ACCURACY, meta)), ..trial }));
         }
@@ -110,7 +110,7 @@ fn zfp_precision(work: &Work<'_>, goal: f64) -> Result<Option<Trial>> {
     let (mut best, mut missed): (Option<Trial>, i32) = (None, -1);
     for _ in 0..PRECISIONS {
         let Some(params) = zfp_params(work, PRECISION, meta) else { break };
-        let (trial, holds) = work.lost(&params, Means::Zfp)?;
+        let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         let reached = match work.contract.bound() {
             Bound::Psnr(_) => trial.measured.mean_square.sqrt() * work.extent.range(),
             _ => trial.measured.max_error,

@@ -1,6 +1,6 @@
 //! Rounding against its definition: all numbers of 8 and 16 bits, and chosen ones of more.
 
-use super::contract::{Bound, Contract, Means};
+use super::contract::{Bound, Contract, LossyMethod};
 use super::items::Items;
 use super::lattice::{floor_log2, power_of_two};
 use super::measure::Counted;
@@ -213,8 +213,8 @@ fn powers_and_their_logarithms() {
 
 #[test]
 fn contracts_that_cannot_be_kept_are_refused() {
-    let of = |name, value, means: Option<&str>, dtype| {
-        Contract::new(Bound::of(name, value)?, means.map(Means::of).transpose()?, dtype)
+    let of = |name, value, method: Option<&str>, dtype| {
+        Contract::new(Bound::of(name, value)?, method.map(LossyMethod::of).transpose()?, dtype)
     };
     for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for name in ["max_error", "relative_error", "psnr", "keep_bits", "ratio"] {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::coder::ChunkCoder;
-use super::contract::{Bound, Contract, Means};
+use super::contract::{Bound, Contract, LossyMethod};
 use super::measure::{Counted, Extent, Measured};
 use super::round::{Rule, Unrounded, round};
 use crate::base::error::{Error, Result};
@@ -31,10 +31,10 @@ pub(crate) struct Given<'a> {
     pub(crate) is_whole: bool,
 }
 
-/// Means to be tried, and how coarse they were where a part of the chunk was tried.
+/// LossyMethod to be tried, and how coarse they were where a part of the chunk was tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hint {
-    pub(super) means: Means,
+    pub(super) method: LossyMethod,
     pub(super) how: Option<How>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Trial {
     pub(super) plain: Vec<u8>,
     pub(super) measured: Measured,
     /// By which means; `None` for items as they are.
-    pub(super) means: Option<Means>,
+    pub(super) method: Option<LossyMethod>,
     /// How coarse it is, where that was searched for.
     pub(super) how: Option<How>,
 }
@@ -108,8 +108,8 @@ impl Work<'_> {
             self.coder.decode(&bytes, room)?;
             Ok::<_, Error>(self.are_equal(room, &plain))
         })?;
-        let means = (measured.max_error > 0.0).then_some(Means::Round);
-        let trial = Trial { bytes, plain, measured, means, how: None };
+        let method = (measured.max_error > 0.0).then_some(LossyMethod::Round);
+        let trial = Trial { bytes, plain, measured, method, how: None };
         Ok((gives_back && self.holds(&trial.measured)).then_some(trial))
     }
 
@@ -121,15 +121,15 @@ impl Work<'_> {
     }
 
     /// Encodes the given items by parameters that lose something; what comes out, if it holds the bound.
-    pub(super) fn lost(&self, params: &Params, means: Means) -> Result<(Trial, bool)> {
+    pub(super) fn lost(&self, params: &Params, method: LossyMethod) -> Result<(Trial, bool)> {
         let bytes = self.coder.encode(self.given.plain, Some(params))?;
         let mut plain = self.room();
         self.coder.decode(&bytes, &mut plain)?;
         let measured = self.measured(&plain);
         // Who did not ask for it keeps zeros, which may stand for nothing or for what is not there.
-        let is_wanted = measured.keeps_zeros || self.contract.means().is_some();
+        let is_wanted = measured.keeps_zeros || self.contract.method().is_some();
         let holds = is_wanted && self.holds(&measured);
-        let means = (measured.max_error > 0.0).then_some(means);
-        Ok((Trial { bytes, plain, measured, means, how: None }, holds))
+        let method = (measured.max_error > 0.0).then_some(method);
+        Ok((Trial { bytes, plain, measured, method, how: None }, holds))
     }
 }

@@ -14,12 +14,12 @@ use crate::chunk::{self, Generation, Params, Special, encode_repeated, encode_sp
 /// `Invalid` if their codec or a filter loses something, which no other would, and if they ask for a dictionary.
 pub fn check(params: &Params) -> Result<()> {
     if params.is_lossy() {
-        return Err(Error::invalid(
-            "tuning: the codec or a filter loses something itself; leave it out, or tuning",
-        ));
+        return Err(Error::invalid("tuning: the codec or a filter is lossy; leave out one of the two"));
     }
     if params.dictionary {
-        return Err(Error::invalid("tuning: chooses codecs, and not all take a dictionary; leave it out"));
+        return Err(Error::invalid(
+            "tuning chooses codecs, and not all of them take a dictionary; leave it out",
+        ));
     }
     Ok(())
 }

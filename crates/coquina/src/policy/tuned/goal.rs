@@ -4,6 +4,7 @@
 //! HDF5 datasets, so that what is appended later is tuned too.
 
 use super::math::exp2;
+use super::profile::Profile;
 use crate::base::error::{Error, Result};
 
 /// The metalayer that keeps the goal.
@@ -52,18 +53,19 @@ impl Wants {
 }
 
 /// What chunks are to be good for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     tradeoff: f64,
     wants: Wants,
     bandwidth: Option<f64>,
     is_calibrated: bool,
+    profile: Option<Profile>,
 }
 
 impl Default for Goal {
     /// Speed and size alike.
     fn default() -> Self {
-        Self { tradeoff: 0.5, wants: Wants::Both, bandwidth: None, is_calibrated: false }
+        Self { tradeoff: 0.5, wants: Wants::Both, bandwidth: None, is_calibrated: false, profile: None }
     }
 }
 
@@ -82,7 +84,7 @@ impl Goal {
         {
             return Err(Error::invalid(format!("bandwidth {bandwidth}: takes bytes per second, 1 and more")));
         }
-        Ok(Self { tradeoff, wants, bandwidth, is_calibrated })
+        Ok(Self { tradeoff, wants, bandwidth, is_calibrated, profile: None })
     }
 
     /// From 0, speed, to 1, size.
@@ -103,6 +105,22 @@ impl Goal {
     /// Whether times are those of this machine.
     pub fn is_calibrated(&self) -> bool {
         self.is_calibrated
+    }
+
+    /// What was learnt from a user's files, by which times and sizes are estimated.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()
+    }
+
+    /// The same goal with a profile, or without. A profile is not stored: the text of the goal is that of the one without.
+    #[must_use]
+    pub fn with_profile(&self, profile: Option<Profile>) -> Self {
+        Self { profile, ..self.clone() }
+    }
+
+    /// Whether files say the same of both: one may have a profile that the other lacks.
+    pub fn is_stored_as(&self, other: &Self) -> bool {
+        self.with_profile(None) == other.with_profile(None)
     }
 
     /// The cost of an item byte: nanoseconds of a core to write and to read it, and what is left of it on the storage.
@@ -145,7 +163,7 @@ impl Goal {
     /// # Errors
     /// `Corrupt` for another text.
     pub fn of_text(text: &str) -> Result<Self> {
-        let wrong = || Error::corrupt(format!("{text:?} is no goal of tuning"));
+        let wrong = || Error::corrupt(format!("{text:?} is not a tuning goal"));
         let names = ["goal=", "for=", "bandwidth=", "times="];
         let words: Vec<&str> = text.split(' ').collect();
         if words.len() != names.len() {
@@ -182,7 +200,7 @@ impl Goal {
             _ => None,
         };
         let read = text.map(Self::of_text);
-        read.unwrap_or_else(|| Err(Error::corrupt("no text"))).map_err(|e| e.at(LAYER))
+        read.unwrap_or_else(|| Err(Error::corrupt("it is not text"))).map_err(|e| e.at(LAYER))
     }
 }
 

@@ -5,7 +5,7 @@
 //! chunk like one before takes over what was chosen for that.
 //! Source: `docs/tuning.md`.
 //! Invariant: what is chosen depends on the items, the goal and the chunks before only, never on threads; nor on the
-//! machine, unless the goal is to be calibrated.
+//! machine, unless the goal is to be calibrated; a profile is as much an input as the goal.
 
 mod calibrate;
 mod encode;
@@ -14,10 +14,12 @@ mod goal;
 mod math;
 mod memory;
 mod policy;
+mod profile;
 mod report;
 mod sample;
 mod sequences;
 mod times;
+mod train;
 mod trial;
 mod tuner;
 mod ways;
@@ -27,7 +29,9 @@ pub use encode::{check, encode_into, one_item, repeated};
 pub use features::Features;
 pub use goal::{Goal, LAYER, Wants};
 pub(crate) use policy::Tuned;
+pub use profile::Profile;
 pub use report::{Report, Way, explain};
 pub use sample::Sampled;
 pub use sequences::Sequences;
+pub use train::{Judged, Trainer};
 pub use tuner::{Choice, Counters, Looks, Tuner};

@@ -2,18 +2,20 @@
 //!
 //! In: how small a way makes some blocks, how small LZ4 and Zstd at level 1 make them behind the same filters, and in how many
 //! sequences. Out: nanoseconds of a core per byte. `times.tsv` holds for each codec, level and kind of streams the least and the usual part
-//! of the probe's size that it was seen to reach, and two polynomials, whose values are logarithms; `bench/tuner_table.py` makes it.
+//! of the probe's size that it was seen to reach, and two polynomials, whose values are logarithms; `bench/tuner/tuner_table.py` makes it.
 //! Measured on x86-64 with AVX2, a core of a server; other machines are slower or faster as a whole, which changes little.
 
 use std::sync::OnceLock;
 
 use super::calibrate::{self, Factors};
+use super::goal::Goal;
 use super::math::exp2;
+use super::profile::Profile;
 use super::sequences::Sequences;
 use super::ways::{Times, Way};
 use crate::base::error::{Error, Result};
 
-const TABLE: &str = include_str!("times.tsv");
+pub(super) const TABLE: &str = include_str!("times.tsv");
 /// What each polynomial is a sum of.
 const TERMS: usize = 11;
 /// What was added to the times that the polynomials were fitted to.
@@ -33,6 +35,11 @@ pub(super) struct Probes {
 }
 
 impl Probes {
+    /// The part that the probe of a way comes to.
+    pub(super) fn of(&self, way: &Way) -> f64 {
+        if way.codec.format() <= LZ4_FORMAT { self.lz4 } else { self.zstd }
+    }
+
     /// What the polynomials are sums of. Roots have steep beginnings, as times have.
     fn terms(&self, fraction: f64) -> [f64; TERMS] {
         let Self { lz4, zstd, found: Sequences { sequences, raw } } = *self;
@@ -55,29 +62,35 @@ impl Probes {
 }
 
 /// A line of the table.
-struct Row {
-    codec: &'static str,
-    level: u8,
-    streams: &'static str,
+pub(super) struct Row {
+    pub(super) codec: &'static str,
+    pub(super) level: u8,
+    pub(super) streams: &'static str,
     least: f64,
     usual: f64,
     write: [f64; TERMS],
     read: [f64; TERMS],
 }
 
-/// The model, perhaps with how much faster or slower this machine is.
-pub(super) struct Model {
+/// The model, perhaps with how much faster or slower this machine is, or with what was learnt from a user's files.
+pub(super) struct Model<'g> {
     factors: Option<&'static Factors>,
+    profile: Option<&'g Profile>,
 }
 
-impl Model {
-    /// The one that is shipped, or that one as this machine has it, for which it takes a moment at the first time.
+impl<'g> Model<'g> {
+    /// The one that is shipped.
+    pub(super) fn shipped() -> Self {
+        Self { factors: None, profile: None }
+    }
+
+    /// The one that a goal asks for. To compare this machine with that of the table takes a moment at the first time.
     ///
     /// # Errors
     /// None that a sound build has.
-    pub(super) fn new(is_calibrated: bool) -> Result<Self> {
-        let factors = if is_calibrated { Some(calibrate::factors()?) } else { None };
-        Ok(Self { factors })
+    pub(super) fn new(goal: &'g Goal) -> Result<Self> {
+        let factors = if goal.is_calibrated() { Some(calibrate::factors()?) } else { None };
+        Ok(Self { factors, profile: goal.profile() })
     }
 
     /// How long a way takes that makes blocks as small as this.
@@ -95,10 +108,10 @@ impl Model {
             (exp2(sum.clamp(LOGARITHMS.0, LOGARITHMS.1)) - FLOOR_NS).max(COPY_NS)
         };
         let times = Times { write: of(&row.write), read: of(&row.read) };
-        Ok(match self.factors {
-            Some(factors) => factors.applied(way, times),
-            None => times,
-        })
+        let times = self.factors.map_or(times, |factors| factors.applied(way, times));
+        let learnt = self.profile.and_then(|profile| profile.of(way)).map(|known| known.times);
+        let learnt = learnt.unwrap_or(Times { write: 1.0, read: 1.0 });
+        Ok(Times { write: times.write * learnt.write, read: times.read * learnt.read })
     }
 
     /// The least part of the size that a way may make of blocks, and what it usually makes of them.
@@ -106,9 +119,11 @@ impl Model {
     /// # Errors
     /// As [`Model::times`].
     pub(super) fn fractions(&self, way: &Way, probes: &Probes) -> Result<(f64, f64)> {
-        let probe = if way.codec.format() <= LZ4_FORMAT { probes.lz4 } else { probes.zstd };
         let row = row(way)?;
-        Ok((row.least * probe, row.usual * probe))
+        let learnt = self.profile.and_then(|profile| profile.of(way)).map(|known| (known.least, known.usual));
+        let (least, usual) = learnt.unwrap_or((row.least, row.usual));
+        let probe = probes.of(way);
+        Ok((least * probe, usual * probe))
     }
 }
 
@@ -122,7 +137,7 @@ fn row(way: &Way) -> Result<&'static Row> {
     rows()?.iter().find(is_it).ok_or_else(missing)
 }
 
-fn rows() -> Result<&'static [Row]> {
+pub(super) fn rows() -> Result<&'static [Row]> {
     static ROWS: OnceLock<Option<Vec<Row>>> = OnceLock::new();
     let rows = ROWS.get_or_init(|| TABLE.lines().map(parsed).collect());
     rows.as_deref().ok_or_else(|| Error::unsupported("the table of times is damaged"))
@@ -149,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_way_has_times_that_can_be() {
-        let model = Model::new(false).unwrap();
+        let model = Model::shipped();
         for typesize in [1, 4] {
             for filters in filters_for(&Params { typesize, ..Params::default() }) {
                 for (codec, level) in codecs().unwrap() {
@@ -170,7 +185,7 @@ mod tests {
 
     #[test]
     fn zstd_gets_slower_with_its_level_and_lz4_is_faster() {
-        let model = Model::new(false).unwrap();
+        let model = Model::shipped();
         let filters = filters_for(&Params { typesize: 4, ..Params::default() })[1];
         let found = Sequences { sequences: 0.03, raw: 0.2 };
         let probes = Probes { lz4: 0.6, zstd: 0.4, found };

@@ -39,10 +39,18 @@ pub(super) struct Tried {
 /// Tries ways on blocks.
 pub(super) struct Trial<'t> {
     pub(super) goal: &'t Goal,
-    pub(super) model: Model,
+    pub(super) model: Model<'t>,
     pub(super) params: &'t Params,
     pub(super) pieces: &'t Pieces,
     pub(super) job: &'t Job<'t>,
+}
+
+/// What an encoded chunk is of its plain bytes, without its header.
+pub(super) fn part_of(encoded: &[u8], plain_bytes: usize, generation: Generation) -> f64 {
+    let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
+    let header =
+        if generation == Generation::Blosc1 { chunk::HEADER_BYTES_BLOSC1 } else { chunk::HEADER_BYTES };
+    (count(encoded.len().saturating_sub(header)) / count(plain_bytes.max(1))).min(1.0)
 }
 
 /// A way that may be tried.
@@ -141,14 +149,7 @@ impl Trial<'_> {
 
     /// What is left of the blocks.
     fn part(&self, encoded: &[u8]) -> f64 {
-        let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
-        let header = if self.params.generation == Generation::Blosc1 {
-            chunk::HEADER_BYTES_BLOSC1
-        } else {
-            chunk::HEADER_BYTES
-        };
-        let (bytes, all) = (encoded.len().saturating_sub(header), self.pieces.bytes.len().max(1));
-        (count(bytes) / count(all)).min(1.0)
+        part_of(encoded, self.pieces.bytes.len(), self.params.generation)
     }
 
     /// The best first.

@@ -120,7 +120,7 @@ impl Tuner {
     /// # Errors
     /// As [`Tuner::choose`].
     pub fn choose_alone(&self, sampled: &Sampled<'_>, params: &Params, job: &Job<'_>) -> Result<Choice> {
-        Self::new(self.goal).choose(sampled, params, job)
+        Self::new(self.goal.clone()).choose(sampled, params, job)
     }
 
     /// How to encode a chunk of bytes in memory. What was chosen for chunks before is remembered.
@@ -166,7 +166,7 @@ pub(super) fn tried(
     job: &Job<'_>,
 ) -> Result<Vec<Tried>> {
     let pieces = Pieces::of(sampled, params.typesize, job)?;
-    let model = Model::new(goal.is_calibrated())?;
+    let model = Model::new(goal)?;
     Trial { goal, model, params, pieces: &pieces, job }.run()
 }
 

@@ -4,7 +4,7 @@ use coquina_kernels::items::bytes_of;
 
 use super::super::columns::TimeType;
 use super::super::group::Aggregate;
-use super::super::numbers::numbers;
+use super::super::numbers::{numbers, single};
 use super::constants::Constant;
 use super::times::NAT;
 use super::types::{ItemType, limits};
@@ -14,16 +14,23 @@ use crate::expr::text::{TextError, TextErrorKind};
 /// What an aggregate of items is computed as.
 fn computed_type(aggregate: Aggregate, ty: ItemType) -> Option<NumberType> {
     let own = ty.stored();
+    let is_complex = matches!(own, NumberType::C64 | NumberType::C128);
     let is_float = matches!(own, NumberType::F32 | NumberType::F64);
     let is_unsigned = limits(own).is_some_and(|(min, _)| min == 0);
     Some(match aggregate {
         Aggregate::Count | Aggregate::Distinct => NumberType::I64,
         Aggregate::Any | Aggregate::All => NumberType::Bool,
+        Aggregate::Sum | Aggregate::Mean if is_complex => NumberType::C128,
         Aggregate::Sum if is_unsigned => NumberType::U64,
         Aggregate::Sum if !is_float => NumberType::I64,
         Aggregate::Sum | Aggregate::Mean | Aggregate::Std(_) | Aggregate::Var(_) => NumberType::F64,
         Aggregate::Min | Aggregate::Max | Aggregate::First | Aggregate::Last => return None,
     })
+}
+
+/// Whether items have parts of double precision.
+fn is_wide(ty: NumberType) -> bool {
+    matches!(ty, NumberType::F64 | NumberType::C128)
 }
 
 /// The items that an aggregate gives as NumPy types them: sums of single precision are of single precision.
@@ -34,9 +41,10 @@ pub(in super::super) fn aggregated_items(
 ) -> (ItemType, Vec<u8>) {
     match computed_type(aggregate, ty) {
         None => (ty, items),
-        Some(NumberType::F64) if ty.stored() == NumberType::F32 => {
-            let singles: Vec<f32> = numbers::<f64>(&items).into_iter().map(nodes::single).collect();
-            (ItemType::Number(NumberType::F32), bytes_of(&singles).to_vec())
+        Some(given) if matches!(ty.stored(), NumberType::F32 | NumberType::C64) && is_wide(given) => {
+            let singles: Vec<f32> = numbers::<f64>(&items).into_iter().map(single).collect();
+            let ty = if given == NumberType::F64 { NumberType::F32 } else { NumberType::C64 };
+            (ItemType::Number(ty), bytes_of(&singles).to_vec())
         }
         Some(given) => (ItemType::Number(given), items),
     }

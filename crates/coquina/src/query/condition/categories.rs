@@ -66,7 +66,7 @@ pub(super) fn compared(
     if *is_ordered && !matches!(op, "equal" | "not_equal") {
         let place = place_of(categories, value).ok_or_else(|| {
             let sentence =
-                format!("{}: {} is none of its ordered categories", described(column), shown(value));
+                format!("{}: {} is not one of its ordered categories", described(column), shown(value));
             TextError::new(TextErrorKind::Value, sentence)
         })?;
         let orders = (0..categories.len()).map(|at| Some(at.cmp(&place))).collect();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use coquina_kernels::Type;
 use coquina_kernels::items::bytes_of;
 
+use super::super::numbers::single;
 use super::Result;
 use super::constants::{Constant, as_float};
 use super::elsewhere::Elsewhere;
@@ -205,11 +206,6 @@ pub(super) fn item_bytes(value: &Constant, ty: ItemType) -> Result<Vec<u8>> {
         (_, Constant::Int(value)) => whole(*value).ok_or_else(|| overflow(value))?,
         _ => return Err(mismatch()),
     })
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "it is rounded, as NumPy does")]
-pub(super) fn single(value: f64) -> f32 {
-    value as f32
 }
 
 /// The nearest number of half precision.

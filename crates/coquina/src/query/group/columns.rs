@@ -9,24 +9,11 @@ use super::super::hashing::Hashing;
 use super::super::numbers::with_real;
 use super::Aggregate;
 use super::cells::{Cell, Greatest, Least, Mean, Sum, Truth, Variance};
+use super::column::{Column, at, same};
+use super::complex::complex_column;
 use super::keys::KeyKind;
 use super::table::{Table, padded};
 use crate::base::error::{Error, Result};
-
-/// What is known for each group.
-pub(super) trait Column: Send {
-    /// Makes room for so many groups.
-    fn grow(&mut self, groups: usize);
-    /// Takes values, which are aligned, of the groups of these numbers.
-    fn fold(&mut self, numbers: &[u32], values: &mut [u8]) -> Result<()>;
-    /// Takes what another column of the same kind knows, whose groups have these numbers here.
-    fn merge(&mut self, other: Box<dyn Column>, numbers: &[u32]) -> Result<()>;
-    /// Bytes of memory.
-    fn bytes(&self) -> usize;
-    /// The results.
-    fn finish(&self) -> Vec<u8>;
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
-}
 
 /// The column of an aggregate of items of a type, of bytes if there is none.
 pub(super) fn column_of(
@@ -50,10 +37,13 @@ pub(super) fn column_of(
         Aggregate::Distinct => return Ok(Box::new(Distinct::new(ty, width, hashing))),
         _ => {}
     }
-    let column = ty.and_then(|ty| with_real!(ty, T => number_column::<T>(aggregate)));
+    let column = ty.and_then(|ty| match ty {
+        Type::C64 | Type::C128 => Some(complex_column(aggregate, ty, number_column::<f64>)),
+        ty => with_real!(ty, T => number_column::<T>(aggregate)),
+    });
     column.ok_or_else(|| {
         let name = ty.map_or("bytes", Type::name);
-        Error::unsupported(format!("{aggregate:?} of {name} in groups: takes real numbers"))
+        Error::unsupported(format!("{aggregate:?} of {name} in groups: takes numbers"))
     })
 }
 
@@ -76,17 +66,6 @@ fn number_column<T: super::cells::Value>(aggregate: Aggregate) -> Box<dyn Column
 
 fn cells<C: Cell>(ddof: u32) -> Box<dyn Column> {
     Box::new(Cells::<C> { cells: Vec::new(), ddof: ddof.into() })
-}
-
-/// The index of a group.
-#[inline(always)]
-fn at(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-/// The other column as one of the same type: pieces are made by the same query as the whole.
-fn same<T: 'static>(other: Box<dyn Column>) -> Result<Box<T>> {
-    other.into_any().downcast().map_err(|_| Error::invalid("groups of another query"))
 }
 
 /// Whether rows of the same group mostly follow each other.

@@ -8,7 +8,9 @@
 
 mod aggregates;
 mod cells;
+mod column;
 mod columns;
+mod complex;
 mod heads;
 mod keys;
 mod places;
@@ -33,7 +35,8 @@ use crate::base::ordered::Take;
 use crate::base::pool::Job;
 use crate::base::scratch::with_aligned_scratch;
 pub use aggregates::{Aggregate, Aggregation};
-use columns::{Column, column_of};
+use column::Column;
+use columns::column_of;
 pub use keys::{Key, KeyKind};
 use keys::{Keys, check_mask};
 use table::Table;

@@ -9,7 +9,7 @@ use coquina_kernels::{Type, best_level, compress};
 use super::super::gather::gather;
 use super::super::walk::Picked;
 use super::aggregates::Aggregation;
-use super::columns::Column;
+use super::column::Column;
 use super::keys::KeyKind;
 use crate::array::BoxSource;
 use crate::base::error::Result;

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Gear;
+use super::ChunkAccess;
 
-/// How chunks are got at, and how often it was done.
+/// The access path to chunks, and how often each was used.
 #[derive(Clone, Copy, Debug)]
-pub struct GearStats {
+pub struct ChunkAccessStats {
     /// The way that was chosen.
-    pub gear: Gear,
+    pub chunk_access: ChunkAccess,
     /// Chunks that we read from the file ourselves.
     pub chunks_direct: u64,
     /// Chunks that libhdf5 fetched.
@@ -35,10 +35,10 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn stats(&self, gear: Gear) -> GearStats {
+    pub(super) fn stats(&self, chunk_access: ChunkAccess) -> ChunkAccessStats {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        GearStats {
-            gear,
+        ChunkAccessStats {
+            chunk_access,
             chunks_direct: load(&self.direct),
             chunks_fetched: load(&self.fetched),
             chunks_unchanged: load(&self.unchanged),

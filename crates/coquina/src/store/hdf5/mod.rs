@@ -1,7 +1,7 @@
 //! Chunks in a dataset of an HDF5 file.
 //!
 //! h5py has the file open and owns its structure; only stored chunks go through here. There are three ways to them,
-//! the [`Gear`]s: reading the file ourselves, having libhdf5 fetch stored chunks, and having it read items. Threads of
+//! the [`ChunkAccess`]s: reading the file ourselves, having libhdf5 fetch stored chunks, and having it read items. Threads of
 //! a read may do the first at any time; the other two are done for them, on the thread of the caller, before they
 //! start, since libhdf5 works under a lock that the caller may hold.
 //!
@@ -32,7 +32,7 @@ use crate::base::io::ReadAt;
 use crate::hdf5::{ChunkEncoding, ChunkRow, Slot, ZoneField};
 
 pub use batch::at_once;
-pub use counters::GearStats;
+pub use counters::ChunkAccessStats;
 pub use seconds::Seconds;
 pub(crate) use store::{Hdf5Opened, Hdf5Store};
 pub use terminated::TerminatedField;
@@ -120,9 +120,9 @@ pub trait Attributes {
     fn set_layer(&self, name: &str, content: Option<&[u8]>, dtype: &str) -> Result<()>;
 }
 
-/// How chunks are got at.
+/// The access path to chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gear {
+pub enum ChunkAccess {
     /// We read the file ourselves.
     Direct,
     /// libhdf5 reads stored chunks, we decode them.
@@ -131,7 +131,7 @@ pub enum Gear {
     Whole,
 }
 
-impl Gear {
+impl ChunkAccess {
     /// What users call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -176,7 +176,7 @@ pub struct Hdf5Spec {
     /// File and name of the dataset, for errors.
     pub place: Option<PathBuf>,
     /// How to get at chunks.
-    pub gear: Gear,
+    pub chunk_access: ChunkAccess,
     /// Whether the file may be changed.
     pub writable: bool,
     /// What has the file open.

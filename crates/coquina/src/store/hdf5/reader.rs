@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::Gear;
+use super::ChunkAccess;
 use super::batch::{Batch, kept_or};
 use super::counters::add;
 use super::view::View;
@@ -18,16 +18,16 @@ use crate::store::{
     Remote, Sizes, Stored,
 };
 
-/// A view whose chunks are got at in a certain way: as this dataset's are, or as fallback.
+/// A view with an access path: that of the dataset, or a fallback.
 pub(super) struct Reader {
     pub(super) view: Arc<View>,
     /// Set if another way than that of the dataset is to be taken.
-    pub(super) gear: Option<Gear>,
+    pub(super) chunk_access: Option<ChunkAccess>,
 }
 
 impl Reader {
-    fn gear(&self) -> Gear {
-        self.gear.unwrap_or_else(|| self.view.shared.gear())
+    fn chunk_access(&self) -> ChunkAccess {
+        self.chunk_access.unwrap_or_else(|| self.view.shared.chunk_access())
     }
 
     fn fetched(&self, number: u64) -> Result<Arc<dyn Chunks>> {
@@ -36,8 +36,8 @@ impl Reader {
 
     /// Has the library fetch these.
     fn fetch_all(&self, numbers: &[u64]) -> Result<Batch> {
-        let chunks = match self.gear() {
-            Gear::Whole => {
+        let chunks = match self.chunk_access() {
+            ChunkAccess::Whole => {
                 let read = |&number: &u64| Ok((number, self.view.read_items(number)?));
                 numbers.iter().map(read).collect::<Result<HashMap<_, _>>>()?
             }
@@ -50,10 +50,10 @@ impl Reader {
 impl Prefetch for Reader {
     fn access(&self, chunks: u64) -> Result<Access> {
         let (view, shared) = (&self.view, &self.view.shared);
-        if self.gear() == Gear::Direct && !view.is_worth_a_table(chunks) {
+        if self.chunk_access() == ChunkAccess::Direct && !view.is_worth_a_table(chunks) {
             return Ok(shared.fetched());
         }
-        if self.gear() == Gear::Direct {
+        if self.chunk_access() == ChunkAccess::Direct {
             if shared.contiguous.is_some() || view.table().is_ok() {
                 return Ok(Access::Free);
             }
@@ -61,7 +61,7 @@ impl Prefetch for Reader {
             add(&shared.counters.fallbacks, 1);
             self.disable_direct();
         }
-        if self.gear() == Gear::Whole {
+        if self.chunk_access() == ChunkAccess::Whole {
             shared.allow("libhdf5 is to read items, not chunks")?;
         }
         Ok(shared.fetched())
@@ -75,7 +75,7 @@ impl Prefetch for Reader {
     }
 
     fn unchanged(&self, number: u64) -> Option<Stored> {
-        if self.gear() == Gear::Fetched { self.view.unchanged(number) } else { None }
+        if self.chunk_access() == ChunkAccess::Fetched { self.view.unchanged(number) } else { None }
     }
 }
 
@@ -123,11 +123,11 @@ impl Metadata for Reader {
 
 impl LibraryAccess for Reader {
     fn may_know_items(&self) -> bool {
-        self.gear() != Gear::Whole
+        self.chunk_access() != ChunkAccess::Whole
     }
 
     fn read_box(&self, start: &[u64], shape: &[u64], out: &mut [u8]) -> Option<Result<()>> {
-        if self.gear() != Gear::Whole {
+        if self.chunk_access() != ChunkAccess::Whole {
             return None;
         }
         let shared = &self.view.shared;
@@ -141,12 +141,12 @@ impl LibraryAccess for Reader {
     }
 
     fn fallback(&self) -> Option<Arc<dyn Chunks>> {
-        let is_direct = self.gear() == Gear::Direct && self.view.shared.contiguous.is_none();
+        let is_direct = self.chunk_access() == ChunkAccess::Direct && self.view.shared.contiguous.is_none();
         if !is_direct || Settings::is_strict() {
             return None;
         }
         add(&self.view.shared.counters.fallbacks, 1);
-        Some(Arc::new(Self { view: Arc::clone(&self.view), gear: Some(Gear::Fetched) }))
+        Some(Arc::new(Self { view: Arc::clone(&self.view), chunk_access: Some(ChunkAccess::Fetched) }))
     }
 
     fn disable_direct(&self) {
@@ -156,7 +156,7 @@ impl LibraryAccess for Reader {
 
 impl ForeignChunks for Reader {
     fn open(&self, number: u64, limits: &Limits) -> Result<Arc<dyn OpenChunk>> {
-        if self.gear() != Gear::Direct {
+        if self.chunk_access() != ChunkAccess::Direct {
             return self.fetched(number)?.open(number, limits);
         }
         let shared = &self.view.shared;
@@ -177,7 +177,8 @@ impl Chunks for Reader {
 
     fn remote(&self) -> Option<Remote<'_>> {
         let source = self.view.shared.source.as_deref()?;
-        (self.gear() == Gear::Direct && source.is_far()).then_some(Remote { source, extents: self })
+        (self.chunk_access() == ChunkAccess::Direct && source.is_far())
+            .then_some(Remote { source, extents: self })
     }
 
     fn library(&self) -> Option<&dyn LibraryAccess> {
@@ -185,7 +186,7 @@ impl Chunks for Reader {
     }
 
     fn will_read(&self, number: u64) {
-        if self.gear() == Gear::Direct
+        if self.chunk_access() == ChunkAccess::Direct
             && let Some(source) = &self.view.shared.source
             && let Ok(Some(extent)) = self.extent(number)
         {
@@ -209,7 +210,7 @@ impl Chunks for Reader {
         if number >= self.nchunks() {
             return Err(Error::out_of_bounds(format!("chunk {number} of {}", self.nchunks())));
         }
-        if self.gear() != Gear::Direct {
+        if self.chunk_access() != ChunkAccess::Direct {
             return self.fetched(number)?.chunk(number);
         }
         match self.view.direct(number)? {
@@ -222,7 +223,7 @@ impl Chunks for Reader {
         let next = number.saturating_add(1).min(end);
         // Of chunks that are not stored, those up to the next one that is.
         match self.view.known_table() {
-            Some(table) if self.gear() == Gear::Direct && table.row(number).is_none() => {
+            Some(table) if self.chunk_access() == ChunkAccess::Direct && table.row(number).is_none() => {
                 table.next_stored(next).map_or(end, |stored| stored.min(end))
             }
             _ => next,
@@ -242,7 +243,7 @@ impl Chunks for Reader {
             Some(table) => (table.cbytes(), self.nchunks().saturating_sub(table.len() as u64)),
             None => (0, 0),
         };
-        let gear = Some(self.view.shared.counters.stats(self.gear()));
-        Sizes { cbytes, special_chunks, gear, ..Sizes::NOTHING }
+        let chunk_access = Some(self.view.shared.counters.stats(self.chunk_access()));
+        Sizes { cbytes, special_chunks, chunk_access, ..Sizes::NOTHING }
     }
 }

@@ -13,7 +13,7 @@ use super::reader::Reader;
 use super::stored::StoredBytes;
 use super::table::Places;
 use super::view::{Shared, View};
-use super::{Gear, Hdf5Spec};
+use super::{ChunkAccess, Hdf5Spec};
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::chunk::{BLOCK_BYTES_MAX, HEADER_BYTES, Header};
@@ -60,11 +60,11 @@ impl Hdf5Store {
             )));
         }
         let mut chunks = spec.chunks.clone();
-        let mut gear = spec.gear;
+        let mut chunk_access = spec.chunk_access;
         if chunks.is_empty() {
             chunks = slab_of(&spec.shape, typesize);
-            if gear == Gear::Fetched || spec.contiguous.is_none() {
-                gear = Gear::Whole;
+            if chunk_access == ChunkAccess::Fetched || spec.contiguous.is_none() {
+                chunk_access = ChunkAccess::Whole;
             }
         }
         if chunks.len() != spec.shape.len() {
@@ -82,9 +82,10 @@ impl Hdf5Store {
         let pipeline = if spec.checksums { pipeline } else { pipeline.without_sums() };
         let dims = chunks[..rank].to_vec();
         let places = Places { shape: spec.shape.clone(), chunks: chunks.clone() };
-        let probe = Probe { spec: &spec, gear, pipeline: &pipeline, dims: &dims, itemsize, limits: &limits };
+        let probe =
+            Probe { spec: &spec, chunk_access, pipeline: &pipeline, dims: &dims, itemsize, limits: &limits };
         let cut = probe.cut(&places)?;
-        let is_plain = gear == Gear::Whole || pipeline.unwritable().is_some();
+        let is_plain = chunk_access == ChunkAccess::Whole || pipeline.unwritable().is_some();
         let meaning = Meaning::of(&spec)?;
         let encoder = Arc::new(Encoder::new(pipeline.clone(), cut.clone(), is_plain, meaning.clone()));
         let mut fill = spec.fill;
@@ -94,7 +95,7 @@ impl Hdf5Store {
         let format = Arc::new(Format { pipeline, cut: cut.clone(), dims, itemsize, meaning });
         let shared = Arc::new(Shared {
             library: spec.library,
-            gear,
+            chunk_access,
             format,
             fill: fill.into(),
             source: spec.source,
@@ -126,7 +127,7 @@ impl Hdf5Store {
     fn set_layer(&self, name: &str, content: Option<&[u8]>) -> Result<()> {
         let attributes = self.shared.library.attributes();
         let attributes =
-            attributes.ok_or_else(|| Error::unsupported("metadata of an HDF5 dataset are its attributes"))?;
+            attributes.ok_or_else(|| Error::unsupported("an HDF5 dataset has attributes, not metalayers"))?;
         attributes.set_layer(name, content, &self.shared.dtype)
     }
 
@@ -173,7 +174,7 @@ fn slab_of(shape: &[u64], typesize: usize) -> Vec<u64> {
 /// Finds out which blocks the chunks of a dataset have.
 struct Probe<'p> {
     spec: &'p Hdf5Spec,
-    gear: Gear,
+    chunk_access: ChunkAccess,
     pipeline: &'p Pipeline,
     dims: &'p [u64],
     itemsize: usize,
@@ -187,7 +188,7 @@ impl Probe<'_> {
         let bytes = self.pipeline.chunk_bytes();
         let whole =
             if bytes <= BLOCK_BYTES_MAX { whole } else { Cut::slabs(chunks, typesize, BLOCK_BYTES_MAX / 2) };
-        if self.gear == Gear::Whole || self.spec.chunks.is_empty() {
+        if self.chunk_access == ChunkAccess::Whole || self.spec.chunks.is_empty() {
             return Ok(whole);
         }
         // The first chunk tells; one that is damaged says so when it is read.
@@ -240,7 +241,7 @@ impl Probe<'_> {
 
     /// The bytes of a stored chunk.
     fn first(&self, places: &Places) -> Option<StoredBytes> {
-        if self.gear == Gear::Direct {
+        if self.chunk_access == ChunkAccess::Direct {
             let (source, header) = (self.spec.source.as_ref()?, self.spec.header?);
             let mut first: Option<StoredBytes> = None;
             let mut row = |_: &[u64], row: crate::hdf5::ChunkRow| {
@@ -267,7 +268,7 @@ impl Probe<'_> {
 
 impl Store for Hdf5Store {
     fn chunks(&self) -> Arc<dyn Chunks> {
-        Arc::new(Reader { view: Arc::clone(&self.view), gear: None })
+        Arc::new(Reader { view: Arc::clone(&self.view), chunk_access: None })
     }
 
     fn put(&mut self, chunk: Vec<u8>, _statistics: Option<Statistics>) -> Result<Entry> {
@@ -312,7 +313,7 @@ impl Store for Hdf5Store {
     }
 
     fn compact(&mut self) -> Result<()> {
-        Err(Error::unsupported("HDF5 files are compacted by `coquina repack`"))
+        Err(Error::unsupported("HDF5 files cannot be compacted in place; use `coquina repack`"))
     }
 
     fn refresh(&mut self) -> Result<bool> {

@@ -12,7 +12,7 @@ use super::identities::Identities;
 use super::opened::Format;
 use super::stored::StoredBytes;
 use super::table::{Places, Table};
-use super::{Gear, Library};
+use super::{ChunkAccess, Library};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
@@ -32,7 +32,7 @@ const FEW_CHUNK_BYTES: usize = 1 << 20;
 /// What all states of an open dataset share.
 pub(super) struct Shared {
     pub(super) library: Arc<dyn Library>,
-    pub(super) gear: Gear,
+    pub(super) chunk_access: ChunkAccess,
     pub(super) format: Arc<Format>,
     pub(super) fill: Arc<[u8]>,
     pub(super) source: Option<Arc<dyn ReadAt>>,
@@ -50,11 +50,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// How chunks are got at now.
-    pub(super) fn gear(&self) -> Gear {
-        match self.gear {
-            Gear::Direct if self.is_direct_disabled.load(Ordering::Relaxed) => Gear::Fetched,
-            gear => gear,
+    /// The access path in use now.
+    pub(super) fn chunk_access(&self) -> ChunkAccess {
+        match self.chunk_access {
+            ChunkAccess::Direct if self.is_direct_disabled.load(Ordering::Relaxed) => ChunkAccess::Fetched,
+            chunk_access => chunk_access,
         }
     }
 

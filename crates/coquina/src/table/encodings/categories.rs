@@ -88,7 +88,7 @@ fn item_of(of: &ColumnType) -> Result<ItemType> {
     match of {
         ColumnType::Number(ty) => Ok(ItemType::Number(*ty)),
         ColumnType::Times { .. } => Ok(times::ITEM),
-        other => Err(Error::unsupported(format!("categories of {other}: take text, numbers or times"))),
+        other => Err(Error::unsupported(format!("categories are text, numbers or times, not {other}"))),
     }
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn new_categories(column: &StoredColumn, values: &Values<'_>) -> Resu
         if *ordered {
             let text = values.as_texts().and_then(|texts| texts.get(row));
             let shown = text.map_or_else(|| format!("value {row}"), |text| format!("{text:?}"));
-            let error = Error::invalid(format!("{shown} is none of its ordered categories"));
+            let error = Error::invalid(format!("{shown} is not one of its ordered categories"));
             return Err(column.placed(error));
         }
         place.insert(0);
@@ -340,11 +340,13 @@ impl Encoding for Categories {
                 None => -1,
                 Some(key) => match index.get(&key) {
                     Some(&place) => place.cast_signed() as i64,
-                    None => return Err(Error::invalid(format!("value {row} is none of its categories"))),
+                    None => return Err(Error::invalid(format!("value {row} is not one of its categories"))),
                 },
             });
         }
-        let ItemType::Number(ty) = self.codes else { return Err(Error::invalid("codes are integers")) };
+        let ItemType::Number(ty) = self.codes else {
+            return Err(Error::invalid("category codes must be integers"));
+        };
         Ok(vec![PartRows::items(ty.bytes(), codes_bytes(&codes, ty))])
     }
 
@@ -353,7 +355,9 @@ impl Encoding for Categories {
     }
 
     fn query(&self, arrays: &[Arc<Array>]) -> Result<ColumnValues> {
-        let ItemType::Number(ty) = self.codes else { return Err(Error::invalid("codes are integers")) };
+        let ItemType::Number(ty) = self.codes else {
+            return Err(Error::invalid("category codes must be integers"));
+        };
         let categories = match (self.values.data(), self.of()) {
             (Data::Text(texts), _) => query::Categories::Texts(texts.iter().map(str::to_owned).collect()),
             (Data::I64(items), ColumnType::Times { ty, .. }) => {

@@ -52,7 +52,7 @@ pub(super) fn open(name: &str, opened: OpenedArray, members: Members) -> Result<
 }
 
 fn no_integers(item: ItemType) -> Error {
-    Error::unsupported(format!("an enumeration of {}, and only integers have names", item.name()))
+    Error::unsupported(format!("an enumeration names integers, not {}", item.name()))
 }
 
 /// Integers with names.
@@ -72,13 +72,13 @@ impl Enumeration {
             return Err(no_integers(self.item()));
         }
         if self.members.is_empty() {
-            return Err(Error::invalid("an enumeration without names"));
+            return Err(Error::invalid("an enumeration needs at least one name"));
         }
         match self.members.iter().find(|(_, number)| self.number_of(&self.bytes_of(*number)) != *number) {
             None => Ok(()),
             Some((name, number)) => {
                 let ty = self.number.name();
-                Err(Error::invalid(format!("{name:?} is {number}, and that is no {ty}")))
+                Err(Error::invalid(format!("{name:?} is {number}, which does not fit in {ty}")))
             }
         }
     }
@@ -135,9 +135,7 @@ impl Encoding for Enumeration {
         let known: Vec<i128> = self.members.iter().map(|(_, number)| *number).collect();
         match numbers.into_iter().find(|number| !known.contains(number)) {
             None => Ok(vec![item_rows(self.item(), values)]),
-            Some(number) => {
-                Err(Error::invalid(format!("{number} is none of the numbers of {}", self.names())))
-            }
+            Some(number) => Err(Error::invalid(format!("{number} is not a value of {}", self.names()))),
         }
     }
 
@@ -148,7 +146,8 @@ impl Encoding for Enumeration {
     fn query(&self, arrays: &[Arc<Array>]) -> Result<ColumnValues> {
         let member = |(name, number): &(String, i128)| Some((name.clone(), i64::try_from(*number).ok()?));
         let members: Option<Vec<_>> = self.members.iter().map(member).collect();
-        let members = members.ok_or_else(|| Error::unsupported("numbers of names beyond int64"))?;
+        let members =
+            members.ok_or_else(|| Error::unsupported("the numbers of an enumeration must fit in int64"))?;
         Ok(ColumnValues::Enumeration { ty: self.number, source: source(&arrays[0]), members: members.into() })
     }
 }

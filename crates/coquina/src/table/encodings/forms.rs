@@ -7,42 +7,41 @@
 use super::stored::marks;
 use crate::base::error::{Error, Result};
 use crate::base::json::{Json, JsonObject};
-use crate::table::item_type::ItemType;
 
 const DEPTH_MAX: usize = 4;
 
-/// The arrays of a column, by their names in its group.
+/// The arrays of a column that is an awkward array, by their names in its group.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Parts {
+pub struct AwkwardParts {
     /// Numbers, or the bytes of texts.
-    pub(super) data: String,
+    pub data: String,
     /// Where texts begin and end.
-    pub(super) offsets: Option<String>,
+    pub offsets: Option<String>,
     /// What is missing.
-    pub(super) mask: Option<String>,
+    pub mask: Option<String>,
 }
 
-/// The attributes of a column of text that is never missing, and its arrays.
-pub(super) fn texts() -> (JsonObject, Parts) {
-    let parts = Parts { data: "node1-data".into(), offsets: Some("node0-offsets".into()), mask: None };
-    (marked(&text_form(0)), parts)
-}
+/// A form, as JSON, and the arrays that it names.
+pub type AwkwardForm = (String, AwkwardParts);
 
-/// The attributes of a column of text that may be missing, and its arrays.
-pub(super) fn nullable_texts() -> (JsonObject, Parts) {
+/// The form of text, which may be missing if it is nullable.
+pub fn awkward_texts(is_nullable: bool) -> AwkwardForm {
+    if !is_nullable {
+        let (data, offsets) = ("node1-data".into(), Some("node0-offsets".into()));
+        return (text_form(0), AwkwardParts { data, offsets, mask: None });
+    }
     let (offsets, mask) = (Some("node1-offsets".into()), Some("node0-mask".into()));
-    (marked(&masked(&text_form(1))), Parts { data: "node2-data".into(), offsets, mask })
+    (masked(&text_form(1)), AwkwardParts { data: "node2-data".into(), offsets, mask })
 }
 
-/// The attributes of a column of numbers that may be missing, and its arrays.
-pub(super) fn numbers(item: ItemType) -> (JsonObject, Parts) {
-    let name = item.name();
+/// The form of numbers that may be missing. `name`: NumPy's of their type.
+pub fn awkward_numbers(name: &str) -> AwkwardForm {
     let inner = format!(
         "{{\"class\": \"NumpyArray\", \"primitive\": \"{name}\", \"inner_shape\": [], \"parameters\": {{}}, \
          \"form_key\": \"node1\"}}"
     );
-    let parts = Parts { data: "node1-data".into(), offsets: None, mask: Some("node0-mask".into()) };
-    (marked(&masked(&inner)), parts)
+    let mask = Some("node0-mask".into());
+    (masked(&inner), AwkwardParts { data: "node1-data".into(), offsets: None, mask })
 }
 
 fn text_form(first: usize) -> String {
@@ -62,7 +61,8 @@ fn masked(content: &str) -> String {
     )
 }
 
-fn marked(form: &str) -> JsonObject {
+/// The attributes of a column with a form.
+pub(super) fn marked(form: &str) -> JsonObject {
     let mut attributes = marks("awkward-array", "0.1.0");
     attributes.set("form".into(), form.into());
     attributes.set("length".into(), 0_u64.into());
@@ -70,10 +70,13 @@ fn marked(form: &str) -> JsonObject {
 }
 
 /// The arrays of a form.
-pub(super) fn parts_of(form: Option<&str>) -> Result<Parts> {
+///
+/// # Errors
+/// `Unsupported` for one that is neither text nor numbers.
+pub fn awkward_parts(form: Option<&str>) -> Result<AwkwardParts> {
     let unknown =
         || Error::unsupported("an awkward array of neither numbers nor text with offsets of 64 bits");
-    let no_json = |_| Error::unsupported("an awkward array whose form is no JSON");
+    let no_json = |_| Error::unsupported("an awkward array whose form is not JSON");
     let form = Json::read(form.unwrap_or_default().as_bytes()).map_err(no_json)?;
     let (mut node, mut mask, mut offsets) = (&form, None, None);
     for _ in 0..DEPTH_MAX {
@@ -101,7 +104,7 @@ pub(super) fn parts_of(form: Option<&str>) -> Result<Parts> {
                 if is_text != offsets.is_some() {
                     return Err(unknown());
                 }
-                return Ok(Parts { data: format!("{key}-data"), offsets, mask });
+                return Ok(AwkwardParts { data: format!("{key}-data"), offsets, mask });
             }
             _ => return Err(unknown()),
         }
@@ -124,15 +127,12 @@ fn is_flat(node: &Json) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use coquina_kernels::Type;
-
-    use super::super::stored::text_of;
     use super::*;
 
     #[test]
     fn a_form_says_the_arrays_that_it_was_made_for() {
-        for (attributes, parts) in [texts(), nullable_texts(), numbers(ItemType::Number(Type::F64))] {
-            assert_eq!(parts_of(text_of(&attributes, "form").as_deref()).unwrap(), parts);
+        for (form, parts) in [awkward_texts(false), awkward_texts(true), awkward_numbers("float64")] {
+            assert_eq!(awkward_parts(Some(&form)).unwrap(), parts);
         }
     }
 
@@ -151,8 +151,8 @@ mod tests {
             deep.as_str(),
         ];
         for form in wrong {
-            assert!(parts_of(Some(form)).is_err(), "{form}");
+            assert!(awkward_parts(Some(form)).is_err(), "{form}");
         }
-        assert!(parts_of(None).is_err());
+        assert!(awkward_parts(None).is_err());
     }
 }

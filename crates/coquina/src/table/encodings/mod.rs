@@ -14,6 +14,7 @@ mod texts;
 mod times;
 
 pub(crate) use categories::{extend as extend_categories, new_categories};
+pub use forms::{AwkwardForm, AwkwardParts, awkward_numbers, awkward_parts, awkward_texts};
 pub(crate) use stored::{StoredColumn, text_of};
 pub(crate) use times::NOT_A_TIME;
 
@@ -41,22 +42,22 @@ fn make(storage: &mut dyn TableStorage, spec: &ColumnSpec, options: &ArrayOption
     let item = match spec.ty() {
         ColumnType::Number(ty) => ItemType::Number(*ty),
         ColumnType::Half => ItemType::Half,
-        ColumnType::Bytes(0) => return Err(Error::invalid("byte strings of width 0")),
+        ColumnType::Bytes(0) => return Err(Error::invalid("byte strings need a width of at least 1")),
         ColumnType::Bytes(_) if spec.is_nullable() => {
-            return Err(Error::unsupported("byte strings that may be missing: take text"));
+            return Err(Error::unsupported("byte strings cannot be missing; use text"));
         }
         ColumnType::Bytes(width) => ItemType::Bytes(*width),
         ColumnType::Text => return texts::make(storage, path, spec, options),
         ColumnType::Times { ty, zone } => {
             let is_wrong = |zone: &String| ty.is_span || !times::is_zone(zone);
             if let Some(zone) = zone.as_ref().filter(|zone| is_wrong(zone)) {
-                return Err(Error::invalid(format!("{zone:?} is no time zone of {ty}")));
+                return Err(Error::invalid(format!("{zone:?} is not a time zone for {ty}")));
             }
             let marked = times::Marked { ty: *ty, zone: zone.clone() };
             return times::make(storage, path, &marked, options);
         }
         ColumnType::Enum { .. } if spec.is_nullable() => {
-            return Err(Error::unsupported("an enumeration whose values may be missing: take categories"));
+            return Err(Error::unsupported("values of an enumeration cannot be missing; use categories"));
         }
         ColumnType::Enum { number, members } => {
             let enumeration = enums::Enumeration { number: *number, members: members.clone() };
@@ -86,7 +87,7 @@ pub(crate) fn open_column(storage: &dyn TableStorage, path: &str) -> Result<Stor
             _ => Err(unknown(path, encoding.as_deref())),
         },
         Some(NodeKind::Texts) => Err(unknown(path, encoding.as_deref())),
-        None => Err(Error::unsupported(format!("{path:?}: there is no column of this name"))),
+        None => Err(Error::unsupported(format!("there is no column {path:?}"))),
     }
 }
 
@@ -103,5 +104,5 @@ fn open_array(storage: &dyn TableStorage, path: &str) -> Result<StoredColumn> {
 
 fn unknown(path: &str, encoding: Option<&str>) -> Error {
     let encoding = encoding.unwrap_or("none");
-    Error::unsupported(format!("{path:?}: encoding {encoding:?} is not read as a column"))
+    Error::unsupported(format!("{path:?}: encoding {encoding:?} cannot be read as a column"))
 }

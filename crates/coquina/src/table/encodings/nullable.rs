@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use coquina_kernels::Type;
 
-use super::forms::{self, Parts};
+use super::forms::{AwkwardParts, awkward_numbers, marked};
 use super::numbers::{column_type, is_bool, is_number, query_values};
 use super::stored::{
     Encoding, OpenedArray, StoredColumn, array_marks, check_type, item_rows, marks, mask_rows, open_array,
@@ -56,8 +56,8 @@ fn layout(item: ItemType) -> Made {
         _ if is_bool(item) => "nullable-boolean",
         _ if item.is_integer() => "nullable-integer",
         _ => {
-            let (marks, parts) = forms::numbers(item);
-            return Made { marks, values: parts.data, mask: parts.mask.unwrap_or_default() };
+            let (form, parts) = awkward_numbers(&item.name());
+            return Made { marks: marked(&form), values: parts.data, mask: parts.mask.unwrap_or_default() };
         }
     };
     Made { marks: marks(kind, "0.1.0"), values: "values".into(), mask: "mask".into() }
@@ -65,12 +65,16 @@ fn layout(item: ItemType) -> Made {
 
 /// The column of a group of values and mask.
 pub(super) fn open(storage: &dyn TableStorage, path: &str) -> Result<StoredColumn> {
-    let parts = Parts { data: "values".into(), offsets: None, mask: Some("mask".into()) };
+    let parts = AwkwardParts { data: "values".into(), offsets: None, mask: Some("mask".into()) };
     open_parts(storage, path, &parts)
 }
 
 /// The column of an awkward array of numbers.
-pub(super) fn open_parts(storage: &dyn TableStorage, path: &str, parts: &Parts) -> Result<StoredColumn> {
+pub(super) fn open_parts(
+    storage: &dyn TableStorage,
+    path: &str,
+    parts: &AwkwardParts,
+) -> Result<StoredColumn> {
     let values = open_array(storage, &format!("{path}/{}", parts.data), is_number)?;
     let Some(mask) = &parts.mask else { return Ok(super::numbers::open(path, values)) };
     let mask = open_array(storage, &format!("{path}/{mask}"), is_bool)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use coquina_kernels::Type;
 use coquina_kernels::items::bytes_of;
 
-use super::forms::{self, Parts};
+use super::forms::{AwkwardParts, awkward_parts, awkward_texts, marked};
 use super::nullable::MASK;
 use super::numbers::is_bool;
 use super::stored::{
@@ -37,8 +37,8 @@ pub(super) fn make(
     options: &ArrayOptions,
 ) -> Result<()> {
     storage.create_group(path)?;
-    let (marks, parts) = if spec.is_nullable() { forms::nullable_texts() } else { forms::texts() };
-    storage.set_attributes(path, marks)?;
+    let (form, parts) = awkward_texts(spec.is_nullable());
+    storage.set_attributes(path, marked(&form))?;
     let mut array = |name: &str, spec: &ArraySpec| {
         let path = format!("{path}/{name}");
         let made = storage.create_array(&path, spec, None)?;
@@ -55,8 +55,8 @@ pub(super) fn make(
 
 /// The column of an awkward array: text, or numbers.
 pub(super) fn open(storage: &dyn TableStorage, path: &str, form: Option<&str>) -> Result<StoredColumn> {
-    let parts = forms::parts_of(form)?;
-    let Parts { data, offsets, mask } = &parts;
+    let parts = awkward_parts(form)?;
+    let AwkwardParts { data, offsets, mask } = &parts;
     let Some(offsets) = offsets else { return super::nullable::open_parts(storage, path, &parts) };
     let offsets = open_array(storage, &format!("{path}/{offsets}"), |item| item == OFFSET)?;
     let data = open_array(storage, &format!("{path}/{data}"), |item| item == BYTE)?;

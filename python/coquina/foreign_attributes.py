@@ -1,0 +1,123 @@
+"""Attributes of other libraries (pandas, xarray, Zarr, PyTables, ...), and what to write here instead.
+
+In: a name that an array, a group or the package does not have. Out: the text of the error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: `a` is the array, `cq` the package.
+ARRAYS: Mapping[str, str] = {
+    # NumPy, pandas, xarray, Dask
+    "fill": "a[...] = value",
+    "flat": "a.ravel()",
+    "head": "a[:5]",
+    "iloc": "a[5:9]",
+    "load": "a[...]",
+    "mask": "a.oindex, a.vindex, or a[mask]",
+    "median": "cq.median(a)",
+    "percentile": "cq.percentile(a, q)",
+    "persist": "a[...]",
+    "quantile": "cq.quantile(a, q)",
+    "rechunk": "a.copy(chunks=...)",
+    "sort": "cq.sort(a)",
+    "tail": "a[-5:]",
+    "to_xarray": "xarray.open_dataset(path, engine='coquina'), or xarray.DataArray(a[...])",
+    "tofile": "a[...].tofile(path), or a.save(path)",
+    "unique": "cq.unique_values(a)",
+    "value": "a[()]",
+    "value_counts": "cq.unique_counts(a)",
+    "values": "a[...]",
+    # Zarr
+    "compressor": "a.info",
+    "compressors": "a.info",
+    "get_basic_selection": "a[key]",
+    "get_mask_selection": "a[mask]",
+    "get_orthogonal_selection": "a.oindex[key]",
+    "set_basic_selection": "a[key] = values",
+    "set_orthogonal_selection": "a.oindex[key] = values",
+    "zattrs": "a.attrs",
+    # python-blosc2, PyTables
+    "atom": "a.dtype",
+    "blockshape": "a.blocks",
+    "chunkshape": "a.chunks",
+    "cparams": "a.info",
+    "dparams": "a.info",
+    "iterchunks_info": "a.info",
+    "iterrows": "for row in a",
+    "nrows": "len(a)",
+    "read": "a[start:stop]",
+    "schunk": "a.info",
+    "slice": "a[key]",
+    "urlpath": "a.path",
+    "vlmeta": "a.attrs",
+}
+#: `f` is the file or the group.
+GROUPS: Mapping[str, str] = {
+    # PyTables
+    "copy_node": "f.copy(source, dest)",
+    "create_carray": "f.create_dataset(name, shape, dtype)",
+    "create_earray": "f.create_dataset(name, shape, dtype, maxshape=(None, ...))",
+    "create_vlarray": "f.create_dataset(name, shape, h5py.vlen_dtype(dtype))",
+    "get_node": "f['group/name']",
+    "get_node_attr": "f['group/name'].attrs['key']",
+    "is_open": "bool(f)",
+    "isopen": "bool(f)",
+    "iter_nodes": "f.values()",
+    "list_nodes": "f.values()",
+    "move_node": "f.move(source, dest)",
+    "remove_node": "del f['group/name']",
+    "rename_node": "f.move(source, dest)",
+    "root": "f['group/name'], since a file is its root group",
+    "set_node_attr": "f['group/name'].attrs['key'] = value",
+    "walk_groups": "f.visititems(function), or f.tree()",
+    "walk_nodes": "f.visititems(function), or f.tree()",
+    # netCDF4
+    "createDimension": "f[name].make_scale(), and f[other].dims",
+    "createGroup": "f.create_group(name)",
+    "createVariable": "f.create_dataset(name, shape, dtype)",
+    "dimensions": "f[name].dims",
+    "getncattr": "f.attrs['key']",
+    "groups": "f.items()",
+    "ncattrs": "f.attrs",
+    "setncattr": "f.attrs['key'] = value",
+    "variables": "f[name], or f.items()",
+}
+#: `cq` is the package.
+PACKAGE: Mapping[str, str] = {
+    "CTable": "cq.Table, cq.create_table",
+    "DataFrame": "cq.create_table",
+    "Dataset": "cq.hdf5.Dataset",
+    "File": "cq.hdf5.File, or cq.open",
+    "Group": "cq.hdf5.Group",
+    "NDArray": "cq.Array, cq.asarray",
+    "SChunk": "cq.Frame",
+    "array": "cq.asarray",
+    "create_array": "cq.asarray(x, path=...), or cq.empty(shape, path=...)",
+    "from_arrow": "cq.create_table(path, data)",
+    "from_numpy": "cq.asarray",
+    "from_pandas": "cq.create_table(path, frame)",
+    "from_polars": "cq.create_table(path, frame)",
+    "is_hdf5": "h5py.is_hdf5",
+    "lazyexpr": "cq.expr",
+    "lazyudf": "cq.vectorize",
+    "load": "cq.open(path)",
+    "load_array": "cq.open(path)",
+    "open_array": "cq.open(path)",
+    "open_file": "cq.open(path)",
+    "open_group": "cq.open(path)",
+    "read_hdf": "cq.open_table(path, name)",
+    "save": "cq.asarray(x, path=...)",
+    "save_array": "cq.asarray(x, path=...)",
+    "set_nthreads": "cq.set_num_threads(n)",
+}
+
+
+def no_attribute(owner: str, name: str, advice: Mapping[str, str]) -> str:
+    """Return the text of the error for a name that `owner` does not have."""
+    found = advice.get(name)
+    return f"{owner} has no attribute {name!r}" + (f"; use {found}" if found else "")
