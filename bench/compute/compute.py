@@ -11,9 +11,15 @@ chunks. NumPy reads plain memory. python-blosc2 has chunks of its own choice ("a
 Expressions: `x*y+z`, `(x > 0.5) & (y < 0.3)` and `sin(x)**2 + cos(y)**2`, to plain memory and to a compressed
 array. numexpr and NumPy read and write plain memory in both cases.
 
+<<<<<<< HEAD:bench/compute.py
+Fields: eight real ones that nothing was tuned by (`UNSEEN` in bench/data.py), repeated to 64 MB, of LZ4: read
+whole, summed, `x*2+1` to memory and a count that needs sines of fill values; with one thread and with two.
+python-blosc2 has our chunks and blocks, and for reading and summing its own choice too ("own chunks").
+=======
 Fields: eight real ones that nothing was tuned by (`UNSEEN` in bench/common/data.py), repeated to 64 MB, of
 LZ4: read whole, summed, `x*2+1` to memory and a count that needs sines of fill values; with one thread and
 with two.
+>>>>>>> main:bench/compute/compute.py
 
 All else has two threads. Every result is compared with NumPy's before it is timed. Contenders take turns.
 Speed-up (x) is a library's time over coquina's: above 1, coquina is faster. Results: compute.json and .md,
@@ -208,7 +214,8 @@ def fields(threads: int) -> Iterator[Cell]:
         cparams = {"codec": blosc2.Codec.LZ4, "clevel": 5, "nthreads": threads}
         grid = {"chunks": a.chunks, "blocks": a.blocks}
         b = blosc2.asarray(x, **grid, cparams=cparams, dparams={"nthreads": threads})
-        for case, calls in field_cases(a, b, x).items():
+        own = blosc2.asarray(x, cparams=cparams, dparams={"nthreads": threads})
+        for case, calls in field_cases(a, b, own, x).items():
             expected = np.asarray(calls["NumPy"](), np.float64)
             scale = np.abs(expected).max()
 
@@ -221,8 +228,8 @@ def fields(threads: int) -> Iterator[Cell]:
             yield Cell("field", name, "lz4", grid_name, case, x.nbytes / 1e6, a.cratio, seconds, speedups)
 
 
-def field_cases(a: cq.Array, b: Any, x: np.ndarray) -> dict[str, dict[str, Call]]:
-    """What is done with a real field, by each library."""
+def field_cases(a: cq.Array, b: Any, own: Any, x: np.ndarray) -> dict[str, dict[str, Call]]:
+    """What is done with a real field, by each library; `own` is cut as python-blosc2 cuts it."""
     last = x.ndim - 1
     cases: dict[str, dict[str, Call]] = {
         "read": {"coquina": lambda: a[...], "NumPy": x.copy, "python-blosc2": lambda: b[...]},
@@ -243,6 +250,8 @@ def field_cases(a: cq.Array, b: Any, x: np.ndarray) -> dict[str, dict[str, Call]
             "python-blosc2": lambda: (blosc2.sin(b) * b > 0.5).sum(),
         },
     }
+    cases["read"]["python-blosc2, own chunks"] = lambda: own[...]
+    cases["sum all"]["python-blosc2, own chunks"] = own.sum
     if numexpr:
         local = {"x": x}
         cases["x*2+1"]["numexpr"] = lambda: numexpr.evaluate("x*2+1", local_dict=local)
@@ -268,9 +277,13 @@ def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:
         rows = []
         for group in groups:
             inside = [c for c in some if (c.data, c.codec, c.chunks) == group]
-            means = [harness.geometric_mean(c.speedups[peer] for c in inside) for peer in peers]
-            worst = [min(c.speedups[peer] for c in inside) for peer in peers]
-            mixed = [f"{harness.short(m)} ({harness.short(w)})" for m, w in zip(means, worst, strict=True)]
+            found = [[c.speedups[peer] for c in inside if peer in c.speedups] for peer in peers]
+            mixed = [
+                f"{harness.short(harness.geometric_mean(ratios))} ({harness.short(min(ratios))})"
+                if ratios
+                else ""
+                for ratios in found
+            ]
             rows.append([*group, f"{inside[0].ratio:.1f}", *mixed])
         header = ["data", "codec", KINDS[kind], "ratio", *peers]
         yield f"## {kind.capitalize()}s: time of the other over ours, geometric mean (worst)"

@@ -1,6 +1,7 @@
 """The part `aggregates` of `table.py`: sums, means, groups and the first in order, in the columns layout.
 
-In: a plan. Out: a `Cell` for each, on the ERA5-like table and on real flights, whose keys are strings.
+In: a plan. Out: a `Cell` for each, on the ERA5-like table, on real flights, whose keys are strings, and on
+words, of which 400,000 differ.
 Answers are tuples of columns; the rows of groups come in any order, and float32 sums in any precision.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 import coquina as cq
 from bench.common import data
 from bench.hdf5.hdf5_contest import Case, Cell, Plan, measured
-from bench.tables import table_data
+from bench.tables import table_data, table_texts
 from bench.tables.table_data import Columns
 from bench.tables.table_peers import COLUMNS, DUCKDB, PANDAS, POLARS, connected, frame_of
 from bench.tables.table_queries import EACH_GOALS
@@ -65,6 +66,11 @@ def grouped(t: Columns, keys: tuple[str, ...], fold: Callable[[np.ndarray, int],
 def means(values: np.ndarray) -> Callable[[np.ndarray, int], np.ndarray]:
     """The mean of each group."""
     return lambda codes, n: np.bincount(codes, values, n) / np.bincount(codes, minlength=n)
+
+
+def sums(values: np.ndarray) -> Callable[[np.ndarray, int], np.ndarray]:
+    """The sum of each group."""
+    return lambda codes, n: np.bincount(codes, values, n)
 
 
 def counts(codes: np.ndarray, n: int) -> np.ndarray:
@@ -159,10 +165,21 @@ FLIGHTS = [
         lambda t: (np.sort(t["distance"])[:10],),
     ),
 ]
+WORDS = [
+    Work(
+        "sum by word",
+        1,
+        lambda t: fields(t.group_by("word").agg(value=("value", "sum"))),
+        "select word, sum(value) from t group by word",
+        lambda pl, t: t.group_by("word").agg(pl.col("value").sum()),
+        lambda t: series(t.groupby("word", sort=False)["value"].sum()),
+        lambda t: grouped(t, ("word",), sums(t["value"])),
+    ),
+]
 
 
 def aggregates(plan: Plan) -> Iterator[Cell]:
-    """The weather, then flights with strings of fixed size, then as text of any length."""
+    """The weather, then flights and words: with strings of fixed size, then as text of any length."""
     columns, _ = table_data.era5(plan.quick)
     paths = table_data.files(plan)
     yield from contest(
@@ -175,17 +192,24 @@ def aggregates(plan: Plan) -> Iterator[Cell]:
     )
     rows = data.load("flights")
     flights = {name: np.ascontiguousarray(rows[name]) for name in rows.dtype.names or ()}
+    yield from strings(plan, "flights", flights, FLIGHTS)
+    words = table_texts.words(table_texts.QUICK_ROWS if plan.quick else table_texts.ROWS)
+    yield from strings(plan, "words", words, WORDS)
+
+
+def strings(plan: Plan, name: str, columns: Columns, works: list[Work]) -> Iterator[Cell]:
+    """The works on a table whose keys are strings of fixed size, and then text of any length."""
     text = {
         name: values.astype(str).astype(object) if values.dtype.kind == "S" else values
-        for name, values in flights.items()
+        for name, values in columns.items()
     }
-    frame, parquet = frame_of(text), plan.folder / "flights.parquet"
+    frame, parquet = frame_of(text), plan.folder / f"{name}.parquet"
     table_data.write_parquet(parquet, text)
-    for kind, values in {"S2 and S3": flights, "text": frame}.items():
-        path = plan.folder / "flights.h5"
+    for kind, values in {"of fixed size": columns, "text": frame}.items():
+        path = plan.folder / f"{name}.h5"
         cq.create_table(path, values, mode="w", codec=table_data.CODEC, level=table_data.LEVEL).close()
-        label = f"flights, {len(rows)} rows, keys {kind}"
-        yield from contest(plan, (path, parquet), frame, flights, FLIGHTS, label)
+        label = f"{name}, {len(frame)} rows, keys {kind}"
+        yield from contest(plan, (path, parquet), frame, columns, works, label)
 
 
 def contest(

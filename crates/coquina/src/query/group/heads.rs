@@ -14,7 +14,7 @@ const LEN_SHIFT: u32 = 8 * 15;
 const LONG: u128 = 0xff << LEN_SHIFT;
 
 /// The head of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head(u128);
 
 impl Head {

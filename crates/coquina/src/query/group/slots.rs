@@ -57,6 +57,15 @@ impl Slots {
         size_of_val(&self.hashes[..]) + slots_of(self.len()) * size_of::<[u32; 2]>()
     }
 
+    /// The number and 1 that stands where a hash is looked for first, if it may be that of this hash; else 0.
+    ///
+    /// Asked for many hashes before any of them is looked for, it has the CPU wait for the memory of all at once.
+    #[inline(always)]
+    pub(super) fn guess(&self, hash: u64) -> u32 {
+        let [half, number] = self.slots[slot_of(hash, self.slots.len() - 1)];
+        if half == upper(hash) { number } else { 0 }
+    }
+
     /// The number of what has a hash, and whether it is new; `is_same` compares it with what has a number.
     #[inline(always)]
     pub(super) fn find(&mut self, hash: u64, is_same: impl Fn(usize) -> bool) -> Result<(u32, bool)> {

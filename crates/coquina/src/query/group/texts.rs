@@ -17,6 +17,9 @@ use crate::base::error::Result;
 /// Bytes of a code.
 pub(super) const CODE_BYTES: usize = size_of::<u32>();
 
+/// Texts that are looked for together.
+const BATCH: usize = 32;
+
 /// Texts and their codes.
 pub(super) struct Texts {
     hashing: Hashing,
@@ -41,6 +44,19 @@ impl Texts {
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len() + size_of_val(&self.offsets[..]) + size_of_val(&self.heads[..]) + self.slots.bytes()
+    }
+
+    /// For up to [`BATCH`] short texts their codes and 1, where these are found in the first slot; else 0.
+    #[inline(always)]
+    fn guess(&self, heads: &[Head], hashes: &[u64], guesses: &mut [u32; BATCH]) {
+        for (guess, &hash) in guesses.iter_mut().zip(hashes) {
+            *guess = self.slots.guess(hash);
+        }
+        for (guess, head) in guesses.iter_mut().zip(heads) {
+            let known = guess.checked_sub(1).and_then(|code| self.heads.get(index(code)));
+            let is_it = known == Some(head) && !head.is_long();
+            *guess = if is_it { *guess } else { 0 };
+        }
     }
 
     /// The code of a text.
@@ -70,24 +86,37 @@ impl Texts {
         read.ends.clear();
         read.bytes.clear();
         source.gather(picked, &mut read)?;
-        let mut first = 0;
-        let mut last: Option<(Head, u32)> = None;
-        for (row, (code, &end)) in codes.iter_mut().zip(&read.ends).enumerate() {
-            let end = usize::try_from(end).unwrap_or(usize::MAX);
-            let is_missing = mask.is_some_and(|mask| mask[row] != 0);
-            let text = if is_missing { first..first } else { first..end };
-            let head = Head::new(&read.bytes, text.start, text.end);
-            // Rows that are next to each other often have the same text.
-            let found = match last.filter(|(same, _)| *same == head && !head.is_long()) {
-                Some((_, found)) => found,
-                None => {
-                    let text = &read.bytes[text];
-                    self.code(head.hash(self.hashing, text), head, text)?
-                }
-            };
-            *code = found.to_le();
-            last = Some((head, found));
-            first = end;
+        let (mut first, mut row) = (0, 0);
+        let (mut heads, mut hashes, mut guesses) = ([Head::default(); BATCH], [0; BATCH], [0; BATCH]);
+        let mut spans = [[0; 2]; BATCH];
+        for (codes, ends) in codes.chunks_mut(BATCH).zip(read.ends.chunks(BATCH)) {
+            let mut last: Option<(Head, u64)> = None;
+            for (at, &end) in ends.iter().enumerate() {
+                let end = usize::try_from(end).unwrap_or(usize::MAX);
+                let is_missing = mask.is_some_and(|mask| mask[row + at] != 0);
+                let text = first..if is_missing { first } else { end };
+                let head = Head::new(&read.bytes, text.start, text.end);
+                spans[at] = [text.start, text.end];
+                // Rows that are next to each other often have the same text.
+                let hash = match last.filter(|(same, _)| *same == head && !head.is_long()) {
+                    Some((_, hash)) => hash,
+                    None => head.hash(self.hashing, &read.bytes[text]),
+                };
+                last = Some((head, hash));
+                (heads[at], hashes[at], first) = (head, hash, end);
+            }
+            self.guess(&heads[..ends.len()], &hashes[..ends.len()], &mut guesses);
+            for (at, (code, _)) in codes.iter_mut().zip(ends).enumerate() {
+                let found = match guesses[at].checked_sub(1) {
+                    Some(code) => code,
+                    None => {
+                        let [start, end] = spans[at];
+                        self.code(hashes[at], heads[at], &read.bytes[start..end])?
+                    }
+                };
+                *code = found.to_le();
+            }
+            row += ends.len();
         }
         self.read = read;
         Ok(())
@@ -103,9 +132,17 @@ impl Texts {
             self.span = Some(span.clone());
         }
         let mut codes = Vec::with_capacity(other.heads.len());
-        let texts = other.offsets.windows(2).map(|ends| &other.bytes[ends[0]..ends[1]]);
-        for (text, (&hash, &head)) in texts.zip(other.slots.hashes().iter().zip(&other.heads)) {
-            codes.push(self.code(hash, head, text)?);
+        let (mut guesses, hashes) = ([0; BATCH], other.slots.hashes());
+        let mut offsets = &other.offsets[..];
+        for (heads, hashes) in other.heads.chunks(BATCH).zip(hashes.chunks(BATCH)) {
+            self.guess(heads, hashes, &mut guesses);
+            for ((&head, &hash), &guess) in heads.iter().zip(hashes).zip(&guesses) {
+                codes.push(match guess.checked_sub(1) {
+                    Some(code) => code,
+                    None => self.code(hash, head, &other.bytes[offsets[0]..offsets[1]])?,
+                });
+                offsets = &offsets[1..];
+            }
         }
         Ok(codes)
     }
