@@ -42,9 +42,10 @@ from coquina.providers import provide
 
 if TYPE_CHECKING:
     # What `__getattr__` finds, for type checkers.
+    from coquina._core import Profile
+
     from . import codec_plugins, fft, hdf5, linalg, namespace_info, strings
     from . import stores as stores
-    from ._core import Profile
     from .adapters.dask_storing import from_dask
     from .arrays.comparison import Quality, quality
     from .client.connecting import connect

@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
-from ._core import ArrayHandle, Buffer, Path
+from ._core import ArrayHandle, Buffer, Path, Profile
 
 _Filters: TypeAlias = Iterable[tuple[int, bool, Iterable[int]]]
 _Encoding: TypeAlias = tuple[Any, int, list[Any] | None, bool, str, int]
@@ -103,7 +103,7 @@ class DatasetVersion:
 class ChunkTuner:
     """Chooses how chunks are encoded that are handed over encoded."""
 
-    def __new__(cls, goal: tuple[float, str, float | None, bool], /) -> ChunkTuner: ...
+    def __new__(cls, goal: tuple[float, str, float | None, bool | Profile], /) -> ChunkTuner: ...
 
 class _Facts(Protocol):
     """What is known of a dataset that is opened: see `Facts` of `coquina.hdf5.describing`."""
