@@ -18,6 +18,7 @@ from coquina.cli.parsing import subparsers_of
 from coquina.server import commanding, viewer
 from coquina.server.presence import Presence
 from coquina.server.root import Root
+from coquina.tuning import training
 
 ROWS = 2000
 SHAPE = (20, 60, 120)
@@ -33,6 +34,8 @@ def make(folder):
         cq.pack(climate, folder / f"{name}.npy.blp")
     np.save(folder / "next.npy", climate[:2])
     (folder / "tokens.txt").write_text("token-of-a-reader r .\n")
+    profile = cq.train(folder / "climate.npy", samples=1, goals=["balanced"]).profile
+    (folder / "mine.profile").write_text(profile.text)
     np.savez(folder / "results.npz", wind=climate[:, :50, :50], other=climate[0])
     climate.ravel()[: 100 * 200].tofile(folder / "floats.raw")
     cq.pack(folder / "floats.raw", folder / "floats.blp", typesize=4)
@@ -129,6 +132,7 @@ def said(capfd, command):
 def be_quick(monkeypatch):
     """Let bench measure few ways, each once, and let servers and browsers end."""
     monkeypatch.setattr(bench_codecs, "SECONDS", 0)
+    monkeypatch.setattr(training, "PLACES", 1)
     monkeypatch.setattr(bench_codecs, "CODECS", ("lz4", "blosclz"))
     monkeypatch.setattr(commanding, "serve", _served)
     monkeypatch.setattr(viewer, "site_of", _Site)

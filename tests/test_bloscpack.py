@@ -229,7 +229,7 @@ def test_errors_name_file_chunk_and_cause(packed):
     with pytest.raises(cq.TruncatedError, match=r"rows\.blp"):
         cq.open(packed)
     packed.write_bytes(b"not packed at all, but long enough to be a header")
-    with pytest.raises(cq.CorruptError, match="not a Bloscpack file"):
+    with pytest.raises(cq.CorruptError, match="neither a Bloscpack file"):
         cq.open(packed)
     with pytest.raises(FileNotFoundError, match=r"missing\.blp"):
         cq.open(packed.parent / "missing.blp")

@@ -191,6 +191,7 @@ def test_every_verb_about_files_is_in_the_table():
         "completion",
         "licenses",
         "serve",
+        "train",
         "view",
     }
     assert set(subparsers_of(parser())) == {*VERBS, *others}

@@ -42,13 +42,13 @@ bounds = st.one_of(
     bounds,
     st.data(),
 )
-def test_bounds_hold_whatever_the_image_is(means, dtype, shape, bound, data):
+def test_bounds_hold_whatever_the_image_is(method, dtype, shape, bound, data):
     shape = tuple(shape)
     x = image(shape, dtype, data.draw(st.integers(0, 99)))
     if data.draw(st.booleans()):
         x = np.random.default_rng(1).permutation(x.ravel()).reshape(shape)
     blocks = tuple(data.draw(st.integers(1, length)) for length in shape)
-    a = cq.asarray(x, chunks=shape, blocks=blocks, lossy={**bound, "method": means})
+    a = cq.asarray(x, chunks=shape, blocks=blocks, lossy={**bound, "method": method})
     y = a[...]
     if "max_error" in bound:
         assert greatest(x, y) <= bound["max_error"]
@@ -61,23 +61,23 @@ def test_bounds_hold_whatever_the_image_is(means, dtype, shape, bound, data):
 
 
 @pytest.mark.parametrize("method", CODECS)
-def test_images_are_smaller_than_rounded_numbers(means):
+def test_images_are_smaller_than_rounded_numbers(method):
     x = image((4, 200, 300), "u2")
     cut = {"chunks": (1, 200, 300), "blocks": (1, 200, 300)}
-    coded = cq.asarray(x, **cut, lossy={"psnr": 60, "method": means})
+    coded = cq.asarray(x, **cut, lossy={"psnr": 60, "method": method})
     rounded = cq.asarray(x, **cut, lossy={"psnr": 60})
     assert coded.lossy.chunks["image"] == 4
     assert rounded.lossy.chunks["image"] == 0
     assert coded.cbytes < 0.8 * rounded.cbytes
-    sized = cq.asarray(x, **cut, lossy={"ratio": 12, "method": means})
+    sized = cq.asarray(x, **cut, lossy={"ratio": 12, "method": method})
     assert sized.lossy.chunks["image"] == 4
     assert 12 <= sized.nbytes / sized.cbytes <= 12 * 1.1
 
 
 @pytest.mark.parametrize("method", CODECS)
-def test_items_that_are_not_written_stay(tmp_path, means):
+def test_items_that_are_not_written_stay(tmp_path, method):
     x = image((64, 96), "u2")
-    a = cq.asarray(x, chunks=(64, 96), path=tmp_path / "a.b2nd", lossy={"max_error": 40, "method": means})
+    a = cq.asarray(x, chunks=(64, 96), path=tmp_path / "a.b2nd", lossy={"max_error": 40, "method": method})
     before = a[...]
     a.close()
     with cq.open(tmp_path / "a.b2nd", "r+") as b:
@@ -87,7 +87,7 @@ def test_items_that_are_not_written_stay(tmp_path, means):
         outside = np.ones(x.shape, bool)
         outside[10:20, 30:50] = False
         assert np.array_equal(after[outside], before[outside])
-    assert cq.open(tmp_path / "a.b2nd").lossy.error_bound == cq.Lossy(max_error=40, method=means)
+    assert cq.open(tmp_path / "a.b2nd").lossy.error_bound == cq.Lossy(max_error=40, method=method)
 
 
 def test_what_is_no_image_is_refused():

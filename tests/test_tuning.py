@@ -137,9 +137,9 @@ def test_chunks_packs_and_frames_are_tuned_too(tmp_path):
 
 
 def test_what_chooses_streams_is_not_taken_with_auto():
-    with pytest.raises(ValueError, match="a dictionary is for a codec that is named"):
+    with pytest.raises(ValueError, match="a dictionary needs a codec by name"):
         cq.compress(X, codec="auto", dictionary=True)
-    with pytest.raises(ValueError, match="split 'never' is for a codec that is named"):
+    with pytest.raises(ValueError, match="split 'never' needs a codec by name"):
         cq.compress(X, codec="auto", split="never")
 
 

@@ -288,4 +288,4 @@ def _number(name: str, value: Any, what: str) -> float:
         raise ValueError(f"{name} {value!r}: takes {what}") from None
 
 
-__all__ = ["Tuning", "TuningInfo"]
+__all__ = ["Profile", "Tuning", "TuningInfo"]

@@ -129,7 +129,7 @@ def test_verify_reads_every_leaf(tmp_path, suffix, capsys):
     saved = cq.open(good)[:]
     assert np.isnan(saved).sum() == 10_000
     assert main(["repair", str(path), str(tmp_path / "x")]) == 1
-    assert "one at a time" in capsys.readouterr().err
+    assert "takes one .b2nd file at a time" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", [".b2d", ".b2z"])

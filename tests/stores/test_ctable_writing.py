@@ -138,7 +138,7 @@ def test_tables_that_are_there_are_replaced_when_told(tmp_path):
     cq.create_table(tmp_path / "s.b2d", {"n": ROWS}, name="t").close()
     with cq.create_table(tmp_path / "s.b2d", {"m": ROWS}, name="t", overwrite=True) as table:
         assert table.columns == ("m",)
-    with pytest.raises(ValueError, match="something"):
+    with pytest.raises(ValueError, match="exists already"):
         cq.create_table(tmp_path / "s.b2d", {"m": ROWS}, name="t")
 
 

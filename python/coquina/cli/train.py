@@ -9,9 +9,9 @@ Use the profile with `--codec auto --profile FILE`, or with `profile=` in Python
 same values give the same bytes on every machine.
 
 Examples:
-  coquina train /data/run7 -o beamline.profile
-  coquina train climate.h5 waves.npy -o mine.profile --samples 200
-  coquina convert new.npy new.b2nd --codec auto --profile mine.profile
+  coquina train climate.npy run.h5 -o beamline.profile
+  coquina train climate.npy --samples 8                # only report
+  coquina convert next.npy new.b2nd --codec auto --profile mine.profile
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ _SAMPLE_BYTES = 1 << 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina train`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="files, or folders with files, of your own")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="PROFILE", help="write the profile to this file"
-    )
+    parser.add_argument("-o", "--output", metavar="PROFILE", help="write the profile to this file")
     parser.add_argument(
         "--samples", type=_count, default=64, metavar="N", help="measure at most N samples (default: 64)"
     )
@@ -48,12 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train, write the profile, say how good it is. Raises ValueError if it is no better than the table."""
+    """Train, write the profile if it is better than the table, say how good it is."""
     for name in options.files:
         inputs.check(name)
-    inputs.check_output(options.output)
-    if not options.force and os.path.lexists(options.output):
-        raise FileExistsError(f"{options.output} exists; --force replaces it")
+    if options.output is not None:
+        inputs.check_output(options.output)
+        if not options.force and os.path.lexists(options.output):
+            raise FileExistsError(f"{options.output} exists; --force replaces it")
     with arguments.progress(options.samples * _SAMPLE_BYTES, "train", options) as bar:
         training = train(
             options.files,
@@ -64,12 +63,13 @@ def run(options: argparse.Namespace) -> None:
             overwrite=options.force,
             progress=None if bar is None else lambda done: bar(done * _SAMPLE_BYTES),
         )
+    output = options.output if training.is_better else None
     if options.json:
-        show_json({**training.to_dict(), "output": options.output if training.is_better else None})
+        show_json({**training.to_dict(), "output": output})
     elif not options.quiet:
         show(training.explain())
-    if not training.is_better:
-        raise ValueError(f"{options.output} was not written: --codec auto chooses as well without a profile")
+        if output is None and options.output is not None:
+            show(f"{options.output} was not written.")
 
 
 def _count(text: str) -> int:
