@@ -367,7 +367,8 @@ def _read(path: str, seconds: float, found: Any) -> None:
     try:
         until, count, seen = time.monotonic() + seconds, 0, set()
         table = cq.open_table(path)
-        while time.monotonic() < until:
+        # On a busy machine the time may be over before anything was seen.
+        while time.monotonic() < until or count <= 3 or len(seen) <= 1:
             if count % 10 == 9:
                 table.close()
                 table = cq.open_table(path)
@@ -392,13 +393,13 @@ def read_beside_writer(path: Path, seconds: float, readers: int) -> None:
         assert begun.wait(60)
         for one in others:
             one.start()
-        counts = [found.get(timeout=seconds + 120) for _ in others]
+        counts = [found.get(timeout=seconds + 600) for _ in others]
     finally:
         end.set()
         for one in [writer, *others]:
             one.join()
     assert writer.exitcode == 0
-    assert all(isinstance(one, tuple) and one[0] > 3 and one[1] > 1 for one in counts), counts
+    assert all(isinstance(one, tuple) for one in counts), counts
 
 
 def test_readers_beside_a_writer_see_whole_commits(tmp_path: Path) -> None:
