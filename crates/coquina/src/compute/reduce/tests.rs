@@ -308,5 +308,5 @@ fn what_does_not_fit_is_refused() {
         reduce(&memory, ty, sum, axes, &Job::default()).map(|_| ()).unwrap_err().to_string()
     };
     assert_eq!(error(Type::F64, &[]), "0 marks for an array of 1 axes");
-    assert_eq!(error(Type::F32, &[true]), "items of 8 bytes are no float32");
+    assert_eq!(error(Type::F32, &[true]), "items of 8 bytes are not float32");
 }
