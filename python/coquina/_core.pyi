@@ -12,6 +12,7 @@ from ._core_hdf5 import *  # noqa: F403 - the other files of this stub
 from ._core_index import *  # noqa: F403
 from ._core_lazy import *  # noqa: F403
 from ._core_plugins import *  # noqa: F403
+from ._core_tuning import *  # noqa: F403
 
 __version__: str
 
@@ -208,50 +209,6 @@ def create_array(
     tuning: _Goal | None = None,
     metalayers: Iterable[tuple[str, bytes]] | None = None,
 ) -> ArrayHandle: ...
-def check_tuning(goal: _Goal, /) -> None: ...
-
-@final
-class Profile:
-    def __new__(cls, text: str, /) -> Profile: ...
-    @property
-    def text(self) -> str: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
-    def __reduce__(self) -> tuple[type[Profile], tuple[str]]: ...
-
-@final
-class TrainerHandle:
-    def __new__(cls) -> TrainerHandle: ...
-    def observe(
-        self,
-        group: int,
-        blocks: Buffer,
-        /,
-        block_bytes: int,
-        typesize: int,
-        dtype: str,
-        block_shape: Iterable[int],
-    ) -> None: ...
-    def profile(self) -> Profile: ...
-    def judge(self, goal: _Goal, /) -> tuple[float, float]: ...
-    def __len__(self) -> int: ...
-
-def tuning_text(goal: _Goal, /) -> str: ...
-def tuning_of_text(text: str, /) -> _Goal: ...
-def explain_tuning(
-    blocks: Buffer,
-    /,
-    block_bytes: int,
-    typesize: int,
-    dtype: str,
-    block_shape: Iterable[int],
-    tuning: _Goal,
-    *,
-    format: Literal["blosc2", "blosc1"] = "blosc2",
-    threads: int | None = None,
-) -> dict[str, Any]: ...
-def lz4_sequences(chunk: Buffer, /) -> tuple[float, float]: ...
-def codec_times() -> str: ...
 def check_lossy(terms: _Terms, /) -> None: ...
 def create_frame(
     path: Path,
@@ -284,7 +241,7 @@ _Axes: TypeAlias = list[tuple[int, int, int] | np.ndarray[Any, np.dtype[np.int64
 _Points: TypeAlias = list[tuple[int, np.ndarray[Any, np.dtype[np.int64]]]] | None
 _Damage: TypeAlias = tuple[int, list[tuple[int, int]], Exception]
 _Terms: TypeAlias = tuple[str, float, str | None]
-_Goal: TypeAlias = tuple[float, str, float | None, bool | Profile]
+_Goal: TypeAlias = tuple[float, str, float | None, bool | Profile]  # noqa: F405
 _Reached: TypeAlias = tuple[float, float, float, list[int]]
 
 @final

@@ -139,7 +139,7 @@ fn what_is_no_plugin_of_ours_is_refused_with_its_path() {
         (8, ErrorKind::Invalid, "name \"a\\nb\""),
         (9, ErrorKind::Invalid, "name \"\u{fffd}\u{fffd}\""),
         (10, ErrorKind::Invalid, "a name of 6 bytes"),
-        (11, ErrorKind::Invalid, "it exports no function coquina_plugin"),
+        (11, ErrorKind::Invalid, "it does not export coquina_plugin"),
         (12, ErrorKind::Unsupported, "it does not serve version 1.0"),
     ] {
         let path = compiled("refused", variant);

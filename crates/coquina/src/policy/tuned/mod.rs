@@ -18,6 +18,7 @@ mod profile;
 mod report;
 mod sample;
 mod sequences;
+mod table;
 mod times;
 mod train;
 mod trial;

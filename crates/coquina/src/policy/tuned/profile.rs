@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::times::{self, Row};
+use super::table::{self, Row};
 use super::ways::{Times, Way};
 use crate::base::checksum::xxh3;
 use crate::base::error::{Error, Result};
@@ -105,7 +105,7 @@ fn correction(line: &str) -> Option<Correction> {
     let times = Times { write: number(write, FACTOR_MAX)?, read: number(read, FACTOR_MAX)? };
     let level = level.parse().ok()?;
     let is_known = |row: &Row| (row.codec, row.level, row.streams) == (codec, level, streams);
-    let is_sound = least <= usual && times::rows().ok()?.iter().any(is_known);
+    let is_sound = least <= usual && table::rows().ok()?.iter().any(is_known);
     let made = Correction {
         codec: codec.to_owned(),
         level,
@@ -120,7 +120,7 @@ fn correction(line: &str) -> Option<Correction> {
 
 /// A name of the shipped table: another one has other times, which the factors do not fit.
 fn table_name() -> String {
-    format!("table-{:016x}", xxh3(times::TABLE.as_bytes()))
+    format!("table-{:016x}", xxh3(table::TABLE.as_bytes()))
 }
 
 #[cfg(test)]

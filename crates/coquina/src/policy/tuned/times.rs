@@ -5,19 +5,15 @@
 //! of the probe's size that it was seen to reach, and two polynomials, whose values are logarithms; `bench/tuner/tuner_table.py` makes it.
 //! Measured on x86-64 with AVX2, a core of a server; other machines are slower or faster as a whole, which changes little.
 
-use std::sync::OnceLock;
-
 use super::calibrate::{self, Factors};
 use super::goal::Goal;
 use super::math::exp2;
 use super::profile::Profile;
 use super::sequences::Sequences;
+use super::table::{Row, TERMS, rows};
 use super::ways::{Times, Way};
 use crate::base::error::{Error, Result};
 
-pub(super) const TABLE: &str = include_str!("times.tsv");
-/// What each polynomial is a sum of.
-const TERMS: usize = 11;
 /// What was added to the times that the polynomials were fitted to.
 const FLOOR_NS: f64 = 0.02;
 /// Powers of two that the polynomials do not leave.
@@ -59,17 +55,6 @@ impl Probes {
             raw,
         ]
     }
-}
-
-/// A line of the table.
-pub(super) struct Row {
-    pub(super) codec: &'static str,
-    pub(super) level: u8,
-    pub(super) streams: &'static str,
-    least: f64,
-    usual: f64,
-    write: [f64; TERMS],
-    read: [f64; TERMS],
 }
 
 /// The model, perhaps with how much faster or slower this machine is, or with what was learnt from a user's files.
@@ -135,25 +120,6 @@ fn row(way: &Way) -> Result<&'static Row> {
     let is_it = |row: &&Row| (row.codec, row.level, row.streams) == (codec, way.level, streams);
     let missing = || Error::unsupported(format!("{codec} at level {}: its times are not known", way.level));
     rows()?.iter().find(is_it).ok_or_else(missing)
-}
-
-pub(super) fn rows() -> Result<&'static [Row]> {
-    static ROWS: OnceLock<Option<Vec<Row>>> = OnceLock::new();
-    let rows = ROWS.get_or_init(|| TABLE.lines().map(parsed).collect());
-    rows.as_deref().ok_or_else(|| Error::unsupported("the table of times is damaged"))
-}
-
-fn parsed(line: &'static str) -> Option<Row> {
-    let mut fields = line.split('\t');
-    let (codec, level, streams) = (fields.next()?, fields.next()?.parse().ok()?, fields.next()?);
-    let mut numbers = fields.map(str::parse::<f64>);
-    let mut next = || numbers.next()?.ok();
-    let (least, usual) = (next()?, next()?);
-    let (mut write, mut read) = ([0.0; TERMS], [0.0; TERMS]);
-    for number in write.iter_mut().chain(&mut read) {
-        *number = next()?;
-    }
-    Some(Row { codec, level, streams, least, usual, write, read })
 }
 
 #[cfg(test)]

@@ -173,7 +173,10 @@ fn learnt<'s>(samples: impl Iterator<Item = &'s Sample>) -> Result<Profile> {
         logarithms.clone().sum::<f64>() / count(logarithms.count()).max(1.0)
     };
     let machine = Times { write: all(|one| &one.write), read: all(|one| &one.read) };
-    Ok(Profile::new(found.into_iter().map(|(key, learning)| learning.correction(key, machine)).collect()))
+    let corrections = found
+        .into_iter()
+        .map(|((codec, level, streams), learning)| learning.correction(codec, level, streams, machine));
+    Ok(Profile::new(corrections.collect()))
 }
 
 /// What is gathered of a codec, level and kind of streams.
@@ -191,8 +194,7 @@ struct Learning {
 
 impl Learning {
     /// The line of a profile. machine: logarithms of how many times longer all ways take.
-    fn correction(mut self, key: (&str, u8, &str), machine: Times) -> Correction {
-        let (codec, level, streams) = key;
+    fn correction(mut self, codec: &str, level: u8, streams: &str, machine: Times) -> Correction {
         let mean = |values: &[f64], all: f64| {
             (values.iter().sum::<f64>() + all * DOUBT) / (count(values.len()) + DOUBT)
         };
