@@ -2,7 +2,7 @@
 
 use coquina::array::BoxSource;
 use coquina::index::KeyKind;
-use coquina::query::{Column, Part, Query, RowCondition, Rows, scan};
+use coquina::query::{Column, Part, scan_rows};
 use coquina::{Job, Result};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -50,13 +50,8 @@ fn keys_of(
     ascending.sort_unstable();
     ascending.dedup();
     let count = first.shape().first().map_or(0, |len| len.saturating_sub(more));
-    let walk = first.walk();
-    let one = |lens: &[u64]| lens.first().copied().unwrap_or(1).max(1);
-    let condition = RowCondition::new(&ascending, &[], count, one(&walk.chunks), one(&walk.blocks))?;
     let columns: Vec<Column<'_>> = std::iter::once(column).chain(missing.map(Column::Items)).collect();
-    let rows = Rows { start: 0, stop: count, step: 1 };
-    let query = Query { condition: Some(&condition), columns: &columns, rows, numbers: false, limit: None };
-    let mut parts = scan(&query, job)?.parts.into_iter();
+    let mut parts = scan_rows(&ascending, count, &columns, job)?.into_iter();
     let found: Vec<Option<u64>> = match parts.next() {
         // Texts of no bytes.
         Some(Part::Items(_)) if first.item_bytes() == 0 => vec![Some(0); ascending.len()],

@@ -12,9 +12,9 @@ use super::condition::{self, ItemType, NumberType};
 use super::group::{Aggregate, Aggregation, Grouped, Grouping, Key, KeyKind, Values, group_by};
 use super::group_rows::{GroupColumn, GroupRows};
 use super::in_memory::{InMemory, RowNumbers};
-use super::row_condition::RowCondition;
 use super::rows::Rows;
-use super::scan::{Column, Part, Query, scan};
+use super::scan::{Column, Part};
+use super::scan_rows::scan_rows;
 use super::select::{GROUP_BYTES_MAX, SelectedColumn};
 use super::select_group_texts::TextGroups;
 use crate::array::BoxSource;
@@ -282,19 +282,12 @@ fn hold(columns: &mut [&mut QueryColumn], numbers: &[i64], job: &Job<'_>) -> Res
     let mut places = vec![0; numbers.len()];
     order.iter().enumerate().for_each(|(at, &place)| places[place] = at);
     let ascending: Vec<i64> = order.iter().map(|&place| numbers[place]).collect();
-    let walk = columns.first().map(|column| column.source().walk());
-    let one = |lens: Option<&Vec<u64>>| lens.and_then(|lens| lens.first().copied()).unwrap_or(1).max(1);
-    let chunk = one(walk.as_ref().map(|walk| &walk.chunks));
-    let block = one(walk.as_ref().map(|walk| &walk.blocks));
-    let condition = RowCondition::new(&ascending, &[], count, chunk, block)?;
     let mut sources = Vec::new();
     for column in columns.iter() {
         sources.push(column.gathered());
         sources.extend(column.mask.as_deref().map(Column::Items));
     }
-    let rows = Rows { start: 0, stop: count, step: 1 };
-    let query = Query { condition: Some(&condition), columns: &sources, rows, numbers: false, limit: None };
-    let mut parts = scan(&query, job)?.parts.into_iter();
+    let mut parts = scan_rows(&ascending, count, &sources, job)?.into_iter();
     let mut next = |item_bytes| parts.next().map(|part| part.taken(&places, item_bytes));
     for column in columns {
         let values = next(column.source().item_bytes());

@@ -314,9 +314,7 @@ impl Select {
         let mut numbers = self.numbers(job)?;
         numbers.sort_unstable();
         let walk = self.columns.first().map(|column| column.source().walk());
-        let one = |lens: Option<Vec<u64>>| lens.and_then(|lens| lens.first().copied()).unwrap_or(1).max(1);
-        let (chunks, blocks) = walk.map_or((None, None), |walk| (Some(walk.chunks), Some(walk.blocks)));
-        Ok(Arc::new(RowCondition::new(&numbers, &[], self.count, one(chunks), one(blocks))?))
+        Ok(Arc::new(RowCondition::beside(&numbers, self.count, walk.as_ref())?))
     }
 }
 

@@ -15,7 +15,7 @@ use super::texts::Texts;
 use crate::array::{Array, Values, Window};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
-use crate::query::{Column, Part as Gathered, Query, RowCondition, Rows, scan};
+use crate::query::{Column, Part as Gathered, scan_rows};
 
 /// Text that is taken into memory at once.
 const TEXT_BYTES: i64 = 32 << 20;
@@ -83,13 +83,8 @@ impl TextPart {
     fn scan(&self, rows: &[u64]) -> Result<Texts> {
         let count = self.rows(&Job::default())?;
         let numbers: Vec<i64> = rows.iter().map(|row| row.cast_signed()).collect();
-        let grid = self.offsets.grid();
-        let one = |lens: &[u64]| lens.first().copied().unwrap_or(1).max(1);
-        let set = RowCondition::new(&numbers, &[], count, one(grid.chunks()), one(grid.blocks()))?;
         let column = Column::Strings { offsets: &*self.offsets, bytes: &*self.data };
-        let rows = Rows { start: 0, stop: count, step: 1 };
-        let query = Query { condition: Some(&set), columns: &[column], rows, numbers: false, limit: None };
-        match scan(&query, &Job::default())?.parts.pop() {
+        match scan_rows(&numbers, count, &[column], &Job::default())?.pop() {
             Some(Gathered::Strings { offsets, bytes }) => Texts::placed(offsets, bytes),
             _ => Err(other_kind()),
         }
