@@ -5,22 +5,19 @@
 //! always gets the same factors, and chooses the same. Measured once in a process, in some 0.2 seconds.
 
 use std::sync::OnceLock;
-use std::time::Instant;
 
 use super::math::{exp2, log2};
+use super::timing::timed;
 use super::ways::{self, Times, Way};
 use crate::base::error::{Error, Result};
-use crate::base::limits::Limits;
-use crate::base::pool::Job;
-use crate::chunk::{self, Chunk, Params};
+use crate::chunk::Params;
 
 const REFERENCE: &str = include_str!("reference.tsv");
 /// Bytes of a block, and of items.
 const BLOCK_BYTES: usize = 32 << 10;
 const ITEM_BYTES: usize = 4;
-/// The best of so many runs, or of one if that takes longer than so many nanoseconds a byte.
+/// The best of so many runs, or of one that takes long.
 const RUNS: usize = 5;
-const SLOW_NS: f64 = 60.0;
 /// Factors are powers of two to so many halves.
 const STEPS: f64 = 2.0;
 
@@ -103,7 +100,7 @@ fn measured() -> Result<Vec<Speed>> {
     for (codec, level) in ways::codecs()? {
         let (mut write, mut read) = (0.0, 0.0);
         for (block, &filters) in blocks.iter().zip(&filters) {
-            let times = timed(&Way { codec, level, filters }, block)?;
+            let times = times_of(&Way { codec, level, filters }, block)?;
             write += times.write;
             read += times.read;
         }
@@ -112,25 +109,10 @@ fn measured() -> Result<Vec<Speed>> {
     Ok(speeds)
 }
 
-/// The shortest times of some runs.
-fn timed(way: &Way, block: &[u8]) -> Result<Times> {
+/// The shortest times of some runs, per byte of all blocks.
+fn times_of(way: &Way, block: &[u8]) -> Result<Times> {
     let params = Params { typesize: ITEM_BYTES, blocksize: Some(BLOCK_BYTES), ..Params::default() };
-    let (params, job) = (way.params(&params), Job::inline());
-    let mut best = Times { write: f64::INFINITY, read: f64::INFINITY };
-    let mut room = vec![0; block.len()];
-    let nanoseconds = |start: Instant| start.elapsed().as_secs_f64() * 1e9 / BLOCKS_BYTES;
-    for _ in 0..RUNS {
-        let start = Instant::now();
-        let encoded = chunk::encode(block, &params, &job)?;
-        best.write = best.write.min(nanoseconds(start));
-        let start = Instant::now();
-        Chunk::parse(&encoded, &Limits::default())?.decode_into(&mut room, &job)?;
-        best.read = best.read.min(nanoseconds(start));
-        if best.write > SLOW_NS {
-            break;
-        }
-    }
-    Ok(best)
+    Ok(timed(block, &way.params(&params), RUNS, BLOCKS_BYTES)?.1)
 }
 
 /// Items of the blocks, and their bytes.

@@ -20,6 +20,7 @@ mod sample;
 mod sequences;
 mod table;
 mod times;
+mod timing;
 mod train;
 mod trial;
 mod tuner;

@@ -7,7 +7,6 @@
 //! that of all ways where few samples say so, and the least and the usual part of the probe's size.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use super::goal::Goal;
 use super::math::{exp2, log2};
@@ -15,17 +14,16 @@ use super::profile::{Correction, Profile};
 use super::sample::{Pieces, Sampled};
 use super::sequences::Sequences;
 use super::times::{LZ4_FORMAT, Model, Probes};
+use super::timing::timed;
 use super::trial::{Trial, part_of};
 use super::tuner::Looks;
 use super::ways::{self, Filters, Times, Way};
 use crate::base::error::Result;
-use crate::base::limits::Limits;
 use crate::base::pool::Job;
-use crate::chunk::{self, Chunk, Params};
+use crate::chunk::Params;
 
-/// The best of so many runs, or of one if that takes longer than so many nanoseconds a byte.
+/// The best of so many runs, or of one that takes long.
 const RUNS: usize = 4;
-const SLOW_NS: f64 = 60.0;
 /// What is learnt of a way counts as if so many samples more had been as all ways are.
 const DOUBT: f64 = 3.0;
 /// Groups are left out in so many turns.
@@ -247,22 +245,6 @@ fn observe_behind(filters: Filters, params: &Params, pieces: &Pieces, out: &mut 
 /// Blocks as a way encodes them, and the shortest times of some runs.
 fn measured(way: &Way, params: &Params, pieces: &Pieces) -> Result<(Vec<u8>, Times)> {
     let blocksize = params.blocksize.map(|_| pieces.piece_bytes);
-    let (params, job) = (Params { blocksize, ..way.params(params) }, Job::inline());
-    let bytes = count(pieces.bytes.len()).max(1.0);
-    let nanoseconds = |start: Instant| start.elapsed().as_secs_f64() * 1e9 / bytes;
-    let mut best = Times { write: f64::INFINITY, read: f64::INFINITY };
-    let mut room = vec![0; pieces.bytes.len()];
-    let mut encoded = Vec::new();
-    for _ in 0..RUNS {
-        let start = Instant::now();
-        encoded = chunk::encode(&pieces.bytes, &params, &job)?;
-        best.write = best.write.min(nanoseconds(start));
-        let start = Instant::now();
-        Chunk::parse(&encoded, &Limits::default())?.decode_into(&mut room, &job)?;
-        best.read = best.read.min(nanoseconds(start));
-        if best.write > SLOW_NS {
-            break;
-        }
-    }
-    Ok((encoded, best))
+    let params = Params { blocksize, ..way.params(params) };
+    timed(&pieces.bytes, &params, RUNS, count(pieces.bytes.len()).max(1.0))
 }
