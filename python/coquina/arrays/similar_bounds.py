@@ -34,7 +34,5 @@ def bound_on(x: Any, lossy: Lossy, chunks: tuple[int, ...], **coding: Any) -> Lo
 
 def rounded_bound(x: Any, lossy: Lossy, chunks: tuple[int, ...]) -> Lossy:
     """Return the bound by which items are rounded that a dataset of HDF5 gets."""
-    if lossy.ssim is None:
-        return lossy
     bound = bound_on(x, replace(lossy, method="round"), chunks, codec="lz4", level=1)
     return replace(bound, method=lossy.method)

@@ -8,7 +8,7 @@ Invariant: the similarity is that of what was written, measured image by image; 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coquina.arrays.array import Array
     from coquina.lossy import LossyOption
 
+_T = TypeVar("_T")
 #: Decibels: where the search begins and ends, and how exact it is.
 _LEAST, _MOST, _STEP = 10.0, 160.0, 0.5
 
@@ -41,16 +42,15 @@ def alike(
     x: what is written. trial: what an image is after it was encoded within a bound.
     Raises ValueError for items that are no images, or not finite, and where the similarity cannot be reached.
     """
-    _check(x)
-    psnr = _searched(x, target, trial)
-    while psnr <= _MOST:
-        made = write(_bound(psnr, target))
-        # A chunk of several images, or of a part of one, has a peak of its own.
-        if all(_similarity(image, made[at]) >= _least(target) for at, image in _images(x)):
+
+    def written(bound: Lossy) -> Array | None:
+        made = write(bound)
+        if _is_alike(x, made, target):
             return made
         made.close()
-        psnr += 2 * _STEP
-    raise ValueError(f"lossy: ssim {target.ssim} cannot be reached")
+        return None
+
+    return _first(x, target, trial, written)
 
 
 def bound_of(
@@ -61,26 +61,30 @@ def bound_of(
     x: what will be written in these chunks. encode: what items are after they were encoded in chunks within a
     bound. Images are read in turns, with the others of their chunks. Raises ValueError as `alike` does.
     """
+
+    def checked(bound: Lossy) -> Lossy | None:
+        parts = (x[region] for region in _regions(x.shape, chunks))
+        return bound if all(_is_alike(part, encode(part, chunks, bound), target) for part in parts) else None
+
+    return _first(x, target, lambda image, bound: encode(image, chunks[-2:], bound), checked)
+
+
+def _first(
+    x: Any, target: Lossy, trial: Callable[[Any, Lossy], Any], tried: Callable[[Lossy], _T | None]
+) -> _T:
+    """Return what `tried` gives, for the least PSNR at which it finds all images similar enough."""
     _check(x)
-    psnr = _searched(x, target, lambda image, bound: encode(image, chunks[-2:], bound))
+    psnr = _searched(x, target, trial)
     while psnr <= _MOST:
-        bound = _bound(psnr, target)
         # A chunk of several images, or of a part of one, has a peak of its own.
-        if all(_is_alike(x[region], target, chunks, bound, encode) for region in _regions(x.shape, chunks)):
-            return bound
+        if (found := tried(_bound(psnr, target))) is not None:
+            return found
         psnr += 2 * _STEP
-    raise ValueError(f"lossy: ssim {target.ssim} is not reached")
+    raise ValueError(f"lossy: ssim {target.ssim} cannot be reached")
 
 
-def _is_alike(
-    x: Any,
-    target: Lossy,
-    chunks: tuple[int, ...],
-    bound: Lossy,
-    encode: Callable[[Any, tuple[int, ...], Lossy], Any],
-) -> bool:
-    """Return whether all images of whole chunks are similar enough."""
-    found = encode(x, chunks, bound)
+def _is_alike(x: Any, found: Any, target: Lossy) -> bool:
+    """Return whether each image was found similar enough."""
     return all(_similarity(image, found[at]) >= _least(target) for at, image in _images(x))
 
 
