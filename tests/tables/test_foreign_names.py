@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
-from coquina.tables import foreign_names
+from coquina import foreign_attributes
 
 TIME = np.datetime64("2024-05-06T07:08:09")
 Tables = pytest.importorskip("tables")
@@ -20,7 +20,7 @@ def t(tmp_path):
         yield table
 
 
-@pytest.mark.parametrize("name", foreign_names._ADVICE)
+@pytest.mark.parametrize("name", foreign_attributes.TABLES)
 def test_a_foreign_name_is_answered_with_names_that_there_are(t, name):
     with pytest.raises(AttributeError, match=f"no attribute or column '{name}'; use ") as caught:
         getattr(t, name)

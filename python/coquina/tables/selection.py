@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.foreign_attributes import TABLES, no_attribute
 from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.tables import aggregates, arrow, files_out, gathering
 from coquina.tables.access import chosen
 from coquina.tables.deleting import delete_plan
-from coquina.tables.foreign_names import no_attribute
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan
 from coquina.tables.reading import RowShape, narrowed, plain, records
@@ -517,7 +517,7 @@ class Selection(Queries):
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError; names of PyTables, pandas and Polars are answered with ours."""
-            raise AttributeError(no_attribute("the selection", name), name=name, obj=self)
+            raise AttributeError(no_attribute("the selection", name, TABLES), name=name, obj=self)
 
     def __repr__(self) -> str:
         """Say what is asked for."""

@@ -18,12 +18,12 @@ import numpy as np
 from coquina._core import LimitError, UnsupportedError
 from coquina.arrays.fields import field_names
 from coquina.changes import written_by
+from coquina.foreign_attributes import TABLES, no_attribute
 from coquina.hdf5.places import inside
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
 from coquina.tables import deleting, stored_chunks, table_indexes, writing
-from coquina.tables.foreign_names import no_attribute
 from coquina.tables.nests import Nest
 from coquina.tables.pandas_callers import refuse_constructor
 from coquina.tables.plan import Condition, Plan, is_condition
@@ -263,7 +263,9 @@ class Table(Queries):
         is_column = "_layout" in vars(self) and (name in self.layout.columns or name in self.columns)
         if is_column and not name.startswith("_"):
             return self[name]
-        raise AttributeError(no_attribute("the table", name, "attribute or column"), name=name, obj=self)
+        raise AttributeError(
+            no_attribute("the table", name, TABLES, "attribute or column"), name=name, obj=self
+        )
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return the names of the columns, for interpreters that complete `table["`."""
