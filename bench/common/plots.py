@@ -173,20 +173,25 @@ def draw_legends(figure: Any, points: Sequence[Point]) -> None:
         ],
         "filter": [handle(name, INK, "o", fill) for name, fill in FILLS.items() if name in filters],
     }
-    top = 1 - 0.7 / figure.get_figheight()
+    inches = 0.7
     for title, handles in groups.items():
-        legend = figure.legend(
-            handles=handles,
-            title=title,
-            loc="upper left",
-            bbox_to_anchor=(0.845, top),
-            frameon=False,
-            alignment="left",
-            fontsize=9,
-            labelcolor=INK,
-        )
-        legend.get_title().set_fontweight("bold")
-        top -= (0.38 + 0.187 * len(handles)) / figure.get_figheight()
+        legend(figure, title, handles, inches)
+        inches += 0.38 + 0.187 * len(handles)
+
+
+def legend(figure: Any, title: str, handles: Sequence[Any], inches: float = 0.7) -> None:
+    """A legend at the right edge, so many inches below the top."""
+    made = figure.legend(
+        handles=handles,
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(0.845, 1 - inches / figure.get_figheight()),
+        frameon=False,
+        alignment="left",
+        fontsize=9,
+        labelcolor=INK,
+    )
+    made.get_title().set_fontweight("bold")
 
 
 def ratio_against_speed(
@@ -267,15 +272,9 @@ def grouped_bars(
     for axes, (name, groups) in zip(grid.flat, panels.items(), strict=False):
         draw_bars(axes, groups, name, unit)
     families = {family for groups in panels.values() for group in groups.values() for family in group}
-    legend = figure.legend(
-        handles=[handle(name, colour, "s") for name, colour in COLOURS.items() if name in families],
-        title="library",
-        loc="upper left",
-        bbox_to_anchor=(0.845, 1 - 0.7 / figure.get_figheight()),
-        frameon=False,
-        alignment="left",
-        fontsize=9,
-        labelcolor=INK,
+    legend(
+        figure,
+        "library",
+        [handle(name, colour, "s") for name, colour in COLOURS.items() if name in families],
     )
-    legend.get_title().set_fontweight("bold")
     finish(figure, path, title, note)

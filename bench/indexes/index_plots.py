@@ -118,17 +118,8 @@ def draw(panels: Mapping[str, Lines], path: Path, title: str, note: str) -> None
     for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):
         draw_lines(axes, name, lines)
     names = {name for lines in panels.values() for name in lines}
-    legend = figure.legend(
-        handles=[plots.handle(name, colour, "o") for name, colour in COLOURS.items() if name in names],
-        title="library",
-        loc="upper left",
-        bbox_to_anchor=(0.845, 1 - 0.7 / figure.get_figheight()),
-        frameon=False,
-        alignment="left",
-        fontsize=9,
-        labelcolor=INK,
-    )
-    legend.get_title().set_fontweight("bold")
+    handles = [plots.handle(name, colour, "o") for name, colour in COLOURS.items() if name in names]
+    plots.legend(figure, "library", handles)
     plots.finish(figure, path, title, note)
 
 
