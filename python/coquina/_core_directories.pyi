@@ -1,11 +1,14 @@
 """The part of `_core` about tables: directories of frames that are committed together, and columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self, final
 
 import numpy as np
 
 from ._core import ArrayBase, ArrayHandle, Path
+
+#: What a node is for a column of a table.
+NodeRole = Literal["group", "values", "mask", "codes", "offsets", "bytes", "list", "texts"]
 
 class TableDirectory:
     """A directory of frames that is open. Each change is a commit, or part of one."""
@@ -79,10 +82,11 @@ class FolderLock:
 def check_is_replaceable(place: Path, /) -> None: ...
 def put_in_place(new: Path, place: Path, /) -> None: ...
 def write_manifest(path: Path, text: bytes, /) -> None: ...
-def awkward_form(
-    numbers: str | None, /, *, nullable: bool = True
-) -> tuple[str, tuple[str, str | None, str | None]]: ...
-def awkward_parts(form: str | None, /) -> tuple[str, str | None, str | None]: ...
+def column_nodes(
+    spec: Any, categories: int | None = None, /
+) -> list[tuple[str, NodeRole, str | None, dict[str, Any]]]: ...
+def stored_nodes(attributes: Mapping[str, Any], /) -> dict[NodeRole, str] | None: ...
+def stored_times(attributes: Mapping[str, Any], /) -> tuple[str, str | None] | None: ...
 
 @final
 class ColumnArrays:

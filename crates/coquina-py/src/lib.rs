@@ -3,10 +3,10 @@
 #![deny(unsafe_code)]
 
 mod arrays;
-mod awkward;
 mod bloscpack;
 mod buffers;
 mod column_arrays;
+mod column_nodes;
 mod column_reader;
 mod compression;
 mod conditions;
@@ -48,7 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     elements::add_to(module)?;
     bloscpack::add_to(module)?;
     arrays::add_to(module)?;
-    awkward::add_to(module)?;
+    column_nodes::add_to(module)?;
     frames::add_to(module)?;
     opening::add_to(module)?;
     hdf5::add_to(module)?;

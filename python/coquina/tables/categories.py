@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.casting import is_missing
-from coquina.tables.column_encodings import codes_dtype, make_codes, put_categories
+from coquina.tables.column_encodings import make_codes, put_categories
 from coquina.tables.columns import CategoricalColumn, Column, Stored
 from coquina.tables.stored_columns import StoredColumn
 from coquina.tables.values import TEXT, Coded, Utf8
@@ -83,7 +83,7 @@ def widen(home: Home, column: StoredColumn, count: int, storage: Storage) -> Sto
         return column
     known = cast("CategoricalColumn", column.column)
     old, path = column.arrays[0], f"{column.path}/codes"
-    new = make_codes(home, f"{path}~", codes_dtype(len(known.categories) + count), storage)
+    new = make_codes(home, f"{path}~", column.spec, len(known.categories) + count, storage)
     for start in range(0, old.shape[0], _ROWS):
         new.append(old[start : start + _ROWS].astype(new.dtype))
     home.remove(path)
@@ -95,7 +95,7 @@ def extended(home: Home, column: StoredColumn, new: list[Any], storage: Storage)
     """Return a column with more categories."""
     known = cast("CategoricalColumn", column.column)
     categories = [*known.categories.tolist(), *new]
-    put_categories(home, column.path, categories, column.spec.dtype, storage)
+    put_categories(home, column.path, column.spec, categories, storage)
     return _of(column, known, categories, column.arrays[0])
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina._core import UnsupportedError, awkward_form, awkward_parts
+from coquina._core import UnsupportedError, column_nodes, stored_nodes, stored_times
 from coquina.hdf5.untyped import h5py
 from coquina.tables.column_storage import for_bytes, for_few
 from coquina.tables.columns import (
@@ -28,34 +28,23 @@ from coquina.tables.columns import (
 from coquina.tables.layout import ColumnSpec, refuse_values
 from coquina.tables.loaded_text import LoadedStringColumn
 from coquina.tables.stored_columns import LoadedColumn, StoredColumn, TextColumn
-from coquina.tables.time_columns import known_zone
 from coquina.tables.values import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from coquina._core import NodeRole
     from coquina.arrays.array import Array
     from coquina.storage_options import Storage
     from coquina.tables.homes import Home
 
-_ARRAY = {"encoding-type": "array", "encoding-version": "0.2.0"}
-_TEXTS = {"encoding-type": "string-array", "encoding-version": "0.2.0"}
-_AWKWARD = {"encoding-type": "awkward-array", "encoding-version": "0.1.0"}
-_CATEGORICAL = {"encoding-type": "categorical", "encoding-version": "0.2.0"}
-_NULLABLE = {"b": "nullable-boolean", "i": "nullable-integer", "u": "nullable-integer"}
-_CODES: tuple[type[np.signedinteger[Any]], ...] = (np.int8, np.int16, np.int32, np.int64)
-#: Numbers of the Climate and Forecast conventions' units of time.
-_UNITS = {
-    "D": "days",
-    "h": "hours",
-    "m": "minutes",
-    "s": "seconds",
-    "ms": "milliseconds",
-    "us": "microseconds",
-    "ns": "nanoseconds",
-}
+    #: A node of a new column: its name in the group, its role, the dtype of its items, its attributes.
+    Node = tuple[str, NodeRole, str | None, dict[str, Any]]
+
+#: Arrays that conditions read no bounds of.
+_TEXT_ROLES = ("offsets", "bytes")
 
 
 def make_column(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> StoredColumn:
@@ -66,37 +55,59 @@ def make_column(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> St
             f'column {spec.name!r} is not one value for each row: layout="rows" stores nested columns and '
             "values with axes"
         )
-    make = _maker(spec)
+    _check_is_stored(spec)
+    categories = spec.categories
+    nodes = column_nodes(spec, None if categories is None else len(categories))
     try:
-        make(home, path, spec, storage)
+        for node in nodes:
+            _make_node(home, path, spec, node, storage)
+        for name, role, _, _ in nodes:
+            if role == "offsets":
+                home.array(f"{path}/{name}", zoned=False).append(np.zeros(1, np.int64))
+        if categories is not None:
+            put_categories(home, path, spec, categories, storage)
     except BaseException:
         home.discard(path)
         raise
     return open_column(home, path)
 
 
-def _maker(spec: ColumnSpec) -> Callable[[Home, str, ColumnSpec, Storage], None]:
+def _check_is_stored(spec: ColumnSpec) -> None:
+    """Raise UnsupportedError for values that have no place in columns."""
     kind = spec.dtype.kind
-    if spec.categories is not None:
-        return _make_categorical
-    if kind in "TUO":
-        return _make_text
-    if kind in "mM":
-        return _make_times
-    if spec.nullable and kind in "biufc" and spec.enum is None:
-        return _make_nullable
-    if kind in "biufcS" and not spec.nullable:
-        return _make_numbers
+    is_plain = kind in "biufc" and (spec.enum is None or not spec.nullable)
+    if spec.categories is not None or is_plain or kind in "TUOmM" or (kind == "S" and not spec.nullable):
+        return
     hint = "; take text of any length" if kind == "S" else ""
     nulls = " with missing values" if spec.nullable else ""
     raise UnsupportedError(f"column {spec.name!r}: {spec.dtype}{nulls} is not stored in columns{hint}")
 
 
-def _make_numbers(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
-    dtype = _little(spec.dtype)
-    shown: Any = dtype if spec.enum is None else h5py.enum_dtype(spec.enum, dtype)
-    home.create(path, shown, storage, fillvalue=spec.default if spec.enum is None else _fill_of(spec))
-    home.put_marks(path, _ARRAY)
+def _make_node(home: Home, column: str, spec: ColumnSpec, node: Node, storage: Storage) -> None:
+    name, role, items, attributes = node
+    if role == "texts":
+        # It is made with the texts.
+        return
+    path = f"{column}/{name}" if name else column
+    if role == "group":
+        home.create_group(path)
+    else:
+        dtype, fillvalue = np.dtype(items or spec.dtype).newbyteorder("<"), None
+        if not name and items is None:
+            fillvalue = spec.default if spec.enum is None else _fill_of(spec)
+            dtype = dtype if spec.enum is None else h5py.enum_dtype(spec.enum, dtype)
+        is_zoned = role not in _TEXT_ROLES
+        home.create(path, dtype, _storage_of(role, storage), fillvalue=fillvalue, zoned=is_zoned)
+    home.put_marks(path, attributes)
+
+
+def _storage_of(role: NodeRole, storage: Storage) -> Storage:
+    """Return how an array is stored; only of values something may be lost."""
+    if role == "bytes":
+        return for_bytes(storage)
+    if role == "list":
+        return for_few(storage)
+    return storage if role == "values" else replace(storage, lossy=None)
 
 
 def _fill_of(spec: ColumnSpec) -> Any:
@@ -104,104 +115,29 @@ def _fill_of(spec: ColumnSpec) -> Any:
     return None if spec.default is None else spec.enum_default
 
 
-def _make_times(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
-    home.create(path, "<i8", storage)
-    _mark_times(home, path, spec.dtype)
-    if spec.zone is not None:
-        home.put_marks(path, {"zone": spec.zone})
-
-
-def _mark_times(home: Home, path: str, dtype: np.dtype[Any]) -> None:
-    home.put_marks(path, {**_ARRAY, "dtype": dtype.name})
-    # For readers of the conventions, who want text of variable length.
-    attrs = home.attrs_of(path)
-    unit, count = np.datetime_data(dtype)
-    if count == 1 and unit in _UNITS:
-        attrs["units"] = _UNITS[unit] + (" since 1970-01-01 00:00:00" if dtype.kind == "M" else "")
-        if dtype.kind == "M":
-            attrs["calendar"] = "proleptic_gregorian"
-
-
-def _make_nullable(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
-    home.create_group(path)
-    encoding = _NULLABLE.get(spec.dtype.kind)
-    if encoding is None:
-        form, (values, _, mask) = awkward_form(spec.dtype.name)
-        home.put_marks(path, {**_AWKWARD, "form": form, "length": np.int64(0)})
-    else:
-        home.put_marks(path, {"encoding-type": encoding, "encoding-version": "0.1.0"})
-        values, mask = "values", "mask"
-    _make_arrays(home, path, {values: spec.dtype}, storage)
-    _make_arrays(home, path, {str(mask): np.bool_}, replace(storage, lossy=None))
-
-
-def _make_text(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
-    home.create_group(path)
-    form, (data, offsets, mask) = awkward_form(None, nullable=spec.nullable)
-    home.put_marks(path, {**_AWKWARD, "form": form, "length": np.int64(0)})
-    if mask is not None:
-        _make_arrays(home, path, {mask: np.bool_}, storage)
-    _make_arrays(home, path, {str(offsets): np.int64}, storage, zoned=False)
-    _make_arrays(home, path, {data: np.uint8}, for_bytes(storage), zoned=False)
-    home.array(f"{path}/{offsets}", zoned=False).append(np.zeros(1, np.int64))
-
-
-def _make_categorical(home: Home, path: str, spec: ColumnSpec, storage: Storage) -> None:
-    home.create_group(path)
-    home.put_marks(path, {**_CATEGORICAL, "ordered": np.bool_(spec.ordered)})
-    categories = list(spec.categories or ())
-    _make_arrays(home, path, {"codes": codes_dtype(len(categories))}, storage)
-    if spec.dtype.kind not in "TUOS":
-        home.create(f"{path}/categories", _little(_stored_dtype(spec.dtype)), for_few(storage))
-        if spec.dtype.kind in "mM":
-            _mark_times(home, f"{path}/categories", spec.dtype)
-        else:
-            home.put_marks(f"{path}/categories", _ARRAY)
-    put_categories(home, path, categories, spec.dtype, storage)
-
-
 def put_categories(
-    home: Home, path: str, categories: Sequence[Any], dtype: np.dtype[Any], storage: Storage
+    home: Home, column: str, spec: ColumnSpec, categories: Sequence[Any], storage: Storage
 ) -> None:
     """Store the categories of a column: those that are there, and more behind them."""
-    path = f"{path}/categories"
-    if dtype.kind in "TUOS":
+    name, role, _, marks = column_nodes(spec, len(categories))[-1]
+    path = f"{column}/{name}"
+    if role == "texts":
         known = [one.decode() if isinstance(one, bytes) else str(one) for one in categories]
         home.put_texts(path, known, storage)
-        if _text(home.attrs_of(path).get("encoding-type")) != _TEXTS["encoding-type"]:
-            home.put_marks(path, _TEXTS)
+        if _text(home.attrs_of(path).get("encoding-type")) != marks["encoding-type"]:
+            home.put_marks(path, marks)
         return
     array = home.array(path)
-    values = np.asarray(categories, dtype).view(_stored_dtype(dtype))
-    array.append(values[array.shape[0] :])
+    values = np.asarray(categories, spec.dtype)
+    array.append((values.view(np.int64) if spec.dtype.kind in "mM" else values)[array.shape[0] :])
 
 
-def codes_dtype(count: int) -> np.dtype[Any]:
-    """Return the smallest integers that so many codes fit in, and -1."""
-    return next(np.dtype(one) for one in _CODES if count <= np.iinfo(one).max)
-
-
-def make_codes(home: Home, path: str, dtype: np.dtype[Any], storage: Storage) -> Array:
-    """Return a new array of codes."""
-    made = home.create(path, _little(dtype), storage)
-    home.put_marks(path, _ARRAY)
+def make_codes(home: Home, path: str, spec: ColumnSpec, count: int, storage: Storage) -> Array:
+    """Return a new array of codes that so many categories fit in."""
+    _, role, items, marks = next(node for node in column_nodes(spec, count) if node[1] == "codes")
+    made = home.create(path, np.dtype(items).newbyteorder("<"), _storage_of(role, storage))
+    home.put_marks(path, marks)
     return made
-
-
-def _make_arrays(
-    home: Home, path: str, dtypes: dict[str, Any], storage: Storage, *, zoned: bool = True
-) -> None:
-    for name, dtype in dtypes.items():
-        home.create(f"{path}/{name}", _little(np.dtype(dtype)), storage, zoned=zoned)
-        home.put_marks(f"{path}/{name}", _ARRAY)
-
-
-def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return dtype.newbyteorder("<")
-
-
-def _stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return np.dtype(np.int64) if dtype.kind in "mM" else dtype
 
 
 def open_column(home: Home, path: str) -> StoredColumn:
@@ -211,20 +147,30 @@ def open_column(home: Home, path: str) -> StoredColumn:
         return _open_array(home, path)
     if kind == "texts":
         return _open_loaded(home, path, path, None)
-    encoding = _text(home.attrs_of(path).get("encoding-type")) if kind == "group" else None
-    opener = _OPENERS.get(encoding or "")
-    if opener is None:
+    nodes = stored_nodes(home.attrs_of(path)) if kind == "group" else None
+    if nodes is None:
+        encoding = _text(home.attrs_of(path).get("encoding-type")) if kind == "group" else None
         raise UnsupportedError(f"column {path!r}: encoding {encoding!r} is not read as a column")
-    return opener(home, path)
+    at = {role: f"{path}/{name}" for role, name in nodes.items()}
+    if "codes" in at:
+        return _open_categorical(home, path, at["codes"], at["list"])
+    if "texts" in at and home.kind(at["texts"]) != "texts":
+        raise UnsupportedError(f"column {path!r}: values of nullable text that are not text")
+    mask = _array(home, at["mask"], "b") if "mask" in at else None
+    if "texts" in at:
+        return _open_loaded(home, path, at["texts"], mask)
+    if "offsets" in at:
+        offsets = _array(home, at["offsets"], "i", 1)
+        return _open_text(path, offsets, _array(home, at["bytes"], "u", None), mask)
+    return _open_values(path, _array(home, at["values"], "biufc"), mask)
 
 
 def _open_array(home: Home, path: str) -> StoredColumn:
     array = _array(home, path)
-    times = times_dtype(home, path, array.dtype)
-    members = home.members(path)
+    times = _times_of(home, path, array.dtype)
+    members, zone = (home.members(path), None) if times is None else (None, times[1])
     if times is not None:
-        zone = known_zone(_text(home.attrs_of(path).get("zone")), times)
-        column: Any = DatetimeColumn(path, Stored(array, array.dtype), times, zone)
+        column: Any = DatetimeColumn(path, Stored(array, array.dtype), *times)
     elif members is not None:
         column = EnumColumn(path, Stored(array, array.dtype), members)
     else:
@@ -232,27 +178,19 @@ def _open_array(home: Home, path: str) -> StoredColumn:
     if array.dtype.kind not in "biufcSU":
         raise UnsupportedError(f"column {path!r}: items of {array.dtype} are not a column")
     default = None if times is not None else _default(array)
-    zone = column.zone if isinstance(column, DatetimeColumn) else None
     spec = ColumnSpec(path, column.dtype, enum=members, zone=zone, default=default)
     return StoredColumn(path, spec, column, [array])
 
 
-def times_dtype(home: Home, path: str, stored: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the dtype of times that an array is marked to hold; None if it is not."""
-    if stored != np.int64:
-        return None
-    marked = _text(home.attrs_of(path).get("dtype"))
-    if marked is None or not marked.startswith(("datetime64[", "timedelta64[")):
-        return None
-    try:
-        return np.dtype(marked)
-    except TypeError:
-        return None
+def _times_of(home: Home, path: str, stored: np.dtype[Any]) -> tuple[np.dtype[Any], str | None] | None:
+    """Return the dtype of times that an array is marked to hold, and their zone; None if it is not."""
+    found = stored_times(home.attrs_of(path)) if stored == np.int64 else None
+    return None if found is None else (np.dtype(found[0]), found[1])
 
 
-def _open_categorical(home: Home, path: str) -> StoredColumn:
-    codes = _array(home, f"{path}/codes", "i")
-    categories = _categories(home, f"{path}/categories")
+def _open_categorical(home: Home, path: str, codes_path: str, list_path: str) -> StoredColumn:
+    codes = _array(home, codes_path, "i")
+    categories = _categories(home, list_path)
     ordered = bool(home.attrs_of(path).get("ordered", False))
     column = CategoricalColumn(path, Stored(codes, codes.dtype), categories, ordered)
     known = column.categories
@@ -269,42 +207,25 @@ def _categories(home: Home, path: str) -> npt.NDArray[Any]:
     values = array[...]
     if array.dtype.kind == "S":
         return np.strings.decode(values, "utf-8").astype(TEXT)
-    times = times_dtype(home, path, array.dtype)
+    times = _times_of(home, path, array.dtype)
     values = values.astype(values.dtype.newbyteorder("="))
-    return values if times is None else values.view(times)
+    return values if times is None else values.view(times[0])
 
 
-def _open_nullable(home: Home, path: str) -> StoredColumn:
-    return _nullable(path, _array(home, f"{path}/values", "biuf"), _array(home, f"{path}/mask", "b"))
+def _open_text(path: str, offsets: Array, data: Array, mask: Array | None) -> StoredColumn:
+    masks = [] if mask is None else [mask]
+    column = StringColumn(path, offsets, data, *(Stored(one, one.dtype) for one in masks))
+    return TextColumn(
+        path, ColumnSpec(path, TEXT, nullable=mask is not None), column, [offsets, data, *masks]
+    )
 
 
-def _nullable(path: str, values: Array, mask: Array) -> StoredColumn:
-    column = NullableColumn(path, Stored(values, values.dtype), Stored(mask, mask.dtype))
-    spec = ColumnSpec(path, column.dtype, nullable=True)
-    return StoredColumn(path, spec, column, [values, mask])
-
-
-def _open_awkward(home: Home, path: str) -> StoredColumn:
-    items, places, masked = awkward_parts(_text(home.attrs_of(path).get("form")))
-    mask = None if masked is None else _array(home, f"{path}/{masked}", "b")
-    if places is not None:
-        offsets = _array(home, f"{path}/{places}", "i", 1)
-        data = _array(home, f"{path}/{items}", "u", None)
-        marks = None if mask is None else Stored(mask, mask.dtype)
-        column = StringColumn(path, offsets, data, marks)
-        arrays = [offsets, data] if mask is None else [offsets, data, mask]
-        return TextColumn(path, ColumnSpec(path, TEXT, nullable=mask is not None), column, arrays)
-    values = _array(home, f"{path}/{items}", "biufc")
+def _open_values(path: str, values: Array, mask: Array | None) -> StoredColumn:
     if mask is None:
-        column = NumberColumn(path, Stored(values, values.dtype))
+        column: Any = NumberColumn(path, Stored(values, values.dtype))
         return StoredColumn(path, ColumnSpec(path, column.dtype), column, [values])
-    return _nullable(path, values, mask)
-
-
-def _open_nullable_texts(home: Home, path: str) -> StoredColumn:
-    if home.kind(f"{path}/values") != "texts":
-        raise UnsupportedError(f"column {path!r}: values of nullable text that are not text")
-    return _open_loaded(home, path, f"{path}/values", _array(home, f"{path}/mask", "b"))
+    column = NullableColumn(path, Stored(values, values.dtype), Stored(mask, mask.dtype))
+    return StoredColumn(path, ColumnSpec(path, column.dtype, nullable=True), column, [values, mask])
 
 
 def _open_loaded(home: Home, path: str, texts: str, mask: Array | None) -> StoredColumn:
@@ -312,15 +233,6 @@ def _open_loaded(home: Home, path: str, texts: str, mask: Array | None) -> Store
     rows = rows if home.rows_max is None else min(rows, home.rows_max)
     column = LoadedStringColumn(path, rows, partial(home.texts, texts), mask)
     return LoadedColumn(path, ColumnSpec(path, TEXT, nullable=mask is not None), column, [])
-
-
-_OPENERS: dict[str, Callable[[Home, str], StoredColumn]] = {
-    "categorical": _open_categorical,
-    "nullable-integer": _open_nullable,
-    "nullable-boolean": _open_nullable,
-    "nullable-string-array": _open_nullable_texts,
-    "awkward-array": _open_awkward,
-}
 
 
 def _array(home: Home, path: str, kinds: str = "", more: int | None = 0) -> Array:

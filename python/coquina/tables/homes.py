@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from coquina.storage_options import Storage
 
 _TEXT_WIDTH_MIN = 16
+#: Attributes of the Climate and Forecast conventions: their readers want text of variable length.
+_FOR_OTHERS = ("units", "calendar")
 
 
 class Appender(Protocol):
@@ -260,8 +262,9 @@ class Hdf5Home(Home):
         return self._group.attrs
 
     def put_marks(self, path: str, marks: Mapping[str, Any]) -> None:
-        """Set attributes whose text is written where checksums are."""
-        super().put_marks(path, {name: in_header(value) for name, value in marks.items()})
+        """Set attributes; text is written where checksums are, but for what other programs read."""
+        put = {name: one if name in _FOR_OTHERS else in_header(one) for name, one in marks.items()}
+        super().put_marks(path, put)
 
     def noted_rows(self) -> int | None:
         """Return what stands in an attribute."""

@@ -58,7 +58,12 @@ impl ItemType {
             _ if cfg!(target_endian = "little") => '<',
             _ => '>',
         };
-        let kind = match self {
+        format!("{order}{}{}", self.kind(), self.bytes())
+    }
+
+    /// NumPy's letter for the kind.
+    pub(crate) fn kind(self) -> char {
+        match self {
             Self::Bytes(_) => 'S',
             Self::Half => 'f',
             Self::Number(ty) => match ty {
@@ -68,8 +73,7 @@ impl ItemType {
                 Type::F32 | Type::F64 => 'f',
                 Type::C64 | Type::C128 => 'c',
             },
-        };
-        format!("{order}{kind}{}", self.bytes())
+        }
     }
 
     /// NumPy's name.

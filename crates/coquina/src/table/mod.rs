@@ -84,7 +84,10 @@ pub use data::Data;
 pub use directory::{
     DirectoryOptions, DirectoryStorage, NewArray, Node, TableDirectory, check_is_replaceable, put_in_place,
 };
-pub use encodings::{AwkwardForm, AwkwardParts, awkward_numbers, awkward_parts, awkward_texts};
+pub use encodings::{
+    CategoryNodes, ColumnNodes, NewCategories, NewColumn, NewNode, NodeRole, StoredTimes, TextNodes,
+    ValueNodes, column_nodes, stored_nodes, stored_times,
+};
 pub use handle::Table;
 pub use indexes::IndexInfo;
 pub use info::{ColumnInfo, TableDamage, TableInfo};

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use coquina_kernels::Type;
 
+use super::nodes::{CategoryNodes, codes_type, is_code};
 use super::numbers::{column_type, is_number};
 use super::stored::{
-    Encoding, OpenedArray, StoredColumn, array_marks, marks, open_array, read_items, source, text_of,
+    Encoding, OpenedArray, StoredColumn, array_marks, open_array, read_items, source, text_of,
 };
-use super::times::{self, Marked, NOT_A_TIME, marked_times, time_marks};
+use super::times::{self, NOT_A_TIME, StoredTimes, marked_times};
 use crate::array::{Array, Values as Items};
 use crate::base::error::{Error, Result};
 use crate::base::json::Json;
@@ -30,57 +31,15 @@ use crate::table::storage::{NodeKind, TableStorage};
 use crate::table::texts::Texts;
 use crate::table::values::Values;
 
-const CODES: [Type; 4] = [Type::I8, Type::I16, Type::I32, Type::I64];
-
-/// Makes the arrays of a column, with the values that its type lists.
-pub(super) fn make(
-    storage: &mut dyn TableStorage,
-    path: &str,
-    spec: &ColumnSpec,
-    options: &ArrayOptions,
-) -> Result<()> {
-    let ColumnType::Categories { of, values, ordered } = spec.ty() else {
-        return Err(Error::invalid("not categories"));
-    };
-    storage.create_group(path)?;
-    let mut attributes = marks("categorical", "0.2.0");
-    attributes.set("ordered".into(), (*ordered).into());
-    storage.set_attributes(path, attributes)?;
-    make_codes(storage, &format!("{path}/codes"), values.len(), options)?;
-    let list = format!("{path}/categories");
-    match &**of {
-        ColumnType::Text => {
-            storage.set_texts(&list, &[])?;
-            storage.set_attributes(&list, marks("string-array", "0.2.0"))?;
-        }
-        of => {
-            storage.create_array(&list, &options.few(item_of(of)?), None)?;
-            let attributes = match of {
-                ColumnType::Times { ty, .. } => time_marks(&Marked { ty: *ty, zone: None }),
-                _ => array_marks(),
-            };
-            storage.set_attributes(&list, attributes)?;
-        }
-    }
+/// Puts the values that the type of a new column lists into its list.
+pub(super) fn fill(storage: &mut dyn TableStorage, path: &str, values: &Values<'_>) -> Result<()> {
     check_distinct(values)?;
-    put(storage, &list, values)
+    put(storage, &format!("{path}/{}", CategoryNodes::default().list), values)
 }
 
-fn make_codes(
-    storage: &mut dyn TableStorage,
-    path: &str,
-    count: usize,
-    options: &ArrayOptions,
-) -> Result<Arc<Array>> {
-    let made = storage.create_array(path, &options.items(ItemType::Number(codes_type(count))), None)?;
-    storage.set_attributes(path, array_marks())?;
-    Ok(made)
-}
-
-/// The smallest integers that so many codes fit in, and -1.
-fn codes_type(count: usize) -> Type {
-    let fits = |ty: &Type| u128::from(count as u64) < 1_u128 << (8 * ty.bytes() - 1);
-    CODES.into_iter().find(fits).unwrap_or(Type::I64)
+/// Complains of a type that values of a list cannot have.
+pub(super) fn check_kind_of(of: &ColumnType) -> Result<()> {
+    if *of == ColumnType::Text { Ok(()) } else { item_of(of).map(drop) }
 }
 
 /// The type of the items of a list that is no text.
@@ -138,16 +97,16 @@ fn put(storage: &mut dyn TableStorage, path: &str, values: &Values<'_>) -> Resul
     }
 }
 
-/// The column of a group of codes and categories.
-pub(super) fn open(storage: &dyn TableStorage, path: &str) -> Result<StoredColumn> {
-    let is_code = |item| matches!(item, ItemType::Number(ty) if CODES.contains(&ty));
-    let codes = open_array(storage, &format!("{path}/codes"), is_code)?;
+/// The column of codes and a list.
+pub(super) fn open(storage: &dyn TableStorage, path: &str, nodes: &CategoryNodes) -> Result<StoredColumn> {
+    let is_code = |item| matches!(item, ItemType::Number(ty) if is_code(ty));
+    let codes = open_array(storage, &format!("{path}/{}", nodes.codes), is_code)?;
     let ordered = match storage.attributes(path).get(b"ordered") {
         Some(Json::Bool(ordered)) => *ordered,
         Some(other) => other.as_i64().is_some_and(|number| number != 0),
         None => false,
     };
-    let List { of, values } = list_at(storage, &format!("{path}/categories"))?;
+    let List { of, values } = list_at(storage, &format!("{path}/{}", nodes.list))?;
     let OpenedArray { array, item } = codes;
     let values = Arc::new(values);
     let ty = ColumnType::Categories { of: Box::new(of), values: Arc::clone(&values), ordered };
@@ -184,7 +143,7 @@ fn list_at(storage: &dyn TableStorage, path: &str) -> Result<List> {
         return Err(Error::unsupported(format!("{path:?}: categories of {}", item.name())));
     }
     let of = match marked_times(&attributes, item) {
-        Some(Marked { ty, .. }) => ColumnType::Times { ty, zone: None },
+        Some(StoredTimes { ty, .. }) => ColumnType::Times { ty, zone: None },
         None => column_type(item),
     };
     Ok(List { of, values: Values::new(data) })
@@ -250,13 +209,14 @@ pub(crate) fn extend(
         return Err(Error::invalid("not categories"));
     };
     let count = known.len() + new.len();
-    let codes = format!("{path}/codes");
+    let nodes = CategoryNodes::default();
+    let codes = format!("{path}/{}", nodes.codes);
     let old = open_array(&*storage, &codes, |_| true)?;
     if codes_type(count).bytes() > old.item.bytes() {
         widen(storage, &codes, old, count, options)?;
     }
-    put(storage, &format!("{path}/categories"), new)?;
-    open(&*storage, &path)
+    put(storage, &format!("{path}/{}", nodes.list), new)?;
+    open(&*storage, &path, &nodes)
 }
 
 /// Writes codes again as wider integers.
@@ -268,11 +228,12 @@ fn widen(
     options: &ArrayOptions,
 ) -> Result<()> {
     let waiting = format!("{path}~");
-    let new = make_codes(storage, &waiting, count, options)?;
+    let ty = codes_type(count);
+    let new = storage.create_array(&waiting, &options.items(ItemType::Number(ty)), None)?;
+    storage.set_attributes(&waiting, array_marks())?;
     let OpenedArray { array, item } = old;
     let rows = array.grid().shape().first().copied().unwrap_or(0);
     let part = ItemPart::new(array, None);
-    let ty = codes_type(count);
     for piece in pieces(0, rows) {
         let read = read_items(&part, item, RowChoice::range(piece.clone()))?;
         let bytes = codes_bytes(&read.as_codes(), ty);

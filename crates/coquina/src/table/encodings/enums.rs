@@ -6,8 +6,7 @@ use std::sync::Arc;
 use coquina_kernels::Type;
 
 use super::stored::{
-    Encoding, OpenedArray, StoredColumn, array_marks, check_present, check_type, item_rows, read_items,
-    source,
+    Encoding, OpenedArray, StoredColumn, check_present, check_type, item_rows, read_items, source,
 };
 use crate::array::Array;
 use crate::base::error::{Error, Result};
@@ -15,23 +14,10 @@ use crate::query::ColumnValues;
 use crate::table::data::Data;
 use crate::table::item_part::ItemPart;
 use crate::table::item_type::ItemType;
-use crate::table::options::ArrayOptions;
 use crate::table::part::{Part, PartRows, RowChoice};
 use crate::table::schema::{ColumnSpec, ColumnType};
-use crate::table::storage::{Members, TableStorage};
+use crate::table::storage::Members;
 use crate::table::values::Values;
-
-/// Makes the array of a column.
-pub(super) fn make(
-    storage: &mut dyn TableStorage,
-    path: &str,
-    enumeration: &Enumeration,
-    options: &ArrayOptions,
-) -> Result<()> {
-    enumeration.check()?;
-    storage.create_array(path, &options.items(enumeration.item()), Some(enumeration.members.clone()))?;
-    storage.set_attributes(path, array_marks())
-}
 
 /// The column of an array of integers with names.
 pub(super) fn open(name: &str, opened: OpenedArray, members: Members) -> Result<StoredColumn> {
@@ -55,10 +41,15 @@ fn no_integers(item: ItemType) -> Error {
     Error::unsupported(format!("an enumeration names integers, not {}", item.name()))
 }
 
+/// Complains of an enumeration without names, and of one whose numbers its type does not have.
+pub(super) fn check(number: Type, members: &Members) -> Result<()> {
+    Enumeration { number, members: members.clone() }.check()
+}
+
 /// Integers with names.
-pub(super) struct Enumeration {
-    pub(super) number: Type,
-    pub(super) members: Members,
+struct Enumeration {
+    number: Type,
+    members: Members,
 }
 
 impl Enumeration {

@@ -12,36 +12,41 @@ const DEPTH_MAX: usize = 4;
 
 /// The arrays of a column that is an awkward array, by their names in its group.
 #[derive(Debug, PartialEq, Eq)]
-pub struct AwkwardParts {
+pub(super) struct AwkwardParts {
     /// Numbers, or the bytes of texts.
-    pub data: String,
+    pub(super) data: String,
     /// Where texts begin and end.
-    pub offsets: Option<String>,
+    pub(super) offsets: Option<String>,
     /// What is missing.
-    pub mask: Option<String>,
+    pub(super) mask: Option<String>,
 }
 
-/// A form, as JSON, and the arrays that it names.
-pub type AwkwardForm = (String, AwkwardParts);
+/// A form, and the arrays that it names.
+pub(super) struct AwkwardForm {
+    pub(super) json: String,
+    pub(super) parts: AwkwardParts,
+}
 
 /// The form of text, which may be missing if it is nullable.
-pub fn awkward_texts(is_nullable: bool) -> AwkwardForm {
+pub(super) fn awkward_texts(is_nullable: bool) -> AwkwardForm {
     if !is_nullable {
         let (data, offsets) = ("node1-data".into(), Some("node0-offsets".into()));
-        return (text_form(0), AwkwardParts { data, offsets, mask: None });
+        return AwkwardForm { json: text_form(0), parts: AwkwardParts { data, offsets, mask: None } };
     }
     let (offsets, mask) = (Some("node1-offsets".into()), Some("node0-mask".into()));
-    (masked(&text_form(1)), AwkwardParts { data: "node2-data".into(), offsets, mask })
+    let parts = AwkwardParts { data: "node2-data".into(), offsets, mask };
+    AwkwardForm { json: masked(&text_form(1)), parts }
 }
 
 /// The form of numbers that may be missing. `name`: NumPy's of their type.
-pub fn awkward_numbers(name: &str) -> AwkwardForm {
+pub(super) fn awkward_numbers(name: &str) -> AwkwardForm {
     let inner = format!(
         "{{\"class\": \"NumpyArray\", \"primitive\": \"{name}\", \"inner_shape\": [], \"parameters\": {{}}, \
          \"form_key\": \"node1\"}}"
     );
     let mask = Some("node0-mask".into());
-    (masked(&inner), AwkwardParts { data: "node1-data".into(), offsets: None, mask })
+    let parts = AwkwardParts { data: "node1-data".into(), offsets: None, mask };
+    AwkwardForm { json: masked(&inner), parts }
 }
 
 fn text_form(first: usize) -> String {
@@ -73,7 +78,7 @@ pub(super) fn marked(form: &str) -> JsonObject {
 ///
 /// # Errors
 /// `Unsupported` for one that is neither text nor numbers.
-pub fn awkward_parts(form: Option<&str>) -> Result<AwkwardParts> {
+pub(super) fn awkward_parts(form: Option<&str>) -> Result<AwkwardParts> {
     let unknown =
         || Error::unsupported("an awkward array of neither numbers nor text with offsets of 64 bits");
     let no_json = |_| Error::unsupported("an awkward array whose form is not JSON");
@@ -131,8 +136,8 @@ mod tests {
 
     #[test]
     fn a_form_says_the_arrays_that_it_was_made_for() {
-        for (form, parts) in [awkward_texts(false), awkward_texts(true), awkward_numbers("float64")] {
-            assert_eq!(awkward_parts(Some(&form)).unwrap(), parts);
+        for form in [awkward_texts(false), awkward_texts(true), awkward_numbers("float64")] {
+            assert_eq!(awkward_parts(Some(&form.json)).unwrap(), form.parts);
         }
     }
 

@@ -7,6 +7,7 @@
 mod categories;
 mod enums;
 mod forms;
+mod nodes;
 mod nullable;
 mod numbers;
 mod stored;
@@ -14,15 +15,24 @@ mod texts;
 mod times;
 
 pub(crate) use categories::{extend as extend_categories, new_categories};
-pub use forms::{AwkwardForm, AwkwardParts, awkward_numbers, awkward_parts, awkward_texts};
+pub use nodes::{
+    CategoryNodes, ColumnNodes, NewCategories, NewColumn, NewNode, NodeRole, TextNodes, ValueNodes,
+    column_nodes, stored_nodes,
+};
 pub(crate) use stored::{StoredColumn, text_of};
 pub(crate) use times::NOT_A_TIME;
+pub use times::{StoredTimes, stored_times};
+
+use coquina_kernels::Type;
+use coquina_kernels::items::bytes_of;
 
 use super::item_type::ItemType;
 use super::options::ArrayOptions;
 use super::schema::{ColumnSpec, ColumnType};
-use super::storage::{NodeKind, TableStorage};
+use super::storage::{Members, NodeKind, TableStorage};
+use crate::array::Values as Items;
 use crate::base::error::{Error, Result};
+use crate::base::pool::Job;
 
 /// Makes a column without rows, within a change.
 ///
@@ -38,37 +48,100 @@ pub(crate) fn make_column(
 }
 
 fn make(storage: &mut dyn TableStorage, spec: &ColumnSpec, options: &ArrayOptions) -> Result<()> {
-    let path = spec.name();
-    let item = match spec.ty() {
-        ColumnType::Number(ty) => ItemType::Number(*ty),
-        ColumnType::Half => ItemType::Half,
-        ColumnType::Bytes(0) => return Err(Error::invalid("byte strings need a width of at least 1")),
-        ColumnType::Bytes(_) if spec.is_nullable() => {
-            return Err(Error::unsupported("byte strings cannot be missing; use text"));
+    check(spec)?;
+    let (of, list) = match spec.ty() {
+        ColumnType::Categories { of, values, ordered } => (&**of, Some((values, *ordered))),
+        ty => (ty, None),
+    };
+    let item = item_of(of);
+    let dtype = match of {
+        ColumnType::Times { ty, .. } => ty.to_string(),
+        _ => item.name(),
+    };
+    let nodes = column_nodes(&NewColumn {
+        kind: kind_of(of, item),
+        dtype: &dtype,
+        is_nullable: spec.is_nullable(),
+        zone: if let ColumnType::Times { zone, .. } = of { zone.as_deref() } else { None },
+        categories: list.map(|(values, is_ordered)| NewCategories { count: values.len(), is_ordered }),
+    });
+    let members = if let ColumnType::Enum { members, .. } = of { Some(members) } else { None };
+    for node in nodes {
+        make_node(storage, spec.name(), node, &NewItems { item, members, options })?;
+    }
+    list.map_or(Ok(()), |(values, _)| categories::fill(storage, spec.name(), values))
+}
+
+/// What the values of a column are as items of an array.
+struct NewItems<'a> {
+    item: ItemType,
+    members: Option<&'a Members>,
+    options: &'a ArrayOptions,
+}
+
+fn make_node(
+    storage: &mut dyn TableStorage,
+    column: &str,
+    node: NewNode,
+    items: &NewItems<'_>,
+) -> Result<()> {
+    let NewItems { item, members, options } = items;
+    let NewNode { name, role, item: own, attributes } = node;
+    let path = if name.is_empty() { column.to_owned() } else { format!("{column}/{name}") };
+    let (item, members) = own.map_or((*item, *members), |ty| (ItemType::Number(ty), None));
+    match role {
+        NodeRole::Group => storage.create_group(&path)?,
+        NodeRole::Texts => storage.set_texts(&path, &[])?,
+        NodeRole::Bytes => drop(storage.create_array(&path, &options.text_bytes(item), None)?),
+        NodeRole::List => drop(storage.create_array(&path, &options.few(item), None)?),
+        NodeRole::Values | NodeRole::Mask | NodeRole::Codes => {
+            storage.create_array(&path, &options.items(item), members.cloned())?;
         }
-        ColumnType::Bytes(width) => ItemType::Bytes(*width),
-        ColumnType::Text => return texts::make(storage, path, spec, options),
-        ColumnType::Times { ty, zone } => {
-            let is_wrong = |zone: &String| ty.is_span || !times::is_zone(zone);
-            if let Some(zone) = zone.as_ref().filter(|zone| is_wrong(zone)) {
-                return Err(Error::invalid(format!("{zone:?} is not a time zone for {ty}")));
-            }
-            let marked = times::Marked { ty: *ty, zone: zone.clone() };
-            return times::make(storage, path, &marked, options);
+        NodeRole::Offsets => {
+            let offsets = storage.create_array(&path, &options.items(item), None)?;
+            offsets.append(0, 1, Items::Bytes(bytes_of(&[0_i64])), &Job::inline())?;
+        }
+    }
+    storage.set_attributes(&path, attributes)
+}
+
+/// Complains of a column that cannot be stored.
+fn check(spec: &ColumnSpec) -> Result<()> {
+    match spec.ty() {
+        ColumnType::Bytes(0) => Err(Error::invalid("byte strings need a width of at least 1")),
+        ColumnType::Bytes(_) if spec.is_nullable() => {
+            Err(Error::unsupported("byte strings cannot be missing; use text"))
+        }
+        ColumnType::Times { ty, zone: Some(zone) } if ty.is_span || !times::is_zone(zone) => {
+            Err(Error::invalid(format!("{zone:?} is not a time zone for {ty}")))
         }
         ColumnType::Enum { .. } if spec.is_nullable() => {
-            return Err(Error::unsupported("values of an enumeration cannot be missing; use categories"));
+            Err(Error::unsupported("values of an enumeration cannot be missing; use categories"))
         }
-        ColumnType::Enum { number, members } => {
-            let enumeration = enums::Enumeration { number: *number, members: members.clone() };
-            return enums::make(storage, path, &enumeration, options);
-        }
-        ColumnType::Categories { .. } => return categories::make(storage, path, spec, options),
-    };
-    if spec.is_nullable() {
-        return nullable::make(storage, path, item, options);
+        ColumnType::Enum { number, members } => enums::check(*number, members),
+        ColumnType::Categories { of, .. } => categories::check_kind_of(of),
+        _ => Ok(()),
     }
-    numbers::make(storage, path, item, options)
+}
+
+/// The items that values are; for text, which is several arrays, its bytes.
+fn item_of(ty: &ColumnType) -> ItemType {
+    match ty {
+        ColumnType::Number(ty) | ColumnType::Enum { number: ty, .. } => ItemType::Number(*ty),
+        ColumnType::Half => ItemType::Half,
+        ColumnType::Bytes(width) => ItemType::Bytes(*width),
+        ColumnType::Times { .. } => times::ITEM,
+        ColumnType::Text | ColumnType::Categories { .. } => ItemType::Number(Type::U8),
+    }
+}
+
+/// NumPy's letter for the kind of values.
+fn kind_of(ty: &ColumnType, item: ItemType) -> char {
+    match ty {
+        ColumnType::Text => 'T',
+        ColumnType::Times { .. } => 'M',
+        _ => item.kind(),
+    }
 }
 
 /// The column at a path.
@@ -77,17 +150,20 @@ fn make(storage: &mut dyn TableStorage, spec: &ColumnSpec, options: &ArrayOption
 /// `Unsupported` for what is no column that is known here; `Corrupt`, `Io`.
 pub(crate) fn open_column(storage: &dyn TableStorage, path: &str) -> Result<StoredColumn> {
     let attributes = storage.attributes(path);
-    let encoding = text_of(&attributes, "encoding-type");
-    match storage.kind(path) {
-        Some(NodeKind::Array) => open_array(storage, path),
-        Some(NodeKind::Group) => match encoding.as_deref() {
-            Some("categorical") => categories::open(storage, path),
-            Some("nullable-integer" | "nullable-boolean") => nullable::open(storage, path),
-            Some("awkward-array") => texts::open(storage, path, text_of(&attributes, "form").as_deref()),
-            _ => Err(unknown(path, encoding.as_deref())),
-        },
-        Some(NodeKind::Texts) => Err(unknown(path, encoding.as_deref())),
-        None => Err(Error::unsupported(format!("there is no column {path:?}"))),
+    let nodes = match storage.kind(path) {
+        Some(NodeKind::Array) => return open_array(storage, path),
+        Some(NodeKind::Group) => stored_nodes(|name| Ok(text_of(&attributes, name)))?,
+        Some(NodeKind::Texts) => None,
+        None => return Err(Error::unsupported(format!("there is no column {path:?}"))),
+    };
+    match nodes {
+        Some(ColumnNodes::Values(nodes)) => nullable::open(storage, path, &nodes),
+        Some(ColumnNodes::Texts(nodes)) => texts::open(storage, path, &nodes),
+        Some(ColumnNodes::Categories(nodes)) => categories::open(storage, path, &nodes),
+        Some(ColumnNodes::WholeTexts { .. }) | None => {
+            let encoding = text_of(&attributes, "encoding-type").unwrap_or_else(|| "none".into());
+            Err(Error::unsupported(format!("{path:?}: encoding {encoding:?} cannot be read as a column")))
+        }
     }
 }
 
@@ -100,9 +176,4 @@ fn open_array(storage: &dyn TableStorage, path: &str) -> Result<StoredColumn> {
         Some(members) => enums::open(path, opened, members),
         None => Ok(numbers::open(path, opened)),
     }
-}
-
-fn unknown(path: &str, encoding: Option<&str>) -> Error {
-    let encoding = encoding.unwrap_or("none");
-    Error::unsupported(format!("{path:?}: encoding {encoding:?} cannot be read as a column"))
 }

@@ -5,30 +5,16 @@ use std::sync::Arc;
 use coquina_kernels::Type;
 
 use super::stored::{
-    Encoding, OpenedArray, StoredColumn, array_marks, check_present, check_type, item_rows, read_items,
-    source,
+    Encoding, OpenedArray, StoredColumn, check_present, check_type, item_rows, read_items, source,
 };
 use crate::array::Array;
 use crate::base::error::Result;
 use crate::query::ColumnValues;
 use crate::table::item_part::ItemPart;
 use crate::table::item_type::ItemType;
-use crate::table::options::ArrayOptions;
 use crate::table::part::{Part, PartRows, RowChoice};
 use crate::table::schema::{ColumnSpec, ColumnType};
-use crate::table::storage::TableStorage;
 use crate::table::values::Values;
-
-/// Makes the array of a column.
-pub(super) fn make(
-    storage: &mut dyn TableStorage,
-    path: &str,
-    item: ItemType,
-    options: &ArrayOptions,
-) -> Result<()> {
-    storage.create_array(path, &options.items(item), None)?;
-    storage.set_attributes(path, array_marks())
-}
 
 /// The column of an array.
 pub(super) fn open(name: &str, opened: OpenedArray) -> StoredColumn {

@@ -146,7 +146,7 @@ pub(crate) fn text_of(attributes: &JsonObject, name: &str) -> Option<String> {
 }
 
 /// The attributes that say how something is encoded.
-pub(crate) fn marks(kind: &str, version: &str) -> JsonObject {
+pub(super) fn marks(kind: &str, version: &str) -> JsonObject {
     let mut marks = JsonObject::default();
     marks.set("encoding-type".into(), kind.into());
     marks.set("encoding-version".into(), version.into());
@@ -154,7 +154,7 @@ pub(crate) fn marks(kind: &str, version: &str) -> JsonObject {
 }
 
 /// The attributes of an array.
-pub(crate) fn array_marks() -> JsonObject {
+pub(super) fn array_marks() -> JsonObject {
     marks("array", "0.2.0")
 }
 

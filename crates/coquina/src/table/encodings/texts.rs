@@ -3,22 +3,16 @@
 use std::sync::Arc;
 
 use coquina_kernels::Type;
-use coquina_kernels::items::bytes_of;
 
-use super::forms::{AwkwardParts, awkward_parts, awkward_texts, marked};
-use super::nullable::MASK;
+use super::nodes::TextNodes;
 use super::numbers::is_bool;
-use super::stored::{
-    Encoding, StoredColumn, array_marks, check_present, mask_rows, open_array, read_mask, source,
-};
-use crate::array::{Array, ArraySpec, Values as Items};
+use super::stored::{Encoding, StoredColumn, check_present, mask_rows, open_array, read_mask, source};
+use crate::array::Array;
 use crate::base::error::{Error, Result};
-use crate::base::pool::Job;
 use crate::query::ColumnValues;
 use crate::table::data::Data;
 use crate::table::item_part::ItemPart;
 use crate::table::item_type::ItemType;
-use crate::table::options::ArrayOptions;
 use crate::table::part::{Part, PartRows, RowChoice};
 use crate::table::schema::ColumnSpec;
 use crate::table::storage::TableStorage;
@@ -29,39 +23,13 @@ use crate::table::values::Values;
 const OFFSET: ItemType = ItemType::Number(Type::I64);
 const BYTE: ItemType = ItemType::Number(Type::U8);
 
-/// Makes the arrays of a column.
-pub(super) fn make(
-    storage: &mut dyn TableStorage,
-    path: &str,
-    spec: &ColumnSpec,
-    options: &ArrayOptions,
-) -> Result<()> {
-    storage.create_group(path)?;
-    let (form, parts) = awkward_texts(spec.is_nullable());
-    storage.set_attributes(path, marked(&form))?;
-    let mut array = |name: &str, spec: &ArraySpec| {
-        let path = format!("{path}/{name}");
-        let made = storage.create_array(&path, spec, None)?;
-        storage.set_attributes(&path, array_marks())?;
-        Result::<_>::Ok(made)
-    };
-    if let Some(mask) = &parts.mask {
-        array(mask, &options.items(MASK))?;
-    }
-    let offsets = array(parts.offsets.as_deref().unwrap_or_default(), &options.items(OFFSET))?;
-    array(&parts.data, &options.text_bytes(BYTE))?;
-    offsets.append(0, 1, Items::Bytes(bytes_of(&[0_i64])), &Job::inline())
-}
-
-/// The column of an awkward array: text, or numbers.
-pub(super) fn open(storage: &dyn TableStorage, path: &str, form: Option<&str>) -> Result<StoredColumn> {
-    let parts = awkward_parts(form)?;
-    let AwkwardParts { data, offsets, mask } = &parts;
-    let Some(offsets) = offsets else { return super::nullable::open_parts(storage, path, &parts) };
+/// The column of these arrays.
+pub(super) fn open(storage: &dyn TableStorage, path: &str, nodes: &TextNodes) -> Result<StoredColumn> {
+    let TextNodes { offsets, bytes, mask } = nodes;
     let offsets = open_array(storage, &format!("{path}/{offsets}"), |item| item == OFFSET)?;
-    let data = open_array(storage, &format!("{path}/{data}"), |item| item == BYTE)?;
+    let bytes = open_array(storage, &format!("{path}/{bytes}"), |item| item == BYTE)?;
     let mut spec = ColumnSpec::text(path);
-    let mut parts: Vec<Box<dyn Part>> = vec![Box::new(TextPart::new(offsets.array, data.array))];
+    let mut parts: Vec<Box<dyn Part>> = vec![Box::new(TextPart::new(offsets.array, bytes.array))];
     if let Some(mask) = mask {
         let mask = open_array(storage, &format!("{path}/{mask}"), is_bool)?;
         parts.push(Box::new(ItemPart::new(mask.array, Some(vec![1]))));

@@ -16,10 +16,8 @@ use crate::query::{ColumnValues, TimeType, TimeUnit};
 use crate::table::data::Data;
 use crate::table::item_part::ItemPart;
 use crate::table::item_type::ItemType;
-use crate::table::options::ArrayOptions;
 use crate::table::part::{Part, PartRows, RowChoice};
 use crate::table::schema::{ColumnSpec, ColumnType};
-use crate::table::storage::TableStorage;
 use crate::table::values::Values;
 
 /// No time.
@@ -38,30 +36,13 @@ const CF_UNITS: [(TimeUnit, &str); 7] = [
     (TimeUnit::Nano, "nanoseconds"),
 ];
 
-/// The type of times that a column of them has, and their zone.
-pub(super) struct Marked {
-    pub(super) ty: TimeType,
-    pub(super) zone: Option<String>,
-}
-
-/// Makes the array of a column.
-pub(super) fn make(
-    storage: &mut dyn TableStorage,
-    path: &str,
-    marked: &Marked,
-    options: &ArrayOptions,
-) -> Result<()> {
-    storage.create_array(path, &options.items(ITEM), None)?;
-    storage.set_attributes(path, time_marks(marked))
-}
-
-/// The attributes of an array of times.
-pub(super) fn time_marks(marked: &Marked) -> JsonObject {
-    let Marked { ty, zone } = marked;
+/// The attributes of an array of times. `dtype`: NumPy's name of their type.
+pub(super) fn time_marks(dtype: &str, zone: Option<&str>) -> JsonObject {
     let mut marks = array_marks();
-    marks.set("dtype".into(), ty.to_string().as_str().into());
-    let known = CF_UNITS.iter().find(|(unit, _)| *unit == ty.unit && ty.step == 1);
-    if let Some((_, unit)) = known {
+    marks.set("dtype".into(), dtype.into());
+    let ty = TimeType::by_name(dtype).filter(|ty| ty.step == 1);
+    let known = ty.and_then(|ty| Some((ty, CF_UNITS.iter().find(|(unit, _)| *unit == ty.unit)?)));
+    if let Some((ty, (_, unit))) = known {
         let since = if ty.is_span { "" } else { " since 1970-01-01 00:00:00" };
         marks.set("units".into(), format!("{unit}{since}").as_str().into());
         if !ty.is_span {
@@ -69,17 +50,38 @@ pub(super) fn time_marks(marked: &Marked) -> JsonObject {
         }
     }
     if let Some(zone) = zone {
-        marks.set("zone".into(), zone.as_str().into());
+        marks.set("zone".into(), zone.into());
     }
     marks
 }
 
-/// The times that an array is marked to hold; `None` if it is not.
-pub(super) fn marked_times(attributes: &JsonObject, item: ItemType) -> Option<Marked> {
-    let name = text_of(attributes, "dtype").filter(|name| item == ITEM && name.contains("64["))?;
-    let ty = TimeType::by_name(&name)?;
-    let zone = text_of(attributes, "zone").filter(|zone| !ty.is_span && is_zone(zone));
-    Some(Marked { ty, zone })
+/// What the integers of an array of times count, and the zone that dates are shown in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTimes {
+    /// What an integer counts.
+    pub ty: TimeType,
+    /// The time zone.
+    pub zone: Option<String>,
+}
+
+/// The times that an array of 64-bit integers is marked to hold; `None` if it is not. `attribute` gives those of its
+/// attributes that are text.
+///
+/// # Errors
+/// What goes wrong with reading attributes.
+pub fn stored_times(
+    mut attribute: impl FnMut(&str) -> Result<Option<String>>,
+) -> Result<Option<StoredTimes>> {
+    let name = attribute("dtype")?.filter(|name| name.contains("64["));
+    let Some(ty) = name.and_then(|name| TimeType::by_name(&name)) else { return Ok(None) };
+    let zone = if ty.is_span { None } else { attribute("zone")?.filter(|zone| is_zone(zone)) };
+    Ok(Some(StoredTimes { ty, zone }))
+}
+
+/// The times that an array of such items is marked to hold.
+pub(super) fn marked_times(attributes: &JsonObject, item: ItemType) -> Option<StoredTimes> {
+    let times = stored_times(|name| Ok(text_of(attributes, name)));
+    times.ok().flatten().filter(|_| item == ITEM)
 }
 
 /// Whether text can be the name of a time zone, or an offset.
@@ -89,8 +91,8 @@ pub(super) fn is_zone(text: &str) -> bool {
 }
 
 /// The column of an array of times.
-pub(super) fn open(name: &str, opened: OpenedArray, marked: Marked) -> StoredColumn {
-    let Marked { ty, zone } = marked;
+pub(super) fn open(name: &str, opened: OpenedArray, times: StoredTimes) -> StoredColumn {
+    let StoredTimes { ty, zone } = times;
     StoredColumn {
         spec: ColumnSpec::new(name, ColumnType::Times { ty, zone: zone.clone() }),
         parts: vec![Box::new(ItemPart::new(opened.array, None))],
@@ -128,5 +130,24 @@ impl Encoding for Times {
 
     fn query(&self, arrays: &[Arc<Array>]) -> Result<ColumnValues> {
         Ok(ColumnValues::Times { ty: self.ty, source: source(&arrays[0]), zone: self.zone.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_they_were_marked() {
+        let marked = |dtype: &str, zone: Option<&str>| {
+            let attributes = time_marks(dtype, zone);
+            stored_times(|name| Ok(text_of(&attributes, name))).unwrap()
+        };
+        let berlin = Some("Europe/Berlin");
+        let found = marked("datetime64[25s]", berlin).unwrap();
+        assert_eq!((found.ty.to_string().as_str(), found.zone.as_deref()), ("datetime64[25s]", berlin));
+        assert_eq!(marked("timedelta64[h]", berlin).unwrap().zone, None);
+        assert_eq!(marked("datetime64[h]", Some("no zone")).unwrap().zone, None);
+        assert_eq!(marked("datetime64", None), None);
     }
 }
