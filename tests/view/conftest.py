@@ -32,6 +32,19 @@ ARGUMENTS = [
     "--enable-unsafe-swiftshader",
 ]
 TIMEOUT_MS = 20_000
+# What the page shows is read in one step: it may be drawn anew between two.
+NUMBERS = """() => {
+    if (document.querySelector(".card[aria-busy=true]")) return null;
+    if (!document.querySelector(".card .numbers dd")) return null;
+    const pairs = [...document.querySelectorAll(".card .numbers > div")];
+    return pairs.map((pair) => [...pair.children].map((one) => one.innerText));
+}"""
+CELLS = """() => {
+    if (document.querySelector(".grid-cell.pending")) return null;
+    if (!document.querySelector(".grid-row .grid-cell")) return null;
+    const rows = [...document.querySelectorAll(".grid-row")];
+    return rows.map((row) => [...row.querySelectorAll(".grid-cell")].map((one) => one.innerText));
+}"""
 
 
 def browser_path():
@@ -131,17 +144,12 @@ class Page:
         return found.inner_text().strip("[]")
 
     def numbers(self):
-        """Return the statistics of the shown part, or of a column."""
-        self.page.wait_for_selector(".card[aria-busy=false] .numbers dd")
-        pairs = self.page.locator(".card .numbers > div").all()
-        return {pair.locator("dt").inner_text(): pair.locator("dd").inner_text() for pair in pairs}
+        """Return the statistics of the shown part, or of a column, once they are there."""
+        return dict(self.page.wait_for_function(NUMBERS).json_value())
 
     def grid(self):
         """Return the visible cells as rows of texts, once all are there."""
-        self.page.wait_for_selector(".grid .grid-row .grid-cell")
-        self.page.wait_for_function("() => !document.querySelector('.grid-cell.pending')")
-        rows = self.page.locator(".grid-row").all()
-        return [row.locator(".grid-cell").all_inner_texts() for row in rows]
+        return self.page.wait_for_function(CELLS).json_value()
 
     def download(self, name):
         """Follow a link that saves, and return the file's path."""

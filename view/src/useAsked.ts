@@ -9,23 +9,36 @@ export interface Asked<T> {
   isLoading: boolean;
 }
 
-/** Ask again whenever `dependencies` change, and give up what was asked before. `null` asks nothing. */
+interface Answer<T> {
+  value: T | undefined;
+  error: Error | null;
+  /** What the question depended on. */
+  dependencies: DependencyList;
+}
+
+const isSame = (a: DependencyList, b: DependencyList): boolean => a.every((one, i) => Object.is(one, b[i]));
+
+/**
+ * Ask again whenever `dependencies` change, and give up what was asked before. `null` asks nothing.
+ *
+ * An answer is loading from the first drawing with other dependencies on, so that no old answer passes for the new one.
+ */
 export function useAsked<T>(ask: ((signal: AbortSignal) => Promise<T>) | null, dependencies: DependencyList): Asked<T> {
-  const [asked, setAsked] = useState<Asked<T>>({ value: undefined, error: null, isLoading: ask !== null });
+  const [answer, setAnswer] = useState<Answer<T> | null>(null);
   useEffect(() => {
     if (!ask) {
-      setAsked({ value: undefined, error: null, isLoading: false });
+      setAnswer(null);
       return undefined;
     }
     const controller = new AbortController();
-    setAsked((before) => ({ ...before, isLoading: true }));
     ask(controller.signal).then(
-      (value) => controller.signal.aborted || setAsked({ value, error: null, isLoading: false }),
-      (error) => controller.signal.aborted || setAsked({ value: undefined, error, isLoading: false }),
+      (value) => controller.signal.aborted || setAnswer({ value, error: null, dependencies }),
+      (error) => controller.signal.aborted || setAnswer({ value: undefined, error, dependencies }),
     );
     return () => controller.abort();
   }, dependencies);
-  return asked;
+  if (!ask || !answer) return { value: undefined, error: null, isLoading: ask !== null };
+  return { value: answer.value, error: answer.error, isLoading: !isSame(answer.dependencies, dependencies) };
 }
 
 /** Return `value` once it has stayed the same for `ms`. */

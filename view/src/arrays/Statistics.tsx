@@ -38,7 +38,7 @@ export function Statistics({ place, selection, isDecoded, part }: StatisticsProp
       ]
     : [];
   return (
-    <section className="card statistics" aria-label="Statistics of the shown part" aria-busy={isLoading}>
+    <section className="card statistics" aria-label="Statistics of the shown part" aria-busy={isLoading || settled !== selection}>
       <h3>Shown part{part && `: ${part}`}</h3>
       <code className="selection">[{settled}]</code>
       {error && <Problem error={error} />}

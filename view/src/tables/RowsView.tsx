@@ -75,7 +75,7 @@ export function RowsView({ place, where, onWhere }: RowsViewProps) {
       <div className="bar">
         <Where where={where} onWhere={onWhere} error={error} />
         <p className="count" role="status" aria-live="polite">
-          {isReady && !isCondition ? `${format.whole(rows)} of ${format.whole(schema.value.rows)} rows` : isCondition ? "" : "Searching…"}
+          {isCondition ? "" : isReady && !counted.isLoading ? `${format.whole(rows)} of ${format.whole(schema.value.rows)} rows` : "Searching…"}
         </p>
         <Exports place={place} where={where} sort={sort} rows={rows} />
       </div>

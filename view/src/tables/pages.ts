@@ -68,6 +68,7 @@ export function usePages<T>(source: PageSource<T>) {
       asked.current.set(key, controller);
       read(page, controller.signal)
         .then((result) => {
+          if (controller.signal.aborted) return;
           if (kept.current.size >= MOST_PAGES) kept.current.delete(kept.current.keys().next().value ?? "");
           kept.current.set(key, result);
           setError(null);
