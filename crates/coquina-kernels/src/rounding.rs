@@ -287,7 +287,7 @@ fn error(x: f64, y: f64) -> f64 {
     let up = apart.to_bits() + u64::from(lost != 0.0);
     let distance = f64::from_bits(if up > infinity { infinity } else { up });
     let are_finite = (x.abs() < f64::INFINITY) & (y.abs() < f64::INFINITY);
-    let are_same = (x == y) | ((x != x) & (x.to_bits() == y.to_bits()));
+    let are_same = (x == y) | (x.is_nan() & (x.to_bits() == y.to_bits()));
     let special = if are_same { 0.0 } else { f64::INFINITY };
     if are_finite { distance } else { special }
 }
@@ -305,6 +305,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest number of 32 bits is meant")]
     fn stored(ty: Type, x: f64) -> Vec<u8> {
         match ty {
             Type::F32 => (x as f32).to_le_bytes().to_vec(),
