@@ -41,6 +41,7 @@ impl ChunkBlocks for Items2d {
 }
 
 /// Numbers of a smooth field with noise; some special ones.
+#[expect(clippy::cast_possible_truncation, reason = "numbers of narrower types are meant")]
 fn numbers(dtype: &str, seed: u64) -> Vec<u8> {
     let mut next = random(seed);
     let special = [0.0, -0.0, f64::NAN, f64::INFINITY, -1e34, 1e-300, 3.25];
