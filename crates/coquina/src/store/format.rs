@@ -6,6 +6,7 @@ use super::change::EncodedChunk;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
+use crate::base::scratch::with_scratch;
 use crate::chunk::{self, BlockSource, Chunk, ChunkShape, Header, Kind, Params, Plain, Special};
 
 /// Encodes the chunks of a store. An array has one from when its store is opened.
@@ -65,6 +66,27 @@ pub(crate) trait ChunkFormat: Send + Sync {
     /// # Errors
     /// `Corrupt` for bytes that do not decode.
     fn decode(&self, stored: &[u8], out: &mut [u8], job: &Job<'_>) -> Result<()>;
+
+    /// Shows `see` each block of a chunk that was encoded, with its number; by several threads.
+    ///
+    /// # Errors
+    /// As [`ChunkFormat::decode`].
+    fn decode_blocks(
+        &self,
+        stored: &[u8],
+        shape: &ChunkShape<'_>,
+        see: &(dyn Fn(usize, &[u8]) + Sync),
+        job: &Job<'_>,
+    ) -> Result<()> {
+        with_scratch(shape.chunk_bytes(), |plain| {
+            self.decode(stored, plain, job)?;
+            let blocks = plain.chunks(shape.block_bytes.max(1)).enumerate();
+            job.run(shape.chunk_bytes(), blocks, |(number, block)| {
+                see(number, block);
+                Ok(block.len())
+            })
+        })
+    }
 }
 
 /// Blosc chunks, all of these parameters unless others are chosen.
@@ -124,6 +146,25 @@ impl ChunkFormat for BloscFormat {
 
     fn decode(&self, stored: &[u8], out: &mut [u8], job: &Job<'_>) -> Result<()> {
         Chunk::parse_in(&self.0.layout, stored, &Limits::default())?.decode_into(out, job)
+    }
+
+    /// A block is seen while it is in the cache, and no room for all of them is needed.
+    fn decode_blocks(
+        &self,
+        stored: &[u8],
+        shape: &ChunkShape<'_>,
+        see: &(dyn Fn(usize, &[u8]) + Sync),
+        job: &Job<'_>,
+    ) -> Result<()> {
+        let chunk = Chunk::parse_in(&self.0.layout, stored, &Limits::default())?;
+        let bytes = shape.block_bytes;
+        job.run(shape.chunk_bytes(), 0..shape.nblocks, |number| {
+            with_scratch(bytes, |block| {
+                chunk.decode_range(number * bytes, block, &Job::inline())?;
+                see(number, block);
+                Ok(bytes)
+            })
+        })
     }
 }
 

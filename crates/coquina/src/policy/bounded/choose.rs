@@ -6,7 +6,6 @@
 //! What does not lose the same again each time, ZFP and the filters that truncate, is for chunks that are written
 //! whole: the other items of a chunk of which a part is written would lose once more.
 
-use super::coder::ChunkCoder;
 use super::contract::{Bound, Contract, LossyMethod, free_bits};
 use super::items::Kind;
 use super::lattice::{floor_log2, power_of_two};
@@ -16,7 +15,6 @@ use super::sample::Sample;
 use super::trial::{Given, Hint, How, Trial, Work};
 use super::{images, predicted, ratio, search};
 use crate::base::error::{Error, Result};
-use crate::base::pool::Job;
 use crate::chunk::Params;
 use crate::filter::{self, Pipeline, Slot};
 
@@ -30,20 +28,12 @@ pub(crate) struct Encoded {
     pub(crate) reached: Reached,
 }
 
-/// Encodes a chunk under its contract.
+/// Encodes a chunk under its contract; by the first of the hints that holds the bound, if there are any.
 ///
 /// # Errors
 /// What the coder says; `Invalid` for one that does not give back what it was given.
-pub(crate) fn encode(
-    contract: &Contract,
-    given: &Given<'_>,
-    coder: &ChunkCoder<'_>,
-    job: &Job<'_>,
-) -> Result<Encoded> {
-    let Given { plain, before, inside, .. } = *given;
-    let counted = Counted { items: contract.items, given: plain, before, inside };
-    let work = Work { contract, given, extent: counted.extent(), counted, coder, job };
-    let found = work.best()?;
+pub(super) fn encode(work: &Work<'_>, hints: Vec<Hint>) -> Result<Encoded> {
+    let found = if hints.is_empty() { work.best()? } else { work.first(hints)? };
     let Trial { bytes, plain, measured, method, .. } = match found {
         Some(trial) => trial,
         None => work.exact()?,
@@ -51,28 +41,44 @@ pub(crate) fn encode(
     Ok(Encoded { bytes, plain, reached: Reached::of(&measured, method) })
 }
 
+/// Whether ZFP could encode chunks like these within the bound.
+pub(super) fn suits_zfp(contract: &Contract, params: &Params) -> bool {
+    let bound = matches!(contract.bound(), Bound::MaxError(_) | Bound::Psnr(_) | Bound::Ratio(_));
+    bound && contract.items.are_transformed() && search::zfp_params(params, "zfp_rate", 50).is_some()
+}
+
 impl Work<'_> {
     /// The best of what holds the bound.
     fn best(&self) -> Result<Option<Trial>> {
+        let hints = self.sampled_hints()?;
+        if !hints.is_empty() {
+            return self.first(hints);
+        }
         let method = self.method();
-        let is_chosen = self.contract.method().is_none() && method.len() > 1;
+        if self.is_chosen(&method) && self.coder.params().is_some() {
+            return Ok(self.compared(&method)?.into_iter().find_map(|(_, trial)| trial));
+        }
+        self.first(method.into_iter().map(|method| Hint { method, how: None }).collect())
+    }
+
+    /// What did best for some blocks of the chunk; nothing if it has too few, or if there is nothing to choose.
+    pub(super) fn sampled_hints(&self) -> Result<Vec<Hint>> {
+        let method = self.method();
         let is_searched = matches!(self.contract.bound(), Bound::Ratio(_))
             || method.contains(&LossyMethod::Zfp)
             || self.contract.rules().len() > 1;
-        let params = self.coder.params().filter(|_| is_chosen || is_searched);
-        let hints = match params.and_then(|params| Sample::of(self.given, params.blocksize?)) {
-            Some(sample) => {
-                let given = Given { plain: &sample.plain, inside: &sample.inside, ..*self.given };
-                let counted = Counted { given: given.plain, inside: given.inside, ..self.counted };
-                let part = Work { given: &given, counted, ..*self };
-                part.compared(&method)?.into_iter().map(|(hint, _)| hint).collect()
-            }
-            None if is_chosen => {
-                return Ok(self.compared(&method)?.into_iter().find_map(|(_, trial)| trial));
-            }
-            None => method.into_iter().map(|method| Hint { method, how: None }).collect(),
-        };
-        self.first(hints)
+        let params = self.coder.params().filter(|_| self.is_chosen(&method) || is_searched);
+        let sample = params.and_then(|params| Sample::of(self.given, params.blocksize?));
+        let Some(sample) = sample else { return Ok(Vec::new()) };
+        let given = Given { plain: &sample.plain, inside: &sample.inside, ..*self.given };
+        let counted = Counted { given: given.plain, inside: given.inside, ..self.counted };
+        let part = Work { given: &given, counted, ..*self };
+        Ok(part.compared(&method)?.into_iter().map(|(hint, _)| hint).collect())
+    }
+
+    /// Whether one of several methods is to be chosen.
+    fn is_chosen(&self, method: &[LossyMethod]) -> bool {
+        self.contract.method().is_none() && method.len() > 1
     }
 
     /// The first that holds the bound, if it is no finer than a part of the chunk has promised; else the best.
@@ -137,8 +143,7 @@ impl Work<'_> {
     }
 
     fn suits_zfp(&self) -> bool {
-        let bound = matches!(self.contract.bound(), Bound::MaxError(_) | Bound::Psnr(_) | Bound::Ratio(_));
-        bound && self.contract.items.are_transformed() && search::zfp_params(self, "zfp_rate", 50).is_some()
+        self.coder.params().is_some_and(|params| suits_zfp(self.contract, params))
     }
 
     /// Whether one trial that holds the bound is better than another.

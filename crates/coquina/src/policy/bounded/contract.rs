@@ -5,6 +5,7 @@
 
 use super::items::Items;
 use super::lattice::{floor_log2, power_of_two};
+use super::measure::Measured;
 use super::round::Rule;
 use crate::base::error::{Error, Result};
 
@@ -205,6 +206,19 @@ impl Contract {
     /// how far they may be off.
     pub(crate) fn rounds_all(&self) -> bool {
         matches!(self.bound, Bound::KeepBits(_))
+    }
+
+    /// Whether the bound holds.
+    pub(super) fn holds(&self, measured: &Measured) -> bool {
+        match self.bound {
+            Bound::MaxError(limit) => measured.max_error <= limit,
+            // An infinite error of what has no size is no part of it, and must not pass for none.
+            Bound::RelativeError(limit) => {
+                measured.relative_error <= limit && measured.max_error < f64::INFINITY
+            }
+            Bound::Psnr(psnr) => measured.holds_psnr(psnr),
+            Bound::KeepBits(_) | Bound::Ratio(_) => measured.max_error < f64::INFINITY,
+        }
     }
 
     /// How far a number may be off, where the bound is one on distances: of a complex number, each of the two.

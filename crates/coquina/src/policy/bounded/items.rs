@@ -1,5 +1,7 @@
 //! What the items of an array are, as numbers: which type, in which byte order, one or two of them.
 
+use coquina_kernels::Type;
+
 use super::number::Number;
 use crate::base::error::{Error, Result};
 
@@ -71,6 +73,23 @@ impl Items {
     /// Whether they are floating-point numbers, or two of them.
     pub(super) fn is_float(self) -> bool {
         matches!(self.kind, Kind::F16 | Kind::F32 | Kind::F64)
+    }
+
+    /// The type of the numbers for loops that are compiled for instruction sets, if there are such.
+    pub(super) fn kernel_type(self) -> Option<Type> {
+        match self.kind {
+            Kind::F32 if !self.is_big => Some(Type::F32),
+            Kind::F64 if !self.is_big => Some(Type::F64),
+            _ => None,
+        }
+    }
+
+    /// The first of such numbers.
+    pub(super) fn number(self, bytes: &[u8; 8]) -> Option<f64> {
+        match self.kernel_type()? {
+            Type::F32 => bytes.first_chunk().map(|&item| f64::from(f32::from_le_bytes(item))),
+            _ => Some(f64::from_le_bytes(*bytes)),
+        }
     }
 
     /// Bits of the mantissa, or of the integer.

@@ -7,7 +7,7 @@ pub(super) struct Lattice {
     /// No number moves further.
     pub(super) limit: f64,
     /// Added and taken away again, it leaves multiples of the power only: 1.5 times 2^(52 + exponent).
-    magic: f64,
+    pub(super) magic: f64,
 }
 
 impl Lattice {

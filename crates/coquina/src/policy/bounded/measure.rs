@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use coquina_kernels::{Errors, best_level, bounds, errors};
+
 use super::items::{Items, with_number};
 use super::number::{Compared, Number};
 
@@ -32,6 +34,14 @@ pub(super) struct Extent {
 }
 
 impl Extent {
+    /// Of no numbers.
+    pub(super) const NONE: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY };
+
+    /// Of the numbers of both.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
     /// The distance of the least and the greatest: the peak of a signal.
     pub(super) fn range(&self) -> f64 {
         if self.min > self.max { 0.0 } else { self.max - self.min }
@@ -57,6 +67,14 @@ pub(super) struct Measured {
 }
 
 impl Measured {
+    /// What errors of these items come to.
+    pub(super) fn of(errors: &Errors, items: Items) -> Self {
+        let &Errors { max, relative, squares, finite, keeps_zeros } = errors;
+        let max_error = if items.is_complex { max * std::f64::consts::SQRT_2 } else { max };
+        let mean_square = if finite > 0 { squares / finite as f64 } else { squares };
+        Self { max_error, relative_error: relative, mean_square, keeps_zeros }
+    }
+
     /// Whether there are as many decibels.
     pub(super) fn holds_psnr(&self, psnr: f64) -> bool {
         self.mean_square <= 10.0_f64.powf(-psnr / 10.0) * MEAN_SLACK
@@ -64,30 +82,39 @@ impl Measured {
 }
 
 impl Counted<'_> {
-    /// Shows `see` each number that counts, and what it was decoded to.
-    fn each<T: Number>(&self, decoded: &[u8], mut see: impl FnMut(T, T)) {
+    /// The runs of numbers that count, beside what they were decoded to.
+    fn runs<'r>(&'r self, decoded: &'r [u8]) -> impl Iterator<Item = Compared<'r>> {
         let bytes = self.items.number_bytes() * self.items.numbers();
-        for run in self.inside {
+        self.inside.iter().filter_map(move |run| {
             let run = run.start * bytes..run.end * bytes;
             let before = self.before.and_then(|before| before.get(run.clone()));
-            let (Some(given), Some(decoded)) = (self.given.get(run.clone()), decoded.get(run)) else {
-                continue;
-            };
-            T::each(&Compared { given, before, decoded, is_big: self.items.is_big }, &mut see);
-        }
+            let (given, decoded) = (self.given.get(run.clone())?, decoded.get(run)?);
+            Some(Compared { given, before, decoded, is_big: self.items.is_big })
+        })
     }
 
     /// Which finite numbers there are.
     pub(super) fn extent(&self) -> Extent {
-        with_number!(self.items.kind, T => self.extent_of::<T>())
+        let extents = self.runs(self.given).map(|run| self.extent_of(&run));
+        extents.fold(Extent::NONE, |all, extent| all.and(&extent))
     }
 
-    fn extent_of<T: Number>(&self) -> Extent {
-        let mut extent = Extent { min: f64::INFINITY, max: f64::NEG_INFINITY };
-        self.each::<T>(self.given, |x, _| {
+    fn extent_of(&self, run: &Compared<'_>) -> Extent {
+        let fast = self.items.kernel_type().filter(|_| run.before.is_none());
+        let bounds = fast.and_then(|ty| bounds(best_level(), ty, run.given));
+        // Those of all numbers are those of the finite ones, if they are finite.
+        match bounds.map(|bounds| self.items.number(&bounds.min).zip(self.items.number(&bounds.max))) {
+            Some(Some((min, max))) if min.is_finite() && max.is_finite() => Extent { min, max },
+            _ => with_number!(self.items.kind, T => Self::plain_extent::<T>(run)),
+        }
+    }
+
+    fn plain_extent<T: Number>(run: &Compared<'_>) -> Extent {
+        let mut extent = Extent::NONE;
+        T::each(run, |x: T, _| {
             let x = x.value();
             if x.is_finite() {
-                extent = Extent { min: extent.min.min(x), max: extent.max.max(x) };
+                extent = extent.and(&Extent { min: x, max: x });
             }
         });
         extent
@@ -95,30 +122,37 @@ impl Counted<'_> {
 
     /// How far these decoded items are off; `peak` is the range of the given ones.
     pub(super) fn measured(&self, decoded: &[u8], peak: f64) -> Measured {
-        with_number!(self.items.kind, T => self.measured_of::<T>(decoded, peak))
+        Measured::of(&self.errors(decoded, peak), self.items)
     }
 
-    fn measured_of<T: Number>(&self, decoded: &[u8], peak: f64) -> Measured {
+    /// The same, before it is brought together with what other items lose.
+    pub(super) fn errors(&self, decoded: &[u8], peak: f64) -> Errors {
         let unit = if peak > 0.0 && peak.is_finite() { 1.0 / peak } else { 1.0 };
-        let mut keeps_zeros = true;
-        let (mut max_error, mut relative_error, mut squares, mut count) = (0.0_f64, 0.0_f64, 0.0_f64, 0_u64);
-        self.each::<T>(decoded, |x, y| {
-            let error = error(x, y);
-            let (from, to) = (x.value(), y.value());
-            let size = from.abs();
-            keeps_zeros &= from != 0.0 || from.to_bits() == to.to_bits();
-            // A NaN has no size, and an infinity is no part of a mean.
-            count += u64::from(size < f64::INFINITY);
-            if error > 0.0 {
-                max_error = max_error.max(error);
-                relative_error = relative_error.max(error / size);
-                squares += (error * unit) * (error * unit);
-            }
+        let runs = self.runs(decoded).map(|run| match self.items.kernel_type() {
+            Some(ty) if run.before.is_none() => errors(best_level(), ty, unit, run.given, run.decoded),
+            _ => with_number!(self.items.kind, T => plain_errors::<T>(&run, unit)),
         });
-        let max_error = if self.items.is_complex { max_error * std::f64::consts::SQRT_2 } else { max_error };
-        let mean_square = if count > 0 { squares / count as f64 } else { squares };
-        Measured { max_error, relative_error, mean_square, keeps_zeros }
+        runs.fold(Errors::NONE, |all, run| all.and(&run))
     }
+}
+
+/// How far numbers of any type are off, one after another.
+pub(super) fn plain_errors<T: Number>(run: &Compared<'_>, unit: f64) -> Errors {
+    let mut all = Errors::NONE;
+    T::each(run, |x: T, y: T| {
+        let error = error(x, y);
+        let (from, to) = (x.value(), y.value());
+        let size = from.abs();
+        all.keeps_zeros &= from != 0.0 || from.to_bits() == to.to_bits();
+        // A NaN has no size, and an infinity is no part of a mean.
+        all.finite += u64::from(size < f64::INFINITY);
+        if error > 0.0 {
+            all.max = all.max.max(error);
+            all.relative = all.relative.max(error / size);
+            all.squares += (error * unit) * (error * unit);
+        }
+    });
+    all
 }
 
 /// How far a decoded number is from the given one.

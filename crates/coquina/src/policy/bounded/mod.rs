@@ -4,8 +4,9 @@
 //! bound is known to hold; where no means holds it, the items as they are. The rest of a chunk of which a part is
 //! written stays bit for bit.
 //! Source: `docs/guide/lossy.md`, `docs/formats/lossy.md`.
-//! Invariant: what is chosen depends on the items, the contract and the parameters only.
+//! Invariant: what is chosen depends on the items of the chunks of a write, their order, the contract and the parameters only.
 
+mod blocks;
 mod choose;
 mod coder;
 mod contract;
@@ -15,6 +16,7 @@ mod integers;
 mod items;
 mod lattice;
 mod measure;
+mod memory;
 mod number;
 mod policy;
 mod predicted;
@@ -25,6 +27,8 @@ mod sample;
 mod search;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_blocks;
 mod trial;
 
 pub use contract::{Bound, Contract, LossyMethod};

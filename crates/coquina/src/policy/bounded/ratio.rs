@@ -8,7 +8,7 @@
 use super::contract::LossyMethod;
 use super::lattice::floor_log2;
 use super::round::Rule;
-use super::search::{PRECISION, zfp_params};
+use super::search::PRECISION;
 use super::trial::{Hint, How, Trial, Work};
 use crate::base::error::Result;
 
@@ -186,7 +186,7 @@ pub(super) fn is_reached(work: &Work<'_>, ratio: f64, bytes: usize) -> bool {
 
 /// The chunk by this codec with this parameter, if it has the size.
 fn met(work: &Work<'_>, goal: Goal, name: &'static str, meta: i32) -> Result<Option<Trial>> {
-    let Some(params) = zfp_params(work, name, meta) else { return Ok(None) };
+    let Some(params) = work.zfp_params(name, meta) else { return Ok(None) };
     let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
     let is_met = holds && goal.is_about_met(trial.bytes.len());
     Ok(is_met.then_some(Trial { how: Some(How::Zfp(name, meta)), ..trial }))
@@ -198,7 +198,7 @@ fn by_precision(work: &Work<'_>, goal: Goal) -> Result<Option<Trial>> {
     let (mut less, mut more) = (-1, i32::try_from(work.contract.items.bits()).unwrap_or(64));
     while more - less > 1 {
         let meta = less + (more - less) / 2;
-        let Some(params) = zfp_params(work, PRECISION, meta) else { return Ok(None) };
+        let Some(params) = work.zfp_params(PRECISION, meta) else { return Ok(None) };
         let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         let bytes = trial.bytes.len();
         if goal.is_about_met(bytes) {

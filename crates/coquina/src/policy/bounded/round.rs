@@ -7,6 +7,8 @@
 //! all trials. Integers have few bytes: of these the widest step is tried too.
 //! Invariant: to round what is rounded changes nothing.
 
+use coquina_kernels::{Multiples, best_level, round_to_multiples};
+
 use super::items::{Items, with_number};
 use super::lattice::{Lattice, floor_log2, power_of_two};
 use super::number::{Number, Rounded};
@@ -80,14 +82,30 @@ pub(super) fn round(
     job.run(from.len(), pieces, |(number, (from, to))| {
         let start = number * TASK_BYTES;
         let before = before.and_then(|before| before.get(start..start + from.len()));
-        let bytes = from.len();
-        let mut piece = Rounded { from, before, fill, to, is_big: items.is_big };
-        with_number!(items.kind, T => round_piece::<T>(rule, &mut piece));
-        Ok(bytes)
+        round_run(rule, items, &Unrounded { from, before, fill }, to);
+        Ok(from.len())
     })
 }
 
-fn round_piece<T: Number>(rule: Rule, piece: &mut Rounded<'_>) {
+/// Fills `to` with the items, rounded, on this thread.
+pub(super) fn round_run(
+    rule: Rule,
+    items: Items,
+    &Unrounded { from, before, fill }: &Unrounded<'_>,
+    to: &mut [u8],
+) {
+    if let Rule::Multiples { exponent, limit } = rule
+        && let (Some(ty), None, None) = (items.kernel_type(), before, fill)
+    {
+        let Lattice { magic, limit, .. } = Lattice::new(exponent, limit);
+        return round_to_multiples(best_level(), ty, Multiples { magic, limit }, from, to);
+    }
+    let mut piece = Rounded { from, before, fill, to, is_big: items.is_big };
+    with_number!(items.kind, T => round_piece::<T>(rule, &mut piece));
+}
+
+/// The plain version, for numbers of any type.
+pub(super) fn round_piece<T: Number>(rule: Rule, piece: &mut Rounded<'_>) {
     match rule {
         Rule::Exact => piece.to.copy_from_slice(piece.from),
         Rule::Multiples { exponent, limit } => {

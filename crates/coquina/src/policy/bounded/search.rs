@@ -42,9 +42,8 @@ pub(super) fn psnr_rounded(work: &Work<'_>, psnr: f64, plain: &mut [u8]) -> Resu
     work.round(Rule::Exact, plain)
 }
 
-/// How a chunk is encoded by this ZFP codec, if it can be.
-pub(super) fn zfp_params(work: &Work<'_>, name: &str, meta: i32) -> Option<Params> {
-    let base = work.coder.params()?;
+/// How chunks like these are encoded by this ZFP codec, if they can be.
+pub(super) fn zfp_params(base: &Params, name: &str, meta: i32) -> Option<Params> {
     let meta = u8::try_from(meta).or_else(|_| i8::try_from(meta).map(i8::cast_unsigned)).ok()?;
     let params = Params {
         codec: codec::by_name(name).ok()?,
@@ -56,6 +55,13 @@ pub(super) fn zfp_params(work: &Work<'_>, name: &str, meta: i32) -> Option<Param
         ..*base
     };
     (base.level > 0 && params.check().is_ok()).then_some(params)
+}
+
+impl Work<'_> {
+    /// How the chunk is encoded by this ZFP codec, if it can be.
+    pub(super) fn zfp_params(&self, name: &str, meta: i32) -> Option<Params> {
+        zfp_params(self.coder.params()?, name, meta)
+    }
 }
 
 /// The smallest chunk by ZFP that holds the bound, if errors of about `goal` do.
@@ -77,7 +83,7 @@ pub(super) fn zfp(work: &Work<'_>, goal: f64, hint: &Hint) -> Result<Option<Tria
 fn zfp_from(work: &Work<'_>, name: &'static str, meta: i32) -> Result<Option<Trial>> {
     for finer in 0..FINER {
         let meta = if name == ACCURACY { meta - finer } else { meta + finer };
-        let Some(params) = zfp_params(work, name, meta) else { break };
+        let Some(params) = work.zfp_params(name, meta) else { break };
         let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         if holds {
             return Ok(Some(Trial { how: Some(How::Zfp(name, meta)), ..trial }));
@@ -90,7 +96,7 @@ fn zfp_from(work: &Work<'_>, name: &'static str, meta: i32) -> Result<Option<Tri
 fn zfp_accuracy(work: &Work<'_>, goal: f64) -> Result<Option<Trial>> {
     let tolerance = floor_log10(goal);
     for meta in [tolerance + 1, tolerance] {
-        let Some(params) = zfp_params(work, ACCURACY, meta) else { continue };
+        let Some(params) = work.zfp_params(ACCURACY, meta) else { continue };
         let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         if holds {
             return Ok(Some(Trial { how: Some(How::Zfp(ACCURACY, meta)), ..trial }));
@@ -109,7 +115,7 @@ fn zfp_precision(work: &Work<'_>, goal: f64) -> Result<Option<Trial>> {
     let mut meta = (floor_log2(greatest) - floor_log2(goal) - 3).clamp(0, 64);
     let (mut best, mut missed): (Option<Trial>, i32) = (None, -1);
     for _ in 0..PRECISIONS {
-        let Some(params) = zfp_params(work, PRECISION, meta) else { break };
+        let Some(params) = work.zfp_params(PRECISION, meta) else { break };
         let (trial, holds) = work.lost(&params, LossyMethod::Zfp)?;
         let reached = match work.contract.bound() {
             Bound::Psnr(_) => trial.measured.mean_square.sqrt() * work.extent.range(),

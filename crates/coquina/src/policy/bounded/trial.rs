@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::coder::ChunkCoder;
-use super::contract::{Bound, Contract, LossyMethod};
+use super::contract::{Contract, LossyMethod};
 use super::measure::{Counted, Extent, Measured};
 use super::round::{Rule, Unrounded, round};
 use crate::base::error::{Error, Result};
@@ -70,20 +70,21 @@ pub(super) struct Work<'w> {
     pub(super) job: &'w Job<'w>,
 }
 
-impl Work<'_> {
-    /// Whether the bound holds.
-    pub(super) fn holds(&self, measured: &Measured) -> bool {
-        match self.contract.bound() {
-            Bound::MaxError(limit) => measured.max_error <= limit,
-            // An infinite error of what has no size is no part of it, and must not pass for none.
-            Bound::RelativeError(limit) => {
-                measured.relative_error <= limit && measured.max_error < f64::INFINITY
-            }
-            Bound::Psnr(psnr) => measured.holds_psnr(psnr),
-            Bound::KeepBits(_) | Bound::Ratio(_) => measured.max_error < f64::INFINITY,
-        }
+impl<'w> Work<'w> {
+    /// These items under a contract.
+    pub(super) fn new(
+        contract: &'w Contract,
+        given: &'w Given<'w>,
+        coder: &'w ChunkCoder<'w>,
+        job: &'w Job<'w>,
+    ) -> Self {
+        let Given { plain, before, inside, .. } = *given;
+        let counted = Counted { items: contract.items, given: plain, before, inside };
+        Self { contract, given, extent: counted.extent(), counted, coder, job }
     }
+}
 
+impl Work<'_> {
     /// The given items, rounded.
     pub(super) fn round(&self, rule: Rule, plain: &mut [u8]) -> Result<()> {
         let Given { plain: from, before, fill, .. } = *self.given;
@@ -110,7 +111,7 @@ impl Work<'_> {
         })?;
         let method = (measured.max_error > 0.0).then_some(LossyMethod::Round);
         let trial = Trial { bytes, plain, measured, method, how: None };
-        Ok((gives_back && self.holds(&trial.measured)).then_some(trial))
+        Ok((gives_back && self.contract.holds(&trial.measured)).then_some(trial))
     }
 
     /// Whether two lots are the same where items count; stores need not keep what blocks have beyond a chunk.
@@ -128,7 +129,7 @@ impl Work<'_> {
         let measured = self.measured(&plain);
         // Who did not ask for it keeps zeros, which may stand for nothing or for what is not there.
         let is_wanted = measured.keeps_zeros || self.contract.method().is_some();
-        let holds = is_wanted && self.holds(&measured);
+        let holds = is_wanted && self.contract.holds(&measured);
         let method = (measured.max_error > 0.0).then_some(method);
         Ok((Trial { bytes, plain, measured, method, how: None }, holds))
     }
