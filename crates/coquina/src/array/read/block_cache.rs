@@ -4,9 +4,10 @@
 //! again is another one and nothing need be forgotten. Bounded: the oldest go first. What a thread needs again within
 //! one step of a computation is kept beside it, in `decoded_boxes.rs`: whole boxes, without a lock, for that step only.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::base::error::Result;
 use crate::store::OpenChunk;
 
 /// Bytes of decoded blocks that are kept, unless the user says otherwise.
@@ -60,10 +61,41 @@ impl<K: Copy + Eq + std::hash::Hash, V: Clone> Kept<K, V> {
 /// A block: the identity of its chunk, and its number in it.
 type BlockKey = (u64, usize);
 
+/// The blocks that threads are decoding, each by one thread at a time.
+#[derive(Default)]
+struct Decoding {
+    keys: Mutex<HashSet<BlockKey>>,
+    is_over: Condvar,
+}
+
+impl Decoding {
+    /// Waits until no other thread decodes this block; none does until the turn is dropped.
+    fn enter(&self, key: BlockKey) -> Turn<'_> {
+        let keys = lock(&self.keys);
+        let waited = self.is_over.wait_while(keys, |keys| keys.contains(&key));
+        waited.unwrap_or_else(PoisonError::into_inner).insert(key);
+        Turn { decoding: self, key }
+    }
+}
+
+/// The right to decode a block.
+struct Turn<'d> {
+    decoding: &'d Decoding,
+    key: BlockKey,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        lock(&self.decoding.keys).remove(&self.key);
+        self.decoding.is_over.notify_all();
+    }
+}
+
 /// Kept by the threads that read an array.
 pub(crate) struct BlockCache {
     heads: Mutex<Kept<u64, Arc<dyn OpenChunk>>>,
     blocks: Mutex<Kept<BlockKey, Arc<Vec<u8>>>>,
+    decoding: Decoding,
     /// Memory of a block that is no longer kept: to use it again is faster than to clear fresh memory.
     spare: Mutex<Vec<u8>>,
 }
@@ -77,6 +109,7 @@ impl BlockCache {
         Self {
             heads: Mutex::new(Kept::new(HEAD_BYTES)),
             blocks: Mutex::new(Kept::new(BLOCK_BYTES)),
+            decoding: Decoding::default(),
             spare: Mutex::default(),
         }
     }
@@ -93,16 +126,33 @@ impl BlockCache {
         lock(&self.blocks).get((id, block))
     }
 
-    pub(crate) fn keep_block(&self, id: u64, block: usize, bytes: Vec<u8>) {
-        let len = bytes.len();
-        let replaced = lock(&self.blocks).put((id, block), Arc::new(bytes), len);
+    /// The bytes of a block, kept: `decode` fills them unless they are kept already, or once another thread that is
+    /// decoding this block has done so. Where that thread fails, this one tries on its own.
+    ///
+    /// `decode` must not read other blocks through this cache: a thread that decodes waits for nobody.
+    pub(crate) fn block_or_decode(
+        &self,
+        id: u64,
+        block: usize,
+        block_bytes: usize,
+        decode: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<Arc<Vec<u8>>> {
+        let _turn = self.decoding.enter((id, block));
+        if let Some(bytes) = self.block(id, block) {
+            return Ok(bytes);
+        }
+        let mut bytes = self.block_memory(block_bytes);
+        decode(&mut bytes)?;
+        let bytes = Arc::new(bytes);
+        let replaced = lock(&self.blocks).put((id, block), Arc::clone(&bytes), block_bytes);
         if let Some(spare) = replaced.and_then(Arc::into_inner) {
             *lock(&self.spare) = spare;
         }
+        Ok(bytes)
     }
 
     /// Memory for a block of so many bytes, of any content.
-    pub(crate) fn block_memory(&self, bytes: usize) -> Vec<u8> {
+    fn block_memory(&self, bytes: usize) -> Vec<u8> {
         let mut memory = std::mem::take(&mut *lock(&self.spare));
         memory.resize(bytes, 0);
         memory
@@ -129,7 +179,11 @@ impl BlockCache {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+    use crate::base::error::Error;
 
     #[test]
     fn the_oldest_go_first_and_the_bound_holds() {
@@ -141,5 +195,37 @@ mod tests {
         assert_eq!((kept.get(46), kept.get(47), kept.get(49)), (None, Some(47), Some(49)));
         kept.put(1, 1, 101);
         assert_eq!(kept.get(1), None);
+    }
+
+    #[test]
+    fn a_block_that_many_threads_need_is_decoded_once() {
+        let (cache, decoded) = (BlockCache::new(), AtomicUsize::new(0));
+        let all_are_here = Barrier::new(8);
+        let read = || {
+            all_are_here.wait();
+            let bytes = cache.block_or_decode(7, 3, 100, |out| {
+                std::thread::yield_now();
+                decoded.fetch_add(1, Ordering::Relaxed);
+                out.fill(5);
+                Ok(())
+            });
+            assert_eq!(*bytes.unwrap(), [5; 100]);
+        };
+        std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(read))));
+        assert_eq!(decoded.into_inner(), 1);
+    }
+
+    #[test]
+    fn a_thread_decodes_a_block_on_its_own_after_another_thread_failed() {
+        let cache = BlockCache::new();
+        let failing = cache.block_or_decode(1, 0, 4, |_| Err(Error::corrupt("a flipped bit")));
+        assert_eq!(failing.unwrap_err().to_string(), "a flipped bit");
+        let panics = || cache.block_or_decode(1, 0, 4, |_| panic!("within a decoder"));
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
+        let bytes = cache.block_or_decode(1, 0, 4, |out| {
+            out.fill(1);
+            Ok(())
+        });
+        assert_eq!(*bytes.unwrap(), [1; 4]);
     }
 }

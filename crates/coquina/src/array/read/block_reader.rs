@@ -146,10 +146,9 @@ impl BlockReader<'_> {
             return self.source.decode(&**chunk, block, out);
         }
         if self.keeps_blocks {
-            let mut bytes = self.source.cache.block_memory(block_bytes);
-            self.source.decode(&**chunk, block, &mut bytes)?;
+            let decode = |out: &mut [u8]| self.source.decode(&**chunk, block, out);
+            let bytes = self.source.cache.block_or_decode(id, block, block_bytes, decode)?;
             cell.copy_from(&bytes[self.window.offset..], &steps[..ndim]);
-            self.source.cache.keep_block(id, block, bytes);
             return Ok(());
         }
         // What stands behind the last item that is wanted need not be decoded.

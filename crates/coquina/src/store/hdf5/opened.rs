@@ -1,7 +1,7 @@
 //! Chunks of HDF5, opened: each gives blocks as the array is cut.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use coquina_kernels::Type;
 
@@ -104,7 +104,13 @@ impl Format {
             }
             _ => {}
         }
-        Ok(Arc::new(Whole { format: Arc::clone(self), stored, mask, plain: OnceLock::new() }))
+        Ok(Arc::new(Whole {
+            format: Arc::clone(self),
+            stored,
+            mask,
+            plain: OnceLock::new(),
+            decoding: Mutex::default(),
+        }))
     }
 
     /// Whether the blocks of a frame are those of the array. Axes of items that are arrays count as one with their item.
@@ -240,6 +246,8 @@ struct Whole {
     mask: u32,
     /// Kept where several blocks are to be had of it.
     plain: OnceLock<Vec<u8>>,
+    /// Held by the thread that decodes it for all of them.
+    decoding: Mutex<()>,
 }
 
 impl Whole {
@@ -248,6 +256,10 @@ impl Whole {
     }
 
     fn plain(&self) -> Result<&[u8]> {
+        if let Some(plain) = self.plain.get() {
+            return Ok(plain);
+        }
+        let _turn = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plain) = self.plain.get() {
             return Ok(plain);
         }
