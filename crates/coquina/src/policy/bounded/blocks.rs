@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use coquina_kernels::Errors;
 
 use super::contract::{Contract, LossyMethod};
+use super::kept::kept;
 use super::measure::{Counted, Extent, Measured};
-use super::policy::kept;
 use super::record::Reached;
 use super::round::{Rule, Unrounded, round_run};
 use crate::base::error::Result;

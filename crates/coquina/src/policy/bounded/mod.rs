@@ -14,6 +14,7 @@ mod floats;
 mod images;
 mod integers;
 mod items;
+mod kept;
 mod lattice;
 mod measure;
 mod memory;
