@@ -19,11 +19,13 @@ from coquina._core import TruncatedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-PAGE_BYTES = 64 << 10
+PAGE_BYTES = 16 << 10
 #: Pages that are kept: 16 MiB.
-_PAGES_MAX = 256
+_PAGES_MAX = 1024
 #: What is fetched beyond a page of an HDF5 file, whose metadata stand near each other.
-HDF5_AHEAD = 15
+HDF5_AHEAD = 63
+#: The end of a frame says where its chunks are: a thousandth of the file, within these numbers of pages.
+_END_PAGES = (2, 8)
 #: More is read past the pages.
 _PAGED_BYTES_MAX = 1 << 20
 
@@ -123,10 +125,11 @@ class RangeReader:
         return whole[start - first * PAGE_BYTES : stop - first * PAGE_BYTES]
 
     def warm(self) -> None:
-        """Fetch what says what the file is: its first pages and its last ones, in one question."""
-        last = (self.size - 1) // PAGE_BYTES
-        if self.size:
-            self._pages_of(sorted({0, max(last - 1, 0), last}))
+        """Fetch what says what the file is: its first page and its last ones, in one question."""
+        pages = -(-self.size // PAGE_BYTES)
+        end = min(max(pages // 1024 + 1, _END_PAGES[0]), _END_PAGES[1])
+        if pages:
+            self._pages_of(sorted({0, *range(max(pages - end, 0), pages)}))
 
     def file(self) -> RangeFile:
         """Return a file object, open for reading."""

@@ -1,7 +1,7 @@
 //! Reading chunks that are far away: what the touched blocks need is fetched in two questions, then decoded.
 //!
-//! The first question is for what says where the blocks of each chunk stand, and for chunks that are small or mostly
-//! wanted as a whole; the second one for the blocks. Both are for many chunks at once: so many that what is fetched has
+//! The first question is for what says where the blocks of each chunk stand, and for whole chunks of which little
+//! is not wanted; the second one for the blocks. Both are for many chunks at once: so many that what is fetched has
 //! about [`HELD_BYTES`]. What was fetched is let go of when its blocks are decoded.
 //! Invariant: decoding reads what was fetched; what a head does not say, or says wrongly, is asked for on its own.
 
@@ -20,8 +20,8 @@ use crate::store::{Extent, Parts, Remote, Stored};
 const HELD_BYTES: u64 = 32 << 20;
 /// More chunks are not looked at in one pass, however little they hold.
 const PASS_CHUNKS_MAX: usize = 4096;
-/// Chunks up to this size are fetched as a whole: to ask twice takes longer.
-const SMALL_BYTES: u64 = 256 << 10;
+/// A chunk is fetched whole where up to so many of its bytes are not wanted: to ask twice takes longer.
+const UNWANTED_BYTES_MAX: u64 = 256 << 10;
 /// What most chunks have before their blocks, block starts aside: headers, also of a frame around the chunk.
 const FRONT_BYTES: u64 = 8 << 10;
 /// What most chunks have behind their blocks, sums aside: the index and trailer of a frame around the chunk.
@@ -31,16 +31,22 @@ const HEADS_AHEAD: u64 = 32;
 /// Bytes of a block's start, and of its sum.
 const BLOCK_ENTRY_BYTES: u64 = 4;
 
+/// About how many of a chunk's `len` bytes `wanted` of its blocks take.
+fn wanted_share(len: u64, wanted: usize, blocks: usize) -> u64 {
+    let (wanted, blocks) = (wanted as u64, blocks.max(1) as u64);
+    if wanted >= blocks { len } else { len / blocks * wanted }
+}
+
 impl Source<'_> {
     /// What is to be fetched of a chunk before its blocks are asked for, if so many of them are wanted.
     fn first_parts(&self, extent: &Extent, wanted: usize, parts: &mut Vec<Range<u64>>) {
         let Range { start, end } = extent.bytes;
         let len = end.saturating_sub(start);
         let blocks = self.grid.blocks_per_chunk();
-        let is_mostly_wanted = wanted.saturating_mul(2) >= blocks;
+        let unwanted = len - wanted_share(len, wanted, blocks);
         match extent.parts {
             Parts::Blocks => {}
-            Parts::EndsFirst if len > SMALL_BYTES && !is_mostly_wanted => {
+            Parts::EndsFirst if unwanted > UNWANTED_BYTES_MAX => {
                 let entries = BLOCK_ENTRY_BYTES * blocks as u64;
                 parts.push(start..end.min(start.saturating_add(FRONT_BYTES + entries)));
                 parts.push(end.saturating_sub(BACK_BYTES + entries).max(start)..end);
@@ -87,7 +93,7 @@ impl Source<'_> {
     /// Adds what tells of a chunk, if that is not known and much less than all of it.
     fn add_head(&self, remote: Remote<'_>, number: u64, parts: &mut Vec<Range<u64>>) -> Option<()> {
         let extent = remote.extents.extent(number).ok()??;
-        let is_small = extent.bytes.end.saturating_sub(extent.bytes.start) <= SMALL_BYTES;
+        let is_small = extent.bytes.end.saturating_sub(extent.bytes.start) <= UNWANTED_BYTES_MAX;
         if is_small || extent.parts != Parts::EndsFirst || self.knows_head(number).ok()? {
             return None;
         }
@@ -131,9 +137,9 @@ impl BlockReader<'_> {
         }
         let asked: u64 = first[known..].iter().map(|part| part.end.saturating_sub(part.start)).sum();
         let len = extent.bytes.end.saturating_sub(extent.bytes.start);
-        let share = if extent.parts == Parts::All { len } else { len / blocks as u64 * wanted as u64 };
+        let share = if extent.parts == Parts::All { len } else { wanted_share(len, wanted, blocks) };
         // Small chunks are fetched as a whole, however few of their blocks are wanted.
-        Ok(share.min(len).max(asked))
+        Ok(share.max(asked))
     }
 
     /// Fetches what the blocks of some chunks need, and decodes them.
