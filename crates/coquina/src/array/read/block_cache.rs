@@ -59,7 +59,11 @@ impl<K: Copy + Eq + std::hash::Hash, V: Clone> Kept<K, V> {
 }
 
 /// A block: the identity of its chunk, and its number in it.
-type BlockKey = (u64, usize);
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct BlockKey {
+    chunk: u64,
+    block: usize,
+}
 
 /// The blocks that threads are decoding, each by one thread at a time.
 #[derive(Default)]
@@ -123,7 +127,7 @@ impl BlockCache {
     }
 
     pub(crate) fn block(&self, id: u64, block: usize) -> Option<Arc<Vec<u8>>> {
-        lock(&self.blocks).get((id, block))
+        lock(&self.blocks).get(BlockKey { chunk: id, block })
     }
 
     /// The bytes of a block, kept: `decode` fills them unless they are kept already, or once another thread that is
@@ -137,14 +141,15 @@ impl BlockCache {
         block_bytes: usize,
         decode: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<Arc<Vec<u8>>> {
-        let _turn = self.decoding.enter((id, block));
+        let key = BlockKey { chunk: id, block };
+        let _turn = self.decoding.enter(key);
         if let Some(bytes) = self.block(id, block) {
             return Ok(bytes);
         }
         let mut bytes = self.block_memory(block_bytes);
         decode(&mut bytes)?;
         let bytes = Arc::new(bytes);
-        let replaced = lock(&self.blocks).put((id, block), Arc::clone(&bytes), block_bytes);
+        let replaced = lock(&self.blocks).put(key, Arc::clone(&bytes), block_bytes);
         if let Some(spare) = replaced.and_then(Arc::into_inner) {
             *lock(&self.spare) = spare;
         }
