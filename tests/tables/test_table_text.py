@@ -95,8 +95,9 @@ def test_what_is_missing_is_null_and_an_enumeration_is_names(tmp_path):
         assert "<td>green</td>" in file["t"]._repr_html_()
 
 
-def test_times_are_as_fine_as_one_of_them_needs_and_name_their_zone(tmp_path):
+def test_times_are_as_fine_as_one_of_them_needs_and_name_their_zone(tmp_path, monkeypatch):
     """Times of a zone are shown as `t["when"][:]` and conditions have them: in UTC, which the Z says."""
+    monkeypatch.setenv("COLUMNS", "200")
     pa = pytest.importorskip("pyarrow")
     start = np.datetime64("2024-06-01T12:00:00", "ns")
     data = {

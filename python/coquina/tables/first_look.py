@@ -14,6 +14,8 @@ from coquina.quoting import quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from coquina.tables.layout import ColumnSpec
     from coquina.tables.selection import Selection
     from coquina.tables.table import Table
@@ -63,37 +65,38 @@ def kind_of(spec: ColumnSpec) -> str:
 def texts_of(parts: Sequence[Part], spec: ColumnSpec, missing: str) -> list[list[str]]:
     """Return the values of a column in some parts as text of one line each. missing: what stands for none."""
     values = [[row[spec.name] for row in rows] for _, rows in parts]
-    if spec.dtype.kind == "M" and not spec.shape:
-        values = _dates(values, spec)
-    return [[text_of(value, spec, missing) for value in part] for part in values]
+    if spec.time is not None and not spec.shape:
+        values = _dates([[_point_in_time(value) for value in part] for part in values])
+    elif spec.dtype.kind == "M" and not spec.shape:
+        # Times of a zone are stored, and compared with text, in UTC.
+        values = _dates(values, end="Z" if spec.zone not in (None, "UTC") else "")
+    return [[_text_of(value, spec, missing) for value in part] for part in values]
 
 
-def _dates(parts: list[list[Any]], spec: ColumnSpec) -> list[list[Any]]:
-    """Return dates and times as text of the same fineness, no finer than one of them needs."""
-    known = np.array([value for part in parts for value in part if value is not np.ma.masked], spec.dtype)
+def _dates(parts: list[list[Any]], end: str = "") -> list[list[Any]]:
+    """Return dates and times as text of the same fineness, no finer than one needs; `end` follows each."""
+    dates: list[Any] = [value for part in parts for value in part if isinstance(value, np.datetime64)]
+    known: npt.NDArray[Any] = np.array(dates, None if dates else "M8[s]")
     known = known[~np.isnat(known)]
-    stored = np.datetime_data(spec.dtype)[0]
+    stored = np.datetime_data(known.dtype)[0]
     units = _UNITS[: _UNITS.index(stored)] if stored in _UNITS else ()
     unit: Any = next((unit for unit in units if (known.astype(f"M8[{unit}]") == known).all()), stored)
-    # Times of a zone are stored, and compared with text, in UTC.
-    end = "Z" if spec.zone not in (None, "UTC") else ""
 
     def shown(value: Any) -> Any:
-        if value is np.ma.masked or np.isnat(value):
+        if type(value) is not np.datetime64 or np.isnat(value):
             return value
-        return cast("str", np.datetime_as_string(value, unit=unit)).replace("T", " ") + end
+        made: str = np.datetime_as_string(value, unit=unit)
+        return made.replace("T", " ") + end
 
     return [[shown(value) for value in part] for part in parts]
 
 
-def text_of(value: Any, spec: ColumnSpec, missing: str) -> str:
+def _text_of(value: Any, spec: ColumnSpec, missing: str) -> str:
     """Return a value as text of one line. missing: what stands for none."""
     if value is None or value is np.ma.masked:
         return missing
     if spec.enum is not None and not spec.shape:
         value = next((name for name, number in spec.enum.items() if number == value), value)
-    if spec.time is not None and not spec.shape:
-        value = _point_in_time(value)
     if isinstance(value, np.timedelta64):
         value = _duration(cast("Any", value))
     if isinstance(value, bytes):
@@ -106,11 +109,11 @@ def text_of(value: Any, spec: ColumnSpec, missing: str) -> str:
 
 def _point_in_time(seconds: Any) -> Any:
     """Return seconds since 1970, as PyTables has times, as date and time; as they are beyond year 9999."""
-    if not abs(seconds) < _SECONDS_MAX:
+    if seconds is np.ma.masked or not abs(seconds) < _SECONDS_MAX:
         return seconds
     whole = int(np.floor(seconds))
     micros = min(round((float(seconds) - whole) * 1e6), 999_999)
-    return np.datetime64(whole, "s") if not micros else np.datetime64(whole * 1_000_000 + micros, "us")
+    return np.datetime64(whole * 1_000_000 + micros, "us")
 
 
 def _duration(value: Any) -> Any:
