@@ -63,16 +63,21 @@ def _is_there(group: Any, name: str) -> bool:
     for part in name.split("/"):
         if part in ("", "."):
             continue
+        above, path = path, path + part
         try:
-            # Nothing is in a dataset.
-            if path.strip("/") and not isinstance(h5o.open(group.id, path.encode()), h5g.GroupID):
-                return False
-            path += part
             if not links.exists(path.encode()):
                 return False
             if links.get_info(path.encode()).type != h5l.TYPE_HARD:
                 return False
         except (OSError, RuntimeError, KeyError, ValueError):
-            return True
+            return not above.strip("/") or _is_group(group, above)
         path += "/"
     return bool(path.strip("/"))
+
+
+def _is_group(group: Any, path: str) -> bool:
+    """Whether a path leads to a group, or to what cannot be read: nothing is in a dataset or a datatype."""
+    try:
+        return isinstance(h5o.open(group.id, path.encode()), h5g.GroupID)
+    except (OSError, RuntimeError, KeyError, ValueError):
+        return True
