@@ -132,6 +132,11 @@ class CTableLayout(Layout):
         """What python-blosc2 calls `vlmeta` of the table."""
         return self._attrs
 
+    @property
+    def title(self) -> str:
+        """What the table is about; empty if nothing says it."""
+        return str(self._attrs.get("title", ""))
+
     @contextmanager
     def changing(self) -> Generator[None]:
         """Make what is overwritten in the block one commit; an exception undoes it."""
