@@ -154,11 +154,13 @@ class TreeCopy:
     def _trial(self, source: Any, planned: Plan) -> Generator[Any]:
         """Give a copy of the items of a dataset, stored as planned, in a file for the time being."""
         folder = os.path.dirname(os.path.abspath(self._new.file.filename))
-        with TemporaryDirectory(prefix=".coquina-", dir=folder) as scratch:
-            with h5py.File(os.path.join(scratch, "trial.h5"), "w") as file:
-                made = make((file, b"items", None), source, planned, source.id.get_type().copy())
-                copy_items(source, made, planned, self._threads, self._done)
-                yield made
+        with (
+            TemporaryDirectory(prefix=".coquina-", dir=folder) as scratch,
+            h5py.File(os.path.join(scratch, "trial.h5"), "w") as file,
+        ):
+            made = make((file, b"items", None), source, planned, source.id.get_type().copy())
+            copy_items(source, made, planned, self._threads, self._done)
+            yield made
 
     def _stored_bytes(self, path: bytes) -> int:
         return self._at(path).id.get_storage_size()
