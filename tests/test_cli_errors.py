@@ -29,7 +29,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
     with h5py.File("run.h5", "w") as file:
-        file["a"], file["b"] = grid, grid
+        file["a"], file["b"], file["group/image"] = grid, grid, grid
     return tmp_path
 
 
@@ -40,6 +40,8 @@ def here(tmp_path, monkeypatch):
         ("info nowhere/x.npy", 1, ["nor the folder nowhere"]),
         ("cat runs.h5:/a", 1, ["runs.h5: there is no such file", "run.h5"]),
         ("cat run.h5:/c", 1, ["there is no /c", "a, b"]),
+        ("cat run.h5:/group/imag", 1, ["there is no /group/imag; did you mean /group/image?"]),
+        ("info run.h5/group/image", 1, ["run.h5 is a file; what is in it is written run.h5:/group/image"]),
         ("convert run.h5 x.npy", 1, ["not a dataset", "coquina ls run.h5"]),
         ("convert climate.npy nowhere/x.b2nd", 1, ["no folder nowhere", "make it"]),
         ("convert climate.npy climate.b2nd", 1, ["climate.b2nd exists", "--force"]),

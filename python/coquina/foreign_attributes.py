@@ -131,8 +131,33 @@ TABLES: Mapping[str, str] = {
     "sort": "t.order_by(names)",
     "sort_values": "t.order_by(names)",
     "tail": "t[-5:]",
+    "unique": "t.group_by(names).count()",
+    "update": "t['price'][3:5] = values, or t.modify(condition, values)",
+    "value_counts": "t.group_by(names).count()",
     "values": "t.to_numpy()",
     "with_columns": "t['name'] = t['price'] * 2",
+    "write_csv": "t.to_csv(path)",
+    "write_parquet": "t.to_parquet(path)",
+}
+#: `t` is the table of a column of text, times or values that can be missing.
+COLUMNS: Mapping[str, str] = {
+    "astype": "t['price'][:].astype(dtype)",
+    "fillna": "t.modify('price is null', {'price': 0})",
+    "max": "t.max(name), which leaves nulls out",
+    "mean": "t.mean(name), which leaves nulls out",
+    "min": "t.min(name), which leaves nulls out",
+    "nunique": "len(t.group_by(name).count())",
+    "std": "t.std(name), which leaves nulls out",
+    "str": "t['name'].startswith(text), .endswith(text), .contains(text)",
+    "sum": "t.sum(name), which leaves nulls out",
+    "to_list": "t['name'][:].tolist()",
+    "to_numpy": "t['name'][:]",
+    "to_pandas": "t.select(name).to_pandas()[name]",
+    "tolist": "t['name'][:].tolist()",
+    "unique": "t.group_by(name).count()",
+    "value_counts": "t.group_by(name).count()",
+    "values": "t['name'][:]",
+    "var": "t.var(name), which leaves nulls out",
 }
 #: `cq` is the package.
 PACKAGE: Mapping[str, str] = {

@@ -113,8 +113,13 @@ def test_a_name_that_is_not_there_is_a_key_error_and_damage_is_not(tmp_path):
     with File(path, "w") as file:
         file.create_group("a/b")["x"] = np.arange(10)
         file.h5["soft"] = h5py.SoftLink("/nowhere")
+        file.h5["leads"] = h5py.SoftLink("/a/b/x")
+        file.h5["a/type"] = np.dtype("f4")
+        file.create_table("t", {"n": [1]})
         header = h5py.h5g.get_objinfo(file.h5["a/b"].id).objno[0]
-    for name in ("b", "a/c", "a/b/c/d", "soft"):
+    # Nothing is in what is no group.
+    inside = ("a/b/x/y", "a/b/x/y/z", "leads/y", "a/type/y", "t/y", "t/n/y")
+    for name in ("b", "a/c", "a/b/c/d", "soft", *inside):
         with File(path) as file, pytest.raises(KeyError):
             file[name]
     content = bytearray(path.read_bytes())

@@ -348,3 +348,25 @@ def test_files_of_h5py_are_wrapped_and_stay_theirs(path):
         assert theirs
         assert d[1, 1] == DATA[1, 1]
         assert d.file.filename == str(path)
+
+
+def test_a_name_that_does_not_exist_is_told_with_one_like_it(tmp_path):
+    with cq.hdf5.File(tmp_path / "f.h5", "w") as file:
+        file["entry/temperature"] = np.arange(3)
+        file["entry/pressure"] = np.arange(3)
+        file["_i_hidden"] = np.arange(3)
+        near = {
+            "entri": "entry",
+            "/entry/temprature": "/entry/temperature",
+            "entry/press": "entry/pressure",
+        }
+        for name, meant in near.items():
+            with pytest.raises(KeyError, match=f"did you mean '{meant}'"):
+                file[name]
+        with pytest.raises(KeyError, match="did you mean 'pressure'"):
+            file["entry"]["presure"]
+        for name in ("nothing", "entry/nothing", "nowhere/temperature", "_i_hiden", "entry/pressure/x", ""):
+            with pytest.raises(KeyError) as caught:
+                file[name]
+            assert "did you mean" not in str(caught.value)
+        assert file.get("entri") is None

@@ -227,6 +227,20 @@ def test_a_corner_of_a_remote_frame_costs_little_more_than_its_blocks(tmp_path):
             assert array.remote.bytes_read - opened <= 1.2 * needed
 
 
+def test_opening_and_a_corner_together_cost_little_more_than_the_blocks(tmp_path):
+    values = np.random.default_rng(6).integers(0, 1 << 30, (2048, 2048)).astype(np.int32)
+    path = tmp_path / "x.b2nd"
+    cq.asarray(values, path=path, chunks=(1024, 1024), blocks=(256, 256)).close()
+    with cq.open(str(path)) as local:
+        blocks = local.blocks_touched(np.s_[:512, :512])
+        needed = local.cbytes * blocks * 256 * 256 // values.size
+    assert blocks == 4
+    with listening(served(tmp_path)) as url:
+        array = cq.open(cq.connect(url).url_of("x.b2nd"))
+        assert np.array_equal(array[:512, :512], values[:512, :512])
+        assert array.remote.bytes_read <= 1.2 * needed
+
+
 def test_files_behind_a_token_are_read_by_ranges(folder, grid, tmp_path):
     with listening(served(folder, users=Users.single(TOKEN))) as url:
         remote = cq.connect(url, token=TOKEN)

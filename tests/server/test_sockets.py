@@ -227,6 +227,48 @@ def test_a_killed_server_loses_nothing_that_it_answered(tmp_path):
     assert answered > 0
 
 
+@pytest.mark.parametrize("end", ["client", "server"])
+def test_an_upload_that_ends_midway_leaves_the_file_that_was_there(tmp_path, end):
+    """The connection is cut, or the server killed, while half of the file has come."""
+    old, new = np.arange(100.0), np.random.default_rng(0).random(1 << 17)
+    for name, values in (("x.b2nd", old), ("new.b2nd", new)):
+        cq.asarray(values, path=tmp_path / name).close()
+    content = (tmp_path / "new.b2nd").read_bytes()
+    (tmp_path / "tokens").write_text("token-long rw .\n")
+    head = (
+        "PUT /upload/x.b2nd?overwrite=1 HTTP/1.1\r\nHost: localhost\r\n"
+        f"Authorization: Bearer token-long\r\nContent-Length: {len(content)}\r\n\r\n"
+    ).encode()
+
+    def unfinished():
+        return [path.stat().st_size for path in tmp_path.glob(".upload-*")]
+
+    headers = {"Authorization": "Bearer token-long"}
+    options = ("--tokens", str(tmp_path / "tokens"), "--limit-rate", "0")
+    with running(tmp_path, *options) as (server, port):
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) as one:
+            one.sendall(head + content[: len(content) // 2])
+            wait_for(unfinished)
+            assert len(unfinished()) == 1
+            if end == "server":
+                server.kill()
+                server.wait()
+        if end == "client":
+            wait_for(lambda: not unfinished())
+            assert not unfinished()
+            status, answer = ask(port, "/slice/", headers, file="x.b2nd")
+            assert (status, answer) == (200, old.tobytes())
+    with cq.open(str(tmp_path / "x.b2nd")) as array:
+        assert np.array_equal(array[:], old)
+    with running(tmp_path, *options) as (_, port):
+        listed = json.loads(ask(port, "/files/", headers)[1])["entries"]
+        assert [entry["path"] for entry in listed] == ["new.b2nd", "x.b2nd"]
+        status, answer = ask(port, "/upload/x.b2nd", headers, "PUT", content, overwrite=1)
+        assert status == 200, answer
+    with cq.open(str(tmp_path / "x.b2nd")) as array:
+        assert np.array_equal(array[:], new)
+
+
 def npy_rows(start, count):
     import io
 

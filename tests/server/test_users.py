@@ -1,6 +1,7 @@
 """Who may read and write what: tokens, names from a proxy, rights by folder, pages elsewhere."""
 
 import io
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -208,6 +209,17 @@ def test_uploads_appear_complete_or_not_at_all(client, shared):
         assert put(name, good) in (400, 403, 404), name
     found = sorted(path.name for path in (shared / "team").iterdir())
     assert found == ["below", "new.b2nd", "t.h5", "x.b2nd"]
+
+
+def test_uploads_of_killed_servers_are_removed_and_running_ones_are_not(client, shared):
+    team = shared / "team"
+    (team / ".upload-old").write_bytes(b"half of a file")
+    os.utime(team / ".upload-old", (0, 0))
+    (team / ".upload-now").write_bytes(b"half of a file")
+    good = (shared / "public/x.b2nd").read_bytes()
+    assert client.ask("PUT", "/upload/team/new.b2nd", bearer("owner-22"), body=good).status == 200
+    assert names(client, "owner-22", "team") == ["team/below", "team/new.b2nd", "team/t.h5", "team/x.b2nd"]
+    assert sorted(path.name for path in team.glob(".*")) == [".upload-now"]
 
 
 def test_uploads_have_a_limit(shared):

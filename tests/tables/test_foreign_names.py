@@ -28,6 +28,25 @@ def test_a_foreign_name_is_answered_with_names_that_there_are(t, name):
         assert hasattr(t, one), one
 
 
+@pytest.mark.parametrize("name", foreign_attributes.COLUMNS)
+def test_a_column_of_text_answers_a_foreign_name_too(t, name):
+    with pytest.raises(AttributeError, match=f"the column has no attribute '{name}'; use ") as caught:
+        getattr(t["sym"], name)
+    for one in re.findall(r"\bt\.(\w+)", str(caught.value)):
+        assert hasattr(t, one), one
+    for one in re.findall(r"(?<=[\] ])\.(\w+)\(", str(caught.value)):
+        assert hasattr(t["sym"], one) or hasattr(np.ndarray, one), one
+    assert not hasattr(t["sym"], "nothing")
+
+
+def test_columns_are_selected_one_by_one_or_in_a_list(t):
+    assert t.select("sym", "price").columns == t.select(["sym", "price"]).columns == ("sym", "price")
+    with pytest.raises(TypeError, match="not both"):
+        t.select(["sym"], "price")
+    with pytest.raises(KeyError, match="nothing"):
+        t.select("sym", "nothing")
+
+
 def test_a_selection_answers_too_and_other_names_get_no_advice(t):
     with pytest.raises(AttributeError, match=r"selection has no attribute 'sort_values'; use t\.order_by"):
         _ = t.where("price > 1").sort_values

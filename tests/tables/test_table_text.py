@@ -93,3 +93,24 @@ def test_what_is_missing_is_null_and_an_enumeration_is_names(tmp_path):
     with cq.open(path) as file:
         assert [line.split()[1] for line in str(file["t"]).splitlines()[3:]] == ["red", "green"]
         assert "<td>green</td>" in file["t"]._repr_html_()
+
+
+def test_times_are_as_fine_as_one_of_them_needs_and_name_their_zone(tmp_path):
+    """Times of a zone are shown as `t["when"][:]` and conditions have them: in UTC, which the Z says."""
+    pa = pytest.importorskip("pyarrow")
+    start = np.datetime64("2024-06-01T12:00:00", "ns")
+    data = {
+        "whole": start + np.arange(3) * np.timedelta64(1, "h"),
+        "fine": start + np.array([0, 10, 120]) * np.timedelta64(1, "ms"),
+        "day": start.astype("M8[D]") + np.arange(3),
+        "zone": pa.array(start + np.arange(3)).cast(pa.timestamp("ns", "Europe/Berlin")),
+        "utc": pa.array([start.item(), None, 0]).cast(pa.timestamp("ns", "UTC")),
+    }
+    with cq.create_table(tmp_path / "t", pa.table(data)) as t:
+        head, kinds, first, middle, last = [line.split("  ") for line in str(t).splitlines()[1:]]
+        cells = [[one.strip() for one in line if one.strip()] for line in (head, kinds, first, middle, last)]
+        assert cells[1][3:] == ["datetime64[ns, Europe/Berlin]", "datetime64[ns, UTC]"]
+        assert cells[2][1:4] == ["2024-06-01 12:00:00", "2024-06-01 12:00:00.000", "2024-06-01"]
+        assert cells[3][4:] == ["2024-06-01 12:00:00.000000001Z", "NaT"]
+        assert cells[4][1:3] == ["2024-06-01 14:00:00", "2024-06-01 12:00:00.120"]
+        assert "<td>2024-06-01 14:00:00</td>" in t._repr_html_()

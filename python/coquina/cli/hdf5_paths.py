@@ -13,6 +13,7 @@ import coquina
 from coquina.cli.inputs import is_url
 from coquina.cli.keys import key
 from coquina.hdf5 import File
+from coquina.hdf5.near_names import near_name
 from coquina.hdf5_names import HDF5_SUFFIXES, Place, place
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def node(file: Any, found: Place) -> Any:
         return file[found.path]
     except KeyError:
         pass
+    near = near_name(file.h5, found.path)
     # Names beyond this many help nobody.
-    names = ", ".join(list(file)[:20])
-    raise ValueError(f"{found.file}: there is no {found.path}; at the top it has: {names}")
+    hint = f"did you mean {near}?" if near else f"at the top it has: {', '.join(list(file)[:20])}"
+    raise ValueError(f"{found.file}: there is no {found.path}; {hint}")
 
 
 def with_key(found: Place) -> tuple[Place, Any]:

@@ -50,6 +50,9 @@ def check(text: str) -> None:
     if is_url(text) or os.path.lexists(path):
         return
     folder, name = os.path.split(path)
+    if os.path.isfile(file := _existing(folder)):
+        inside = path[len(file) :].replace(os.sep, "/")
+        raise FileNotFoundError(f"{path}: {file} is a file; what is in it is written {file}:{inside}")
     if not os.path.isdir(folder or "."):
         raise FileNotFoundError(f"{path}: there is no such file, nor the folder {folder}")
     try:
@@ -59,6 +62,15 @@ def check(text: str) -> None:
     close = get_close_matches(name, others, 1, 0.6)
     hint = f"did you mean {os.path.join(folder, close[0])}?" if close else "is the path right?"
     raise FileNotFoundError(f"{path}: there is no such file; {hint}")
+
+
+def _existing(path: str) -> str:
+    """Return the longest head of a path that is there; "" if none of it is."""
+    while path and not os.path.lexists(path):
+        path, above = os.path.dirname(path), path
+        if path == above:
+            return ""
+    return path
 
 
 def check_output(text: str) -> None:

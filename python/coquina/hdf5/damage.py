@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import CorruptError
-from coquina.hdf5.untyped import h5l
+from coquina.hdf5.untyped import h5g, h5l, h5o
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -63,8 +63,11 @@ def _is_there(group: Any, name: str) -> bool:
     for part in name.split("/"):
         if part in ("", "."):
             continue
-        path += part
         try:
+            # Nothing is in a dataset.
+            if path.strip("/") and not isinstance(h5o.open(group.id, path.encode()), h5g.GroupID):
+                return False
+            path += part
             if not links.exists(path.encode()):
                 return False
             if links.get_info(path.encode()).type != h5l.TYPE_HARD:

@@ -22,6 +22,7 @@ from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
 from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
 from coquina.hdf5.h5py_creation import create_as_h5py, create_like, is_as_h5py, required
 from coquina.hdf5.h5py_members import Member
+from coquina.hdf5.near_names import near_name
 from coquina.hdf5.open_files import external_access, link_access
 from coquina.hdf5.places import Placed, inside
 from coquina.hdf5.quantization import put_cf
@@ -82,7 +83,12 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __getitem__(self, name: Any) -> Any:
         """Return what has this name, or path of names, or what a reference refers to. Raises KeyError."""
-        return self._shown(self._nodes.named(self._h5, name))
+        try:
+            return self._shown(self._nodes.named(self._h5, name))
+        except KeyError as error:
+            if near := near_name(self._h5, name):
+                raise KeyError(f"{error.args[0]}; did you mean {near!r}?") from error
+            raise
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Give a node another name (a hard link), make a link, a named datatype, or a dataset of `value`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock
@@ -18,6 +19,7 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.opening import open as open_file
+from coquina.disk import sync_folder
 from coquina.hdf5.files import File
 from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.objects import parts_of
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 
 _NPY = b"\x93NUMPY"
 _SUFFIXES = (".b2nd", ".b2frame", ".b2e", ".b2z", ".blp", *HDF5_SUFFIXES)
+#: How names of files begin that are still uploaded.
+_UNFINISHED = ".upload-"
+#: An upload to which nothing was added for so long has ended: pieces of a body come within a minute.
+_ABANDONED_SECONDS = 3600
 #: One writer of a file at a time in this process; another process is kept out by the file's own lock.
 _WRITING = [Lock() for _ in range(64)]
 
@@ -150,8 +156,18 @@ def upload_target(service: Service, user: User, name: str, overwrite: bool) -> P
 
 
 def temporary(place: Place) -> str:
-    """Return a path beside a place for a file that is not complete; it is not served."""
-    return os.path.join(os.path.dirname(place.path), f".upload-{secrets.token_hex(8)}")
+    """Return a path beside a place for a file that is not complete; it is not served.
+
+    Removes the incomplete files of servers that were killed.
+    """
+    folder = os.path.dirname(place.path)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_UNFINISHED):
+                with suppress(OSError):
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_SECONDS:
+                        os.unlink(entry.path)
+    return os.path.join(folder, f"{_UNFINISHED}{secrets.token_hex(8)}")
 
 
 def finish_upload(service: Service, place: Place, path: str, overwrite: bool) -> dict[str, Any]:
@@ -173,6 +189,7 @@ def finish_upload(service: Service, place: Place, path: str, overwrite: bool) ->
             else:
                 # Unlike a rename this fails where there is one by now.
                 os.link(checked, place.path)
+            sync_folder(os.path.dirname(place.path))
     finally:
         with suppress(OSError):
             os.unlink(checked)

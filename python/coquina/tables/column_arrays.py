@@ -15,6 +15,7 @@ from coquina.casting import is_listed, is_masked, mask_of
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import FUNCTIONS, as_node, call
 from coquina.expressions.nodes import Constant, Node
+from coquina.foreign_attributes import COLUMNS, no_attribute
 from coquina.tables.predicates import no
 
 if TYPE_CHECKING:
@@ -101,6 +102,12 @@ class ColumnArray(_Questions):
     def __init__(self, column: Column) -> None:
         """The array of a column."""
         self._column = column
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError, which names what to write for pandas' and Polars' names."""
+            raise AttributeError(no_attribute("the column", name, COLUMNS), name=name, obj=self)
 
     @property
     def dtype(self) -> np.dtype[Any]:

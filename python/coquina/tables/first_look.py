@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _ENDS = 5
 COLUMNS_MAX = 20
 _TEXT_MAX = 60
+#: Of times, from coarse to fine.
+_UNITS = ("s", "ms", "us", "ns", "ps", "fs", "as")
 #: Of the year 10000.
 _SECONDS_MAX = 253402300800
 
@@ -52,8 +54,36 @@ def kind_of(spec: ColumnSpec) -> str:
         kind = f"enum ({len(spec.enum)})"
     elif spec.time is not None:
         kind = spec.time
+    elif spec.zone is not None:
+        kind = f"{kind[:-1]}, {spec.zone}]"
     axes = f" {list(spec.shape)}" if spec.shape else ""
-    return kind + axes + (", can be missing" if spec.nullable else "")
+    return kind + axes + (" or null" if spec.nullable else "")
+
+
+def texts_of(parts: Sequence[Part], spec: ColumnSpec, missing: str) -> list[list[str]]:
+    """Return the values of a column in some parts as text of one line each. missing: what stands for none."""
+    values = [[row[spec.name] for row in rows] for _, rows in parts]
+    if spec.dtype.kind == "M" and not spec.shape:
+        values = _dates(values, spec)
+    return [[text_of(value, spec, missing) for value in part] for part in values]
+
+
+def _dates(parts: list[list[Any]], spec: ColumnSpec) -> list[list[Any]]:
+    """Return dates and times as text of the same fineness, no finer than one of them needs."""
+    known = np.array([value for part in parts for value in part if value is not np.ma.masked], spec.dtype)
+    known = known[~np.isnat(known)]
+    stored = np.datetime_data(spec.dtype)[0]
+    units = _UNITS[: _UNITS.index(stored)] if stored in _UNITS else ()
+    unit: Any = next((unit for unit in units if (known.astype(f"M8[{unit}]") == known).all()), stored)
+    # Times of a zone are stored, and compared with text, in UTC.
+    end = "Z" if spec.zone not in (None, "UTC") else ""
+
+    def shown(value: Any) -> Any:
+        if value is np.ma.masked or np.isnat(value):
+            return value
+        return cast("str", np.datetime_as_string(value, unit=unit)).replace("T", " ") + end
+
+    return [[shown(value) for value in part] for part in parts]
 
 
 def text_of(value: Any, spec: ColumnSpec, missing: str) -> str:

@@ -82,14 +82,22 @@ class Queries:
         more = condition if isinstance(condition, str) and not params else Condition(condition, params)
         return Selection(self._query().where(more, start, stop, step))
 
-    def select(self, columns: Names) -> Selection:
-        """Return the same rows with these columns only.
+    def select(self, columns: Names, *more: str) -> Selection:
+        """Return the same rows with these columns only: a list of names, or names one by one.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
         >>> t.select(["x"]).columns
         ('x',)
+        >>> t.select("s", "x").columns
+        ('s', 'x')
         """
+        if more and isinstance(columns, str):
+            columns = [columns, *more]
+        elif more:
+            raise TypeError(
+                f"select: takes one list of names, or names one by one, not both: {columns!r}, {more!r}"
+            )
         return Selection(self._query().selecting(columns))
 
     def order_by(self, columns: str | Sequence[str], descending: bool | list[bool] = False) -> Selection:

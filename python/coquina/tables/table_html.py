@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from coquina.arrays.info import human
 from coquina.quoting import quoted
-from coquina.tables.first_look import COLUMNS_MAX, kind_of, parts_of_selection, parts_of_table, text_of
+from coquina.tables.first_look import COLUMNS_MAX, kind_of, parts_of_selection, parts_of_table, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,10 @@ def selection_html(selection: Selection) -> str:
 def _table(schema: Sequence[ColumnSpec], read: Callable[[list[str]], list[Part]]) -> str:
     shown = list(schema)[:COLUMNS_MAX]
     gap = f"<tr><td>&#8942;</td>{'<td>&#8942;</td>' * len(shown)}</tr>"
-    body = gap.join([_rows(shown, numbers, rows) for numbers, rows in read([spec.name for spec in shown])])
+    parts = read([spec.name for spec in shown])
+    columns = [texts_of(parts, spec, "") for spec in shown]
+    bodies = [_rows(numbers, [column[at] for column in columns]) for at, (numbers, _) in enumerate(parts)]
+    body = gap.join(bodies)
     return f"<table>{_head(shown)}<tbody>{body}</tbody></table>"
 
 
@@ -49,10 +52,10 @@ def _head(shown: list[ColumnSpec]) -> str:
     return f"<thead><tr><th></th>{first}</tr><tr><td></td>{second}</tr></thead>"
 
 
-def _rows(shown: list[ColumnSpec], numbers: Sequence[int], rows: Any) -> str:
+def _rows(numbers: Sequence[int], columns: list[list[str]]) -> str:
     lines: list[str] = []
-    for number, row in zip(numbers, rows, strict=True):
-        cells = "".join([f"<td>{escape(text_of(row[spec.name], spec, ''))}</td>" for spec in shown])
+    for number, *row in zip(numbers, *columns, strict=True):
+        cells = "".join([f"<td>{escape(cell)}</td>" for cell in row])
         lines.append(f"<tr><th>{number}</th>{cells}</tr>")
     return "".join(lines)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 from coquina.quoting import quoted
-from coquina.tables.first_look import COLUMNS_MAX, kind_of, parts_of_selection, parts_of_table, text_of
+from coquina.tables.first_look import COLUMNS_MAX, kind_of, parts_of_selection, parts_of_table, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,8 +50,7 @@ def _grid(schema: Sequence[ColumnSpec], read: Callable[[list[str]], list[Part]])
     columns = [_lines_up(numbers, is_number=True)]
     room = max(40, get_terminal_size((120, 24)).columns) - _width(columns[0][0])
     for spec in shown:
-        values = [[text_of(row[spec.name], spec, "null") for row in rows] for _, rows in parts]
-        cells = [quoted(spec.name), kind_of(spec), *_with_gaps(values)]
+        cells = [quoted(spec.name), kind_of(spec), *_with_gaps(texts_of(parts, spec, "null"))]
         is_number = spec.dtype.kind in "iufc" and not spec.shape and spec.categories is None
         column = _lines_up(cells, is_number=is_number and spec.enum is None)
         room -= 2 + _width(column[0])

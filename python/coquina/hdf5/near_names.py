@@ -1,0 +1,30 @@
+"""Names in a group that are like one that it does not have: for errors.
+
+In: a group of h5py, and a path. Out: the path that was meant, or None.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from coquina.hdf5.group_tree import is_hidden
+from coquina.hdf5.untyped import h5py
+
+#: Groups with more names are not looked through: who asks for names that may not exist shall not wait.
+_NAMES_MAX = 1000
+
+
+def near_name(group: Any, path: Any) -> str | None:
+    """Return a path like `path`, in the last group of it that exists."""
+    if not isinstance(path, str):
+        return None
+    head, slash, name = path.rstrip("/").rpartition("/")
+    try:
+        parent = group[head or "/"] if slash else group
+        is_small = isinstance(parent, h5py.Group) and len(parent) <= _NAMES_MAX
+        names = [one for one in parent if not is_hidden(one)] if is_small else []
+    except (KeyError, OSError, RuntimeError):
+        return None
+    close = get_close_matches(name, names, 1) or [one for one in names if name and one.startswith(name)]
+    return f"{head}{slash}{close[0]}" if close else None
