@@ -57,7 +57,7 @@ def here(tmp_path, monkeypatch):
         ("compress climate.npy -t 0", 2, ["from 1 on"]),
         ("compress climate.npy -k md6", 2, ["'md5'"]),
         ("info notes.txt", 1, ["plain text", "Bloscpack"]),
-        ("info climate.npy", 1, ["an NPY file", "`coquina convert climate.npy OUTPUT`"]),
+        ("verify climate.npy", 1, ["an NPY file", "`coquina convert climate.npy OUTPUT`"]),
         ("cat empty", 1, ["an empty file"]),
         ("info folder", 1, ["a folder without"]),
         ("verify notes.txt", 1, ["plain text"]),

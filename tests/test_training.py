@@ -95,6 +95,10 @@ def test_every_writer_chooses_by_the_profile(turned, tmp_path):
         assert wrote(f["plain"]) == {"zlib"}
     with cq.create_table(tmp_path / "t", {"x": STEPS}, **auto) as t:
         assert {name.split(" + ")[0] for name in t.info["columns"]["x"]["encodings"]} == {"zlib"}
+    with cq.create_table(tmp_path / "r.h5", {"x": STEPS}, layout="rows", **auto) as t:
+        t.append({"x": STEPS})
+        t.flush()
+        assert wrote(t.dataset) == {"zlib"}
     assert cq.tune(STEPS, profile=turned).best.way.codec == "zlib"
     with cq.Frame.create(tmp_path / "f.b2frame", chunk_size=STEPS.nbytes, typesize=8, **auto) as frame:
         frame.append(STEPS)
@@ -171,3 +175,25 @@ def test_the_command_writes_a_profile_that_is_better_and_no_other(folder, tmp_pa
         == 0
     )
     assert np.array_equal(cq.open(out)[...], STEPS)
+
+
+def test_a_profile_that_cannot_be_written_leaves_the_one_before(folder, tmp_path, monkeypatch):
+    """`train` wrote into the file itself: a failure left half of a profile."""
+    path = tmp_path / "mine.profile"
+    path.write_text("before")
+    path.chmod(0o640)
+    monkeypatch.setattr(cq.tuning.training.Training, "is_better", True)
+    (tmp_path / "link").symlink_to(path)
+    text = cq.train(folder, path=tmp_path / "link", samples=2, overwrite=True).profile.text
+    assert path.read_text() == text
+    assert path.stat().st_mode & 0o777 == 0o640
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", fail)
+        with pytest.raises(OSError, match="disk full"):
+            cq.train(folder, path=path, samples=2, overwrite=True)
+    assert path.read_text() == text
+    assert {one.name for one in tmp_path.iterdir()} == {"mine.profile", "link"}
+
+
+def fail(*_):
+    raise OSError("disk full")

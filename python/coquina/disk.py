@@ -1,8 +1,35 @@
-"""Waiting until the disk has what was written: files, the names in folders, and all that is below one."""
+"""Files on disk: new files, named when they are complete, and waiting until the disk has them."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+@contextmanager
+def new_file(path: str) -> Generator[str]:
+    """Give the path of a file to write; it replaces `path` when the block ends, and is removed if that fails.
+
+    The file keeps the permissions of the one that it replaces. A link still points where it did.
+    """
+    target = os.path.realpath(path)
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}")
+    try:
+        yield temporary
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
 
 
 def sync_path(path: str) -> None:

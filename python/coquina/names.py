@@ -82,6 +82,7 @@ PROVIDERS: dict[str, str] = {
     "dask_storing": "coquina.adapters.dask_storing",
     "functions": "coquina",
     "hdf5_files": "coquina.hdf5.files",
+    "masked_rows": "coquina.tables.masked_rows",
     "netcdf_groups": "coquina.hdf5.netcdf_groups",
     "numpy_protocols": "coquina.expressions.protocols",
     "opening": "coquina.arrays.opening",

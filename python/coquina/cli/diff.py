@@ -1,12 +1,14 @@
 """compare two files, or parts of them: names, shapes, dtypes, attributes and values
 
-Compares arrays, tables, groups or whole files of any formats; compression and chunks are ignored. Numbers are
+Compares arrays, tables, groups or whole files of any formats; compression and chunks are ignored. A file that
+holds one table or one array, and nothing else, is compared with another table or array by that. Numbers are
 equal within --atol + --rtol * |OTHER|, and NaN equals NaN. Files are read in parts. Exit codes are those of
 diff: 0 for equal, 1 for different, 2 for a failure.
 
 Examples:
   coquina diff climate.npy climate.b2nd
   coquina diff climate.npy.blp climate.b2nd --atol 0.1 --json
+  coquina diff trades.h5 trades.parquet                 a file with a table alone, that table
   coquina diff before.h5 run.h5 --brief
   coquina diff before.h5:/images/raw run.h5:/images/raw --values-only --rtol 1e-6 --threads 2
 """
@@ -23,7 +25,7 @@ import numpy as np
 from coquina.arrays.aligning import aligned
 from coquina.arrays.regions import boxes
 from coquina.cli import arguments, inputs
-from coquina.cli.diff_trees import Node, attributes_of, nodes, readable
+from coquina.cli.diff_trees import Node, attributes_of, matched, nodes, readable
 from coquina.cli.diff_values import EXACT, Difference, Tolerance, are_comparable, are_same
 from coquina.cli.table_text import values_json
 from coquina.cli.terminal import cell, show, show_json
@@ -74,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     found: list[Found] = []
     with ExitStack() as stack:
         sides = [nodes(text, options, stack) for text in (options.file, options.other)]
-        for one in differences(sides[0], sides[1], options):
+        for one in differences(*matched(sides[0], sides[1]), options):
             found.append(one)
             if options.brief:
                 break

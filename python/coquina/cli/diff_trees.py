@@ -51,6 +51,19 @@ def nodes(text: str, options: Namespace, stack: ExitStack) -> dict[str, Node]:
     return {"/": _node(sources.load(asked, stack))}
 
 
+def matched(ours: dict[str, Node], theirs: dict[str, Node]) -> tuple[dict[str, Node], dict[str, Node]]:
+    """Return both sides; of a file beside a table or an array the only one that it holds, if there is one."""
+    return _as_one(ours, theirs), _as_one(theirs, ours)
+
+
+def _as_one(side: dict[str, Node], other: dict[str, Node]) -> dict[str, Node]:
+    wanted = other["/"].kind
+    if side["/"].kind != "group" or wanted not in ("table", "array"):
+        return side
+    leaves = [node for node in side.values() if node.kind != "group"]
+    return {"/": leaves[0]} if len(leaves) == 1 and leaves[0].kind == wanted else side
+
+
 def _is_hdf5_group(found: Any) -> bool:
     return hasattr(found, "keys") and not tables.is_table(found)
 

@@ -7,13 +7,11 @@ Invariant: an output whose name says nothing is refused before anything is read.
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coquina import disk
 from coquina.cli import hdf5_paths
 from coquina.cli.image_files import EXTENSIONS as IMAGES
 from coquina.cli.inputs import PLAIN, is_url
@@ -33,20 +31,8 @@ ARRAYS = (".b2nd", ".blp", ".npy", ".npz")
 @contextmanager
 def new_file(path: str) -> Generator[BinaryIO]:
     """Open a file that gets its name when it is complete."""
-    # A link goes on to point where it does.
-    path = os.path.realpath(new_path(path))
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}")
-    try:
-        with open(temporary, "x+b") as file:
-            if os.path.exists(path):
-                shutil.copymode(path, temporary)
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    with disk.new_file(new_path(path)) as temporary, open(temporary, "x+b") as file:
+        yield file
 
 
 def check(output: str) -> None:

@@ -51,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"HDF5 filter: {', '.join(FILTERS)} (default: unchanged)",
     )  # fmt: skip
     arguments.add_encoding(parser, None, None, 22)
-    parser.set_defaults(filters="shuffle")
     parser.add_argument(
         "--auto", action="store_true",
         help="choose the encoding of each chunk: --codec auto, with the filter blosc2 in HDF5 files",

@@ -25,7 +25,6 @@ from coquina.cli import (
     store_paths,
     tables,
 )
-from coquina.tuning_options import AUTO, DATASETS
 
 if TYPE_CHECKING:
     import argparse
@@ -81,9 +80,9 @@ def repack(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, A
 
 
 def _encoding(options: argparse.Namespace, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return codec, level and filters; for the codec auto the last two only where they were asked for."""
+    """Return codec, and level and filters where they were asked for."""
     given: dict[str, Any] = {} if options.level is None else {"level": options.level}
-    if options.codec != AUTO or options.filters != DATASETS.filters:
+    if options.filters is not None:
         given["filters"] = options.filters
     return {"codec": options.codec, **given, **words}
 

@@ -91,6 +91,20 @@ def pipeline(storage: Storage, shape: ChunkShape) -> list[Slot]:
     return [*slots, (FLETCHER32, False, ())] if storage.fletcher32 else slots
 
 
+def check_is_used(storage: Storage) -> None:
+    """Raise ValueError for options that the filter would ignore."""
+    name = storage.compressor
+    has_levels = name not in _WITHOUT_LEVEL and (name != "bitshuffle" or storage.codec not in (None, "lz4"))
+    if storage.level and not has_levels and storage.tuning is None:
+        raise ValueError(f"level {storage.level}: the filter {name!r} has no levels; leave it out")
+    if name == "blosc2":
+        return
+    if storage.blocks is not None:
+        raise ValueError(f"blocks {storage.blocks}: for the filter 'blosc2', not {name!r}; leave it out")
+    if storage.checksums:
+        raise ValueError(f"checksums with filter {name!r}: needs 'blosc2', or fletcher32=True")
+
+
 def encoding_of(storage: Storage, shape: ChunkShape) -> ChunkEncoding | None:
     """Return how chunks of Blosc2 are to be encoded; None where the filter's parameters say it.
 
@@ -294,6 +308,7 @@ def _none(storage: Storage, shape: ChunkShape) -> list[Slot]:
     return []
 
 
+_WITHOUT_LEVEL = frozenset({"lz4", "htj2k", "lzf", "szip", "nbit", "scaleoffset", "none"})
 _COMPRESSORS: dict[str, Callable[[Storage, ChunkShape], list[Slot]]] = {
     "blosc2": _blosc2,
     "blosc": _blosc,

@@ -16,6 +16,7 @@ from coquina.arrays.similar_bounds import rounded_bound
 from coquina.arrays.writes import wrote
 from coquina.foreign_attributes import GROUPS, no_attribute
 from coquina.hdf5.creation import check, content, create, datatype, link, missing
+from coquina.hdf5.filters import check_is_used
 from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
 from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
@@ -409,6 +410,7 @@ class Group(Placed, MutableMapping[str, Any]):
             fill: Callable[[Any, Any], None] = lambda made, values: _fill(made, values, threads)  # noqa: E731
             return self._shown(create_as_h5py(self, name, shape, dtype, data, storage, fill))
         wanted = Storage.of(Group.create_dataset, storage, DatasetOptions, base=DATASETS)
+        check_is_used(wanted)
         made = content(shape, dtype, data)
         if (types := datatype(made.dtype)) is not None:
             return create_in(self, name, made, types, wanted, threads)

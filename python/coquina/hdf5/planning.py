@@ -83,15 +83,24 @@ class CopyRequest:
 def _check(storage: Storage) -> None:
     if storage.tuning is not None and storage.filter != "blosc2":
         raise ValueError(f"filter {storage.filter!r}: codec='auto' is for the filter 'blosc2'")
-    if storage.checksums and storage.filter not in (None, "blosc2"):
-        raise ValueError(f"checksums with filter {storage.filter!r}: needs 'blosc2', or fletcher32=True")
     if storage.filter is not None:
+        slots.check_is_used(storage)
         slots.pipeline(storage, _ANY_SHAPE)
-    elif storage.dictionary or not isinstance(storage.filters, str | None):
-        named = "dictionary" if storage.dictionary else f"filters {storage.filters!r}"
-        raise ValueError(f"{named}: for chunks of Blosc2: name it by filter='blosc2'")
+    elif (ignored := _ignored(storage)) is not None:
+        raise ValueError(f"{ignored}: says how a filter works; name one too, such as filter='blosc2'")
     if isinstance(storage.chunks, tuple) and (not storage.chunks or min(storage.chunks) < 1):
         raise ValueError(f"chunks {storage.chunks}: takes numbers of items, at least 1")
+
+
+def _ignored(storage: Storage) -> str | None:
+    """Return an option that means nothing where chunks keep their filters; None for none."""
+    if storage.dictionary:
+        return "dictionary"
+    if storage.level is not None:
+        return f"level {storage.level}"
+    if storage.filters is not None:
+        return f"filters {storage.filters!r}"
+    return None if storage.blocks is None or storage.chunks is not None else f"blocks {storage.blocks}"
 
 
 @dataclass(frozen=True, slots=True)

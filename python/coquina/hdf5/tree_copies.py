@@ -6,7 +6,10 @@ is not stored otherwise libhdf5 copies, chunks as they are; references are set a
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5 import chunk_encoding
@@ -21,7 +24,7 @@ from coquina.hdf5.untyped import h5d, h5g, h5o, h5p, h5py, h5t
 from coquina.hdf5.variable_items import read_items, row_regions, write_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from coquina.hdf5.chunk_encoding import ChunkEncoding
     from coquina.hdf5.planning import CopyRequest
@@ -131,21 +134,33 @@ class TreeCopy:
         self.datasets.append(row)
 
     def _store_smaller(self, source: Any, planned: Plan, place: tuple[Any, bytes, Any]) -> Plan:
-        """Store a dataset as planned; where only bytes count and it became larger, copy it as it is stored.
+        """Store a dataset as planned; where only bytes count and it would be larger, copy it as it is stored.
 
         Returns what was done in the end.
         """
-        pointing = len(self._pointing)
-        self._store(source, planned, place)
-        after, before = self._stored_bytes(place[1]), source.id.get_storage_size()
-        if not _only_bytes_count(planned) or after <= before:
+        if not _only_bytes_count(planned):
+            self._store(source, planned, place)
             return planned
-        self._new.id.unlink(place[1])
-        del self._pointing[pointing:]
-        for stated in (self.goals, self.sums, self.encodings):
-            stated.pop(place[1].decode(errors="surrogateescape"), None)
+        # Tried in another file: what is deleted from the new one would leave a gap there.
+        with self._trial(source, planned) as trial:
+            after, before = trial.id.get_storage_size(), source.id.get_storage_size()
+            if after <= before:
+                self._store(source, planned, place, trial)
+                return planned
         self._copy_whole(source, place[1], place[2])
         return Plan("copied", f"it would take {after} bytes instead of {before}")
+
+    @contextmanager
+    def _trial(self, source: Any, planned: Plan) -> Generator[Any]:
+        """Give a copy of the items of a dataset, stored as planned, in a file for the time being."""
+        folder = os.path.dirname(os.path.abspath(self._new.file.filename))
+        with (
+            TemporaryDirectory(prefix=".coquina-", dir=folder) as scratch,
+            h5py.File(os.path.join(scratch, "trial.h5"), "w") as file,
+        ):
+            made = make((file, b"items", None), source, planned, source.id.get_type().copy())
+            copy_items(source, made, planned, self._threads, self._done)
+            yield made
 
     def _stored_bytes(self, path: bytes) -> int:
         return self._at(path).id.get_storage_size()
@@ -175,8 +190,8 @@ class TreeCopy:
                 write_items(target, region, read_items(source, region))
         self._done(nbytes_of(source))
 
-    def _store(self, source: Any, planned: Plan, place: tuple[Any, bytes, Any]) -> None:
-        """Copy a dataset and store it as planned.
+    def _store(self, source: Any, planned: Plan, place: tuple[Any, bytes, Any], trial: Any = None) -> None:
+        """Copy a dataset and store it as planned. trial: has its chunks already.
 
         It gets its name at once: to ask for the name of one without makes libhdf5 search the whole file.
         """
@@ -186,7 +201,10 @@ class TreeCopy:
         if planned.how == "chunks" and slots_of(target) == slots_of(source):
             copy_chunks(source, target, self._done)
         else:
-            known = copy_items(source, target, planned, self._threads, self._done)
+            if trial is None:
+                known = copy_items(source, target, planned, self._threads, self._done)
+            else:
+                known = copy_chunks(trial, target, lambda done: None)
             name = place[1].decode(errors="surrogateescape")
             if known is not None:
                 self.bounds[name] = known

@@ -20,8 +20,9 @@ from coquina.attrs import Attrs
 from coquina.indexes.memory_home import MemoryHome
 from coquina.stores.ctable_changes import VALID, TableChanges
 from coquina.stores.ctable_columns import Parts, column_of, without_deleted
+from coquina.stores.ctable_computed import computed_of
 from coquina.stores.ctable_encoding import encoded
-from coquina.stores.ctable_schema import columns_of
+from coquina.stores.ctable_schema import columns_of, schema_of
 from coquina.tables.layout import ColumnSpec, Layout
 from coquina.tables.table import Table
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from coquina.stores.ctable_encoding import Encoded
     from coquina.stores.ctable_schema import Described
     from coquina.tables.column import Column
-    from coquina.tables.layout import Batch
+    from coquina.tables.layout import Batch, Schema
 
 #: Rows that were appended are written when there are so many bytes of them.
 _BUFFER_BYTES = 16 << 20
@@ -61,9 +62,15 @@ class CTableLayout(Layout):
         self._attrs = Attrs(attrs)
         self._memory: Place | None = None
         self._changes = changes
-        self._described = columns_of(meta, name)
-        #: Names and kinds of the columns that are not shown.
+        schema = schema_of(meta, name)
+        self._described = columns_of(schema, name)
+        self._computed = computed_of(schema, name)
+        stored = {column.name for column in self._described}
+        if len(stored | {one.name for one in self._computed}) < len(stored) + len(self._computed):
+            raise CorruptError(f"{name}: schema: two columns of one name")
+        #: Names and kinds of the columns that are not shown, and of those that are no more than computed.
         self.others: dict[str, str] = {}
+        self.not_computed: dict[str, str] = {}
         self._waiting: list[dict[str, Encoded]] = []
         self._waiting_rows = self._waiting_bytes = 0
         self._is_given_up = False
@@ -89,6 +96,13 @@ class CTableLayout(Layout):
                 self.others[column.name] = column.kind
             else:
                 columns[column.name] = made
+        described = {column.name: column for column in self._described}
+        for one in self._computed:
+            made = one.column(described, parts)
+            if made is None:
+                self.not_computed[one.name] = one.readable or one.kind
+            else:
+                columns[one.name] = made
         #: The physical row behind the last, and the physical rows that were not deleted; None for all.
         self._end = self._nrows = parts.rows
         self._rows: npt.NDArray[np.int64] | None = None
@@ -101,6 +115,25 @@ class CTableLayout(Layout):
         # Tables take it that new columns come with the schema: theirs goes first.
         self.schema = tuple([_spec(key, column) for key, column in columns.items()])
         self.columns = columns
+
+    def why_hidden(self, name: str) -> str | None:
+        """Return why a column that there is is not shown; None if there is none of this name."""
+        if name in self.others:
+            return f"{self._name}: column {name!r} is of kind {self.others[name]!r}, which tables do not have"
+        for one in self._computed:
+            if one.name == name and one.kind == "expression":
+                return (
+                    f"{self._name}: column {name!r} is computed as {one.readable}, which cannot be read here"
+                )
+            if one.name == name:
+                return f"{self._name}: column {name!r} is computed by Python code, which is never run"
+        return None
+
+    @property
+    def stored_schema(self) -> Schema:
+        """The columns that rows are given for: all but those that are computed."""
+        computed = {one.name for one in self._computed}
+        return tuple([spec for spec in self.schema if spec.name not in computed])
 
     @property
     def nrows(self) -> int:
@@ -131,6 +164,11 @@ class CTableLayout(Layout):
     def attrs(self) -> Any:
         """What python-blosc2 calls `vlmeta` of the table."""
         return self._attrs
+
+    @property
+    def title(self) -> str:
+        """What the table is about; empty if nothing says it."""
+        return str(self._attrs.get("title", ""))
 
     @contextmanager
     def changing(self) -> Generator[None]:
@@ -203,6 +241,9 @@ class CTableLayout(Layout):
     def write_at(self, rows: npt.NDArray[Any], batch: Batch) -> None:
         """Overwrite these rows, in the columns that `batch` has."""
         changes = self._to_change()
+        for one in self._computed:
+            if one.name in batch:
+                raise ValueError(f"{self._name}: column {one.name!r} is computed, as {one.readable}")
         rows = self._physical(rows)
         parts = {
             name: encoded(column, spec, batch[name]) for name, column, spec in self._known() if name in batch
@@ -265,7 +306,9 @@ class CTableLayout(Layout):
             "nbytes": sum(array.size * array.typesize for array in arrays),
             "cbytes": sum(array.cbytes for array in arrays),
         }
-        return {**facts, "others": self.others} if self.others else facts
+        shown = {one.name: one.readable for one in self._computed if one.name in self.columns}
+        more = {"computed": shown, "others": {**self.others, **self.not_computed}}
+        return facts | {name: value for name, value in more.items() if value}
 
     def index_place(self, is_made: bool) -> Place | None:
         """Return where indexes of this table are: in memory."""

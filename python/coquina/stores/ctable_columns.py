@@ -332,7 +332,7 @@ def without_deleted(column: Column, rows: npt.NDArray[np.intp]) -> Column:
             return strings(name, Utf8.of(values), is_nullable=column.is_nullable)
         if column.shape:
             return boxes(name, values)
-        return NumberColumn(name, _in_memory(values))
+        return number_column(name, values)
 
     more = {"zone": column.zone} if isinstance(column, DatetimeColumn) else {}
     kind = next(one for one in _KINDS if isinstance(column, one))
@@ -346,6 +346,11 @@ def rows_masked(values: Any) -> npt.NDArray[np.bool_]:
     """Return which rows of a masked array are missing."""
     mask: Any = np.ma.getmaskarray(values)
     return mask.reshape(len(mask), -1).all(axis=1) if mask.ndim > 1 else mask
+
+
+def number_column(name: str, items: npt.NDArray[Any]) -> Column:
+    """Return a column in memory, of numbers."""
+    return NumberColumn(name, _in_memory(items))
 
 
 def _in_memory(items: npt.NDArray[Any]) -> Stored:

@@ -54,8 +54,8 @@ def is_table(meta: FrameHandle) -> bool:
     return variable(meta, "kind") == KIND
 
 
-def columns_of(meta: FrameHandle, where: str) -> list[Described]:
-    """Return the columns of a table. Raises CorruptError, UnsupportedError. where: for errors."""
+def schema_of(meta: FrameHandle, where: str) -> dict[str, Any]:
+    """Return what a table says of its columns. Raises CorruptError, UnsupportedError. where: for errors."""
     text = variable(meta, "schema")
     try:
         schema = map_of(json.loads(text)) if isinstance(text, str) else None
@@ -65,6 +65,11 @@ def columns_of(meta: FrameHandle, where: str) -> list[Described]:
         raise CorruptError(f"{where}: no schema")
     if schema.get("version") not in _VERSIONS:
         raise UnsupportedError(f"{where}: schema of version {schema.get('version')!r}")
+    return schema
+
+
+def columns_of(schema: dict[str, Any], where: str) -> list[Described]:
+    """Return the stored columns that a schema describes. Raises CorruptError. where: for errors."""
     columns: list[Described] = []
     for one in map(map_of, list_of(schema.get("columns")) or []):
         name, kind = (None, None) if one is None else (one.get("name"), one.get("kind"))

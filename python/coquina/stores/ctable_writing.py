@@ -60,6 +60,7 @@ def write_rows(folder: str, rows: Rows, new: NewTable) -> None:
         ("layout='rows'", new.layout != "columns"),
         ("index", bool(new.index)),
         ("lossy", bool(new.lossy)),
+        ("dictionary", new.storage.dictionary),
         (f"filter {new.storage.filter!r}", new.storage.compressor != "blosc2"),
     ):
         if is_given:
@@ -124,8 +125,9 @@ def _write(folder: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -
     text = json.dumps({"version": version, "columns": described, "n_rows": rows})
     epochs: dict[str, Any] = {"value_epoch": 0, "visibility_epoch": 0, "index_catalog": {}}
     _put_frame(f"{folder}/{META}.b2f", {"kind": KIND, "version": 1, "schema": text, **epochs})
-    if new.attrs:
-        _put_frame(f"{folder}/{TABLE_ATTRS}.b2f", new.attrs)
+    attrs = {**({"title": new.title} if new.title else {}), **new.attrs}
+    if attrs:
+        _put_frame(f"{folder}/{TABLE_ATTRS}.b2f", attrs)
 
 
 def _leaf(path: str, spec: ColumnSpec) -> ColumnSpec:

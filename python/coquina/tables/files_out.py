@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+from coquina.disk import new_file
 from coquina.remote import new_path
 from coquina.tables.arrow import reader
 from coquina.tables.arrow_module import pyarrow
@@ -134,15 +133,5 @@ def _new_file(path: Any) -> Generator[Any]:
     if not isinstance(path, str | os.PathLike):
         yield path
         return
-    # A link goes on to point where it does.
-    target = os.path.realpath(new_path(path))
-    temporary = f"{target}.{secrets.token_hex(4)}"
-    try:
+    with new_file(new_path(path)) as temporary:
         yield temporary
-        if os.path.exists(target):
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise

@@ -128,6 +128,16 @@ class Layout(ABC):
     #: PyTables' indexes by column; None if they are to be looked for.
     their_indexes: Mapping[str, Any] | None = MappingProxyType({})
 
+    def why_hidden(self, name: str) -> str | None:
+        """Return why a column that there is is not shown; None if there is none of this name."""
+        del name
+        return None
+
+    @property
+    def stored_schema(self) -> Schema:
+        """The columns that rows are given for."""
+        return self.schema
+
     @property
     @abstractmethod
     def nrows(self) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 from coquina._core import UnsupportedError, check_is_replaceable, put_in_place
 from coquina.arrays.opening import open as open_content
 from coquina.hdf5.files import File
+from coquina.hdf5.filters import check_is_used
 from coquina.keyword_hints import check_keywords
 from coquina.providers import Provider
 from coquina.remote import new_path
@@ -91,6 +92,7 @@ class NewTable:
         own |= {name: given[name] for name in ("layout", "title", "expected_rows", "lossy") if name in given}
         rest = {name: value for name, value in given.items() if name not in {*own, "index", "chunk_rows"}}
         storage = Storage.of(writer, rest, kinds, base=DATASETS)
+        check_is_used(storage)
         if (rows := given.get("chunk_rows")) is not None:
             storage = replace(storage, chunks=(rows,))
         return cls(storage=storage, index=tuple(given.get("index", ())), **own)
@@ -115,6 +117,7 @@ class NewTable:
         if self.layout != "columns":
             raise ValueError(f"{os.fspath(path)}: a directory has the layout 'columns', not {self.layout!r}")
         lossy = bounds_of(self.lossy, schema)
+        self._check_frames(path)
         # Frames always have checksums.
         plain = replace(self.storage, fletcher32=None, checksums=None)
         storage = column_storage(plain, self.expected_rows)
@@ -124,6 +127,16 @@ class NewTable:
         except BaseException:
             shutil.rmtree(home.path)
             raise
+
+    def _check_frames(self, path: Path) -> None:
+        """Raise ValueError for options that frames would ignore."""
+        storage, place = self.storage, os.fspath(path)
+        if storage.dictionary:
+            raise ValueError(f"{place}: dictionary: tables in HDF5 files take it, directories do not")
+        if storage.checksums is False:
+            raise ValueError(f"{place}: checksums=False: tables in directories always have checksums")
+        if storage.filter == "none" and storage.codec is not None:
+            raise ValueError(f"codec {storage.codec!r}: the filter 'none' has its own codec")
 
 
 def create_table(

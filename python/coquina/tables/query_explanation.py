@@ -75,7 +75,7 @@ class QueryExplanation:
         return text_html(self)
 
     def __str__(self) -> str:
-        """One line for each fact."""
+        """One line for each fact; `program` is printed by itself."""
         facts: dict[str, Any] = {
             "condition": " and ".join(f"({one})" for one in self.conditions) or "none",
             "rows": f"{self.rows} examined, {self.matched} matched",
@@ -88,8 +88,7 @@ class QueryExplanation:
             facts["order"] = f"{keys} ({self.ordered})"
         if self.limit is not None:
             facts["limit"] = self.limit
-        lines = [f"{name:10}  {quoted(value)}" for name, value in facts.items() if value != ""]
-        return "\n".join(lines if self.program is None else [*lines, str(self.program)])
+        return "\n".join([f"{name:10}  {quoted(value)}" for name, value in facts.items() if value != ""])
 
     __repr__ = __str__
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from coquina._core import ColumnReader
 from coquina.casting import is_masked
+from coquina.providers import Provider
 from coquina.tables.layout import leaves_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     Names = str | Sequence[str] | None
     #: A field of structured arrays, and the values that go there.
     Filling = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+# Importing NumPy's masked arrays takes longer than many a query.
+masked_rows = Provider("masked_rows")
 
 _OBJECT = np.dtype(object)
 _IS_NULLABLE, _CHILDREN = attrgetter("is_nullable"), attrgetter("spec.children")
@@ -194,7 +198,7 @@ class Rows:
             if not self._shape.can_miss:
                 return self._out
             self._mask = np.zeros(len(self._out), np.ma.make_mask_descr(self._out.dtype))
-        return np.ma.MaskedArray(self._out, self._mask)
+        return masked_rows.MaskedRows(self._out, self._mask)
 
 
 def records(shape: RowShape, values: Batch, count: int) -> npt.NDArray[Any]:

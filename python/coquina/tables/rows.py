@@ -71,6 +71,9 @@ def create_rows(
     """
     make_dataset(group, name, schema, title, storage, expected_rows)
     made = RowsLayout.open(group.dataset(name))
+    if storage.tuning is not None:
+        # The file keeps the goal but not the profile.
+        made.dataset.tune(storage.tuning)
     made.buffer_bytes = None
     return made
 

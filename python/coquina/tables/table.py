@@ -255,6 +255,8 @@ class Table(Queries):
         column = self.layout.columns.get(name)
         if column is not None:
             return column.array()
+        if (why := self.layout.why_hidden(name)) is not None:
+            raise UnsupportedError(why)
         return Nest(self, name, spec_of(self.schema, name))
 
     def __getattr__(self, name: str) -> Any:

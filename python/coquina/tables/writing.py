@@ -43,7 +43,7 @@ def length(batch: Batch) -> int:
 
 def append_rows(table: Table, data: Any) -> int:
     """Append what `incoming` takes; return how many rows that was."""
-    _, parts = batches(data, table.schema)
+    _, parts = batches(data, table.layout.stored_schema)
     source = getattr(data, "table", data)
     if source is table:
         parts = iter(list(parts))
@@ -58,7 +58,7 @@ def append_plan(plan: Plan, table: Table) -> int:
     """Append the rows of a plan to a table; return how many there are."""
     picked, columns = plan.picked(None)
     paths = {path: one.name + path[len(one.path) :] for one in picked for path in one.leaves()}
-    wanted = leaves_of(table.schema)
+    wanted = leaves_of(table.layout.stored_schema)
     missing = [name for name in wanted if name not in paths.values()]
     unknown = [name for name in paths.values() if name not in wanted]
     if missing or unknown:
@@ -86,7 +86,7 @@ def rows_of_key(table: Table, key: Any) -> Integers:
 
 def write_key(table: Table, key: Any, value: Any) -> None:
     """Overwrite the rows that a key names with records, or one record for all."""
-    write_rows(table, rows_of_key(table, key), value, table.schema)
+    write_rows(table, rows_of_key(table, key), value, table.layout.stored_schema)
 
 
 def write_rows(table: Table, rows: Integers, value: Any, schema: Schema) -> None:

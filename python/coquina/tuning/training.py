@@ -19,8 +19,10 @@ import numpy as np
 from coquina import _core
 from coquina._core import CoquinaError
 from coquina.arrays.aligning import aligned
+from coquina.disk import new_file
 from coquina.dtypes import dtype_text
 from coquina.keyword_hints import names_keywords
+from coquina.remote import new_path
 from coquina.tuning.advising import advice_of
 from coquina.tuning.arrays import Request
 from coquina.tuning.samples import spread
@@ -188,7 +190,7 @@ def train(
         skipped,
     )
     if path is not None and training.is_better:
-        with open(path, "w", encoding="utf-8") as file:
+        with new_file(new_path(path)) as temporary, open(temporary, "x", encoding="utf-8") as file:
             file.write(training.profile.text)
     return training
 
