@@ -85,6 +85,8 @@ class Queries:
     def select(self, columns: Names, *more: str) -> Selection:
         """Return the same rows with these columns only: a list of names, or names one by one.
 
+        Raises TypeError for a list with names behind it, KeyError for a column that there is not.
+
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
         >>> t.select(["x"]).columns
