@@ -11,15 +11,10 @@ chunks. NumPy reads plain memory. python-blosc2 has chunks of its own choice ("a
 Expressions: `x*y+z`, `(x > 0.5) & (y < 0.3)` and `sin(x)**2 + cos(y)**2`, to plain memory and to a compressed
 array. numexpr and NumPy read and write plain memory in both cases.
 
-<<<<<<< HEAD:bench/compute.py
-Fields: eight real ones that nothing was tuned by (`UNSEEN` in bench/data.py), repeated to 64 MB, of LZ4: read
-whole, summed, `x*2+1` to memory and a count that needs sines of fill values; with one thread and with two.
-python-blosc2 has our chunks and blocks, and for reading and summing its own choice too ("own chunks").
-=======
 Fields: eight real ones that nothing was tuned by (`UNSEEN` in bench/common/data.py), repeated to 64 MB, of
 LZ4: read whole, summed, `x*2+1` to memory and a count that needs sines of fill values; with one thread and
-with two.
->>>>>>> main:bench/compute/compute.py
+with two. python-blosc2 has our chunks and blocks, and for reading and summing its own choice too ("own
+chunks").
 
 All else has two threads. Every result is compared with NumPy's before it is timed. Contenders take turns.
 Speed-up (x) is a library's time over coquina's: above 1, coquina is faster. Results: compute.json and .md,

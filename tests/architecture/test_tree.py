@@ -1,7 +1,8 @@
-"""The tree of the repository: files that a program wrote are not part of it."""
+"""The tree of the repository: no file that a program wrote, no merge that is left half done."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -34,3 +35,9 @@ def test_git_ignores_what_an_example_writes_into_the_root():
     if found.returncode == 128:
         pytest.skip("the sources are no git repository here")
     assert found.stdout.split() == names
+
+
+def test_no_merge_is_left_half_done():
+    """A docstring once had both sides of a merge: Python does not mind, and no linter reads it."""
+    marks = re.compile(rb"^(<{7}|>{7}) ", re.MULTILINE)
+    assert [name for name in tracked() if marks.search((ROOT / name).read_bytes())] == []
