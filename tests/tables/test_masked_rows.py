@@ -1,6 +1,7 @@
 """Rows of which values can be missing: printed and listed, whatever kinds of columns are beside."""
 
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -53,3 +54,18 @@ def test_times_are_printed_as_times(tmp_path):
         rows[0] = (7, np.datetime64(5, "ns"))
         rows["n"][1] = 3
         assert rows["n"].tolist() == [7, 3]
+
+
+def test_of_many_records_the_ends_are_printed():
+    dtype = np.dtype([("a", "i8"), ("t", "M8[s]")])
+    count = 1_000_000
+    rows = MaskedRows(np.zeros(count, dtype), np.zeros(count, np.ma.make_mask_descr(dtype)))
+    rows["a"] = np.arange(count)
+    rows["a"][[1, -1]] = np.ma.masked
+    tracemalloc.start()
+    text = str(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert text.split("...")[0].count("(--, '1970-01-01T00:00:00')") == 1
+    assert text.endswith("(--, '1970-01-01T00:00:00')]")
+    assert peak < 2_000_000

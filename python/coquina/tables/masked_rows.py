@@ -92,8 +92,15 @@ def _as_rows(row: Any) -> Any:
 
 
 def _shown(values: Any) -> npt.NDArray[Any]:
-    """Return values as objects that print as those of records without a mask."""
-    return _objects(np.asarray(values.data), np.asarray(np.ma.getmaskarray(values)))
+    """Return values as objects that print as those of records without a mask.
+
+    Of many only both ends: still more than NumPy prints, which puts dots between them.
+    """
+    half = np.get_printoptions()["threshold"] // 2 + 1
+    data, mask = np.asarray(values.data), np.asarray(np.ma.getmaskarray(values))
+    if data.ndim and len(data) > 2 * half:
+        data, mask = (np.concatenate([part[:half], part[-half:]]) for part in (data, mask))
+    return _objects(data, mask)
 
 
 def _objects(data: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
