@@ -17,7 +17,8 @@ import numpy as np
 
 from coquina._core import CoquinaError, CorruptError
 from coquina.expressions.text import expr
-from coquina.stores.ctable_columns import later, nullable, number_column
+from coquina.stores.ctable_columns import nullable, number_column
+from coquina.stores.later_columns import later
 from coquina.stores.metadata import list_of, map_of
 from coquina.tables.null_columns import NullableColumn
 from coquina.tables.number_columns import NumberColumn
