@@ -76,6 +76,7 @@ def _tables(folder, rng):
     with cq.create_table(folder / "trades.h5", trades, name="/trades") as table:
         table.create_index("price")
         table.to_csv(folder / "trades.csv")
+        table.to_parquet(folder / "trades.parquet")
         table.copy(folder / "trades_table").close()
 
 

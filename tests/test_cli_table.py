@@ -162,7 +162,7 @@ FILES = (*ARRAYS, *TABLES[:-1], *NO_DATA)
 QUICK = ["--sample", "2K", "-c", "lz4", "-l", "1"]
 #: Each verb with its further words, and the inputs that it takes; the others are an error.
 VERBS = {
-    "info": ([], BLOSC),
+    "info": ([], (*BLOSC, "items.npy")),
     "ls": ([], HDF5),
     "cat": ([], ("ours.b2nd", "items.blp", "folder")),
     "query": (["k < 3"], ("table.h5", "pytables.h5", "folder", "rows.csv")),
