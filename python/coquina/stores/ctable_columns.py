@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from coquina.stores.ctable_schema import Described
 
-_NUMBERS = frozenset(
+#: Kinds of numbers, as NumPy names them.
+NUMBERS = frozenset(
     f"{kind}{bits}"
     for kind, all_bits in (
         ("int", (8, 16, 32, 64)),
@@ -48,7 +49,7 @@ _NUMBERS = frozenset(
 )
 #: Kinds whose items are those of an array, and the kinds of NumPy that they have.
 _ITEMS = {"bool": "bu", "string": "U", "bytes": "S"} | {
-    name: {"i": "i", "u": "u", "f": "f", "c": "c"}[name[0]] for name in _NUMBERS
+    name: {"i": "i", "u": "u", "f": "f", "c": "c"}[name[0]] for name in NUMBERS
 }
 _UNITS = ("s", "ms", "us", "ns")
 _NOT_STORED = "a column of a table of python-blosc2 is changed by the table: t.modify(rows, {name: values})"

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina._core import CoquinaError, CorruptError
+from coquina.expressions.constructors import CONSTRUCTORS
 from coquina.expressions.text import expr
-from coquina.stores.ctable_columns import nullable, number_column
+from coquina.stores.ctable_columns import NUMBERS, nullable, number_column
 from coquina.stores.later_columns import later
 from coquina.stores.metadata import list_of, map_of
 from coquina.tables.null_columns import NullableColumn
@@ -32,11 +33,7 @@ if TYPE_CHECKING:
     from coquina.stores.ctable_schema import Described
     from coquina.tables.column import Column
 
-#: Functions that make arrays of any size, whatever the columns have.
-_CONSTRUCTORS = frozenset({"arange", "eye", "full", "linspace", "ones", "zeros"})
-_NUMBERS = frozenset({"bool", "float16", "float32", "float64", "complex64", "complex128"}) | {
-    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
+_KINDS = NUMBERS | {"bool"}
 _OPERAND = re.compile(r"\bo(\d+)\b")
 
 
@@ -61,7 +58,7 @@ class Computed:
     @cached_property
     def dtype(self) -> np.dtype[Any] | None:
         """The dtype of the values; None for what is no number."""
-        return np.dtype(self.type_name) if self.type_name in _NUMBERS else None
+        return np.dtype(self.type_name) if self.type_name in _KINDS else None
 
     def column(self, described: Mapping[str, Described], parts: Parts) -> Column | None:
         """Return the column; None if it cannot be computed here."""
@@ -69,8 +66,8 @@ class Computed:
         dtype = self.dtype
         is_read = self.kind == "expression" and dtype is not None
         # Parts and new arrays have other lengths than the columns.
-        is_read = is_read and "[" not in self.text and not _CONSTRUCTORS & self._words
-        if not is_read or not all(one is not None and one.kind in _NUMBERS for one in stored):
+        is_read = is_read and "[" not in self.text and not CONSTRUCTORS.keys() & self._words
+        if not is_read or not all(one is not None and one.kind in _KINDS for one in stored):
             return None
         inputs = cast("list[Described]", stored)
         try:

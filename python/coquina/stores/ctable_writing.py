@@ -22,6 +22,7 @@ from coquina.arrays.opening import open as open_content
 from coquina.msgpack_values import pack
 from coquina.stores.contents import META, TABLE_ATTRS
 from coquina.stores.ctable_categories import DESCRIBED, Categories
+from coquina.stores.ctable_columns import NUMBERS
 from coquina.stores.ctable_encoding import encoded
 from coquina.stores.ctable_schema import KIND, Described
 from coquina.stores.directory import leaves_of_directory
@@ -271,9 +272,8 @@ def _item_of(values: dict[str, Any]) -> dict[str, Any]:
     return {**name, **_kind_of_values(values, nullable=bool(values.get("nullable")))}
 
 
-_NUMBERS = frozenset({"float32", "float64", "complex64", "complex128"}) | {
-    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
+#: Kinds of numbers that are written: python-blosc2 makes no columns of float16.
+_NUMBERS = NUMBERS - {"float16"}
 
 
 def _unsupported(spec: ColumnSpec) -> UnsupportedError:
