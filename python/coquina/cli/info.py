@@ -11,27 +11,20 @@ Examples:
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
-from zipfile import BadZipFile, ZipFile
-from zlib import error as zlib_error
-
-from numpy.lib import format as npy_format
+from typing import TYPE_CHECKING, Any, cast
 
 import coquina
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from coquina.expressions import saved as saved_expressions
 
 from coquina.arrays.aligning import aligned
 from coquina.arrays.info import human
-from coquina.cli import arguments, attribute_text, hdf5_paths, inputs, ls, store_paths, tables
+from coquina.cli import arguments, attribute_text, hdf5_paths, inputs, ls, numpy_files, store_paths, tables
 from coquina.cli.terminal import cell, show, show_json
 from coquina.hdf5.dataset_info import dtype_name
 from coquina.providers import Provider
@@ -42,9 +35,6 @@ if not TYPE_CHECKING:
 
 _MAGIC = b"blpk"
 _FRAME_MAGIC = b"b2frame\0"
-_NPY_MAGIC = b"\x93NUMPY"
-_ZIP_MAGIC = b"PK"
-_NPY_HEADER_MAX = 1 << 16
 _HEADER_BYTES = 32
 
 
@@ -107,10 +97,8 @@ def describe(path: str) -> dict[str, Any]:
         header = file.read(_HEADER_BYTES)
         if _FRAME_MAGIC in header:
             return _describe_frame(path)
-        if header.startswith(_NPY_MAGIC):
-            return {"file": path, "format": "NumPy array", **_of_numpy(file, _npy_facts)}
-        if header.startswith(_ZIP_MAGIC) and path.lower().endswith(".npz"):
-            return {"file": path, "format": "NumPy archive", **_of_numpy(file, _npz_facts)}
+        if (numpy_facts := numpy_files.described(file, header)) is not None:
+            return {"file": path, **numpy_facts}
         if not header.startswith(_MAGIC):
             chunk = _chunk(path, header)
             return {"file": path, "format": "Blosc chunk", **asdict(chunk), "cratio": chunk.cratio}
@@ -125,42 +113,6 @@ def _chunk(path: str, header: bytes) -> coquina.ChunkInfo:
         return coquina.chunk_info(header)
     except coquina.CoquinaError:
         raise inputs.unknown(path, f"{inputs.FORMATS}, Blosc chunks") from None
-
-
-def _of_numpy(file: BinaryIO, facts: Callable[[BinaryIO], dict[str, Any]]) -> dict[str, Any]:
-    """Return facts of a file of NumPy. Raises ValueError for a damaged one."""
-    file.seek(0)
-    try:
-        return facts(file)
-    except (ValueError, BadZipFile, NotImplementedError, RuntimeError, zlib_error) as error:
-        raise ValueError(f"{file.name}: a damaged file: {error}") from None
-
-
-def _npy_facts(file: BinaryIO) -> dict[str, Any]:
-    """Return what the header of a NumPy file at the start of `file` says. ValueError for a damaged one."""
-    # A header that says that it is longer is none.
-    head = BytesIO(file.read(_NPY_HEADER_MAX))
-    version = npy_format.read_magic(head)
-    if version not in ((1, 0), (2, 0), (3, 0)):
-        raise ValueError(f"version {version} of NumPy's format")
-    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-    shape, is_fortran, dtype = read(head)
-    nbytes = math.prod(shape) * dtype.itemsize
-    stored = "pickled objects" if dtype.hasobject else None
-    order = "F" if is_fortran else "C"
-    return {"shape": shape, "dtype": str(dtype), "order": order, "nbytes": nbytes, "stored": stored}
-
-
-def _npz_facts(file: BinaryIO) -> dict[str, Any]:
-    """Return what the headers of the arrays of a NumPy archive say."""
-    arrays: dict[str, Any] = {}
-    with ZipFile(file) as archive:
-        for one in archive.infolist():
-            with archive.open(one) as member:
-                facts = _npy_facts(cast("BinaryIO", member))
-            arrays[one.filename.removesuffix(".npy")] = {**facts, "cbytes": one.compress_size}
-    nbytes, cbytes = (sum(one[name] for one in arrays.values()) for name in ("nbytes", "cbytes"))
-    return {"arrays": arrays, "nbytes": nbytes, "cbytes": cbytes}
 
 
 def _describe_frame(path: str) -> dict[str, Any]:
