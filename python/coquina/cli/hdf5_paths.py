@@ -66,10 +66,8 @@ def opened(found: Place) -> Generator[Any]:
 
 def node(file: Any, found: Place) -> Any:
     """Return what is at a place of an open file. Raises ValueError if there is nothing."""
-    try:
-        return file[found.path]
-    except KeyError:
-        pass
+    if (there := file.get(found.path)) is not None:
+        return there
     near = near_name(file.h5, found.path)
     # Names beyond this many help nobody.
     hint = f"did you mean {near}?" if near else f"at the top it has: {', '.join(list(file)[:20])}"

@@ -170,11 +170,10 @@ def _looked_up(file: OpenedFile, name: str) -> Found:
 
 
 def _found_in_hdf5(file: OpenedFile, top: Group, name: str) -> Found:
+    error: Exception = not_found(f"{name}: there is no such object in {file.place.name}")
     try:
-        node = top[name]
-        return Found(file, name, _kind(node), node)
-    except KeyError:
-        error = not_found(f"{name}: there is no such object in {file.place.name}")
+        if (node := top.get(name)) is not None:
+            return Found(file, name, _kind(node), node)
     except CorruptError as damage:
         # libhdf5 says the same of links that lead round in circles.
         error = damage
