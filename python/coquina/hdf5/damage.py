@@ -70,7 +70,7 @@ def _is_there(group: Any, name: str) -> bool:
             if links.get_info(path.encode()).type != h5l.TYPE_HARD:
                 return False
         except (OSError, RuntimeError, KeyError, ValueError):
-            return not above.strip("/") or _is_group(group, above)
+            return _is_group(group, above or ".")
         path += "/"
     return bool(path.strip("/"))
 

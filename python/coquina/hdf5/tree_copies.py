@@ -201,12 +201,10 @@ class TreeCopy:
         if planned.how == "chunks" and slots_of(target) == slots_of(source):
             copy_chunks(source, target, self._done)
         else:
-            if trial is None:
-                known = copy_items(source, target, planned, self._threads, self._done)
-            else:
-                known = copy_chunks(trial, target, lambda done: None)
             name = place[1].decode(errors="surrogateescape")
-            if known is not None:
+            if trial is not None:
+                copy_chunks(trial, target, lambda done: None)
+            elif (known := copy_items(source, target, planned, self._threads, self._done)) is not None:
                 self.bounds[name] = known
             if planned.how == "encoded" and (planned.tuning is not None or is_stated(source)):
                 self.goals[name] = planned.tuning
