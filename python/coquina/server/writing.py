@@ -7,6 +7,7 @@ A file that is uploaded appears when it is complete and one that coquina opens.
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import time
@@ -156,18 +157,19 @@ def upload_target(service: Service, user: User, name: str, overwrite: bool) -> P
 
 
 def temporary(place: Place) -> str:
-    """Return a path beside a place for a file that is not complete; it is not served.
-
-    Removes the incomplete files of servers that were killed.
-    """
+    """Return a path beside a place for a file that is not complete; it is not served."""
     folder = os.path.dirname(place.path)
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith(_UNFINISHED):
-                with suppress(OSError):
-                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_SECONDS:
-                        os.unlink(entry.path)
+    _remove_abandoned(folder)
     return os.path.join(folder, f"{_UNFINISHED}{secrets.token_hex(8)}")
+
+
+def _remove_abandoned(folder: str) -> None:
+    """Remove the incomplete files of servers that were killed."""
+    last = time.time() - _ABANDONED_SECONDS
+    for path in glob.glob(os.path.join(glob.escape(folder), f"{_UNFINISHED}*")):
+        with suppress(OSError):
+            if os.lstat(path).st_mtime < last:
+                os.unlink(path)
 
 
 def finish_upload(service: Service, place: Place, path: str, overwrite: bool) -> dict[str, Any]:
