@@ -1,5 +1,6 @@
 """What `connect` gives has the values of local files; frames behind `/raw/` are read block by block."""
 
+import math
 import subprocess
 import sys
 
@@ -210,34 +211,34 @@ def test_a_server_of_one_file_is_what_is_in_it(folder, grid):
         assert cq.connect(url)["one"][()] == 2.5
 
 
+def bytes_of_corner(path, values, grid, key):
+    """Write values, and return about how many bytes the four blocks have that a corner touches."""
+    chunks, blocks = grid
+    with cq.asarray(values, path=path, chunks=chunks, blocks=blocks) as local:
+        touched = local.blocks_touched(key)
+        assert touched == 4
+        return local.cbytes * touched * math.prod(blocks) // values.size
+
+
 def test_a_corner_of_a_remote_frame_costs_little_more_than_its_blocks(tmp_path):
-    rng = np.random.default_rng(5)
-    values = rng.integers(0, 1 << 30, (2000, 3000))
-    path = tmp_path / "x.b2nd"
-    cq.asarray(values, path=path, chunks=(1000, 1500), blocks=(250, 300)).close()
-    with cq.open(str(path)) as local:
-        blocks = local.blocks_touched(np.s_[:400, :500])
-        needed = local.cbytes * blocks * 250 * 300 // values.size
-    assert blocks == 4
+    values = np.random.default_rng(5).integers(0, 1 << 30, (2000, 3000))
+    grid, corner = ((1000, 1500), (250, 300)), np.s_[:400, :500]
+    needed = bytes_of_corner(tmp_path / "x.b2nd", values, grid, corner)
     with listening(served(tmp_path)) as url:
         remote = cq.connect(url)
         for array in (cq.open(remote.url_of("x.b2nd")), remote.open("x.b2nd")):
             opened = array.remote.bytes_read
-            assert np.array_equal(array[:400, :500], values[:400, :500])
+            assert np.array_equal(array[corner], values[corner])
             assert array.remote.bytes_read - opened <= 1.2 * needed
 
 
 def test_opening_and_a_corner_together_cost_little_more_than_the_blocks(tmp_path):
     values = np.random.default_rng(6).integers(0, 1 << 30, (2048, 2048)).astype(np.int32)
-    path = tmp_path / "x.b2nd"
-    cq.asarray(values, path=path, chunks=(1024, 1024), blocks=(256, 256)).close()
-    with cq.open(str(path)) as local:
-        blocks = local.blocks_touched(np.s_[:512, :512])
-        needed = local.cbytes * blocks * 256 * 256 // values.size
-    assert blocks == 4
+    grid, corner = ((1024, 1024), (256, 256)), np.s_[:512, :512]
+    needed = bytes_of_corner(tmp_path / "x.b2nd", values, grid, corner)
     with listening(served(tmp_path)) as url:
         array = cq.open(cq.connect(url).url_of("x.b2nd"))
-        assert np.array_equal(array[:512, :512], values[:512, :512])
+        assert np.array_equal(array[corner], values[corner])
         assert array.remote.bytes_read <= 1.2 * needed
 
 
