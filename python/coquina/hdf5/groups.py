@@ -383,7 +383,7 @@ class Group(Placed, MutableMapping[str, Any]):
         fillvalue: what items are until they are written.
         lossy: how far numbers may be from what was given: a `Lossy`, or a mapping of its keywords. They are
             rounded before the filter, whichever that is. Attributes say so, for all writes to come.
-        zones: numbers whose least and greatest are kept for each block; see `Dataset.with_zones`.
+        zones: numbers and texts whose least and greatest are kept for each block; see `Dataset.with_zones`.
         checksums: whether each block of chunks whose only filter is Blosc2 gets a checksum, which is verified
             when the block is read. If not, an attribute says so, for all writes to come.
 
