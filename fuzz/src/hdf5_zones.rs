@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coquina::hdf5::{FrameChunk, Pipeline, Slot, ZoneField};
+use coquina::hdf5::{FrameChunk, Pipeline, Slot, ZoneField, ZoneKind};
 use coquina::store::Statistics;
 use coquina_kernels::{Type, best_level, bounds};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -92,7 +92,7 @@ fn check(ty: Type, known: &Statistics, numbers: &[u8]) {
 
 /// Chunks with maps of several fields, of all items or of some. No two have items of as many bytes.
 pub(crate) fn hdf5_zoned() -> Vec<Vec<u8>> {
-    let field = |offset, ty| ZoneField { offset, ty };
+    let field = |offset, ty| ZoneField { offset, kind: ZoneKind::Number(ty) };
     let numbers = [field(0, Type::F32)];
     let records = [
         field(0, Type::I64),
