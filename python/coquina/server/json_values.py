@@ -26,8 +26,10 @@ _PLAIN = (bool, str, int, float, np.ndarray, type(None))
 
 def json_bytes(value: Any, *, exact: bool = True) -> bytes:
     """Return a value as JSON. exact: whether integers beyond 2**53 are text, as JavaScript needs them."""
-    if not exact and isinstance(value, np.ndarray) and value.dtype == "c8" and not value.ndim:
-        value = _short(complex(value.item()))
+    if not exact and isinstance(value, np.ndarray):
+        values = cast("npt.NDArray[Any]", value)
+        if values.dtype == "c8" and not values.ndim:
+            value = _short(values.item())
     return json.dumps(
         plain(value, exact=exact), allow_nan=False, ensure_ascii=False, separators=(",", ":")
     ).encode("utf-8", "backslashreplace")
