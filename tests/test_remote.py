@@ -66,13 +66,13 @@ def test_only_blocks_that_are_wanted_are_fetched_in_two_questions(name):
     block = 8 * 20 * 40 * 4
     counted = Counted(array.remote)
     assert (array.remote.rounds, array.remote.requests) == (1, 2)
-    assert array.remote.bytes_read <= 3 * PAGE_BYTES
+    assert array.remote.bytes_read <= 6 << 10
     array[3, 4, 5]
     rounds, requests, fetched = counted.since()
     assert rounds <= 2
     assert requests <= 3
     # What is asked of a chunk first stands before its blocks and behind them.
-    assert fetched <= block + 100 + 2 * (8 << 10) + 2000
+    assert fetched <= block + 100 + 2000
     assert (array[3, 4, 5], counted.since()) == (ITEMS[3, 4, 5], (0, 0, 0))
     array[:, 4, 5]
     rounds, requests, fetched = counted.since()
@@ -87,14 +87,15 @@ def test_what_is_wanted_of_many_chunks_is_asked_for_together():
     counted = Counted(array.remote)
     np.testing.assert_array_equal(array[::13, ::11, ::17], ITEMS[::13, ::11, ::17])
     rounds, requests, _ = counted.since()
-    assert (rounds <= 2, requests <= 10) == (True, True)
+    assert (rounds <= 2, requests <= 20) == (True, True)
     np.testing.assert_array_equal(array[...], ITEMS)
     assert counted.since()[0] <= 2
     whole = opened(ARRAYS["zstd"])
     np.testing.assert_array_equal(whole[...], ITEMS)
-    assert whole.remote.rounds == 2
+    # Of chunks that the array fills in part, what tells of them is asked for before their blocks.
+    assert whole.remote.rounds <= 3
     assert whole.remote.bytes_read <= len(ARRAYS["zstd"]) + 3 * PAGE_BYTES
-    assert whole.remote.requests <= 2 + 2
+    assert whole.remote.requests <= 8
 
 
 def test_small_chunks_are_asked_for_once():
@@ -114,8 +115,8 @@ def test_more_than_is_held_at_once_comes_in_turns():
 
 def test_few_blocks_of_many_small_chunks_come_in_turns_too(monkeypatch):
     """Such chunks are fetched as a whole, so that is what counts."""
-    items = np.random.default_rng(1).integers(0, 256, (180, 240_000)).astype("u1")
-    array = opened(cq.asarray(items, level=0, chunks=(1, 240_000), blocks=(1, 4000)))
+    items = np.random.default_rng(1).integers(0, 256, (720, 60_000)).astype("u1")
+    array = opened(cq.asarray(items, level=0, chunks=(1, 60_000), blocks=(1, 4000)))
     asked, read = [], RangeReader.read_ranges
 
     def noted(self, ranges):

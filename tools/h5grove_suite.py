@@ -3,9 +3,10 @@
     python tools/h5grove_suite.py tests FOLDER   the folder src/tests of h5grove's repository
     python tools/h5grove_suite.py files FILE...  files of HDF5, such as those that h5web's scripts make
 
-The first runs h5grove's tests on `coquina serve`, and tells which of them fail: `test_ping`, as our root is a
-page, and for root, who may read everything, `test_403_on_file_without_read_permission`. The second asks both
-servers for `meta`, `attr`, `data`, `stats` and `paths` of every object, and tells where the answers differ.
+The first runs h5grove's tests on `coquina serve`, and tells which of them fail: for root, who may read
+everything, `test_403_on_file_without_read_permission`. The second asks both servers for `meta`, `attr`,
+`stats`, `paths` and `data` of every object, the last as h5web asks for it too, and tells where the answers
+differ.
 """
 
 from __future__ import annotations
@@ -30,6 +31,15 @@ import pytest
 os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 
 ROUTES = ("meta", "attr", "data", "stats", "paths")
+#: How values are asked for: as JSON, and as h5web does it by their type.
+FORMATS = (
+    {},
+    {"flatten": "true"},
+    {"format": "bin"},
+    {"format": "bin", "dtype": "safe"},
+    {"format": "npy"},
+    {"format": "csv"},
+)
 #: h5grove's application for tornado, with the slash that our routes end with.
 THEIRS = """
 import logging, sys, hdf5plugin, tornado.httpserver, tornado.ioloop, tornado.netutil, tornado.web
@@ -124,23 +134,30 @@ def is_same(found: Any, wanted: Any) -> bool:
     return found == wanted
 
 
+def read(content: bytes, more: dict[str, str]) -> Any:
+    """What an answer says: JSON is read, other formats are compared byte by byte."""
+    return content if "format" in more else json.loads(content)
+
+
 def compare(path: pathlib.Path) -> int:
     """Ask both about a file, tell what differs, and return how often."""
     same = different = without = 0
     folder = str(path.resolve().parent)
     with running("-W", "ignore", "-c", THEIRS, folder) as theirs, ours(folder) as url:
         for place in paths_of(path):
-            for route in ROUTES:
-                wanted = get(theirs, route, file=path.name, path=place)
-                found = get(url, route, file=path.name, path=place)
+            for route, more in (
+                (one, more) for one in ROUTES for more in FORMATS[: 6 if one == "data" else 1]
+            ):
+                wanted = get(theirs, route, file=path.name, path=place, **more)
+                found = get(url, route, file=path.name, path=place, **more)
                 if wanted[0] != 200:
                     # Errors of h5grove's own, where we may have an answer.
                     without += 1
-                elif found[0] == 200 and is_same(json.loads(found[1]), json.loads(wanted[1])):
+                elif found[0] == 200 and is_same(*(read(one, more) for one in (found[1], wanted[1]))):
                     same += 1
                 else:
                     different += 1
-                    print(f"{place} {route}: {found[1][:150]!r}, h5grove {wanted[1][:150]!r}")
+                    print(f"{place} {route} {more or ''}: {found[1][:150]!r}, h5grove {wanted[1][:150]!r}")
     print(f"{path.name}: {same} equal answers, {different} others; h5grove has no answer to {without}")
     return different
 

@@ -24,7 +24,14 @@ PAGE_BYTES = 16 << 10
 _PAGES_MAX = 1024
 #: What is fetched beyond a page of an HDF5 file, whose metadata stand near each other.
 HDF5_AHEAD = 63
-#: The end of a frame says where its chunks are: a thousandth of the file, within these numbers of pages.
+#: The header of a frame; most are shorter.
+_FRAME_HEAD_BYTES = 1 << 10
+#: The end of a frame says where its chunks are, by some 25 bytes each: enough for chunks of 200 kB,
+#: within these numbers of bytes.
+_FRAME_END_BYTES = (4 << 10, 128 << 10)
+_FRAME_END_SHARE = 8192
+_FRAMES = (".b2nd", ".b2frame")
+#: The end of an archive names its members: a thousandth of the file, within these numbers of pages.
 _END_PAGES = (2, 8)
 #: More is read past the pages.
 _PAGED_BYTES_MAX = 1 << 20
@@ -77,6 +84,7 @@ class RangeReader:
         self.ahead = 0
         self._lock = Lock()
         self._pages: dict[int, bytes] = {}
+        self._ends: list[tuple[int, bytes]] = []
         try:
             self.size, self.version = source.size(), source.version
         except (FileNotFoundError, ImportError):
@@ -117,6 +125,9 @@ class RangeReader:
 
     def read(self, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to `stop`; of a small piece all pages that it touches are kept."""
+        for at, piece in self._ends:
+            if at <= start < stop <= at + len(piece):
+                return piece[start - at : stop - at]
         if stop - start > _PAGED_BYTES_MAX or not 0 <= start < stop <= self.size:
             return self.read_ranges([(start, stop)])[0] if start != stop else b""
         first, last = start // PAGE_BYTES, (stop - 1) // PAGE_BYTES
@@ -125,11 +136,25 @@ class RangeReader:
         return whole[start - first * PAGE_BYTES : stop - first * PAGE_BYTES]
 
     def warm(self) -> None:
-        """Fetch what says what the file is: its first page and its last ones, in one question."""
+        """Fetch what says what the file is, its beginning and its end, in one question."""
+        if self.url.partition("?")[0].endswith(_FRAMES):
+            self._warm_frame()
+            return
         pages = -(-self.size // PAGE_BYTES)
         end = min(max(pages // 1024 + 1, _END_PAGES[0]), _END_PAGES[1])
         if pages:
             self._pages_of(sorted({0, *range(max(pages - end, 0), pages)}))
+
+    def _warm_frame(self) -> None:
+        """Fetch less than pages: of small reads that is most of what they cost."""
+        least, most = _FRAME_END_BYTES
+        end = max(self.size - min(max(self.size // _FRAME_END_SHARE, least), most), 0)
+        head = min(_FRAME_HEAD_BYTES, self.size)
+        ranges = [(0, head), (end, self.size)] if head < end else [(0, self.size)]
+        if self.size:
+            self._ends = [
+                (start, piece) for (start, _), piece in zip(ranges, self.read_ranges(ranges), strict=True)
+            ]
 
     def file(self) -> RangeFile:
         """Return a file object, open for reading."""

@@ -38,7 +38,8 @@ def test_the_command_prints_an_address_that_takes_its_token_only(samples):
     try:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", command.url)
         assert command.line.endswith(" (Ctrl-C ends it, or closing its last page)\n")
-        assert b'<div id="root">' in get(command.url)
+        assert b'<div id="root">' in get(command.url, headers={"Accept": "text/html,*/*"})
+        assert get(command.url) == b"ok"
         assert b"beam 4" in get(command.url, "info/?file=run.h5&path=/")
         with pytest.raises(urllib.error.HTTPError, match="401"):
             get(command.url.partition("?")[0] + "?token=another", "files/")

@@ -26,7 +26,7 @@ from coquina.server.failures import RequestError, failure_of, not_found
 from coquina.server.gate import Gate
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import find
-from coquina.server.page import Page
+from coquina.server.page import RUNNING, Page
 from coquina.server.page import folder as page_folder
 from coquina.server.parameters import Parameters
 from coquina.server.receiving import receive
@@ -306,8 +306,11 @@ class Application:
         await send_bytes(send, 204, self._headers(request, {}), b"")
 
     async def _index(self, request: Request, send: Any) -> None:
-        """Answer with the page."""
+        """Answer with the page, and programs that take no pages that the server runs, as h5grove does."""
         self.user(request)
+        if "text/html" not in request.headers.get("accept", ""):
+            await self._send(request, send, RUNNING, {"Cache-Control": "no-store"})
+            return
         made = await self.in_thread(self._page.file, "index.html")
         await self._send(request, send, made, {"Cache-Control": "no-cache"})
 

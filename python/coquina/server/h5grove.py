@@ -252,7 +252,9 @@ def _safe(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise RequestError(422, "unsupported", "dtype 'safe': values that are not numbers")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         dtype = np.dtype("<f4" if dtype.itemsize < 4 else "<f8")
-    return np.ascontiguousarray(values, dtype.newbyteorder("<")).reshape(values.shape)
+    # Numbers beyond those of float64 become infinities.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(values, dtype.newbyteorder("<")).reshape(values.shape)
 
 
 def stats(service: Service, found: Found, parameters: Parameters) -> Encoded:

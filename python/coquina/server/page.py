@@ -22,6 +22,8 @@ _PLAIN = """<!doctype html>
 <p>Then start the server again.</p>
 </body></html>
 """
+#: What programs hear that ask whether the server runs.
+RUNNING = Encoded(b"ok", "text/plain; charset=utf-8")
 #: Module scripts run by these types only.
 _TYPES = {
     ".js": "text/javascript",

@@ -13,7 +13,7 @@ use super::held::{Held, Piece, Pieces};
 use super::io::{ReadAt, ends_early};
 
 /// Ranges with fewer bytes between them are asked for as one: to wait for an answer takes longer than to get these.
-pub(crate) const GAP_BYTES: u64 = 64 << 10;
+pub(crate) const GAP_BYTES: u64 = 32 << 10;
 /// Longer requests are cut, so that several may be under way.
 pub(crate) const REQUEST_BYTES_MAX: u64 = 8 << 20;
 

@@ -227,6 +227,8 @@ impl<'s> Front<'s> {
         let all = usize::try_from(at).ok().and_then(|at| source.as_slice()?.get(at..)?.get(..room));
         match all {
             Some(all) => front.bytes = Cow::Borrowed(all),
+            // Of what is far away no more than is needed: the head, which was fetched before.
+            None if source.is_far() && room > FIRST_READ_BYTES => front.need(HEADER_BYTES)?,
             None => front.need(FIRST_READ_BYTES.min(room))?,
         }
         Ok(front)

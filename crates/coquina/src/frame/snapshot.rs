@@ -111,6 +111,11 @@ impl Snapshot {
         self.state.header.chunk_bytes
     }
 
+    /// Whether streams of a chunk share a dictionary, which stands before its blocks.
+    pub(crate) fn has_dictionaries(&self) -> bool {
+        self.state.header.dictionary
+    }
+
     /// Whether it is known how large chunks are, or that they vary. C-Blosc2 leaves it open until there are some.
     pub fn knows_chunk_bytes(&self) -> bool {
         self.state.header.knows_chunk_bytes()

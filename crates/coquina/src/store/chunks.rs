@@ -113,9 +113,25 @@ pub enum Parts {
     /// All.
     All,
     /// What stands in front of the blocks and behind them, which says where each is; then these blocks.
-    EndsFirst,
+    EndsFirst(Ends),
     /// The blocks, whose places are known.
     Blocks,
+}
+
+/// How many bytes stand in front of a chunk's blocks and behind them, block starts and sums aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// Headers: of the chunk, and of a frame around it.
+    pub front: u64,
+    /// The index and trailer of a frame around it.
+    pub back: u64,
+}
+
+impl Ends {
+    /// Those of most chunks.
+    pub const CHUNK: Self = Self { front: 64, back: 0 };
+    /// Those of most chunks with a frame around them, or a dictionary.
+    pub const FRAME: Self = Self { front: 8 << 10, back: 4 << 10 };
 }
 
 /// What the threads of a read need before they can get at chunks.

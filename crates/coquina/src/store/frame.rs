@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::presence::Presence;
 use super::{
-    Change, Chunks, Entry, Extent, Extents, Metadata, Parts, Remote, Sizes, Statistics, Store, Stored,
+    Change, Chunks, Ends, Entry, Extent, Extents, Metadata, Parts, Remote, Sizes, Statistics, Store, Stored,
     SumState,
 };
 use crate::base::error::{Error, Result};
@@ -90,7 +90,8 @@ impl Extents for View {
         Ok(match self.chunk(number)? {
             Stored::At { place, .. } => {
                 let bytes = place.at..self.end(place.at, place.room);
-                Some(Extent { bytes, parts: Parts::EndsFirst })
+                let ends = if self.snapshot.has_dictionaries() { Ends::FRAME } else { Ends::CHUNK };
+                Some(Extent { bytes, parts: Parts::EndsFirst(ends) })
             }
             _ => None,
         })

@@ -15,8 +15,8 @@ mod statistics;
 
 pub(crate) use change::{Change, EncodedChunk, Entry, Store};
 pub use chunks::{
-    Access, Chunks, Extent, Extents, ForeignChunks, LibraryAccess, Metadata, OpenChunk, Parts, Prefetch,
-    Remote, Sizes, Stored,
+    Access, Chunks, Ends, Extent, Extents, ForeignChunks, LibraryAccess, Metadata, OpenChunk, Parts,
+    Prefetch, Remote, Sizes, Stored,
 };
 pub(crate) use format::{BloscFormat, ChunkFormat};
 pub(crate) use frame::FrameStore;

@@ -21,11 +21,7 @@ const HELD_BYTES: u64 = 32 << 20;
 /// More chunks are not looked at in one pass, however little they hold.
 const PASS_CHUNKS_MAX: usize = 4096;
 /// A chunk is fetched whole where up to so many of its bytes are not wanted: to ask twice takes longer.
-const UNWANTED_BYTES_MAX: u64 = 256 << 10;
-/// What most chunks have before their blocks, block starts aside: headers, also of a frame around the chunk.
-const FRONT_BYTES: u64 = 8 << 10;
-/// What most chunks have behind their blocks, sums aside: the index and trailer of a frame around the chunk.
-const BACK_BYTES: u64 = 4 << 10;
+const UNWANTED_BYTES_MAX: u64 = 64 << 10;
 /// What tells of so many chunks is fetched at once by who goes from one to the next.
 const HEADS_AHEAD: u64 = 32;
 /// Bytes of a block's start, and of its sum.
@@ -46,13 +42,13 @@ impl Source<'_> {
         let unwanted = len - wanted_share(len, wanted, blocks);
         match extent.parts {
             Parts::Blocks => {}
-            Parts::EndsFirst if unwanted > UNWANTED_BYTES_MAX => {
+            Parts::EndsFirst(ends) if unwanted > UNWANTED_BYTES_MAX => {
                 let entries = BLOCK_ENTRY_BYTES * blocks as u64;
-                parts.push(start..end.min(start.saturating_add(FRONT_BYTES + entries)));
-                parts.push(end.saturating_sub(BACK_BYTES + entries).max(start)..end);
+                parts.push(start..end.min(start.saturating_add(ends.front + entries)));
+                parts.push(end.saturating_sub(ends.back + entries).max(start)..end);
             }
             // Of what is shorter than a first read some that follows is read too.
-            Parts::EndsFirst => parts.push(start..end.max(start.saturating_add(FIRST_READ_BYTES as u64))),
+            Parts::EndsFirst(_) => parts.push(start..end.max(start.saturating_add(FIRST_READ_BYTES as u64))),
             Parts::All => parts.push(start..end),
         }
     }
@@ -94,7 +90,7 @@ impl Source<'_> {
     fn add_head(&self, remote: Remote<'_>, number: u64, parts: &mut Vec<Range<u64>>) -> Option<()> {
         let extent = remote.extents.extent(number).ok()??;
         let is_small = extent.bytes.end.saturating_sub(extent.bytes.start) <= UNWANTED_BYTES_MAX;
-        if is_small || extent.parts != Parts::EndsFirst || self.knows_head(number).ok()? {
+        if is_small || !matches!(extent.parts, Parts::EndsFirst(_)) || self.knows_head(number).ok()? {
             return None;
         }
         self.first_parts(&extent, 0, parts);

@@ -18,7 +18,7 @@ pub(crate) const FIXED_BYTES: usize = 87;
 /// Bytes of the shortest header: no metalayers.
 pub(crate) const HEADER_BYTES_MIN: usize = FIXED_BYTES + 10;
 /// Most headers are shorter than this, and are read at once.
-pub(crate) const FIRST_BYTES: u64 = 4096;
+pub(crate) const FIRST_BYTES: u64 = 1024;
 
 pub(crate) const MAGIC: [u8; 10] = *b"\x9e\xa8b2frame\0";
 const VERSION: u8 = 2;

@@ -14,8 +14,8 @@ use crate::base::settings::Settings;
 use crate::frame::Spec;
 use crate::hdf5::Inner;
 use crate::store::{
-    Access, Chunks, Extent, Extents, ForeignChunks, LibraryAccess, Metadata, OpenChunk, Parts, Prefetch,
-    Remote, Sizes, Stored,
+    Access, Chunks, Ends, Extent, Extents, ForeignChunks, LibraryAccess, Metadata, OpenChunk, Parts,
+    Prefetch, Remote, Sizes, Stored,
 };
 
 /// A view with an access path: that of the dataset, or a fallback.
@@ -85,8 +85,8 @@ impl Extents for Reader {
         let format = &self.view.shared.format;
         let parts = match format.pipeline.inner(mask) {
             _ if self.view.shared.contiguous.is_some() => Parts::Blocks,
-            Inner::Blosc2 => Parts::EndsFirst,
-            Inner::Blosc if !format.cut.is_tiles() => Parts::EndsFirst,
+            Inner::Blosc2 => Parts::EndsFirst(Ends::FRAME),
+            Inner::Blosc if !format.cut.is_tiles() => Parts::EndsFirst(Ends::CHUNK),
             Inner::Stored if !format.cut.is_tiles() => Parts::Blocks,
             _ => Parts::All,
         };
