@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import tables
 
 import coquina as cq
 from coquina import foreign_attributes
@@ -52,8 +53,14 @@ def test_a_selection_answers_too_and_other_names_get_no_advice(t):
         _ = t.where("price > 1").sort_values
     with pytest.raises(AttributeError, match=r"no attribute or column 'nothing'$"):
         _ = t.nothing
-    with pytest.raises(AttributeError, match=r"use agg\("):
-        t.group_by("sym").mean("price")
+    with pytest.raises(AttributeError, match=r"use agg\(.*which computes count, sum"):
+        t.group_by("sym").median("price")
+    with pytest.raises(TypeError, match=r"mean\('price'\)"):
+        t.group_by("sym")["price"]
+    with pytest.raises(TypeError, match=r"mean: of which columns\? takes mean\('price'\)"):
+        t.group_by("sym").mean()
+    with pytest.raises(TypeError, match=r"agg: takes \{'price': 'mean'\}"):
+        t.group_by("sym").agg(["price"])
     with pytest.raises(TypeError, match=r"t\[0:10\] reads rows"):
         t.read(0, 10)
     assert not hasattr(t.where("price > 1"), "__array_interface__")
@@ -131,3 +138,42 @@ def test_a_tree_shows_tables_of_pytables_as_tables(tmp_path):
         h5.create_table("/day", "t", Row, createparents=True)
     with cq.open(tmp_path / "p.h5") as f:
         assert "t  table, 0 rows: price, side" in str(f.tree())
+
+
+def test_groups_compute_by_the_name_of_the_aggregate(t):
+    for kind in ("sum", "mean", "min", "max"):
+        found = getattr(t.group_by("sym"), kind)("price")
+        assert np.array_equal(found, t.group_by("sym").agg({"price": kind}))
+
+
+def test_attributes_of_pytables_are_found_and_not_listed(tmp_path):
+    with tables.open_file(tmp_path / "t.h5", "w") as h5:
+        made = h5.create_table("/", "t", np.zeros(3, [("x", "i4"), ("n", [("y", "f8")])]))
+        made.attrs.unit = "m"
+        hidden = made.attrs._f_list("sys")
+    with cq.open_table(tmp_path / "t.h5", "/t", "a") as t:
+        assert list(t.attrs) == ["unit"]
+        assert len(t.attrs) == 1
+        assert all(name in t.attrs for name in hidden)
+        assert t.attrs["CLASS"] == b"TABLE"
+        t.attrs["run"] = 5
+        assert repr(t.attrs) == "{'run': np.int64(5), 'unit': np.bytes_(b'm')}"
+        with pytest.raises(ValueError, match="n: CSV has no columns with fields; select n/y"):
+            t.to_csv(tmp_path / "t.csv")
+        assert t.to_csv(tmp_path / "t.csv", ["x", "n/y"]) == 3
+
+
+def test_names_of_enumerations_are_appended(tmp_path):
+    description = {
+        "x": tables.Int32Col(pos=0),
+        "kind": tables.EnumCol(["off", "on"], "off", base="uint8", pos=1),
+    }
+    with tables.open_file(tmp_path / "t.h5", "w") as h5:
+        h5.create_table("/", "t", description)
+    with cq.open_table(tmp_path / "t.h5", "/t", "a") as t:
+        t.append([(1, "on"), (2, b"off"), (3, "on")])
+        t.append({"x": [4], "kind": ["on"]})
+        assert t["kind"][:].tolist() == [1, 0, 1, 1]
+        assert t.where("kind == 'on'").count() == 3
+        with pytest.raises(ValueError, match="'oops' is not one of off, on"):
+            t.append([(5, "oops")])
