@@ -112,13 +112,17 @@ $(VENV)/.maturin: | tools
 	$(BIN)/python -m pip install -q --disable-pip-version-check 'maturin>=1.9,<2'
 	touch $@
 
+# Builds the extension and installs the package. What maturin and pip print is shown if they fail.
+develop = { $(BIN)/maturin develop $(1) > $(VENV)/maturin.log 2>&1 || { cat $(VENV)/maturin.log; false; }; }
+
 # The packages are fetched while the crates are compiled.
 $(VENV)/.demo: pyproject.toml $(RUST_SOURCES) | $(VENV)/.maturin
-	$(call packages_of,demo) > $(VENV)/demo-packages.txt
-	$(BIN)/python -m pip install -q --disable-pip-version-check -r $(VENV)/demo-packages.txt & packages=$$!; \
-	. $(BIN)/activate && maturin develop --profile demo --skip-install -q && wait $$packages && \
-	maturin develop --profile demo -q
-	touch $@
+	@echo "Compiling coquina, and fetching the packages that the demo compares it with: about three minutes."
+	@$(call packages_of,demo) > $(VENV)/demo-packages.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -r $(VENV)/demo-packages.txt & packages=$$!; \
+	. $(BIN)/activate && $(call develop,--profile demo --skip-install) && wait $$packages && \
+	$(call develop,--profile demo)
+	@touch $@
 
 $(VENV)/.dependencies: pyproject.toml | $(VENV)/.maturin
 	$(BIN)/python -m pip install -q --upgrade pip
@@ -127,7 +131,7 @@ $(VENV)/.dependencies: pyproject.toml | $(VENV)/.maturin
 	touch $@
 
 $(VENV)/.built: $(VENV)/.dependencies $(RUST_SOURCES) $(wildcard images/*.* images/coquina_images/*.py)
-	. $(BIN)/activate && maturin develop --release -q
+	. $(BIN)/activate && $(call develop,--release)
 	$(MAKE) plugins
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation ./images
 	touch $@

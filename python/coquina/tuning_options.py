@@ -262,6 +262,11 @@ def encodings_text(encodings: Mapping[str, int], most: int = 4) -> str:
     return ", ".join([*shown, *([f"{len(ordered) - most} more"] if len(ordered) > most else [])])
 
 
+def only_bytes_count(terms: Terms | None) -> bool:
+    """Whether chunks are tuned for size alone."""
+    return terms is not None and terms[0] == _GOALS["size"]
+
+
 _GOALS = {"speed": 0.0, "balanced": 0.5, "size": 1.0}
 
 

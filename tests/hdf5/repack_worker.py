@@ -13,7 +13,12 @@ import numpy as np
 from coquina.hdf5.copying import repack
 from tests.crash_worker import nursery
 
-OPTIONS = ({}, {"filter": "blosc2"}, {"filter": "gzip", "chunks": "auto"})
+OPTIONS = (
+    {},
+    {"filter": "blosc2"},
+    {"codec": "auto", "goal": "size"},
+    {"filter": "gzip", "chunks": "auto"},
+)
 
 
 def repack_on(path: str, seed: int, in_place: int) -> None:

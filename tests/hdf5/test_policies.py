@@ -19,7 +19,8 @@ def test_datasets_write_as_all_arrays_do(name):
 
 def test_a_handle_writes_once_a_damaged_goal_is_mended(tmp_path):
     with cq.open(tmp_path / "x.h5", "w") as file:
-        dataset = file.create_dataset("d", data=X, chunks=(1000,), codec="auto", goal="size")
+        tuning = {"filter": "blosc2", "codec": "auto", "goal": "size"}
+        dataset = file.create_dataset("d", data=X, chunks=(1000,), **tuning)
         dataset.attrs["coquina_tuning"] = "goal=7"
     for mend in (None, "goal=0 for=both bandwidth=any times=table"):
         with cq.open(tmp_path / "x.h5", "a") as file:

@@ -40,11 +40,14 @@ def kill_again_and_again(nursery, original, folder, in_place, kills):
         made += len(told)
         place = f"kill {kill} after {delay:.3f} s"
         if in_place:
-            assert everything.differences(original, path, only_values=True) == [], place
+            found = everything.differences(original, path, only_values=True)
+            assert [one for one in found if "coquina_tuning" not in one] == [], place
         else:
             assert path.read_bytes() == before, place
             if out.exists() and out.read_bytes() != was:
-                assert everything.differences(original, out, only_values=True) == [], place
+                found = everything.differences(original, out, only_values=True)
+                # Copies that are tuned say so.
+                assert [one for one in found if "coquina_tuning" not in one] == [], place
         # A journal that only says who had the lock; whoever opens the file removes it.
         for journal in folder.glob("*.journal"):
             assert journal.stat().st_size == 64, place

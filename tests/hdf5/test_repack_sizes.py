@@ -115,6 +115,81 @@ def test_a_file_of_small_chunks_that_are_kept_does_not_grow(tmp_path, chunk):
             f.create_dataset(name, data=_KINDS[name], chunks=(chunk,), **_STORED["gzip"])
     repack(tmp_path / "a.h5", tmp_path / "b.h5")
     done = repack(tmp_path / "a.h5", tmp_path / "c.h5", codec="auto", goal="size", chunks=(chunk,))
-    assert {row.how for row in done.datasets} == {"copied"}
-    assert done.after <= (tmp_path / "b.h5").stat().st_size + 4096
-    assert {one.name for one in tmp_path.iterdir()} == {"a.h5", "b.h5", "c.h5"}
+    assert all(row.after <= row.before for row in done.datasets)
+    named = repack(
+        tmp_path / "a.h5", tmp_path / "d.h5", filter="blosc2", codec="auto", goal="size", chunks=(chunk,)
+    )
+    assert {row.how for row in named.datasets} == {"copied"}
+    for made in (done, named):
+        assert made.after <= (tmp_path / "b.h5").stat().st_size + 4096
+    assert {one.name for one in tmp_path.iterdir()} == {"a.h5", "b.h5", "c.h5", "d.h5"}
+
+
+_PLAIN = (
+    {"filter": "none"},
+    *({"filter": "gzip", "level": 9, "filters": name} for name in ("shuffle", "nofilter")),
+    *({"filter": "zstd", "level": 22, "filters": name} for name in ("shuffle", "nofilter")),
+)
+_BLOSC2 = (
+    *({"codec": "zstd", "level": 9, "filters": name} for name in ("shuffle", "nofilter", "bitshuffle")),
+    {"codec": "zstd", "level": 9, "filters": ["shuffle", "bytedelta"]},
+)
+
+
+@pytest.mark.parametrize("chunk_bytes", [16, 100, 1000, 5000, 40_000])
+@pytest.mark.parametrize("kind", _KINDS)
+def test_a_dataset_for_size_is_as_small_as_by_the_best_fixed_filter(kind, chunk_bytes):
+    """Blosc2 was taken for every chunk: up to 3.9 times the bytes of gzip, for its headers."""
+    values = _KINDS[kind]
+    chunks = min(max(1, chunk_bytes // values.itemsize), len(values))
+    with File.in_memory() as f:
+        chosen = f.create_dataset("chosen", data=values, chunks=chunks, codec="auto", goal="size")
+        np.testing.assert_array_equal(chosen[:], values)
+        np.testing.assert_array_equal(f.h5["chosen"][:], values)
+        plain, blosc2 = (
+            min(f.create_dataset(None, data=values, chunks=chunks, **way).cbytes for way in ways)
+            for ways in (_PLAIN, _BLOSC2)
+        )
+        assert chosen.cbytes <= plain * 1.01
+        # Chunks that look alike share an encoding, which need not be the best one for each.
+        assert chosen.cbytes <= blosc2 * 1.06
+
+
+def test_small_chunks_are_tuned_where_blosc2_is_named_or_needed():
+    values, tuning = _KINDS["walk"], {"codec": "auto", "goal": "size", "chunks": (50,)}
+    with File.in_memory() as f:
+        assert f.create_dataset("plain", data=values, **tuning).tuning is None
+        for at, words in enumerate(
+            ({"filter": "blosc2"}, {"checksums": True}, {"blocks": 10}, {"lossy": {"max_error": 0.1}})
+        ):
+            assert f.create_dataset(f"{at}", data=values, **tuning, **words).tuning.goal == "size"
+        assert f.create_dataset("later", values.shape, values.dtype, **tuning).tuning.goal == "size"
+        assert f.create_dataset("balanced", data=values, codec="auto", chunks=50).tuning.goal == "balanced"
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (7, 5), (300, 3, 2)])
+@pytest.mark.parametrize("dtype", [">i4", "?", "S3", [("a", "i2"), ("b", "f8")], ("f4", (2,))])
+def test_any_items_in_small_chunks_for_size_are_kept(shape, dtype, tmp_path):
+    values = np.zeros(shape, dtype)
+    values.view("u1").reshape(-1)[::3] = 1
+    with File(tmp_path / "x.h5", "w") as f:
+        made = f.create_dataset(
+            "x", values.shape[: len(shape)], dtype, values, maxshape=(None, *shape[1:]),
+            chunks=(4, *shape[1:]), codec="auto", goal="size",
+        )  # fmt: skip
+        made.append(values)
+    with h5py.File(tmp_path / "x.h5") as f:
+        np.testing.assert_array_equal(f["x"][...], np.concatenate([values, values]))
+
+
+def test_a_trial_of_repack_leaves_no_name_in_the_folder(tmp_path):
+    """A program that was killed in a trial left a folder `.coquina-...` with all bytes of the trial."""
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f.create_dataset("x", data=np.arange(90_000), chunks=(100,), compression="gzip")
+    seen: list[set[str]] = []
+    done = repack(
+        tmp_path / "a.h5", tmp_path / "b.h5", codec="auto", goal="size",
+        progress=lambda _: seen.append({one.suffix for one in tmp_path.iterdir()}),
+    )  # fmt: skip
+    assert {row.how for row in done.datasets} == {"encoded"}
+    assert all(names <= {".h5", ".part", ".journal"} for names in seen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 
 #: Chunks of fewer bytes grow, to at most so many. Both stay below the 1 MiB that h5py caches of a dataset.
-_SMALL_BYTES = 64 << 10
+SMALL_BYTES = 64 << 10
 _GROWN_BYTES = 512 << 10
 
 Shape = tuple[int, ...]
@@ -22,7 +22,7 @@ def grown(shape: Shape, chunks: Shape, itemsize: int) -> Shape:
     along any axis. Chunks never become longer than the dataset needs.
     """
     nbytes = prod(chunks) * itemsize
-    if nbytes >= _SMALL_BYTES:
+    if nbytes >= SMALL_BYTES:
         return chunks
     lengths = list(chunks)
     while nbytes * 2 <= _GROWN_BYTES:

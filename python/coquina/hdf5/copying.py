@@ -24,6 +24,7 @@ from coquina.hdf5.places import inside
 from coquina.hdf5.planning import CopyRequest, plan
 from coquina.hdf5.references import copy_attributes
 from coquina.hdf5.sessions import Session
+from coquina.hdf5.smallest import is_open
 from coquina.hdf5.storing import copy_items, make, nbytes_of
 from coquina.hdf5.tree_copies import Copied, TreeCopy
 from coquina.hdf5.trees import Walk
@@ -79,12 +80,14 @@ def repack(
         datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is;
         a codec without a filter is one of the filter "blosc2".
         The codec "auto" gives each chunk of "blosc2" what suits it, by the keywords of
-        `Tuning`; with goal="size", a dataset that would take more bytes than before is copied as it is.
+        `Tuning`; with goal="size", a dataset that would take more bytes than before is copied as it is, and
+        chunks below 64 KiB may get "gzip" or "zstd" where these are smaller and no filter is named.
         Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
     checksums: whether chunks whose only filter is "blosc2" have some; those that are otherwise are encoded
         anew. None keeps what is.
     chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is, but with the
-        codec "auto" chunks below 64 KiB grow to at most 512 KiB, since headers would make them larger.
+        codec "auto" chunks below 64 KiB grow to at most 512 KiB, since headers would make them larger; with
+        goal="size" such a chunk is one block, which is decoded whole.
         Datasets without chunks get some if they are to be compressed and have at least 64 KiB.
     lossy: a bound on what floating-point numbers may lose; see `Group.create_dataset`. Dimension scales and
         integers stay exact, unless `only` names them.
@@ -109,9 +112,10 @@ def repack(
     'zstd'
     """
     wanted = Storage.of(repack, storage, RepackOptions, base=DATASETS)
+    may_be_plain = is_open(wanted)
     if wanted.filter is None and (wanted.tuning is not None or wanted.codec is not None):
         wanted = replace(wanted, filter="blosc2")
-    request = CopyRequest(wanted, tuple(only))
+    request = CopyRequest(wanted, tuple(only), may_be_plain)
     path = os.path.realpath(os.fsdecode(source))
     out = target_of(path, target, in_place=in_place, overwrite=overwrite)
     return repack_by(

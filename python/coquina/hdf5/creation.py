@@ -21,6 +21,7 @@ from coquina.hdf5.describing import default_cut
 from coquina.hdf5.filters import ChunkShape, as_set, encoding_of, pipeline
 from coquina.hdf5.h5py_keys import DatasetShapeError
 from coquina.hdf5.item_types import stored_dtype
+from coquina.hdf5.smallest import Items, is_open, smallest
 from coquina.hdf5.untyped import h5d, h5o, h5p, h5py, h5s, h5t, h5z
 
 if TYPE_CHECKING:
@@ -194,6 +195,16 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
     if storage.chunks is False:
         _check_contiguous(made, limits, storage)
         return None
+    shape, blocks = _cut(made, limits, storage)
+    plist.set_chunk(shape.chunks)
+    for slot in pipeline(storage, shape):
+        flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
+        plist.set_filter(slot[0], flags, as_set(slot))
+    return blocks
+
+
+def _cut(made: Content, limits: tuple[int, ...], storage: Storage) -> tuple[ChunkShape, Shape]:
+    """Return chunks, and the blocks in them. Raises ValueError for chunks that do not fit."""
     itemsize = made.dtype.itemsize
     given = storage.chunk_lengths
     chunks, blocks = default_cut(made.shape, itemsize, given, storage.block_lengths)
@@ -202,13 +213,22 @@ def _set_chunks(plist: Any, made: Content, limits: tuple[int, ...], storage: Sto
     fitting = tuple(map(min, chunks, most))
     if given is not None and fitting != chunks:
         raise ValueError(f"chunks {given}: larger than a shape that cannot grow beyond {limits}")
-    plist.set_chunk(fitting)
     blocks = tuple(map(min, blocks, fitting))
     shape = ChunkShape(fitting, itemsize, made.dtype.base.itemsize, prod(blocks) * itemsize, made.dtype)
-    for slot in pipeline(storage, shape):
-        flags = h5z.FLAG_OPTIONAL if slot[1] else h5z.FLAG_MANDATORY
-        plist.set_filter(slot[0], flags, as_set(slot))
-    return blocks
+    return shape, blocks
+
+
+def smallest_storage(made: Content, stored: np.dtype[Any], storage: Storage) -> Storage:
+    """Return how a dataset that is tuned for size is to be stored: small chunks perhaps by a plain filter.
+
+    stored: the dtype of its bytes. All else stays as it was asked for.
+    """
+    limits = _limits(made.shape, storage.maxshape)
+    is_lazy = made.values is None or hasattr(made.values, "__dask_graph__")
+    if is_lazy or not made.shape or 0 in limits or storage.chunks is False or not is_open(storage):
+        return storage
+    shape, _ = _cut(made, limits, storage)
+    return smallest(storage, shape, Items(made.values, made.shape, stored))
 
 
 def _check_contiguous(made: Content, limits: tuple[int, ...], storage: Storage) -> None:

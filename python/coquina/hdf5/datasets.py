@@ -336,10 +336,10 @@ class Dataset(Placed, Array):
     def with_zones(self, zones: Zones) -> Dataset:
         """Return the dataset, opened so that chunks get a zone map of `zones` when they are written.
 
-        zones: offset in an item and type name ("int32") of numbers, little-endian; their least and greatest
-        are kept for each block, in the chunk, for conditions to skip it. Without effect on datasets of more
-        than one axis, and on those whose only filter is not Blosc2. Raises ValueError for what is no number
-        in an item.
+        zones: offset in an item and type name ("int32") of numbers, little-endian, and of bytes of a fixed
+        width ("S16"); the least and the greatest of each block are kept in the chunk, of texts as far as
+        their first eight bytes, for conditions to skip it. Without effect on datasets of more than one axis,
+        and on those whose only filter is not Blosc2. Raises ValueError for what is neither in an item.
         """
         facts = describe(self._h5) or self._facts
         return type(self)(self._h5, facts, self._nodes, zones=zones)

@@ -157,7 +157,7 @@ class Facts:
         numbers = zone_fields(self.dtype) if zones and not self.is_time else []
         for zone in zones:
             if tuple(zone) not in numbers:
-                raise ValueError(f"zones: {zone} is not a number in items of {self.dtype}")
+                raise ValueError(f"zones: {zone} is not a number or text in items of {self.dtype}")
         return _core.open_dataset(library, self, access=access or self.access, blocks=blocks, zones=zones)
 
 

@@ -15,7 +15,7 @@ from coquina.arrays.new_arrays import fill_boxes
 from coquina.arrays.similar_bounds import rounded_bound
 from coquina.arrays.writes import wrote
 from coquina.foreign_attributes import GROUPS, no_attribute
-from coquina.hdf5.creation import check, content, create, datatype, link, missing
+from coquina.hdf5.creation import check, content, create, datatype, link, missing, smallest_storage
 from coquina.hdf5.filters import check_is_used
 from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
@@ -371,7 +371,9 @@ class Group(Placed, MutableMapping[str, Any]):
             write these is slow.
         codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
             ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by the
-            keywords of `coquina.Tuning`. An attribute keeps the goal for writes to come.
+            keywords of `coquina.Tuning`. An attribute keeps the goal for writes to come. With goal="size" and
+            `data`, chunks below 64 KiB get "gzip", "zstd" or no filter in place of Blosc2 where that is
+            smaller, unless `filter`, `blocks`, `checksums` or `lossy` is given.
         level: 0 to 9; 1 to 22 for Zstandard alone. By default 1 for Blosc2, and 5 for others.
         filters: "shuffle", "nofilter"; "bitshuffle" with Blosc. With "blosc2" all that arrays take: names, or
             pairs of a name and a parameter, in a list, and pairs for the codec, as ("zfp_rate", 25). What the
@@ -383,7 +385,7 @@ class Group(Placed, MutableMapping[str, Any]):
         fillvalue: what items are until they are written.
         lossy: how far numbers may be from what was given: a `Lossy`, or a mapping of its keywords. They are
             rounded before the filter, whichever that is. Attributes say so, for all writes to come.
-        zones: numbers whose least and greatest are kept for each block; see `Dataset.with_zones`.
+        zones: numbers and texts whose least and greatest are kept for each block; see `Dataset.with_zones`.
         checksums: whether each block of chunks whose only filter is Blosc2 gets a checksum, which is verified
             when the block is read. If not, an attribute says so, for all writes to come.
 
@@ -583,6 +585,7 @@ def create_in(
     if name is not None and first is None:
         raise ValueError(f"create_dataset: {name!r} exists already")
     check(storage)
+    storage = smallest_storage(made, types[1], storage)
     new, blocks = create(h5, made, types[0], storage)
     # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
     if name is not None:

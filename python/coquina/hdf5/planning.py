@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from coquina import _core
+from coquina import _core, tuning_options
 from coquina._core import CorruptError, UnsupportedError
 from coquina.arrays.similar_bounds import rounded_bound
 from coquina.hdf5 import checksums, chunk_encoding, tuning_attribute
@@ -45,10 +45,12 @@ class CopyRequest:
     storage: of datasets, as in `Group.create_dataset`; chunks are for datasets with so many axes. only: paths
     of datasets and groups that it is for, from the top of what is copied on; all if empty. A bound is for
     floating-point numbers that are no dimension scales, and for all numbers that `only` names themselves.
+    may_be_plain: whether small chunks that are tuned for size may get a plain filter in place of Blosc2.
     """
 
     storage: Storage = field(default_factory=Storage)
     only: tuple[str, ...] = ()
+    may_be_plain: bool = False
 
     def storage_of(self, path: str) -> Storage | None:
         """Return how the dataset at `path` is to be stored; None for one that the request is not for."""
@@ -302,11 +304,12 @@ def _check_readable(dataset: Any) -> None:
 
 def _cut(dataset: Any, storage: Storage) -> tuple[Shape, Shape]:
     """Return new chunks, and the blocks that go with them."""
-    given = storage.chunk_lengths
+    given, is_grown = storage.chunk_lengths, False
     if storage.chunks is None or (given is not None and len(given) != len(dataset.shape)):
         given = dataset.chunks
         if given is not None and storage.tuning not in (None, _known_tuning(dataset)):
             given = grown(dataset.shape, given, itemsize_of(dataset))
+            is_grown = given != dataset.chunks
     if given is not None:
         given = tuple(
             chunk if most is None else min(chunk, most)
@@ -316,6 +319,9 @@ def _cut(dataset: Any, storage: Storage) -> tuple[Shape, Shape]:
     if (wanted := storage.block_lengths) is not None and len(wanted) == len(dataset.shape):
         most = given or tuple(length or 1 for length in dataset.shape)
         blocks = tuple(map(min, wanted, most))
+    elif is_grown and tuning_options.only_bytes_count(storage.tuning):
+        # One stream for all of a chunk: several are a few percent larger.
+        blocks = given
     try:
         chunks, blocks = default_cut(dataset.shape, itemsize_of(dataset), given, blocks)
     except ValueError as error:

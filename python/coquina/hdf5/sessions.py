@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
@@ -88,7 +89,11 @@ class Session:
         self._found: dict[int, Places] | None = None
         self._found_ns = 0
         self._forgotten: set[int] = set()
-        self._descriptor = _descriptor_of(h5)
+
+    @cached_property
+    def _descriptor(self) -> int | None:
+        """That of the file. Asked for when needed: libhdf5 takes longer to tell it than to open the file."""
+        return _descriptor_of(self._open)
 
     @classmethod
     def of(cls, h5: Any, opened_ns: int | None = None, raw: str = "") -> Session:
@@ -200,7 +205,7 @@ class Session:
     def closing(self) -> Stamp | None:
         """Write the stamp; the file is closed right after that. Return what the time is to be set by."""
         h5 = self._open
-        if not self.is_writable or self._descriptor is None or not h5.id.valid:
+        if not self.is_writable or not h5.id.valid or self._descriptor is None:
             return None
         if self.why_raw() or sum(one.id.valid for one in self._files) > 1:
             return None

@@ -19,9 +19,11 @@ from coquina.arrays.array import Array
 from coquina.arrays.regions import boxes
 from coquina.hdf5 import filters as slots
 from coquina.hdf5.describing import describe, describe_bytes, filters_of
+from coquina.hdf5.smallest import Items, smallest
 from coquina.hdf5.untyped import h5d, h5z
 from coquina.indexing import lower
 from coquina.lossy import lossy_info
+from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,6 +90,20 @@ def bytes_array(dataset: Any, planned: Plan | None = None) -> Array:
     planned: how chunks to come are stored; None for as the dataset says.
     """
     return _opened(dataset, describe_bytes(dataset), planned)
+
+
+def smallest_plan(dataset: Any, planned: Plan) -> Plan:
+    """Return the plan of a dataset that is tuned for size, or one by a plain filter if that is smaller."""
+    ((_, _, values),) = planned.filters
+    itemsize = itemsize_of(dataset)
+    block_bytes = prod(planned.blocks or planned.chunks) * itemsize
+    cut = slots.ChunkShape(planned.chunks, itemsize, values[2], block_bytes)
+    array = bytes_array(dataset)
+    tuned = Storage(tuning=planned.tuning, codec=None)
+    best = smallest(tuned, cut, Items(array, dataset.shape, array.dtype))
+    if best is tuned:
+        return planned
+    return replace(planned, filters=tuple(slots.pipeline(best, cut)), blocks=None, tuning=None)
 
 
 def copy_chunks(source: Any, target: Any, done: Callable[[int], object]) -> None:

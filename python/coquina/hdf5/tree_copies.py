@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from coquina.hdf5 import chunk_encoding
 from coquina.hdf5 import exact_attributes as attributes
 from coquina.hdf5.item_types import is_fixed
 from coquina.hdf5.planning import Plan, plan
-from coquina.hdf5.storing import copy_chunks, copy_items, make, nbytes_of, slots_of
+from coquina.hdf5.storing import copy_chunks, copy_items, make, nbytes_of, slots_of, smallest_plan
 from coquina.hdf5.targets import Targets
 from coquina.hdf5.trees import Walk, address, group_plist
 from coquina.hdf5.tuning_attribute import is_stated
 from coquina.hdf5.untyped import h5d, h5g, h5o, h5p, h5py, h5t
 from coquina.hdf5.variable_items import read_items, row_regions, write_items
+from coquina.tuning_options import only_bytes_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -141,6 +142,11 @@ class TreeCopy:
         if not _only_bytes_count(planned):
             self._store(source, planned, place)
             return planned
+        if self._request.may_be_plain:
+            planned = smallest_plan(source, planned)
+            if (planned.chunks, planned.filters) == (source.chunks, slots_of(source)):
+                self._copy_whole(source, place[1], place[2])
+                return Plan("copied", "no filter that was tried makes it smaller")
         # Tried in another file: what is deleted from the new one would leave a gap there.
         with self._trial(source, planned) as trial:
             after, before = trial.id.get_storage_size(), source.id.get_storage_size()
@@ -152,12 +158,12 @@ class TreeCopy:
 
     @contextmanager
     def _trial(self, source: Any, planned: Plan) -> Generator[Any]:
-        """Give a copy of the items of a dataset, stored as planned, in a file for the time being."""
+        """Give a copy of the items of a dataset, stored as planned, in a file without a name.
+
+        Nothing is left of it, also if the process is killed.
+        """
         folder = os.path.dirname(os.path.abspath(self._new.file.filename))
-        with (
-            TemporaryDirectory(prefix=".coquina-", dir=folder) as scratch,
-            h5py.File(os.path.join(scratch, "trial.h5"), "w") as file,
-        ):
+        with TemporaryFile(dir=folder) as scratch, h5py.File(scratch, "w") as file:
             made = make((file, b"items", None), source, planned, source.id.get_type().copy())
             copy_items(source, made, planned, self._threads, self._done)
             yield made
@@ -248,7 +254,7 @@ def has_far_fill(dataset: Any) -> bool:
 def _only_bytes_count(planned: Plan) -> bool:
     """Whether a dataset is tuned for size alone, with all its items kept and no checksums asked for."""
     is_exact = planned.lossy is None and planned.checksums is None
-    return is_exact and planned.tuning is not None and planned.tuning[0] == 1.0
+    return is_exact and only_bytes_count(planned.tuning)
 
 
 def _is_named(tid: Any) -> bool:

@@ -420,7 +420,9 @@ class Hdf5Home(Home):
 
 
 def _zones(dtype: np.dtype[Any]) -> tuple[tuple[int, str], ...]:
-    """Return what bounds are kept of: numbers that have an order, as they are stored."""
+    """Return what bounds are kept of: numbers with an order, as they are stored, and fixed-width bytes."""
+    if dtype.kind == "S" and dtype.itemsize:
+        return ((0, f"S{dtype.itemsize}"),)
     is_little = dtype.newbyteorder("<") == dtype
     is_ordered = dtype.kind in "biuf" and dtype.name not in ("float16", "longdouble", "float128")
     return ((0, dtype.name),) if is_little and is_ordered else ()

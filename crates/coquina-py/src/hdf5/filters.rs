@@ -2,7 +2,7 @@
 
 use coquina::chunk::Params;
 use coquina::hdf5::{
-    ChunkEncoding, Pipeline, Slot, ZoneField, has_sums, is_filter_there, known_filters, put_place,
+    ChunkEncoding, Pipeline, Slot, ZoneField, ZoneKind, has_sums, is_filter_there, known_filters, put_place,
 };
 use coquina::{Error, Job};
 use coquina_kernels::Type;
@@ -52,7 +52,7 @@ fn hdf5_filter_is_there(py: Python<'_>, code: u16) -> bool {
 }
 
 tuple_struct! {
-    /// A number in every item.
+    /// A number or a text in every item.
     pub(super) struct Zone {
         offset: usize,
         type_name: String,
@@ -61,9 +61,12 @@ tuple_struct! {
 
 pub(super) fn zone_fields(zones: Vec<Zone>) -> Result<Vec<ZoneField>, Error> {
     let field = |Zone { offset, type_name: name }: Zone| {
-        let ty = Type::by_name(&name);
-        let ty = ty.ok_or_else(|| Error::invalid(format!("zones: type {name:?}: none of ours")))?;
-        Ok(ZoneField { offset, ty })
+        let number = Type::by_name(&name).map(ZoneKind::Number);
+        // A text of fixed width is called as NumPy calls it: `S16`.
+        let text = || name.strip_prefix('S')?.parse().ok().map(ZoneKind::text);
+        let kind = number.or_else(text);
+        let kind = kind.ok_or_else(|| Error::invalid(format!("zones: type {name:?}: none of ours")))?;
+        Ok(ZoneField { offset, kind })
     };
     zones.into_iter().map(field).collect()
 }

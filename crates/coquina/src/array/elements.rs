@@ -7,6 +7,7 @@ use super::geometry::{Bounds, BoxSource, Walk, Window};
 use super::handle::Array;
 use super::source::Part;
 use crate::base::error::{Error, Result};
+use crate::base::text_bounds::TextBounds;
 
 /// Values with axes of their own in the items of an array.
 pub struct Elements {
@@ -78,5 +79,9 @@ impl BoxSource for Elements {
 
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         self.part(start, shape)?.bounds(&start[..1], &shape[..1])
+    }
+
+    fn text_bounds(&self, start: &[u64], shape: &[u64]) -> Option<TextBounds> {
+        self.part(start, shape)?.text_bounds(&start[..1], &shape[..1])
     }
 }

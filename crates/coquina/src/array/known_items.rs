@@ -7,6 +7,7 @@ use coquina_kernels::Type;
 use super::geometry::{Bounds, BoxAt, Known, Window};
 use super::handle::Array;
 use super::read::{Content, Source, State};
+use crate::base::text_bounds::TextBounds;
 use crate::store::{Access, OpenChunk, Statistics, Stored};
 
 /// What stands in a chunk, as far as it can be told without decoding any of it.
@@ -64,6 +65,21 @@ impl Array {
         let number = only_chunk(&state, start, shape)?;
         let glance = self.glance(&state, number)?;
         self.glanced_bounds(&state, number, &glance, BoxAt { start, shape }, window)
+    }
+
+    /// What is known of the texts that the bytes of the window are.
+    pub(super) fn text_bounds_of_part(
+        &self,
+        start: &[u64],
+        shape: &[u64],
+        window: Window,
+    ) -> Option<TextBounds> {
+        let state = self.state();
+        let (&[at], &[len]) = (start, shape) else { return None };
+        let number = only_chunk(&state, start, shape)?;
+        let Glance::Opened(chunk) = self.glance(&state, number)? else { return None };
+        let first = at - state.grid.region(number).first()?.start;
+        chunk.text_bounds(first..first + len, window.offset, window.bytes)
     }
 
     /// Both at one glance.

@@ -38,4 +38,5 @@ pub use together::{Outcome, Text, commit_together};
 pub use verify::Damage;
 pub use write::Values;
 
+pub use crate::base::text_bounds::TextBounds;
 pub use crate::store::at_once;

@@ -9,6 +9,7 @@ use super::handle::Array;
 use super::read::{copy_decoded, is_open, keep_decoded, room_for};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
+use crate::base::text_bounds::TextBounds;
 use crate::store::Access;
 
 impl BoxSource for Array {
@@ -45,6 +46,10 @@ impl BoxSource for Array {
 
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         self.bounds_of_part(start, shape, Window { offset: 0, bytes: self.typesize() })
+    }
+
+    fn text_bounds(&self, start: &[u64], shape: &[u64]) -> Option<TextBounds> {
+        self.text_bounds_of_part(start, shape, Window { offset: 0, bytes: self.typesize() })
     }
 
     fn planes(&self, rows: Range<u64>, next: &mut NextRowPlane<'_>) -> Result<bool> {
@@ -150,6 +155,11 @@ impl BoxSource for Part {
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         // Bounds of numbers in the other byte order are none.
         if self.swapped_bytes > 1 { None } else { self.array.bounds_of_part(start, shape, self.window) }
+    }
+
+    fn text_bounds(&self, start: &[u64], shape: &[u64]) -> Option<TextBounds> {
+        let is_turned = self.swapped_bytes > 1;
+        if is_turned { None } else { self.array.text_bounds_of_part(start, shape, self.window) }
     }
 
     fn planes(&self, rows: Range<u64>, next: &mut NextRowPlane<'_>) -> Result<bool> {

@@ -18,3 +18,4 @@ pub(crate) mod sequencer;
 pub(crate) mod settings;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod text_bounds;

@@ -11,7 +11,7 @@ pub mod journal;
 mod pipeline;
 
 pub use blosc2::{
-    Blosc2Spec, ChunkEncoding, FrameChunk, ZoneField, default_blocks, has_sums, put_place, wrap,
+    Blosc2Spec, ChunkEncoding, FrameChunk, ZoneField, ZoneKind, default_blocks, has_sums, put_place, wrap,
 };
 pub use filters::{FilterInfo, decoded_bytes, filter_name, is_filter_there, known_filters};
 pub use index::{ChunkRow, IndexKind, Layout, check_attributes, lookup3, read_index};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::array::{Bounds, BoxSource, Known, NextRowPlane, Walk, check_box};
 use crate::base::error::Result;
+use crate::base::text_bounds::TextBounds;
 
 /// Some rows of a source, from the first one on.
 pub(crate) struct FirstRows {
@@ -48,6 +49,10 @@ impl BoxSource for FirstRows {
 
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         self.source.bounds(start, shape)
+    }
+
+    fn text_bounds(&self, start: &[u64], shape: &[u64]) -> Option<TextBounds> {
+        self.source.text_bounds(start, shape)
     }
 
     fn known(&self, start: &[u64], shape: &[u64]) -> Known {

@@ -13,6 +13,7 @@ use super::statistics::Statistics;
 use crate::base::error::{Error, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
+use crate::base::text_bounds::TextBounds;
 use crate::chunk::{BytePlanes, Header, NextPlane, Params, Place, Special};
 use crate::frame::{Spec, SumState};
 
@@ -75,6 +76,12 @@ pub trait OpenChunk: Send + Sync {
     /// What is known, without decoding any, of `width` bytes at `offset` of the items that have these indices along
     /// the only axis: numbers of this type.
     fn bounds(&self, _rows: Range<u64>, _offset: usize, _width: usize) -> Option<(Type, Statistics)> {
+        None
+    }
+
+    /// What is known, without decoding any, of the texts that `width` bytes at `offset` of the items are that have these
+    /// indices along the only axis: of their bytes, and of what comes before the first zero byte of each.
+    fn text_bounds(&self, _rows: Range<u64>, _offset: usize, _width: usize) -> Option<TextBounds> {
         None
     }
 

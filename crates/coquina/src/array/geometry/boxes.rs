@@ -10,6 +10,7 @@ use coquina_kernels::boxes::{Axis, Steps, copy_box};
 
 use super::partition::{Access, partition};
 use crate::base::error::{Error, Result};
+use crate::base::text_bounds::TextBounds;
 use crate::chunk::BytePlanes;
 
 /// How something is best walked over.
@@ -51,6 +52,11 @@ pub trait BoxSource: Send + Sync {
 
     /// What is known of the items of the box without decoding them.
     fn bounds(&self, _start: &[u64], _shape: &[u64]) -> Option<Bounds> {
+        None
+    }
+
+    /// What is known of the beginnings of the items of a box of one axis, which are bytes of texts, without decoding them.
+    fn text_bounds(&self, _start: &[u64], _shape: &[u64]) -> Option<TextBounds> {
         None
     }
 

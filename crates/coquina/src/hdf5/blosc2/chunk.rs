@@ -15,6 +15,7 @@ use super::zones::{self, Zones};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
+use crate::base::text_bounds::TextBounds;
 use crate::chunk::{BytePlanes, Header, LazyChunk, NextPlane};
 use crate::frame::Statistics;
 use crate::frame::guard;
@@ -175,6 +176,12 @@ impl FrameChunk {
     pub fn bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<(Type, Statistics)> {
         let (start, end) = (usize::try_from(rows.start).ok()?, usize::try_from(rows.end).ok()?);
         self.zones.as_ref()?.bounds(start..end, offset, width)
+    }
+
+    /// What is known, without decoding, of the texts that `width` bytes at `offset` of each of these items are.
+    pub fn text_bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<TextBounds> {
+        let (start, end) = (usize::try_from(rows.start).ok()?, usize::try_from(rows.end).ok()?);
+        self.zones.as_ref()?.text_bounds(&(start..end), offset, width)
     }
 
     /// Decodes the bytes from `start` on that fill `out`, counted in the inner chunk.

@@ -16,7 +16,7 @@ pub(super) use contents::{decode_frame, decoded_bytes};
 pub use spec::{Blosc2Spec, ChunkEncoding, default_blocks};
 pub(super) use write::{encode_frame, encode_zoned};
 pub use write::{has_sums, put_place, wrap};
-pub use zones::ZoneField;
+pub use zones::{ZoneField, ZoneKind};
 
 #[cfg(test)]
 mod tests;

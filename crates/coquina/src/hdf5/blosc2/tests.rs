@@ -249,7 +249,7 @@ fn guarded() -> Vec<(Vec<u64>, Vec<u8>, Vec<u8>)> {
             made.push((dims, plain.clone(), encode_frame(&spec, &plain, &Job::inline()).unwrap()));
         }
         let spec = spec(&[1200], 4, [1000, 4, 5, 1, 1, 0]);
-        let field = [ZoneField { offset: 0, ty: coquina_kernels::Type::I32 }];
+        let field = [ZoneField { offset: 0, kind: ZoneKind::Number(coquina_kernels::Type::I32) }];
         made.push((
             vec![1200],
             plain.clone(),

@@ -12,6 +12,7 @@ use super::nodes::half;
 use crate::array::{Bounds, BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
 use crate::base::scratch::{with_aligned_scratch, with_scratch};
+use crate::base::text_bounds::TextBounds;
 
 /// Numbers of half precision as those of single precision.
 pub(crate) struct Halves(pub(crate) Arc<dyn BoxSource>);
@@ -169,6 +170,10 @@ impl BoxSource for Element {
 
     fn bounds(&self, start: &[u64], shape: &[u64]) -> Option<Bounds> {
         self.source.bounds(&self.place(start), &self.lens(shape))
+    }
+
+    fn text_bounds(&self, start: &[u64], shape: &[u64]) -> Option<TextBounds> {
+        self.source.text_bounds(&self.place(start), &self.lens(shape))
     }
 }
 

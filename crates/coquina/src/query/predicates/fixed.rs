@@ -7,7 +7,6 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::ops::Range;
 use std::sync::Arc;
 
 use coquina_kernels::items::items;
@@ -15,7 +14,7 @@ use coquina_kernels::items::items;
 use super::super::numbers::numbers;
 use super::len_of;
 use super::text::{Comparison, Test, TextTest, Unit};
-use super::text_planes::{AmongPlanes, PlaneTest};
+use super::text_planes::{AmongPlanes, PlaneTest, Rows};
 use crate::array::{BoxSource, Walk, check_box};
 use crate::base::error::{Error, Result};
 use crate::base::scratch::with_scratch;
@@ -36,7 +35,7 @@ enum ByPlanes {
 }
 
 impl ByPlanes {
-    fn fill(&self, source: &dyn BoxSource, rows: Range<u64>, out: &mut [u8]) -> Result<bool> {
+    fn fill(&self, source: &dyn BoxSource, rows: Rows, out: &mut [u8]) -> Result<bool> {
         match self {
             Self::One(test) => test.fill(source, rows, out),
             Self::Among(tests) => tests.fill(source, rows, out),
@@ -128,10 +127,12 @@ impl BoxSource for FixedText {
         check_box(&self.shape(), start, shape, 1, out.len())?;
         let bytes = out.len().checked_mul(self.item_bytes);
         let bytes = bytes.ok_or_else(|| Error::limit(format!("a box of {} texts", out.len())))?;
-        if let (Some(test), &[first]) = (&self.by_planes, start)
-            && test.fill(&*self.source, first..first + out.len() as u64, out)?
-        {
-            return Ok(());
+        if let (Some(test), &[first]) = (&self.by_planes, start) {
+            let are_ended = self.source.text_bounds(start, shape).is_some_and(|bounds| bounds.are_ended());
+            let rows = Rows { rows: first..first + out.len() as u64, are_ended };
+            if test.fill(&*self.source, rows, out)? {
+                return Ok(());
+            }
         }
         with_scratch(bytes, |room| {
             self.source.fill(start, shape, room)?;
@@ -141,7 +142,14 @@ impl BoxSource for FixedText {
     }
 
     fn uniform(&self, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
-        let item = self.source.uniform(start, shape).filter(|item| item.len() == self.item_bytes)?;
+        let Some(item) = self.source.uniform(start, shape) else {
+            let Kind::Bytes(fixed) = &self.test else { return None };
+            let bounds = self.source.text_bounds(start, shape)?;
+            return fixed.test.known_by(&bounds).map(|passes| vec![passes.into()]);
+        };
+        if item.len() != self.item_bytes {
+            return None;
+        }
         with_scratch(item.len(), |room| {
             let mut out = vec![0];
             room.copy_from_slice(&item);
@@ -183,8 +191,8 @@ impl<T: Unit> Fixed<T> {
     fn by_planes(&self) -> Option<ByPlanes> {
         match &self.test {
             // It has room for all of the constant.
-            Test::Compare(comparison, _) if self.at_end.is_eq() => {
-                Some(ByPlanes::One(PlaneTest::compare(*comparison, &self.padded)))
+            Test::Compare(comparison, constant) if self.at_end.is_eq() => {
+                Some(ByPlanes::One(PlaneTest::compare(*comparison, constant, self.width)))
             }
             Test::Starts(constant) if constant.len() <= self.width => {
                 Some(ByPlanes::One(PlaneTest::starts(constant)))

@@ -11,6 +11,10 @@ use coquina_kernels::items::{Number, bytes_of};
 use super::search::Needle;
 use super::texts::{TextSet, Texts};
 use crate::base::error::{Error, Result};
+use crate::base::text_bounds::TextBounds;
+
+/// Up to so many texts of a set are held against bounds.
+const AMONG_MAX: usize = 64;
 
 /// How a text is compared with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +170,25 @@ impl<T: Unit> Test<T> {
                 let (lens, unit) = (set.lens(), size_of::<T>());
                 (lens.start() / unit..=lens.end() / unit, false)
             }
+        }
+    }
+}
+
+impl Test<u8> {
+    /// Whether texts within these bounds pass, if they all do or none does.
+    pub(super) fn known_by(&self, bounds: &TextBounds) -> Option<bool> {
+        match self {
+            Self::Compare(comparison, constant) => {
+                bounds.order(constant).map(|order| comparison.holds(order))
+            }
+            Self::Starts(constant) => bounds.begin_with(constant),
+            Self::Among(set) => {
+                let mut texts = set.texts();
+                let is_apart = |text: &[u8]| bounds.order(text).is_some();
+                let are_apart = texts.by_ref().take(AMONG_MAX).all(is_apart);
+                (are_apart && texts.next().is_none()).then_some(false)
+            }
+            Self::Ends(_) | Self::Contains(_) => None,
         }
     }
 }

@@ -17,11 +17,21 @@ use crate::base::scratch::with_scratch;
 pub(super) struct PlaneTest {
     /// The planes and the byte of the constant in each.
     bytes: Vec<(usize, u8)>,
+    /// So many of them decide where texts have zeros at their ends only.
+    until_end: usize,
     wanted: Wanted,
 }
 
 /// Texts of which an item may be one, each with its planes and bytes: so few are tested one by one.
 pub(super) struct AmongPlanes(Vec<PlaneTest>);
+
+/// Rows that are tested.
+#[derive(Clone)]
+pub(super) struct Rows {
+    pub(super) rows: Range<u64>,
+    /// Whether their texts are known to have zeros at their ends only.
+    pub(super) are_ended: bool,
+}
 
 /// A set of more texts is looked up.
 const AMONG_MAX: usize = 8;
@@ -36,27 +46,35 @@ enum Wanted {
 }
 
 impl PlaneTest {
-    /// A comparison of items with one that is the constant and the zeros behind it.
-    pub(super) fn compare<T: Unit>(comparison: Comparison, padded: &[T]) -> Self {
+    /// A comparison of items of `width` units with a constant that has room in them, and zeros behind it.
+    pub(super) fn compare<T: Unit>(comparison: Comparison, constant: &[T], width: usize) -> Self {
         let wanted = match comparison {
             Comparison::Equal => Wanted::Same,
             Comparison::NotEqual => Wanted::Other,
             other => Wanted::Order(other),
         };
-        Self { bytes: plane_bytes(padded, matches!(wanted, Wanted::Order(_))), wanted }
+        let is_below = matches!(comparison, Comparison::Less | Comparison::GreaterEqual);
+        let mut padded = constant.to_vec();
+        // What is the same up to the end of the constant is not less, whatever stands behind.
+        padded.resize(if is_below { constant.len() } else { width }, T::default());
+        let until_end = padded.len().min(constant.len() + 1) * size_of::<T>();
+        Self { bytes: plane_bytes(&padded, matches!(wanted, Wanted::Order(_))), until_end, wanted }
     }
 
     /// Whether items begin so.
     pub(super) fn starts<T: Unit>(constant: &[T]) -> Self {
-        Self { bytes: plane_bytes(constant, false), wanted: Wanted::Same }
+        let bytes = plane_bytes(constant, false);
+        Self { until_end: bytes.len(), bytes, wanted: Wanted::Same }
     }
 
     /// Fills `out` with the truths of these rows, if the source has planes of them; whether it has.
-    pub(super) fn fill(&self, source: &dyn BoxSource, rows: Range<u64>, out: &mut [u8]) -> Result<bool> {
+    pub(super) fn fill(&self, source: &dyn BoxSource, rows: Rows, out: &mut [u8]) -> Result<bool> {
+        let Rows { rows, are_ended } = rows;
+        let bytes = if are_ended { &self.bytes[..self.until_end] } else { &self.bytes };
         match self.wanted {
             Wanted::Same | Wanted::Other => {
                 out.fill(1);
-                let mut left = &self.bytes[..];
+                let mut left = bytes;
                 let done = source.planes(rows, &mut |planes: &RowPlanes<'_>| {
                     next(&mut left, planes, |plane, value| plane_equal(best_level(), plane, value, out))
                 })?;
@@ -68,7 +86,7 @@ impl PlaneTest {
             Wanted::Order(comparison) => with_scratch(out.len(), |tie| {
                 tie.fill(1);
                 out.fill(0);
-                let mut left = &self.bytes[..];
+                let mut left = bytes;
                 let done = source.planes(rows, &mut |planes: &RowPlanes<'_>| {
                     next(&mut left, planes, |plane, value| {
                         plane_order(best_level(), plane, 0, value, tie, out)
@@ -85,16 +103,13 @@ impl AmongPlanes {
     /// Whether items of `width` units are one of these texts, which have no zeros at their ends; nothing for many texts.
     pub(super) fn new<T: Unit>(texts: &[Vec<T>], width: usize) -> Option<Self> {
         // What has no room is no item.
-        let padded = texts.iter().filter(|text| text.len() <= width).map(|text| {
-            let mut text = text.clone();
-            text.resize(width, T::default());
-            PlaneTest::compare(Comparison::Equal, &text)
-        });
-        (texts.len() <= AMONG_MAX).then(|| Self(padded.collect()))
+        let fitting = texts.iter().filter(|text| text.len() <= width);
+        let tests = fitting.map(|text| PlaneTest::compare(Comparison::Equal, text, width));
+        (texts.len() <= AMONG_MAX).then(|| Self(tests.collect()))
     }
 
     /// Fills `out` with the truths of these rows, if the source has planes of them; whether it has.
-    pub(super) fn fill(&self, source: &dyn BoxSource, rows: Range<u64>, out: &mut [u8]) -> Result<bool> {
+    pub(super) fn fill(&self, source: &dyn BoxSource, rows: Rows, out: &mut [u8]) -> Result<bool> {
         out.fill(0);
         with_scratch(out.len(), |same| {
             for test in &self.0 {

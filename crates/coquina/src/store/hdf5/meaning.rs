@@ -12,6 +12,7 @@ use super::Hdf5Spec;
 use super::seconds::Seconds;
 use super::terminated::Terminated;
 use crate::base::error::{Error, Result};
+use crate::base::text_bounds::TextBounds;
 use crate::chunk::{BlockSource, Header, Params};
 use crate::store::{OpenChunk, Statistics};
 
@@ -79,6 +80,13 @@ impl OpenChunk for Shown {
     fn bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<(Type, Statistics)> {
         match self.meaning {
             Meaning::Terminated(_) => self.chunk.bounds(rows, offset, width), // Of numbers, which are not strings.
+            Meaning::Seconds(_) => None,
+        }
+    }
+
+    fn text_bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<TextBounds> {
+        match self.meaning {
+            Meaning::Terminated(_) => self.chunk.text_bounds(rows, offset, width),
             Meaning::Seconds(_) => None,
         }
     }

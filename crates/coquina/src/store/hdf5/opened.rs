@@ -10,6 +10,7 @@ use super::meaning::{Meaning, Shown};
 use super::stored::StoredBytes;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
+use crate::base::text_bounds::TextBounds;
 use crate::chunk::{BytePlanes, Header, LazyChunk, NextPlane, Params, Place};
 use crate::hdf5::{FrameChunk, Inner, Pipeline};
 use crate::store::{OpenChunk, Statistics};
@@ -227,6 +228,11 @@ impl OpenChunk for Flat {
     fn bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<(Type, Statistics)> {
         let Bytes::Frame(frame) = &self.bytes else { return None };
         frame.bounds(rows, offset, width)
+    }
+
+    fn text_bounds(&self, rows: Range<u64>, offset: usize, width: usize) -> Option<TextBounds> {
+        let Bytes::Frame(frame) = &self.bytes else { return None };
+        frame.text_bounds(rows, offset, width)
     }
 
     fn memory_bytes(&self) -> usize {
