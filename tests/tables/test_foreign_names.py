@@ -6,13 +6,12 @@ import re
 
 import numpy as np
 import pytest
-import tables
 
 import coquina as cq
 from coquina import foreign_attributes
 
 TIME = np.datetime64("2024-05-06T07:08:09")
-Tables = pytest.importorskip("tables")
+tables = pytest.importorskip("tables")
 
 
 @pytest.fixture
@@ -85,8 +84,8 @@ def test_a_wrong_name_of_a_table_names_near_ones_and_a_list_is_short(tmp_path):
 
 
 def test_what_is_no_data_says_what_to_pass(tmp_path):
-    class Trade(Tables.IsDescription):
-        price = Tables.Float64Col()
+    class Trade(tables.IsDescription):
+        price = tables.Float64Col()
 
     class Lazy:
         def collect(self):
@@ -96,7 +95,7 @@ def test_what_is_no_data_says_what_to_pass(tmp_path):
         cq.create_table(tmp_path / "t.h5", Trade)
     with pytest.raises(TypeError, match=r"of a Lazy; pass its collect\(\)"):
         cq.create_table(tmp_path / "t.h5", Lazy())
-    dtype = Tables.description.dtype_from_descr(Trade)
+    dtype = tables.description.dtype_from_descr(Trade)
     with cq.create_table(tmp_path / "t.h5", dtype, layout="rows") as t:
         assert t.columns == ("price",)
 
@@ -110,12 +109,12 @@ def test_a_table_of_a_frame_without_rows_takes_nulls_later(tmp_path):
 
 
 def test_times_of_pytables_and_durations_are_shown_readably(tmp_path):
-    class Row(Tables.IsDescription):
-        when = Tables.Time64Col(pos=0)
-        whole = Tables.Time32Col(pos=1)
+    class Row(tables.IsDescription):
+        when = tables.Time64Col(pos=0)
+        whole = tables.Time32Col(pos=1)
 
     seconds = float(TIME.astype("M8[s]").astype(int))
-    with Tables.open_file(tmp_path / "p.h5", "w") as h5:
+    with tables.open_file(tmp_path / "p.h5", "w") as h5:
         rows = np.array([(seconds + 0.25, seconds)], "f8, i4")
         h5.create_table("/", "t", Row).append([tuple(row) for row in rows.tolist()])
     with cq.open_table(tmp_path / "p.h5") as t:
@@ -130,11 +129,11 @@ def test_times_of_pytables_and_durations_are_shown_readably(tmp_path):
 
 
 def test_a_tree_shows_tables_of_pytables_as_tables(tmp_path):
-    class Row(Tables.IsDescription):
-        side = Tables.EnumCol(["buy", "sell"], "buy", "int8")
-        price = Tables.Float64Col()
+    class Row(tables.IsDescription):
+        side = tables.EnumCol(["buy", "sell"], "buy", "int8")
+        price = tables.Float64Col()
 
-    with Tables.open_file(tmp_path / "p.h5", "w") as h5:
+    with tables.open_file(tmp_path / "p.h5", "w") as h5:
         h5.create_table("/day", "t", Row, createparents=True)
     with cq.open(tmp_path / "p.h5") as f:
         assert "t  table, 0 rows: price, side" in str(f.tree())
