@@ -373,3 +373,11 @@ def test_deleting_the_last_link_frees_the_node():
         file["x"], file["y"] = [1], h5py.SoftLink("/x")
         del file["y"]
         assert file["x"][:] == [1]
+
+
+def test_require_group(file):
+    made = file.require_group("g/h")
+    assert file.require_group("g/h") is made
+    file["x"] = [1]
+    with pytest.raises(TypeError):
+        file.require_group("x")

@@ -110,7 +110,7 @@ def test_cat_prints_rows_and_columns(capsys, path):
     lines = run(capsys, "cat", f"{path}:/trades", "[5:9]").splitlines()
     assert lines[0].split() == ["time", "sym", "price", "volume"]
     assert len(lines) == 5
-    assert "2024-01-01T00:00:06" in lines[2]
+    assert "2024-01-01 00:00:06" in lines[2]
     assert lines == run(capsys, "cat", f"{path}:/trades[5:9]").splitlines()
     assert facts(capsys, "cat", f"{path}:/trades['price']", "--json")["items"] == data["price"].tolist()
     assert facts(capsys, "cat", f"{path}:/trades", "['sym']", "--json")["items"] == data["sym"]

@@ -11,7 +11,7 @@ import coquina as cq
 from coquina import foreign_attributes
 
 TIME = np.datetime64("2024-05-06T07:08:09")
-Tables = pytest.importorskip("tables")
+tables = pytest.importorskip("tables")
 
 
 @pytest.fixture
@@ -52,8 +52,14 @@ def test_a_selection_answers_too_and_other_names_get_no_advice(t):
         _ = t.where("price > 1").sort_values
     with pytest.raises(AttributeError, match=r"no attribute or column 'nothing'$"):
         _ = t.nothing
-    with pytest.raises(AttributeError, match=r"use agg\("):
-        t.group_by("sym").mean("price")
+    with pytest.raises(AttributeError, match=r"use agg\(.*which computes count, sum"):
+        t.group_by("sym").median("price")
+    with pytest.raises(TypeError, match=r"mean\('price'\)"):
+        t.group_by("sym")["price"]
+    with pytest.raises(TypeError, match=r"mean: of which columns\? takes mean\('price'\)"):
+        t.group_by("sym").mean()
+    with pytest.raises(TypeError, match=r"agg: takes \{'price': 'mean'\}"):
+        t.group_by("sym").agg(["price"])
     with pytest.raises(TypeError, match=r"t\[0:10\] reads rows"):
         t.read(0, 10)
     assert not hasattr(t.where("price > 1"), "__array_interface__")
@@ -78,8 +84,8 @@ def test_a_wrong_name_of_a_table_names_near_ones_and_a_list_is_short(tmp_path):
 
 
 def test_what_is_no_data_says_what_to_pass(tmp_path):
-    class Trade(Tables.IsDescription):
-        price = Tables.Float64Col()
+    class Trade(tables.IsDescription):
+        price = tables.Float64Col()
 
     class Lazy:
         def collect(self):
@@ -89,7 +95,7 @@ def test_what_is_no_data_says_what_to_pass(tmp_path):
         cq.create_table(tmp_path / "t.h5", Trade)
     with pytest.raises(TypeError, match=r"of a Lazy; pass its collect\(\)"):
         cq.create_table(tmp_path / "t.h5", Lazy())
-    dtype = Tables.description.dtype_from_descr(Trade)
+    dtype = tables.description.dtype_from_descr(Trade)
     with cq.create_table(tmp_path / "t.h5", dtype, layout="rows") as t:
         assert t.columns == ("price",)
 
@@ -103,12 +109,12 @@ def test_a_table_of_a_frame_without_rows_takes_nulls_later(tmp_path):
 
 
 def test_times_of_pytables_and_durations_are_shown_readably(tmp_path):
-    class Row(Tables.IsDescription):
-        when = Tables.Time64Col(pos=0)
-        whole = Tables.Time32Col(pos=1)
+    class Row(tables.IsDescription):
+        when = tables.Time64Col(pos=0)
+        whole = tables.Time32Col(pos=1)
 
     seconds = float(TIME.astype("M8[s]").astype(int))
-    with Tables.open_file(tmp_path / "p.h5", "w") as h5:
+    with tables.open_file(tmp_path / "p.h5", "w") as h5:
         rows = np.array([(seconds + 0.25, seconds)], "f8, i4")
         h5.create_table("/", "t", Row).append([tuple(row) for row in rows.tolist()])
     with cq.open_table(tmp_path / "p.h5") as t:
@@ -123,11 +129,50 @@ def test_times_of_pytables_and_durations_are_shown_readably(tmp_path):
 
 
 def test_a_tree_shows_tables_of_pytables_as_tables(tmp_path):
-    class Row(Tables.IsDescription):
-        side = Tables.EnumCol(["buy", "sell"], "buy", "int8")
-        price = Tables.Float64Col()
+    class Row(tables.IsDescription):
+        side = tables.EnumCol(["buy", "sell"], "buy", "int8")
+        price = tables.Float64Col()
 
-    with Tables.open_file(tmp_path / "p.h5", "w") as h5:
+    with tables.open_file(tmp_path / "p.h5", "w") as h5:
         h5.create_table("/day", "t", Row, createparents=True)
     with cq.open(tmp_path / "p.h5") as f:
         assert "t  table, 0 rows: price, side" in str(f.tree())
+
+
+def test_groups_compute_by_the_name_of_the_aggregate(t):
+    for kind in ("sum", "mean", "min", "max"):
+        found = getattr(t.group_by("sym"), kind)("price")
+        assert np.array_equal(found, t.group_by("sym").agg({"price": kind}))
+
+
+def test_attributes_of_pytables_are_found_and_not_listed(tmp_path):
+    with tables.open_file(tmp_path / "t.h5", "w") as h5:
+        made = h5.create_table("/", "t", np.zeros(3, [("x", "i4"), ("n", [("y", "f8")])]))
+        made.attrs.unit = "m"
+        hidden = made.attrs._f_list("sys")
+    with cq.open_table(tmp_path / "t.h5", "/t", "a") as t:
+        assert list(t.attrs) == ["unit"]
+        assert len(t.attrs) == 1
+        assert all(name in t.attrs for name in hidden)
+        assert t.attrs["CLASS"] == b"TABLE"
+        t.attrs["run"] = 5
+        assert repr(t.attrs) == "{'run': np.int64(5), 'unit': np.bytes_(b'm')}"
+        with pytest.raises(ValueError, match="n: CSV has no columns with fields; select n/y"):
+            t.to_csv(tmp_path / "t.csv")
+        assert t.to_csv(tmp_path / "t.csv", ["x", "n/y"]) == 3
+
+
+def test_names_of_enumerations_are_appended(tmp_path):
+    description = {
+        "x": tables.Int32Col(pos=0),
+        "kind": tables.EnumCol(["off", "on"], "off", base="uint8", pos=1),
+    }
+    with tables.open_file(tmp_path / "t.h5", "w") as h5:
+        h5.create_table("/", "t", description)
+    with cq.open_table(tmp_path / "t.h5", "/t", "a") as t:
+        t.append([(1, "on"), (2, b"off"), (3, "on")])
+        t.append({"x": [4], "kind": ["on"]})
+        assert t["kind"][:].tolist() == [1, 0, 1, 1]
+        assert t.where("kind == 'on'").count() == 3
+        with pytest.raises(ValueError, match="'oops' is not one of off, on"):
+            t.append([(5, "oops")])

@@ -48,3 +48,12 @@ with cq.create_table("t.h5", {"x": [1, 2]}, index=["x"]) as t:
 
 assert_type(cq.open_table("t.h5"), cq.Table)
 cq.open("a.b2nd")[1:3]
+
+# No type tells the suffix of a path: what files hold is of any type until it is declared, and needs no cast.
+stored: cq.Array = cq.open("a.b2nd")
+assert_type(stored, cq.Array)
+hdf5_file: cq.hdf5.File = cq.open("f.h5")
+dataset: cq.hdf5.Dataset = hdf5_file["g/x"]
+assert_type(dataset, cq.hdf5.Dataset)
+assert_type(dataset[2:5], npt.NDArray[Any])
+assert_type(cq.open_table("t.h5").group_by("s").mean("x"), npt.NDArray[Any])

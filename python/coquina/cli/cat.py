@@ -4,7 +4,7 @@ Only the blocks of the requested part are read. Long results are abbreviated wit
 
 Examples:
   coquina cat climate.b2nd "[3:5, ::-1]"
-  coquina cat climate.b2nd "[..., 0]" --json
+  coquina cat "climate.b2nd[..., 0]" --json
   coquina cat records.b2nd "['id']" --all --threads 1
   coquina cat "run.h5:/images/raw[0, ::100]"
   coquina cat trades.h5:/trades "[5:9]"
@@ -21,7 +21,7 @@ import numpy as np
 
 import coquina
 from coquina.cli import arguments, hdf5_paths, inputs, store_paths, tables
-from coquina.cli.keys import key
+from coquina.cli.keys import key, split
 from coquina.cli.table_text import items_json, rows_text
 from coquina.cli.terminal import show, show_json
 
@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> None:
                 raise ValueError(f"{place.file}:{place.path} is a group; `coquina ls {place.file}` lists it")
             _show_part(found[slice(None) if options.key is None else options.key], options)
         return
+    if place is None and options.key is None:
+        options.file, options.key = split(options.file)
     part: Any = part_of_file(options.file, options.key) if place is None else part_of(place, options.key)
     _show_part(part, options)
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from coquina.arrays.info import human
 from coquina.cli import arguments, convert_tables, hdf5_paths, row_files
 from coquina.cli.table_text import items_json, rows_text, values_json
 from coquina.cli.terminal import cell, json_text, show, show_json
@@ -209,7 +210,14 @@ def _store(rows: Any, options: argparse.Namespace) -> None:
         "calibrate",
         "profile",
     )
-    convert_tables.convert(rows, argparse.Namespace(**dict.fromkeys(names), **vars(options)))
+    said = convert_tables.convert(rows, argparse.Namespace(**dict.fromkeys(names), **vars(options)))
+    _report(options.output, said["rows"] if said else len(rows))
+
+
+def _report(output: str, rows: int) -> None:
+    """Print what was written: where, how many rows, and the size of a file."""
+    size = f", {human(os.path.getsize(output))}" if os.path.isfile(output) else ""
+    show(f"{cell(output)}: {rows} row{'s' * (rows != 1)}{size}")
 
 
 def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
@@ -259,12 +267,16 @@ def _write(rows: Any, options: argparse.Namespace) -> None:
             "--format arrow: prints bytes, which a terminal cannot show; add --output FILE, or a pipe"
         )
     target: Any = io.BytesIO() if is_shown else options.output or sys.stdout.buffer
+    count = 0
     if options.format == "csv":
-        files_out.to_csv(rows, target)
+        count = files_out.to_csv(rows, target)
         if is_shown:
             show(target.getvalue().decode("utf-8", "backslashreplace"), end="")
-        return
-    source = reader(rows)
-    with pyarrow("ipc").new_stream(target, source.schema) as writer:
-        for batch in source:
-            writer.write_batch(batch)
+    else:
+        source = reader(rows)
+        with pyarrow("ipc").new_stream(target, source.schema) as writer:
+            for batch in source:
+                writer.write_batch(batch)
+                count += len(batch)
+    if options.output is not None:
+        _report(options.output, count)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from coquina.cli.terminal import cell
+from coquina.tables.first_look import dates
 
 _WIDTH = 40
 
@@ -31,9 +32,13 @@ def rows_text(rows: Any) -> str:
 
 
 def _list_of(values: Any) -> list[Any]:
-    if values.dtype.kind in "mM":
-        return [None if np.isnat(one) else one for one in values]
-    return list(values)
+    if values.dtype.kind == "M" and values.ndim == 1:
+        (values,) = dates([list(values)])
+    return [None if _is_nat(one) else one for one in values]
+
+
+def _is_nat(value: Any) -> bool:
+    return type(value) in (np.datetime64, np.timedelta64) and bool(np.isnat(value))
 
 
 def cell_text(value: Any) -> str:

@@ -157,10 +157,4 @@ def found_of(
     return scan(access.condition, columns, span, numbers=numbers, limit=plan.limit)
 
 
-def boxes_with(rows: RowSet, table: Table) -> tuple[int, int]:
-    """Return in how many boxes of the table there are rows of a set, and how many boxes there are."""
-    size = boxes_of(table)[1]
-    return rows.boxes(size), -(-table.nrows // size)
-
-
-__all__ = ["Access", "access_of", "boxes_of", "boxes_with", "chosen", "computed_of", "found_of"]
+__all__ = ["Access", "access_of", "boxes_of", "chosen", "computed_of", "found_of"]

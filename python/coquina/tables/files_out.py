@@ -100,10 +100,20 @@ def _span(count: int | None, unit: str) -> str | None:
 
 
 def to_csv(rows: Queries, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
-    """Write rows as a CSV file with names in the first line; return how many they were."""
-    csv = pyarrow("csv")
+    """Write rows as a CSV file with names in the first line; return how many they were.
+
+    Raises ValueError for columns with fields or axes, which CSV has no form for.
+    """
+    pa, csv = pyarrow(), pyarrow("csv")
     count = 0
     source = reader(rows, columns)
+    for field in source.schema:
+        if pa.types.is_nested(field.type):
+            inner = f"select {field.name}/{field.type[0].name}" if pa.types.is_struct(field.type) else ""
+            what, advice = ("fields", f"{inner} and the like") if inner else ("axes", "select other columns")
+            raise ValueError(
+                f"{field.name}: CSV has no columns with {what}; {advice}, or write .parquet or .jsonl"
+            )
     options = csv.WriteOptions(delimiter=delimiter)
     with _new_file(path) as target, csv.CSVWriter(target, source.schema, write_options=options) as writer:
         for batch in source:

@@ -66,14 +66,14 @@ def texts_of(parts: Sequence[Part], spec: ColumnSpec, missing: str) -> list[list
     """Return the values of a column in some parts as text of one line each. missing: what stands for none."""
     values = [[row[spec.name] for row in rows] for _, rows in parts]
     if spec.time is not None and not spec.shape:
-        values = _dates([[_point_in_time(value) for value in part] for part in values])
+        values = dates([[_point_in_time(value) for value in part] for part in values])
     elif spec.dtype.kind == "M" and not spec.shape:
         # Times of a zone are stored, and compared with text, in UTC.
-        values = _dates(values, end="Z" if spec.zone not in (None, "UTC") else "")
+        values = dates(values, end="Z" if spec.zone not in (None, "UTC") else "")
     return [[_text_of(value, spec, missing) for value in part] for part in values]
 
 
-def _dates(parts: list[list[Any]], end: str = "") -> list[list[Any]]:
+def dates(parts: list[list[Any]], end: str = "") -> list[list[Any]]:
     """Return dates and times as text of the same fineness, no finer than one needs; `end` follows each."""
     dates: list[Any] = [value for part in parts for value in part if isinstance(value, np.datetime64)]
     known: npt.NDArray[Any] = np.array(dates, None if dates else "M8[s]")

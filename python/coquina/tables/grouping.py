@@ -8,6 +8,7 @@ different values are wanted all of these. Rows in an order are gathered first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ from coquina.tables.index_order import ordered_rows
 from coquina.tables.reading import plain, refuse_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -44,7 +45,8 @@ class Groups:
         self._keys = names
         for name in names:
             if name not in plan.table.layout.columns:
-                raise KeyError(f"group_by: there is no column {name!r}")
+                known = ", ".join(plan.table.layout.columns)
+                raise KeyError(f"group_by: there is no column {name!r} (there are {known})")
             if plan.table.layout.columns[name].shape:
                 raise TypeError(f"group_by: {name!r} has no single value in a row")
 
@@ -52,8 +54,17 @@ class Groups:
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError, which says how `agg` is called."""
-            text = f"groups have no attribute {name!r}; use agg({{'price': ['mean', 'max']}}, rows='count')"
+            text = (
+                f"groups have no attribute {name!r}; use agg({{'price': ['mean', 'max']}}, rows='count'), "
+                f"which computes {', '.join(AGGREGATES)}"
+            )
             raise AttributeError(text, name=name, obj=self)
+
+    def __getitem__(self, column: Any) -> Any:
+        """Raise TypeError, which says how pandas' `groupby("sym")["price"].mean()` is written."""
+        raise TypeError(
+            f"groups: columns are named in the call: mean({column!r}), or agg({{{column!r}: 'mean'}})"
+        )
 
     def agg(
         self, spec: Mapping[str, str | Sequence[str]] | None = None, /, **named: str | tuple[str, str]
@@ -79,6 +90,27 @@ class Groups:
     def count(self) -> npt.NDArray[Any]:
         """Return how many rows each group has."""
         return self.agg(count="count")
+
+    def sum(self, *columns: str) -> npt.NDArray[Any]:
+        """Return the sums of columns of each group, as `agg({column: "sum"})` does."""
+        return self._each("sum", columns)
+
+    def mean(self, *columns: str) -> npt.NDArray[Any]:
+        """Return the means of columns of each group, as `agg({column: "mean"})` does."""
+        return self._each("mean", columns)
+
+    def min(self, *columns: str) -> npt.NDArray[Any]:
+        """Return the least values of columns of each group, as `agg({column: "min"})` does."""
+        return self._each("min", columns)
+
+    def max(self, *columns: str) -> npt.NDArray[Any]:
+        """Return the greatest values of columns of each group, as `agg({column: "max"})` does."""
+        return self._each("max", columns)
+
+    def _each(self, kind: str, columns: tuple[str, ...]) -> npt.NDArray[Any]:
+        if not columns:
+            raise TypeError(f"{kind}: of which columns? takes {kind}('price'), or agg({{'price': {kind!r}}})")
+        return self.agg(dict.fromkeys(columns, kind))
 
     def _wanted(self, name: str, column: str | None, kind: str) -> Wanted:
         if kind not in AGGREGATES:
@@ -133,8 +165,12 @@ def _pairs(spec: Mapping[str, str | Sequence[str]] | None) -> list[tuple[str, st
         raise TypeError(
             f"agg: {spec!r} of which column? takes {{column: {spec!r}}}, or name=(column, {spec!r})"
         )
+    given: Any = {} if spec is None else spec
+    if not isinstance(given, Mapping):
+        forms = "{'price': 'mean'} or mean=('price', 'mean')"
+        raise TypeError(f"agg: takes {forms}, not {type(given).__name__}")
     made: list[tuple[str, str]] = []
-    for column, kinds in (spec or {}).items():
+    for column, kinds in cast("Mapping[str, str | Sequence[str]]", given).items():
         made += [(column, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
     return made
 

@@ -113,12 +113,26 @@ def _is_frame(data: Any) -> bool:
     return module == "pandas" and hasattr(data, "columns") and hasattr(data, "dtypes")
 
 
+def _numbers_of_names(values: Any, spec: ColumnSpec) -> Any:
+    """Return objects with the numbers of an enumeration in place of its names. Raises ValueError."""
+    members: Any = spec.enum
+    found = np.empty(values.shape, object)
+    for at, one in np.ndenumerate(values):
+        name = one.decode("utf-8", "replace") if isinstance(one, bytes) else one
+        if isinstance(name, str) and name not in members:
+            raise ValueError(f"column {spec.name!r}: {name!r} is not one of {', '.join(members)}")
+        found[at] = members[name] if isinstance(name, str) else name
+    return found
+
+
 def without_objects(values: Any, spec: ColumnSpec) -> Any:
     """Return values as an array of the column's dtype where they came as objects.
 
     Where None stood they are masked; numbers with a fraction and times have NaN and NaT for that.
     """
     if is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T" and spec.values is None:
+        if spec.enum is not None:
+            values = _numbers_of_names(values, spec)
         mask = np.array([one is None for one in values], bool)
         there = values[~mask] if not spec.shape or values.ndim > 1 else np.asarray(values[~mask].tolist())
         there = there.reshape(-1, *spec.shape) if spec.shape and not len(there) else there

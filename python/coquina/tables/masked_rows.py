@@ -24,13 +24,21 @@ _masked_array: Any = np.ma.MaskedArray
 _masked_void: Any = cast("Any", np.ma).core.mvoid
 
 
-class MaskedRows(_masked_array):
-    """A masked array of records."""
+class _QuietFill:
+    """A mixin before NumPy's masked classes, whose own fill value overflows float16."""
 
     def __array_finalize__(self, obj: Any) -> None:
         """Take over the mask and the fill value, or make them."""
         with np.errstate(over="ignore"):
-            super().__array_finalize__(obj)
+            cast("Any", super()).__array_finalize__(obj)
+
+
+#: Without types, as are the classes that it stands before.
+_quiet_fill: Any = _QuietFill
+
+
+class MaskedRows(_quiet_fill, _masked_array):
+    """A masked array of records."""
 
     def __getitem__(self, key: Any) -> Any:
         """Return what NumPy returns; a single record prints as records do."""
@@ -67,13 +75,8 @@ class MaskedRows(_masked_array):
         return list(zip(*fields, strict=True)) if self.ndim else tuple(fields)
 
 
-class MaskedRow(_masked_void):
+class MaskedRow(_quiet_fill, _masked_void):
     """One record of `MaskedRows`."""
-
-    def __array_finalize__(self, obj: Any) -> None:
-        """Take over the mask and the fill value, or make them."""
-        with np.errstate(over="ignore"):
-            super().__array_finalize__(obj)
 
     def __str__(self) -> str:
         """Return the values, `--` for one that is missing."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from coquina.expressions.explanation import explanation_of
 from coquina.html import text_html
 from coquina.quoting import quoted
-from coquina.tables.access import access_of, boxes_with
+from coquina.tables.access import access_of
 from coquina.tables.elsewhere import source_node
 from coquina.tables.index_order import how_ordered
 from coquina.tables.reading import row_bytes
@@ -32,7 +32,7 @@ class QueryExplanation:
 
     conditions: as they were given. rows: how many are looked at. matched: how many meet the conditions.
     access: how the rows are found: "scan", "zone maps" (a scan that passes over blocks), or by which index,
-        and how many rows it gave in how many boxes. indexes: the names of those used. reason: why not by one.
+        and how many rows it gave. indexes: the names of those used. reason: why not by one.
     scan: boxes of rows, how many of them were skipped as nothing in them can match (`boxes_skipped`), and how
         many matched as a whole (`boxes_whole`); of how many the columns are decoded (`boxes_decoded`), if
         what matched is some megabytes at most. Empty without a condition: nothing needs to be looked at.
@@ -142,15 +142,14 @@ def _access_words(
     if rows is None:
         is_known = bool(report.get("boxes_skipped") or report.get("boxes_whole"))
         return "zone maps" if is_known else "scan", (), _why_scanned(plan, choice.reason)
-    boxes, total = boxes_with(rows, plan.table)
     names = ", ".join(choice.names)
     count = len(rows.rows)
     words = f"{'index' if len(choice.names) == 1 else 'indexes'} {names}: {count} row{'s' * (count != 1)}"
     if rows.open_rows:
-        words += f", {rows.open_rows} to examine,"
+        words += f", {rows.open_rows} to examine"
     if not access.is_whole:
-        words += " that may match,"
-    return f"{words} in {boxes} of {total} box{'es' * (total != 1)}", choice.names, ""
+        words += " that may match"
+    return words, choice.names, ""
 
 
 def _why_scanned(plan: Plan, reason: str) -> str:

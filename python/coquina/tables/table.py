@@ -34,6 +34,7 @@ from coquina.tables.selection import Queries, Selection
 from coquina.tables.sorted_reading import iterate_sorted, read_sorted
 from coquina.tables.table_html import table_html
 from coquina.tables.table_text import table_text
+from coquina.tables.user_attributes import UserAttributes
 from coquina.tables.waiting import FEW_ROWS, WaitingRows
 
 if TYPE_CHECKING:
@@ -181,8 +182,8 @@ class Table(Queries):
 
     @property
     def attrs(self) -> Any:
-        """The attributes, a mapping."""
-        return self.layout.attrs
+        """The attributes that users gave, a mapping; those of the format (`CLASS`) are not listed."""
+        return UserAttributes(self.layout.attrs)
 
     @property
     def info(self) -> dict[str, Any]:

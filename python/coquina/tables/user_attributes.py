@@ -1,4 +1,4 @@
-"""The attributes that people give a table: what goes with it to copies, Arrow and pandas, and comes back.
+"""The attributes that users give a table: what goes with it to copies, Arrow and pandas, and comes back.
 
 In: tables, selections, DataFrames, Arrow data. Out: attributes by name.
 Invariant: attributes that say how a table is stored are none of them.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -27,10 +28,51 @@ _STORED = re.compile(
 _METADATA = b"coquina.attributes"
 
 
+class UserAttributes(MutableMapping[str, Any]):
+    """The attributes that users gave a table. Those of its format are found by name, and are not listed."""
+
+    __slots__ = ("_all",)
+
+    def __init__(self, attrs: Any) -> None:
+        """Take all attributes, of which those of the format are not listed."""
+        self._all = attrs
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a value. Raises KeyError."""
+        return self._all[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Set a value. Raises TypeError for one that cannot be stored."""
+        self._all[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a value. Raises KeyError."""
+        del self._all[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is an attribute of this name, of the format too."""
+        return name in self._all
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names that users gave."""
+        return (name for name in self._all if not _STORED.fullmatch(name))
+
+    def __len__(self) -> int:
+        """Return how many attributes users gave."""
+        return sum(1 for _ in self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else h5py's attributes have: `create`, `modify`, `get_id`."""
+        return getattr(self._all, name)
+
+    def __repr__(self) -> str:
+        """Return the attributes as a dict prints them."""
+        return repr(dict(self))
+
+
 def user_attributes(table: Any) -> dict[str, Any]:
-    """Return the attributes that people gave a table."""
-    attrs: Mapping[str, Any] = getattr(table.layout, "attrs", None) or {}
-    return {name: attrs[name] for name in attrs if not _STORED.fullmatch(name)}
+    """Return the attributes that users gave a table."""
+    return dict(UserAttributes(getattr(table.layout, "attrs", None) or {}))
 
 
 def title_of(data: Any) -> str:
