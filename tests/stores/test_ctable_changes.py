@@ -221,9 +221,9 @@ def test_names_that_are_no_table(tmp_path):
     for mode in ("r", "r+"):
         with pytest.raises(KeyError):
             cq.open_table(place[0], "g/none", mode=mode)
-        with pytest.raises(cq.UnsupportedError, match="names a table"):
+        with pytest.raises(cq.UnsupportedError, match="is not a table"):
             cq.open_table(place[0], "g", mode=mode)
-        with pytest.raises(cq.UnsupportedError, match="names a table"):
+        with pytest.raises(cq.UnsupportedError, match="is not a table"):
             cq.open_table(tmp_path / "y.b2z", "n", mode=mode)
     # None of them keeps the file.
     cq.open_table(*place, mode="r+").close()

@@ -137,7 +137,10 @@ def test_open_table_opens_them_too(folder, tmp_path):
     with blosc2.TreeStore(str(tmp_path / "x.b2z"), mode="w") as tree:
         tree["/g/table"] = numbers(None, 7)
     assert cq.open_table(tmp_path / "x.b2z", "g/table").nrows == 7
-    with pytest.raises(cq.UnsupportedError, match="names a table"):
+    assert cq.open_table(tmp_path / "x.b2z").nrows == 7
+    with blosc2.TreeStore(str(tmp_path / "x.b2z"), mode="a") as tree:
+        tree["/other"] = numbers(None, 8)
+    with pytest.raises(KeyError, match="2 tables, pass the name of one: g/table, other"):
         cq.open_table(tmp_path / "x.b2z")
     shutil.copytree(folder / "whole.b2d", tmp_path / "y.b2d")
     with cq.open_table(tmp_path / "y.b2d", mode="a") as table:

@@ -349,12 +349,15 @@ def opened(
     verify: bool = True,
     is_whole: bool = True,
     allow_external: bool | None = None,
+    store: saved_expressions.StorePlace | None = None,
 ) -> Any:
-    """Return what a handle is of. is_whole: whether it is all that its file holds."""
+    """Return what a handle is of. is_whole: whether it is all that its file holds. store: that it lies in."""
     if isinstance(handle, _core.FrameHandle):
         names = {name for name, _ in handle.metalayers()}
         if not _EXPRESSIONS.isdisjoint(names):
-            return saved_expressions.opened(handle, is_whole=is_whole, allow_external=allow_external)
+            return saved_expressions.opened(
+                handle, is_whole=is_whole, allow_external=allow_external, store=store
+            )
         if not _OBJECTS.isdisjoint(names) or _PACKED in handle.layer_names():
             return stores.of_frame(handle, verify=verify, is_whole=is_whole)
     return _as_stored(handle)

@@ -46,6 +46,8 @@ def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
         return found if tables.is_table(found) else None
     if (place := store_paths.place(options.file)) is not None:
         found = stack.enter_context(store_paths.opened(place))
+        if store_paths.is_group(found) and len(found) == 1:
+            found = found[next(iter(found))]
         return found if tables.is_table(found) else None
     return None
 

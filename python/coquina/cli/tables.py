@@ -47,7 +47,9 @@ def is_hidden(path: str) -> bool:
 
 def is_table(found: Any) -> bool:
     """Whether what was found is a table; nothing of tables is imported to know it."""
-    return hasattr(cast("Any", type(found)), "group_by")
+    kind = cast("Any", type(found))
+    # Tables of Arrow have groups too.
+    return hasattr(kind, "group_by") and hasattr(kind, "batches")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -31,7 +32,7 @@ from coquina.remote import new_path
 from coquina.storage_options import Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from coquina._core import FrameHandle, Path
     from coquina.expressions.nodes import Node
@@ -47,26 +48,48 @@ _REMOTE = ("c2array", "fsspec", "zarr", "b2z", "hdf5")
 _IS_WITHIN: ContextVar[bool] = ContextVar("reads an operand", default=False)
 
 
-def opened(frame: FrameHandle, *, is_whole: bool, allow_external: bool | None) -> Expr:
+@dataclass(frozen=True, slots=True)
+class StorePlace:
+    """The store that an expression lies in.
+
+    path: of its file or directory. open_key: gives what has a key.
+    """
+
+    path: str
+    open_key: Callable[[str], Any]
+
+    def folder(self) -> str:
+        """Return the folder in or below which operands lie: the store, or that of an archive."""
+        path = os.path.realpath(self.path)
+        return path if os.path.isdir(path) else os.path.dirname(path)
+
+
+def opened(
+    frame: FrameHandle, *, is_whole: bool, allow_external: bool | None, store: StorePlace | None = None
+) -> Expr:
     """Return the expression that a frame holds; its operands are open for reading.
 
+    store: that it lies in; paths in an archive count from the folder of the archive, as in python-blosc2.
     Raises UnsupportedError for what is no text of ours, for operands that are not read, and for code;
     FileNotFoundError for operands that are not there; CorruptError for metadata that make no sense.
     """
     where = frame.path or "a frame in memory"
-    if frame.path is None or not is_whole:
+    if frame.path is None or not (is_whole or store):
         raise UnsupportedError(
             f"{where}: a saved expression that is not a file, of which operands are looked up"
         )
     if _IS_WITHIN.get():
         raise UnsupportedError(f"{where}: an expression, which is not an operand of another one")
     text, references = _said(frame, where)
-    folder = None if is_allowed(allow_external) else os.path.dirname(os.path.realpath(frame.path))
+    own = frame.path if store is None or os.path.isdir(store.path) else store.path
+    folder = None
+    if not is_allowed(allow_external):
+        folder = os.path.dirname(os.path.realpath(own)) if store is None else store.folder()
     operands: dict[str, Array] = {}
     try:
         with _within():
             for name, reference in references.items():
-                operands[name] = _operand(frame.path, name, reference, folder)
+                operands[name] = _operand(own, name, reference, folder, store)
         value = SavedReader(text, operands).read()
         expression = Expr(value) if hasattr(value, "dtype") else None
         shape, dtype = _wanted(frame, where)
@@ -86,8 +109,14 @@ def opened(frame: FrameHandle, *, is_whole: bool, allow_external: bool | None) -
     return expression
 
 
-def save(expression: Expr, path: Path, *, overwrite: bool) -> None:
-    """Write an expression; see `Expr.save`."""
+def save(
+    expression: Expr,
+    path: Path,
+    *,
+    overwrite: bool,
+    refer: Callable[[Any], dict[str, Any]] | None = None,
+) -> None:
+    """Write an expression; see `Expr.save`. refer: says where an operand is, in place of its path."""
     target = new_path(path)
     names: dict[int, str] = {}
     sources: list[Array] = []
@@ -95,10 +124,13 @@ def save(expression: Expr, path: Path, *, overwrite: bool) -> None:
     def name_of(source: Any) -> str:
         if id(source) not in names:
             names[id(source)] = f"o{len(names)}"
-            sources.append(_stored(source))
+            sources.append(source)
         return names[id(source)]
 
+    folder = os.path.dirname(target)
     node = expression.node
+    text_of(node, name_of, with_casts=False)
+    references = [refer(one) if refer is not None else reference_to(one, folder) for one in sources]
     for with_casts in (False, True):
         text = text_of(node, name_of, with_casts=with_casts)
         read = SavedReader(text, dict(zip(names.values(), sources, strict=True))).read()
@@ -106,9 +138,6 @@ def save(expression: Expr, path: Path, *, overwrite: bool) -> None:
             break
     else:
         raise UnsupportedError(f"{text}: would be read as another expression; save what compute() returns")
-    folder = os.path.dirname(target)
-    places = [os.path.relpath(cast("str", source.path), folder).replace(os.sep, "/") for source in sources]
-    references = [{"kind": "urlpath", "version": _VERSION, "urlpath": place} for place in places]
     said = {
         "kind": _KIND,
         "version": _VERSION,
@@ -125,6 +154,17 @@ def save(expression: Expr, path: Path, *, overwrite: bool) -> None:
         handle.publish()
     finally:
         handle.close()
+
+
+def reference_to(source: Any, folder: str) -> dict[str, Any]:
+    """Return where an operand is, from a folder. Raises ValueError for one that is not a file of its own."""
+    place = os.path.relpath(cast("str", _stored(source).path), folder).replace(os.sep, "/")
+    return {"kind": "urlpath", "version": _VERSION, "urlpath": place}
+
+
+def reference_in(store: str, key: str) -> dict[str, Any]:
+    """Return that an operand has a key of the store at a path, which counts from the expression."""
+    return {"kind": "dictstore_key", "version": _VERSION, "urlpath": store, "key": key}
 
 
 def facts_at(path: str) -> dict[str, Any] | None:
@@ -217,7 +257,9 @@ def _place(name: str, reference: Any) -> tuple[str, str | None]:
     return path, key
 
 
-def _operand(own: str, name: str, reference: Any, folder: str | None) -> Array:
+def _operand(
+    own: str, name: str, reference: Any, folder: str | None, store: StorePlace | None = None
+) -> Array:
     """Open an operand. folder: in which, or below which, it must lie; None for anywhere."""
     path, key = _place(name, reference)
     if "://" in path or "\0" in path:
@@ -225,9 +267,17 @@ def _operand(own: str, name: str, reference: Any, folder: str | None) -> Array:
     place = os.path.join(os.path.dirname(own), path)
     if folder is not None:
         check_path(folder, place, f"operand {name!r}")
-    if not os.path.exists(place):
+    is_own_store = store is not None and os.path.realpath(place) == os.path.realpath(store.path)
+    if not is_own_store and not os.path.exists(place):
         raise FileNotFoundError(f"{own}: operand {name!r}: there is no file {place}")
-    found = opening.open(place)
+    if store is not None and is_own_store and key is not None:
+        try:
+            found = store.open_key(key)
+        except KeyError:
+            raise FileNotFoundError(f"{own}: operand {name!r}: {place} has no {key!r}") from None
+        key = None
+    else:
+        found = opening.open(place)
     if key is not None:
         if not hasattr(found, "keys"):
             raise UnsupportedError(f"operand {name!r}: {place} is not a store")

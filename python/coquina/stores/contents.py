@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakValueDictionary
 
 from coquina import _core
+from coquina._core import UnsupportedError
 from coquina.arrays.array import Array
 from coquina.arrays.frames import Frame
 from coquina.msgpack_values import pack
 from coquina.providers import Provider
+from coquina.stores.archive import Member
 from coquina.stores.ctable_schema import is_table
 from coquina.stores.embedded import leaves_of_frame
 from coquina.stores.keys import ATTRS, check_new
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from coquina._core import FrameHandle
     from coquina.arrays import opening
     from coquina.attrs import Layers
+    from coquina.expressions import saved as saved_expressions
     from coquina.stores import ctable as store_tables
     from coquina.stores.homes import Home
     from coquina.stores.leaves import Leaf
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 else:
     opening, store_tables = map(Provider, ("opening", "store_tables"))
+    saved_expressions = Provider("saved_expressions")
 
 Kind = Literal["TreeStore", "DictStore", "EmbedStore"]
 #: The metalayers of frames that hold leaves, and what python-blosc2 calls such stores.
@@ -180,7 +184,7 @@ class Contents:
         assert node.leaf is not None
         node.leaf = leaf = self.home.to_change(node.leaf)
         if not isinstance(leaf, FileLeaf):
-            raise _core.UnsupportedError(f"{self.name}: objects within a frame can only be read")
+            raise UnsupportedError(f"{self.name}: objects within a frame can only be read")
         return leaf
 
     def replace(self, path: str, source: str, suffix: str) -> None:
@@ -273,7 +277,11 @@ class Contents:
             node.leaf = home.to_change(node.leaf)
         if not isinstance(node.leaf, FileLeaf):
             return self._leaf(node)
-        handle = node.leaf.open(self.verify, writable=True)
+        try:
+            handle = node.leaf.open(self.verify, writable=True)
+        except UnsupportedError:
+            # Expressions and caches, which stand for other arrays, are only read.
+            return self._leaf(node)
         found = opening.opened(handle, verify=self.verify, is_whole=False)
         if not isinstance(found, Array | Frame):
             handle.close()
@@ -289,7 +297,29 @@ class Contents:
         if node is None or node.leaf is None:
             return None
         is_file = isinstance(node.leaf, FileLeaf)
-        return opening.opened(node.leaf.open(self.verify), verify=self.verify, is_whole=is_file)
+        place = None if self.path is None else saved_expressions.StorePlace(self.path, self.store.__getitem__)
+        return opening.opened(node.leaf.open(self.verify), verify=self.verify, is_whole=is_file, store=place)
+
+    def reference(self, path: str, source: Any) -> dict[str, Any]:
+        """Return where an operand is, for an expression at a path of the store."""
+        home = self.home
+        folder = os.path.dirname(home.path if home.is_archive else f"{home.path}{path}")
+        key = self._key_of(source)
+        if key is None or (not home.is_archive and isinstance(self.top.leaves().get(key), FileLeaf)):
+            return saved_expressions.reference_to(source, folder)
+        place = os.path.relpath(home.path, folder).replace(os.sep, "/")
+        return saved_expressions.reference_in(place, f"/{key}")
+
+    def _key_of(self, source: Any) -> str | None:
+        """Return the key of an array that was taken out of this store; None for others."""
+        is_of_archive = isinstance(source, Array) and source.path == self.home.path
+        for key, leaf in self.top.leaves().items():
+            node = self.top.at(key)
+            if node is not None and self._open.get(node) is source:
+                return key
+            if isinstance(leaf, Member) and is_of_archive and source.handle.offset == leaf.place():
+                return key
+        return None
 
     def table(self, path: str, node: Node) -> Any:
         """Return the table that all below a name is; None if it is none."""

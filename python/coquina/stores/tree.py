@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.arrays.array import Array
+    from coquina.expressions import saved as saved_expressions
+    from coquina.expressions.expression import Expr
     from coquina.remote import RangeReader
     from coquina.storage_options import TableOptions
     from coquina.stores import ctable_writing as store_writing
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from coquina.tables.table import Table
 else:
     store_writing, table_making = map(Provider, ("store_writing", "table_making"))
+    saved_expressions = Provider("saved_expressions")
 
 _SHOWN_MAX = 50
 _ARRAY_SUFFIX = ".b2nd"
@@ -217,6 +220,31 @@ class Group(MutableMapping[str, Any]):
         store_writing.write_table(place, data, new)
         self._contents.put(path, place, is_table=True)
         return self[name]
+
+    def create_expression(self, name: str, expression: Expr) -> Expr:
+        """Store an expression, which is computed when it is read; its operands are arrays of this store.
+
+        They may also be arrays in files of their own, named by their paths from here. What python-blosc2
+        opens of it, it reads with `deserialize="full"`. Raises what `Expr.save` raises.
+
+        >>> import coquina as cq
+        >>> with cq.open("s.b2d", "w") as store:
+        ...     store["x"] = cq.arange(3)
+        ...     twice = store.create_expression("twice", cq.expr("2 * x", x=store["x"]))
+        ...     store["x"][0] = 5
+        ...     print(store["twice"][:])
+        [10  2  4]
+        """
+        path = self._path(name)
+        place = self._contents.new_file(path, _ARRAY_SUFFIX)
+        refer: Callable[[Any], dict[str, Any]] = lambda source: self._contents.reference(path, source)  # noqa: E731
+        saved_expressions.save(expression, place, overwrite=False, refer=refer)
+        self._contents.put(path, place, _ARRAY_SUFFIX)
+        try:
+            return self[name]
+        except BaseException:
+            del self[name]
+            raise
 
     def move(self, source: str, dest: str) -> None:
         """Give a node another name, and no longer the old one. What was taken out of it is closed.

@@ -6,6 +6,7 @@ In: paths or groups, and names. Out: tables.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -23,7 +24,7 @@ from coquina.tables.columns_names import is_columns
 from coquina.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from coquina._core import Path
     from coquina.hdf5.files import File
@@ -86,20 +87,35 @@ def open_table(
 
 
 def _in_store(store: Any, name: str | None, path: Path) -> Table:
-    """Return a table of a store, which is closed with it, or the table that all of the store is."""
+    """Return a table of a store, which is closed with it, or the table that all of the store is.
+
+    name: None for the only table of the store.
+    """
     if isinstance(store, Table) and name is None:
         return store
     try:
-        found = store if name is None else store[name]
-        if not isinstance(found, Table):
-            raise UnsupportedError(
-                f"{os.fspath(path)}: a store of python-blosc2, of which a name names a table"
-            )
+        if name is None:
+            found = store[_only_in_store(store, path)]
+        elif not isinstance(found := store[name], Table):
+            raise UnsupportedError(f"{os.fspath(path)}: {name} is not a table")
     except BaseException:
         store.close()
         raise
     found.own(cast("Any", store))
     return found
+
+
+def _only_in_store(store: Any, path: Path) -> str:
+    """Return the name of the only table in a store. Raises KeyError if there is none, or several."""
+    found: list[str] = []
+    if isinstance(store, Mapping):
+        look: Callable[[str, Any], None] = lambda name, node: (  # noqa: E731
+            found.append(name) if isinstance(node, Table) else None
+        )
+        cast("Any", store).visititems(look)
+    if len(found) != 1:
+        raise KeyError(f"{os.fspath(path)}: {_several(found)}")
+    return found[0]
 
 
 def _is_store(path: Path) -> bool:
