@@ -9,6 +9,8 @@ import h5py
 import numpy as np
 import pytest
 
+from coquina.server.padding import without_padding
+
 from .asgi_client import Client
 from .conftest import served
 
@@ -185,7 +187,11 @@ def test_files_of_values_are_those_of_h5grove(sample, grove, kind, dtype):
             path = f"/{name}/{axes}"
             try:
                 with content_of(sample, path) as content:
-                    wanted = h5grove.encoders.encode(content.data(None, dtype=dtype), kind)
+                    values = content.data(None, dtype=dtype)
+                    if isinstance(values, np.ndarray | np.generic):
+                        # It sends what was in memory behind the bytes of a long double.
+                        values = without_padding(np.asarray(values))
+                    wanted = h5grove.encoders.encode(values, kind)
             except Exception:
                 wanted = None
             answer = grove("data", path=path, format=kind, dtype=dtype)

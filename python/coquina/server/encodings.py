@@ -18,6 +18,7 @@ import numpy as np
 
 from coquina.server.failures import RequestError, bad_request
 from coquina.server.json_values import json_bytes, plain
+from coquina.server.padding import without_padding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Enc
     if wanted == "bin":
         if values.dtype.hasobject or values.dtype.kind == "T":
             raise _unsupported(wanted, "values of variable length")
-        return Encoded(bytes_of(little(values)), "application/octet-stream")
+        return Encoded(bytes_of(without_padding(little(values))), "application/octet-stream")
     if wanted not in FORMATS:
         raise bad_request(f"format {wanted[:40]!r}: takes one of {', '.join(FORMATS)}")
     if exact and wanted == "csv":
@@ -92,7 +93,7 @@ def bytes_of(values: npt.NDArray[Any]) -> bytes | memoryview:
 def npy(values: npt.NDArray[Any]) -> bytes:
     """Return an NPY file."""
     with io.BytesIO() as file:
-        np.save(file, values, allow_pickle=False)
+        np.save(file, without_padding(values), allow_pickle=False)
         return file.getvalue()
 
 

@@ -53,6 +53,15 @@ impl Source<'_> {
         }
     }
 
+    /// How many blocks of a chunk hold items of the array; at its ends some are padding.
+    fn blocks_with_items(&self, number: u64) -> usize {
+        let region = self.grid.region(number);
+        let counts = region.iter().zip(self.grid.blocks()).map(|(axis, &block)| {
+            usize::try_from((axis.end - axis.start).div_ceil(block.max(1))).unwrap_or(usize::MAX)
+        });
+        counts.fold(1, usize::saturating_mul)
+    }
+
     /// Whether the head of a chunk is kept.
     fn knows_head(&self, number: u64) -> Result<bool> {
         Ok(match self.chunks.chunk(number)? {
@@ -126,7 +135,10 @@ impl BlockReader<'_> {
     /// Adds what is to be asked of a chunk first; returns about how many bytes will be fetched of it.
     fn prepare(&self, remote: Remote<'_>, touched: &Touched, first: &mut Vec<Range<u64>>) -> Result<u64> {
         let Some(extent) = remote.extents.extent(touched.chunk)? else { return Ok(0) };
-        let (wanted, blocks) = (touched.nblocks(), self.source.grid.blocks_per_chunk().max(1));
+        let blocks = self.source.grid.blocks_per_chunk().max(1);
+        // Blocks that are padding take next to no bytes: who wants all others wants the chunk.
+        let is_whole = touched.nblocks() >= self.source.blocks_with_items(touched.chunk);
+        let wanted = if is_whole { blocks } else { touched.nblocks() };
         let known = first.len();
         if !self.source.knows_head(touched.chunk)? {
             self.source.first_parts(&extent, wanted, first);
