@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
 
 import fsspec
 import h5py
@@ -204,3 +206,19 @@ def test_damage_is_found_as_in_local_files(content):
 def test_a_cut_file_is_an_error(content, cut):
     with pytest.raises((cq.CoquinaError, OSError)):
         cq.open(put(content[: int(cut * len(content))], ".h5"))
+
+
+def test_a_program_may_end_while_a_thread_holds_a_remote_file(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["x"] = np.arange(10)
+    program = f"""
+import fsspec, threading
+import coquina as cq
+with open({str(tmp_path / "x.h5")!r}, "rb") as file:
+    fsspec.filesystem("memory").pipe("/x.h5", file.read())
+dataset = cq.open("memory://x.h5")["x"]
+assert dataset[3] == 3
+threading.Thread(target=lambda held: threading.Event().wait(), args=(dataset,), daemon=True).start()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=100)
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -6,9 +6,10 @@ Invariant: handles of one file in a process share one state; what one wrote, the
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from inspect import signature
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize, ref
@@ -24,7 +25,7 @@ from coquina.hdf5.new_files import NewFile, sync_file
 from coquina.hdf5.nodes import Nodes, path_of_file
 from coquina.hdf5.open_files import ClosedFile, OpenFile
 from coquina.hdf5.sessions import Session
-from coquina.hdf5.untyped import h5py
+from coquina.hdf5.untyped import h5f, h5py
 from coquina.keyword_hints import check_names, names_keywords
 from coquina.remote import HDF5_AHEAD, RangeReader, local_path, new_path, reader_for
 
@@ -534,6 +535,15 @@ def _is_writable(path: Any) -> bool:
     """Whether it is a file object that h5py can write to by its methods."""
     writable = getattr(path, "writable", None)
     return callable(writable) and hasattr(path, "truncate") and bool(writable())
+
+
+@atexit.register
+def _close_remote_files() -> None:
+    """Close remote files that a thread still holds: after Python has ended, libhdf5 would crash in h5py."""
+    for fid in h5f.get_obj_ids(h5f.OBJ_ALL, h5f.OBJ_FILE):
+        if RangeReader.of_file(place_of(fid)[0]) is not None:
+            with suppress(Exception):
+                h5py.File(fid).close()
 
 
 def nodes_for(h5: Any) -> Nodes:
