@@ -85,6 +85,14 @@ def test_operands_in_memory_are_refused_and_leave_nothing(tmp_path):
         assert "e" not in store
 
 
+def test_what_was_computed_at_once_is_no_expression(tmp_path):
+    with cq.open(tmp_path / "s.b2d", "w") as store:
+        store["x"] = cq.arange(3)
+        with pytest.raises(TypeError, match=r"Array: not an expression.*cq\.expr"):
+            store.create_expression("y", store["x"] + 1)
+        assert list(store) == ["x"]
+
+
 def test_an_operand_that_is_gone_is_an_error(tmp_path):
     path = written(tmp_path / "x.b2z")
     with cq.open(path, "a") as store:

@@ -117,6 +117,11 @@ def save(
     refer: Callable[[Any], dict[str, Any]] | None = None,
 ) -> None:
     """Write an expression; see `Expr.save`. refer: says where an operand is, in place of its path."""
+    if not isinstance(cast("Any", expression), Expr):
+        kind = type(expression).__name__
+        raise TypeError(
+            f"{kind}: not an expression; small operands are computed at once, cq.expr(text, x=x) is one"
+        )
     target = new_path(path)
     names: dict[int, str] = {}
     sources: list[Array] = []
