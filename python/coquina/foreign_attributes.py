@@ -15,7 +15,6 @@ ARRAYS: Mapping[str, str] = {
     # NumPy, pandas, xarray, Dask
     "fill": "a[...] = value",
     "flat": "a.ravel()",
-    "dimensions": "[dim.label for dim in a.dims]",
     "head": "a[:5]",
     "iloc": "a[5:9]",
     "isel": "a[5:9]",

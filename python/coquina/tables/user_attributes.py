@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Those of AnnData's encoding and ours, of PyTables, and of the dimensions of HDF5 and NetCDF.
 _STORED = re.compile(
-    r"encoding-(type|version)|column-order|_index|title|coquina|coquina_(rows|tuning|lossy.*|index:.*)"
+    r"encoding-(type|version)|column-order|_index|coquina|coquina_(rows|tuning|lossy.*|index:.*)"
     r"|CLASS|VERSION|TITLE|FLAVOR|NROWS|NODE_TYPE|PSEUDOATOM|EXTDIM|AUTO_INDEX|byteorder|FIELD_[0-9]+_.*"
     r"|_?p_coquina_.*|PYTABLES_FORMAT_VERSION|DIMENSION_(LIST|LABELS)|REFERENCE_LIST|NAME|_Netcdf4\w+|_NC\w+"
 )
@@ -71,8 +71,9 @@ class UserAttributes(MutableMapping[str, Any]):
 
 
 def user_attributes(table: Any) -> dict[str, Any]:
-    """Return the attributes that users gave a table."""
-    return dict(UserAttributes(getattr(table.layout, "attrs", None) or {}))
+    """Return the attributes that users gave a table, without its title, which goes with it by itself."""
+    found = UserAttributes(getattr(table.layout, "attrs", None) or {})
+    return {name: value for name, value in found.items() if name != "title"}
 
 
 def title_of(data: Any) -> str:
