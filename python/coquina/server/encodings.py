@@ -52,7 +52,7 @@ def encoded(values: npt.NDArray[Any], wanted: str, *, exact: bool = True) -> Enc
     if wanted == "bin":
         if values.dtype.hasobject or values.dtype.kind == "T":
             raise _unsupported(wanted, "values of variable length")
-        return Encoded(bytes_of(without_padding(little(values))), "application/octet-stream")
+        return Encoded(bytes_of(little(values)), "application/octet-stream")
     if wanted not in FORMATS:
         raise bad_request(f"format {wanted[:40]!r}: takes one of {', '.join(FORMATS)}")
     if exact and wanted == "csv":
@@ -84,10 +84,10 @@ def little(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def bytes_of(values: npt.NDArray[Any]) -> bytes | memoryview:
-    """Return the bytes of values in C order: those of the array itself, where it has them so."""
+    """Return the bytes of values in C order: those of the array itself where it can be, padding as zeros."""
     if not values.nbytes:
         return b""
-    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+    return np.ascontiguousarray(without_padding(values)).reshape(-1).view(np.uint8).data
 
 
 def npy(values: npt.NDArray[Any]) -> bytes:

@@ -20,7 +20,6 @@ from coquina.server.encodings import Encoded, bytes_of, encoded
 from coquina.server.failures import RequestError, bad_request, not_found
 from coquina.server.json_values import json_bytes
 from coquina.server.objects import Found, as_array, children
-from coquina.server.padding import without_padding
 from coquina.server.statistics import Moments
 from coquina.server.values import check_text, chosen, parts, read
 
@@ -243,7 +242,7 @@ def _plain_bytes(values: npt.NDArray[Any]) -> Encoded:
     """Return the bytes of values as they are stored, in their own order of bytes."""
     if values.dtype.hasobject or values.dtype.kind == "T":
         raise bad_request("format 'bin' has no values of variable length")
-    return Encoded(bytes_of(without_padding(values)), "application/octet-stream")
+    return Encoded(bytes_of(values), "application/octet-stream")
 
 
 def _safe(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
