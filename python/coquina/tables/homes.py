@@ -25,6 +25,7 @@ from coquina.hdf5.places import inside, node_in
 from coquina.hdf5.sessions import ROWS
 from coquina.hdf5.untyped import h5py
 from coquina.hdf5.variable_items import read_items, row_regions
+from coquina.hdf5.zones import zone_fields
 from coquina.tables.column_storage import for_array, for_few
 from coquina.tables.marks import in_header
 
@@ -421,8 +422,6 @@ class Hdf5Home(Home):
 
 def _zones(dtype: np.dtype[Any]) -> tuple[tuple[int, str], ...]:
     """Return what bounds are kept of: numbers with an order, as they are stored, and fixed-width bytes."""
-    if dtype.kind == "S" and dtype.itemsize:
-        return ((0, f"S{dtype.itemsize}"),)
-    is_little = dtype.newbyteorder("<") == dtype
-    is_ordered = dtype.kind in "biuf" and dtype.name not in ("float16", "longdouble", "float128")
-    return ((0, dtype.name),) if is_little and is_ordered else ()
+    if dtype.names is not None or dtype.kind in "mM":
+        return ()
+    return tuple(zone_fields(dtype))
