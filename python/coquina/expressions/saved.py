@@ -132,10 +132,7 @@ def save(
             sources.append(source)
         return names[id(source)]
 
-    folder = os.path.dirname(target)
     node = expression.node
-    text_of(node, name_of, with_casts=False)
-    references = [refer(one) if refer is not None else reference_to(one, folder) for one in sources]
     for with_casts in (False, True):
         text = text_of(node, name_of, with_casts=with_casts)
         read = SavedReader(text, dict(zip(names.values(), sources, strict=True))).read()
@@ -143,6 +140,8 @@ def save(
             break
     else:
         raise UnsupportedError(f"{text}: would be read as another expression; save what compute() returns")
+    folder = os.path.dirname(target)
+    references = [refer(one) if refer is not None else reference_to(one, folder) for one in sources]
     said = {
         "kind": _KIND,
         "version": _VERSION,
