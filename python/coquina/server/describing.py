@@ -14,6 +14,7 @@ import numpy as np
 from coquina._core import CoquinaError
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
+from coquina.arrays.frames import Frame
 from coquina.hdf5.dataset_info import described, dtype_name
 from coquina.hdf5.describing import filters_of
 from coquina.hdf5.netcdf_groups import dimension_names, is_bare_dimension
@@ -92,7 +93,7 @@ def facts(found: Found) -> dict[str, Any]:
     nbytes, stored = known.get("nbytes"), known.get("stored")
     known["ratio"] = nbytes / stored if nbytes and stored else None
     known["attributes"] = attributes(found)
-    if found.kind in ("array", "table"):
+    if found.kind in ("array", "table", "frame"):
         known |= _storage(found)
     if found.kind in ("array", "expression"):
         known |= _meaning(found)
@@ -134,6 +135,10 @@ def _storage(found: Found) -> dict[str, Any]:
         return {"chunks": node.chunks, "blocks": None, "codec": None, "filters": names}
     if isinstance(node, Array):
         return _array_storage(found, node)
+    if isinstance(node, Frame):
+        about = node.info()
+        filters = [name for name, _ in about["filters"]]
+        return {"chunks": None, "blocks": None, "codec": about["codec"], "filters": filters, "storage": about}
     if isinstance(node, PackFile):
         about = node.info()
         return {"chunks": None, "blocks": None, "codec": None, "filters": [], "storage": about}
