@@ -207,6 +207,10 @@ def test_storage_and_attributes(show, kind):
         page.keyboard.press("Home")
         page.locator(".chosen", has_text="Chunk 0 at (0, 0, 0): ").wait_for()
         assert "[0,0:48,0:64] touches " in page.locator(".touched").inner_text()
+        # Of other filters of HDF5 it named the codec that new arrays get.
+        named = page.locator(".numbers.wide").inner_text()
+        assert {"h5py": "gzip 4", "netcdf": "gzip 4"}.get(kind, "zstd") in named
+        assert ("zstd" in named) == (kind not in ("h5py", "netcdf"))
         shown.picture(f"storage-{kind}")
     shown.tab("attributes")
     page.get_by_role("row", name="48").first.wait_for()

@@ -16,6 +16,7 @@ from coquina.arrays.array import Array
 from coquina.arrays.frames import Frame
 from coquina.chunks import chunk_info
 from coquina.hdf5.datasets import Dataset
+from coquina.server.describing import encoding_of
 from coquina.server.failures import bad_request
 from coquina.server.frame_index import FrameIndex
 from coquina.server.selections import selected
@@ -56,9 +57,10 @@ def storage(found: Found, wanted: StorageRequest) -> dict[str, Any]:
     grid = [-(-length // chunk) if chunk else 0 for length, chunk in zip(node.shape, chunks, strict=True)]
     total = prod(grid) if is_chunked else 0
     listed = _listed(node, range(wanted.offset, min(total, wanted.offset + wanted.most)))
+    encoding = encoding_of(node)
     facts: dict[str, Any] = {
-        "codec": info.codec,
-        "filters": [name for name, _ in info.filters],
+        "codec": encoding["codec"],
+        "filters": encoding["filters"],
         "chunk_shape": chunks,
         "block_shape": tuple(info.blocks),
         "grid": grid,
