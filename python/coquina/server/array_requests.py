@@ -19,7 +19,7 @@ from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
 from coquina.server.statistics import HistogramRequest, histogram
 from coquina.server.storage import StorageRequest, storage
-from coquina.server.values import check_picture, check_text, chosen, decoded, part_of, read
+from coquina.server.values import check_decoded, check_picture, check_text, chosen, decoded, part_of, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -154,6 +154,7 @@ def expression_of(service: Service, file: OpenedFile, parameters: Parameters) ->
     wanted = parameters.text("format") or "bin"
     check_text(found, picked, wanted)
     check_picture(found, picked, wanted)
+    check_decoded(found, picked, service.limits)
     return sent(computed(found, picked, budget), picked, parameters)
 
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
+from coquina.expressions.expression import Expr
+from coquina.server.costs import bytes_decoded, items_computed
 from coquina.server.describing import fill_value, scalar
 from coquina.server.failures import bad_request, too_large
 from coquina.server.objects import is_scattered
@@ -83,6 +85,11 @@ def check_decoded(found: Found, picked: Selected, limits: Limits) -> None:
         return
     if isinstance(node, Array):
         decoded, held = node.blocks_touched(picked.key) * prod(node.blocks or (1,)) * node.itemsize, 0
+    elif isinstance(node, Expr):
+        items = items_computed(node.node, picked)
+        if items > limits.work:
+            raise too_large(f"{found.path}: {items} items would be computed, and {limits.work} may be")
+        decoded, held = bytes_decoded(node.node, picked), 0
     elif isinstance(node, PackFile):
         decoded, held = _unpacked_bytes(node, picked)
     elif found.dtype is None and found.kind == "array" and isinstance(getattr(node, "nbytes", None), int):
