@@ -88,6 +88,8 @@ def asarray(
     >>> b.mean(axis=0)
     array([2.5, 3.5], dtype=float32)
     """
+    if isinstance(dtype, str) and not {".", "/"}.isdisjoint(dtype):
+        raise TypeError(f"dtype {dtype!r}: looks like a file; did you mean path={dtype!r}?")
     given = storage.get("lossy")
     if given is not None and (lossy := similarity.wanted(given)) is not None:
         return _alike(obj, dtype, lossy, path, {**storage, "threads": threads})
