@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import coquina as cq
+from coquina import storage_options
 from coquina.foreign_words import FOREIGN
 from coquina.keyword_hints import advice, names_keywords
 
@@ -189,7 +191,13 @@ def _taken(name):
     found = cq
     for part in name.split("."):
         found = getattr(found, part)
-    own = {*inspect.signature(found).parameters}
+    parameters = inspect.signature(found).parameters
+    own = {*parameters}
+    kinds = re.findall(
+        r"Unpack\[(?:\w+\.)*(\w+)\]", " ".join(str(one.annotation) for one in parameters.values())
+    )
+    if any("filter" in getattr(storage_options, kind).__annotations__ for kind in kinds):
+        own.add("filter")
     is_as_h5py = name.startswith("hdf5.") and name.endswith(("dataset", "dataset_like"))
     return own | ({"compression", "compression_opts", "shuffle"} if is_as_h5py else set())
 

@@ -30,6 +30,7 @@ ARRAYS: Mapping[str, str] = {
     "sort": "cq.sort(a)",
     "tail": "a[-5:]",
     "to_xarray": "xarray.open_dataset(path, engine='coquina'), or xarray.DataArray(a[...])",
+    "tobytes": "a[...].tobytes()",
     "tofile": "a[...].tofile(path), or a.save(path)",
     "unique": "cq.unique_values(a)",
     "units": "a.attrs['units']",
@@ -223,6 +224,7 @@ TABLES: Mapping[str, str] = {
     # pandas, Polars
     "apply": "the columns in expressions (t['price'] * 2), or t.to_pandas()",
     "collect": "t.to_numpy(), t.to_pandas() or t.to_polars()",
+    "delete_where": "t.delete(condition)",
     "describe": "t.to_pandas().describe(), or t.min(name), t.max(name), t.mean(name), t.std(name)",
     "drop": "t.drop_column(name)",
     "dtypes": "t.dtype",

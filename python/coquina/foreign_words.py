@@ -139,9 +139,20 @@ def _lossy(value: Any) -> Words:
     return {"lossy": {"max_error": value}}
 
 
-def _renamed(name: str) -> Callable[[Any], Words]:
-    """Return a translation that keeps the value, which is only named."""
-    return lambda value: {name: ...}
+def _filter(value: Any) -> Words:
+    """Return what HDF5's filter is for an array: filters that rearrange bytes, or a codec."""
+    is_shuffle = isinstance(value, str) and value in _SHUFFLES.values()
+    return {"filters": value} if is_shuffle else _codec(value)
+
+
+def _zlib(value: Any) -> Words:
+    """Return what xarray's and netCDF4's `zlib=True` is."""
+    return {"level": 0} if value is False else {"filter": "gzip", "codec": "zlib"}
+
+
+def _renamed(*names: str) -> Callable[[Any], Words]:
+    """Return a translation that keeps the value, which is only named; of several names a function has one."""
+    return lambda value: dict.fromkeys(names, ...)
 
 
 #: What each keyword of another library is here; `...` for a value that is left as it is.
@@ -149,11 +160,13 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     # h5py
     "compression": _compression,
     "compression_opts": _level,
+    "filter": _filter,
     "fill_value": _renamed("fillvalue"),
     "shuffle": _shuffle,
     "bitshuffle": _bitshuffle,
     # PyTables
     "chunkshape": _renamed("chunks"),
+    "condvars": _renamed("params"),
     "complevel": _level,
     "complib": _codec,
     "expectedrows": _renamed("expected_rows"),
@@ -172,7 +185,7 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     "mode": _mode,
     "nthreads": _renamed("threads"),
     "num_threads": _renamed("threads"),
-    "urlpath": _renamed("path"),
+    "urlpath": _renamed("path", "source"),
     # Zarr and xarray
     "chunk_shape": _renamed("chunks"),
     "codecs": _object,
@@ -181,15 +194,19 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     "compressors": _codec,
     "encoding": _object,
     "shards": _renamed("chunks"),
+    "zlib": _zlib,
     # Others
-    "filename": _renamed("path"),
+    "file": _renamed("path", "source"),
+    "filename": _renamed("path", "source"),
     "max_error": _lossy,
     "n_jobs": _renamed("threads"),
     "sep": _renamed("delimiter"),
     "usecols": _renamed("columns"),
 }
 #: Keywords of others that say where, and not how something is stored.
-PLACES = ("filename", "mode", "obj", "sep", "urlpath", "usecols", "where")
+PLACES = ("condvars", "file", "filename", "mode", "obj", "sep", "urlpath", "usecols", "where")
+#: Options of h5py's files.
+FILE_OPTIONS = ("backing_store", "driver", "fs_strategy", "libver", "locking", "swmr", "track_order")
 #: Those that say how many threads work.
 THREADS = ("dparams", "n_jobs", "nthreads", "num_threads")
 

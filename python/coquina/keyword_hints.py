@@ -10,10 +10,10 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from coquina.foreign_words import FOREIGN, PLACES, THREADS, translated
+from coquina.foreign_words import FILE_OPTIONS, FOREIGN, PLACES, THREADS, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -55,7 +55,7 @@ def names_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def _wrong(function: Callable[..., Any], name: str, value: object, known: list[str]) -> TypeError:
-    place = function.__qualname__.removesuffix(".__init__")
+    place = function.__qualname__.removesuffix(".__init__").removeprefix("Queries.")
     return TypeError(f"{place}() got an unexpected keyword argument {name!r}; {advice(name, value, known)}")
 
 
@@ -65,16 +65,26 @@ def _own_keywords(function: Callable[..., Any]) -> list[str]:
     return [one.name for one in parameters if one.name != "self" and one.kind in kinds]
 
 
+def near_word(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the word that a name is most like, or None. cutoff: how like, from 0 to 1."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, list(known), 1, cutoff)
+    return found[0] if found else None
+
+
 def advice(name: str, value: object, known: list[str]) -> str:
     """Say which keyword was meant, or what there is."""
     if meant := translated(name, value, known):
         return f"did you mean {meant}?"
     if name in THREADS:
         return "set_num_threads(n), or COQUINA_NUM_THREADS in the environment, says how many threads work"
-    from difflib import get_close_matches
-
-    if name not in FOREIGN and (near := get_close_matches(name, known, 1)):
-        return f"did you mean {near[0]!r}?"
+    if name not in FOREIGN and (near := near_word(name, known)):
+        return f"did you mean {near!r}?"
+    if name in FILE_OPTIONS and "allow_external" in known:
+        return f"coquina.hdf5.File(path, mode, {name}=...) takes it"
+    if "params" in known:
+        return f"values of names in a condition are given as params={{{name!r}: ...}}"
     takes = f"it takes {', '.join(sorted(known))}" if known else "it takes no keywords"
     is_storage = name in FOREIGN and name not in PLACES and "codec" not in known
     return f"how data are stored is not said here; {takes}" if is_storage else takes

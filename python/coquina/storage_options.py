@@ -65,6 +65,15 @@ class ChunkOptions(EncodingOptions, total=False):
     lossy: LossyOption
 
 
+def _lengths(what: str, given: Any) -> tuple[int, ...]:
+    """Return items along each axis. Raises TypeError for what are none."""
+    if isinstance(given, int):
+        return (given,)
+    if isinstance(given, str):
+        raise TypeError(f"{what} {given!r}: takes items along each axis, such as (100, 200), or 'auto'")
+    return tuple(map(index, given))
+
+
 class StorageOptions(ChunkOptions, total=False):
     """How a new array is stored, as keywords of every writer of arrays; `asarray` tells of each."""
 
@@ -230,14 +239,14 @@ class Storage:
         """Items along each axis of a chunk; None where they are left to the default rule."""
         if self.chunks is None or self.chunks == "auto" or isinstance(self.chunks, bool):
             return None
-        return (self.chunks,) if isinstance(self.chunks, int) else tuple(map(index, self.chunks))
+        return _lengths("chunks", self.chunks)
 
     @property
     def block_lengths(self) -> tuple[int, ...] | None:
         """The same of a block."""
         if self.blocks is None:
             return None
-        return (self.blocks,) if isinstance(self.blocks, int) else tuple(map(index, self.blocks))
+        return _lengths("blocks", self.blocks)
 
     @property
     def compressor(self) -> str:

@@ -168,19 +168,21 @@ pub(crate) fn raised(error: TextError) -> Raised {
 
 fn made_error(py: Python<'_>, error: TextError) -> PyResult<Raised> {
     let class = py.import("coquina.expressions.grammar")?.getattr("ExpressionError")?;
-    let placed = |sentence: &str| class.call1((sentence, error.text(), error.column(), error.width()));
+    let placed = |sentence: &str, hint: &str| {
+        class.call1((sentence, error.text(), error.column(), error.width(), hint))
+    };
     let sentence = error.sentence().to_owned();
     let made = match error.kind() {
         // An integer that does not fit is Python's OverflowError, which says nothing of the text.
         TextErrorKind::Expression | TextErrorKind::Overflow => {
-            return Ok(PyErr::from_value(placed(&sentence)?).into());
+            return Ok(PyErr::from_value(placed(&sentence, "")?).into());
         }
         TextErrorKind::Name => {
             let name: String = error.text().chars().skip(error.column()).take(error.width()).collect();
             let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            let hint = format!("; values of names are given as params={{'{name}': ...}}");
+            let hint = format!("; or pass a value: params={{'{name}': ...}}");
             let hint = if is_plain { hint } else { String::new() };
-            return Ok(PyErr::from_value(placed(&(sentence + &hint))?).into());
+            return Ok(PyErr::from_value(placed(&sentence, &hint)?).into());
         }
         TextErrorKind::Type => PyTypeError::new_err(sentence),
         TextErrorKind::Value => PyValueError::new_err(sentence),
@@ -191,7 +193,7 @@ fn made_error(py: Python<'_>, error: TextError) -> PyResult<Raised> {
         }
     };
     if !error.text().is_empty() {
-        made.add_note(py, placed("in the expression")?.str()?.to_str()?)?;
+        made.add_note(py, placed("in the expression", "")?.str()?.to_str()?)?;
     }
     Ok(made.into())
 }

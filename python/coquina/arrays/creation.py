@@ -50,32 +50,31 @@ def asarray(
     threads: int | None = None,
     **storage: Unpack[StorageOptions],
 ) -> Array:
-    """Return a compressed array with the items of `obj`: a new one, unless it is that very array already.
+    """Convert the input to a compressed array.
 
-    obj: an array or anything that NumPy makes one of (scalars, lists, buffers, what has `__array__` or
-        DLPack); an expression, which is computed; or what has `shape`, `dtype` and gives NumPy arrays for
-        slices, such as datasets of h5py and Zarr, which are read in boxes of some 64 MiB.
-    dtype: that of `obj` by default; byte order is kept. Objects raise TypeError.
+    obj: scalars, lists, buffers, NumPy arrays, objects with `__array__` or DLPack; an expression, which is
+        computed; or an object with `shape`, `dtype` and slices that are NumPy arrays, such as a dataset of
+        h5py or Zarr, which is read in boxes of some 64 MiB.
+    dtype: of the result; by default that of `obj`, with its byte order. Objects raise TypeError.
     device: "cpu", the only one.
-    copy: None: an `Array` is returned as it is where neither dtype nor options ask for another. True: never.
-        False: always; ValueError where a new one is needed.
-    chunks, blocks: items along each axis of a chunk, the unit that is stored, and of a block, the unit
-        that is decoded; by the default rule if None or "auto", which looks at `access`: "any", "rows"
+    copy: None: return an `Array` itself if it has this dtype and these options. True: always make a new one.
+        False: never make one; raise ValueError if one is needed.
+    chunks, blocks: items along each axis of a chunk, which is stored as a unit, and of a block, which is
+        decoded as a unit. None or "auto": the default rule, which depends on `access`: "any", "rows"
         (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
-    codec, level, filters: see `compress`; a codec may come with its parameter, as ("zfp_accuracy", -3). The
-        codec "auto" gives each chunk what suits it, by the keywords of `Tuning`: goal, for_, and others.
-    lossy: None to keep all items as they are; a `Lossy`, or a mapping of its keywords, for what may be lost
-        of those that are written, now and later: {"max_error": 0.01}.
-    path: the file to write; in memory if None. contiguous: one file; False makes a directory with a file
-        per chunk.
-    overwrite: replace what is there; else that raises FileExistsError.
-    checksums: of every chunk in a file, so that flipped bits are found.
+    codec, level, filters: see `compress`. A codec with a parameter is a pair, such as ("zfp_accuracy", -3).
+        The codec "auto" chooses for each chunk, by the keywords of `Tuning`: goal, for_, and others.
+    lossy: the loss that is allowed in items written now and later: a `Lossy` or a mapping of its keywords,
+        such as {"max_error": 0.01}. None: no loss.
+    path: the file to write; None: in memory. contiguous: one file; False: a directory with a file per chunk.
+    overwrite: replace an existing file; otherwise it raises FileExistsError.
+    checksums: store one for each chunk of a file, so that flipped bits are found.
 
-    What a source says of its items goes along, into `attrs`: attributes, the names of the axes, and the
-    coordinates of DataArrays; of packed variables (`scale_factor`) the items stay as they are stored.
+    Attributes of the source are copied to `attrs`, with the names of its axes, and the coordinates of
+    DataArrays. Items of packed variables (`scale_factor`) stay as they are stored.
 
-    Raises ValueError for options out of range and for attributes that cannot be stored, LimitError for more
-    than the format can count.
+    Raises ValueError for options out of range and for attributes that cannot be stored, LimitError if the
+    format cannot hold as many items.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -88,6 +87,8 @@ def asarray(
     >>> b.mean(axis=0)
     array([2.5, 3.5], dtype=float32)
     """
+    if isinstance(dtype, str) and not {".", "/"}.isdisjoint(dtype):
+        raise TypeError(f"dtype {dtype!r}: looks like a file; did you mean path={dtype!r}?")
     given = storage.get("lossy")
     if given is not None and (lossy := similarity.wanted(given)) is not None:
         return _alike(obj, dtype, lossy, path, {**storage, "threads": threads})

@@ -150,7 +150,7 @@ def open(
                 return stores.open_to_change(target, mode, verify=verify, durable=durable)
             return _new_hdf5(target, mode, wait, durable)
     if mode not in _WRITABLE:
-        raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES + _STORES}")
+        raise ValueError(_wrong_mode(mode, (*_SUFFIXES, *_STORES)))
     if offset == 0 and is_hdf5(target):
         return _hdf5(target, mode, damaged, wait, durable, allow_external)
     if offset == 0 and not damaged and isinstance(target, str) and _is_table(target):
@@ -330,11 +330,16 @@ def _hdf5(
     return hdf5_files.File(source, mode, wait=wait, durable=durable, allow_external=allow_external)
 
 
+def _wrong_mode(mode: str, suffixes: tuple[str, ...]) -> str:
+    """Return what is wrong with a mode: none that there is, or one that makes files of other kinds."""
+    return f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {', '.join(suffixes)}"
+
+
 def _new_hdf5(path: str, mode: Literal["a", "w", "x"], wait: float | None, durable: bool) -> Any:
     if not path.lower().endswith(_SUFFIXES):
         if mode == "a":
             raise FileNotFoundError(f"{path}: there is no such file")
-        raise ValueError(f"{path}: mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES}")
+        raise ValueError(f"{path}: {_wrong_mode(mode, _SUFFIXES)}")
     return hdf5_files.File(path, mode, wait=wait, durable=durable)
 
 

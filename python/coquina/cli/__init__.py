@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -140,7 +141,8 @@ def parser() -> Parser:
                 action="store_true",
                 help="HDF5: allow files in other folders that the file names",
             )
-        sub.set_defaults(run=command.run, parser=sub, top=top)
+        meant = getattr(command, "meant", None)
+        sub.set_defaults(run=command.run, parser=sub, top=top, meant=meant)
     return top
 
 
@@ -157,6 +159,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         message = f"{error}; `{error.command} --help` shows what it takes"
         failures.show(failures.Failure("arguments", message, None), as_json="--json" in words)
+        return 2
+    except argparse.ArgumentTypeError as error:
+        # A key behind the name of a file, which is read late: only then is it known to be none of its name.
+        failures.show(failures.Failure("arguments", str(error), None), as_json="--json" in words)
         return 2
     except BrokenPipeError:
         _drop_output()
@@ -175,6 +181,7 @@ def _run(options: argparse.Namespace) -> int:
     for name in ("file", "new", "other"):
         given = getattr(options, name, None)
         if given is not None and not (is_piped and is_pipe(given)):
+            _check_order(options, given)
             inputs.check(given)
     if getattr(options, "output", None) is not None:
         inputs.check_output(options.output)
@@ -182,6 +189,14 @@ def _run(options: argparse.Namespace) -> int:
         code = options.run(options)
     sys.stdout.flush()
     return code or 0
+
+
+def _check_order(options: argparse.Namespace, given: str) -> None:
+    """Raise UsageError for a condition before the file: `coquina query "price > 1" trades.h5`."""
+    condition = getattr(options, "condition", None)
+    if condition and os.path.exists(inputs.path_of(condition)) and not os.path.lexists(inputs.path_of(given)):
+        call = shlex.join(["coquina", options.command, condition, given])
+        raise UsageError(f"coquina {options.command}", f"the file comes first: write `{call}`")
 
 
 def _allowing(options: argparse.Namespace) -> contextlib.AbstractContextManager[None]:

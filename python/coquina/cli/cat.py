@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, inputs, store_paths, tables
+from coquina.cli import arguments, hdf5_paths, inputs, row_files, store_paths, tables
 from coquina.cli.keys import key, split
 from coquina.cli.table_text import items_json, rows_text
 from coquina.cli.terminal import show, show_json
@@ -36,10 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina cat`."""
     parser.add_argument(
         "file",
-        help="a .b2nd file or directory, a Bloscpack file of an array, FILE.h5:/path, STORE.b2z:/path, or a "
-        "table's directory",
+        help="a .b2nd file or directory, a Bloscpack file of an array, a .npy file, FILE.h5:/path, "
+        "STORE.b2z:/path, or a table's directory",
     )
-    parser.add_argument("key", nargs="?", type=key, help="the part to print (default: all)")
+    parser.add_argument(
+        "key", nargs="?", type=key, help="the part to print (default: all, or the first rows)"
+    )
     parser.add_argument("-a", "--all", action="store_true", help="print every item")
     arguments.add_threads(parser)
     arguments.add_json(parser)
@@ -48,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the part."""
     place = hdf5_paths.place(options.file)
+    if place is None and options.key is None:
+        options.file, options.key = split(options.file)
+        place = hdf5_paths.place(options.file)
     is_all = options.all or options.json
     if place is None and tables.is_directory(options.file):
         with coquina.open_table(options.file) as table:
@@ -56,6 +61,8 @@ def run(options: argparse.Namespace) -> None:
     if place is not None:
         place, options.key = key_of(place, options.key)
         with hdf5_paths.opened(place) as found:
+            if place.path == "/" and (only := tables.only_of(found.h5)) is not None:
+                found = found[only]
             if tables.is_table(found):
                 _show_rows(*rows_of(found, options.key, is_all), options)
                 return
@@ -69,8 +76,6 @@ def run(options: argparse.Namespace) -> None:
                 raise ValueError(f"{place.file}:{place.path} is a group; `coquina ls {place.file}` lists it")
             _show_part(found[slice(None) if options.key is None else options.key], options)
         return
-    if place is None and options.key is None:
-        options.file, options.key = split(options.file)
     part: Any = part_of_file(options.file, options.key) if place is None else part_of(place, options.key)
     _show_part(part, options)
 
@@ -113,6 +118,10 @@ def rows_of(table: Any, key: Any, is_all: bool) -> tuple[Any, int]:
 
 def part_of_file(path: str, key: Any) -> Any:
     """Return a part of the array that a file is; all of it for no key."""
+    if row_files.is_rows(path):
+        raise ValueError(f"{path} is a file of rows; `coquina query {path} --head 20` prints some")
+    if path.lower().endswith(".npy"):
+        return np.load(path, mmap_mode="r", allow_pickle=False)[() if key is None else key]
     file = inputs.opened(path)
     if isinstance(file, coquina.Frame) or (isinstance(file, coquina.PackFile) and file.array is None):
         raise ValueError(f"{path} holds plain chunks, not an array; `coquina info {path}` describes them")

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import east_asian_width
 
-from coquina import CoquinaError, CorruptError, LimitError, TruncatedError, UnsupportedError
+from coquina import CoquinaError, CorruptError, ExpressionError, LimitError, TruncatedError, UnsupportedError
 from coquina.cli import store_paths
 from coquina.cli.colours import painted
 from coquina.cli.hdf5_paths import place
@@ -110,6 +110,8 @@ def _sentence(error: BaseException, lines: list[str]) -> str:
         text = str(error.args[0])  # Its text would have quotes around the sentence.
     else:
         text = "\n".join(lines)
+    if isinstance(error, ExpressionError):
+        text = text.replace(error.hint, "")  # It is about an argument of Python.
     if isinstance(error, FileNotFoundError) and " " not in text:
         text = f"{text or 'the file'}: there is no such file"  # some say no more than its name
     text = re.sub(r" \(os error \d+\)$", "", text)
@@ -123,6 +125,8 @@ def _advice(kind: str, message: str, options: argparse.Namespace | None) -> str 
     command = getattr(options, "command", "")
     if kind == "exists" and hasattr(options, "force") and "--force" not in message:
         return "--force replaces it"
+    if "coquina recover" in message:
+        return None
     if kind in ("corrupt", "truncated") and file and command not in ("verify", "repair", "recover"):
         return f"`coquina verify {file}` says what is damaged"
     if kind in ("corrupt", "truncated") and file and command == "verify":

@@ -14,6 +14,7 @@ Examples:
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from coquina.arrays.aligning import aligned
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 
     from coquina.tables.table import Table
 
+#: Words that people write before the file, and the options that stand for them.
+_VERBS = {
+    "list": "",
+    "ls": "",
+    "add": "--create",
+    "create": "--create",
+    "refresh": "--refresh",
+    "drop": "--drop",
+    "remove": "--drop",
+}
 KINDS = ("full", "partial", "light", "zones", "pytables")
 _MEMORY = 1 << 30
 #: What the bar shows is bytes: those of keys.
@@ -60,6 +71,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     arguments.add_threads(parser)
     arguments.add_report(parser)
+
+
+def meant(options: argparse.Namespace, left: list[str]) -> str:
+    """Return the call that is meant by `index FILE COLUMN` or `index create FILE COLUMN`."""
+    words = [options.file, *left]
+    verb = next((word for word in words[:2] if word in _VERBS), None)
+    if verb is not None:
+        words.remove(verb)
+    option = "--create" if verb is None else _VERBS[verb]
+    rest = [option, *words[1:2]] if option else []
+    return shlex.join(["coquina", "index", words[0], *rest])
 
 
 def run(options: argparse.Namespace) -> None:

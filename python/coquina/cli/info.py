@@ -139,7 +139,7 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
     """Return the facts of an HDF5 file, or of a group or dataset in it."""
     with hdf5_paths.opened(place) as found:
         top = getattr(found, "h5", found)
-        if place.path == "/" and (only := _only_table(top)) is not None:
+        if place.path == "/" and (only := tables.only_of(top)) is not None:
             place, found = hdf5_paths.Place(place.file, only), found[only]
             top = found.h5
         where = {"file": place.file, "path": place.path}
@@ -158,22 +158,6 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
         if not hasattr(found, "shape"):
             return {**where, "format": "HDF5 datatype", "dtype": dtype_name(found), "attrs": attrs}
         return {**where, "format": "HDF5 dataset", **ls.stored(top), "attrs": attrs}
-
-
-def _only_table(top: Any) -> str | None:
-    """Return the name of the table that a file of h5py has and nothing else; None for another file."""
-    names = tables.of_file(top)
-    if len(names) != 1:
-        return None
-    others: list[str] = []
-
-    def look(name: str, h5: Any) -> None:
-        is_within = f"/{name}/".startswith(f"{names[0]}/") or tables.is_hidden(name)
-        if not is_within and not hasattr(h5, "keys"):
-            others.append(name)
-
-    top.visititems(look)
-    return None if others else names[0]
 
 
 _NOT_OF_DATASETS = (

@@ -29,9 +29,16 @@ def key(text: str) -> Any:
             raise ValueError
         return _built(tree.slice)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a key: write '[3:5, ::-1]' or '[..., 0]'"
-        ) from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a key: {_advice(inner[1:-1].strip())}") from None
+
+
+def _advice(text: str) -> str:
+    """Return what to write instead of a text that is no key."""
+    if text.startswith("/"):
+        return f"what is in a file is written FILE:{text}"
+    if text.isidentifier():
+        return f"a column or field needs quotes: \"['{text}']\""
+    return "write '[3:5, ::-1]' or '[..., 0]'"
 
 
 def split(text: str) -> tuple[str, Any]:

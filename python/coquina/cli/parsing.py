@@ -11,6 +11,21 @@ from typing import Any, NoReturn, cast
 
 from coquina.cli.arguments import similar
 
+#: What other programs call what a subcommand does.
+SYNONYMS = {
+    **dict.fromkeys(("where", "select", "filter", "sql", "find"), 'query FILE "price > 10"'),
+    **dict.fromkeys(("sum", "mean", "min", "max", "count", "describe"), 'query FILE --agg "mean(price)"'),
+    **dict.fromkeys(("head", "show", "print", "dump", "read"), "cat FILE"),
+    **dict.fromkeys(("list", "dir", "tree", "tables"), "ls FILE"),
+    **dict.fromkeys(("stat", "inspect", "schema", "file"), "info FILE"),
+    **dict.fromkeys(("compare", "cmp"), "diff FILE OTHER"),
+    **dict.fromkeys(("copy", "cp", "export", "import", "write"), "convert FILE OUTPUT"),
+    **dict.fromkeys(("optimize", "recommend"), "tune FILE"),
+    **dict.fromkeys(("check", "validate", "test"), "verify FILE"),
+    "fix": "repair FILE OUTPUT",
+    "sort": "repack FILE OUTPUT --sort-by COLUMN",
+}
+
 
 class UsageError(Exception):
     """Wrong arguments. Its text is one line; `command` is what was called, such as `coquina info`."""
@@ -50,13 +65,23 @@ class Parser(argparse.ArgumentParser):
             options = [text for action in actions_of(parser) for text in action.option_strings]
             first = left[0].partition("=")[0]
             what = "no option" if first.startswith("-") else "one argument too many:"
-            hint = similar(first, options) if first.startswith("-") else ""
+            hint = similar(first, options) if first.startswith("-") else self._advice(found, left)
             parser.error(f"{what} {first!r}{hint}")
         return found
+
+    @staticmethod
+    def _advice(found: argparse.Namespace, left: list[str]) -> str:
+        """Return what a subcommand says of words that it has no place for; see `meant` of its module."""
+        meant = getattr(found, "meant", None)
+        return "" if meant is None else f"; write `{meant(found, left)}`"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             names = list(map(str, cast("list[Any]", action.choices)))
+            if action.dest == "command":
+                meant = SYNONYMS.get(str(value))
+                hint = similar(str(value), names) if meant is None else f"; use `coquina {meant}`"
+                self.error(f"there is no command {value!r}{hint}")
             listed = ", ".join(names)
             raise argparse.ArgumentError(
                 action, f"invalid choice {value!r}{similar(str(value), names)}: takes one of {listed}"

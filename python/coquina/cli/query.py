@@ -20,6 +20,7 @@ import argparse
 import io
 import os
 import re
+import shlex
 import sys
 from typing import Any
 
@@ -56,6 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_threads(parser)
     arguments.add_force(parser)
     arguments.add_json(parser)
+
+
+def meant(options: argparse.Namespace, left: list[str]) -> str:
+    """Return the call that is meant where words are left over: a condition without quotes."""
+    return shlex.join(["coquina", "query", options.file, " ".join([options.condition or "", *left]).strip()])
 
 
 def run(options: argparse.Namespace) -> None:
@@ -171,7 +177,8 @@ def _aggregate_of(text: str) -> tuple[str, str | None, str]:
         return "count", None, "count"
     match = _CALL.fullmatch(text)
     if match is None or match[1] not in AGGREGATES:
-        raise ValueError(f"--agg {text!r}: write count, or one of {', '.join(AGGREGATES)} with (column)")
+        known = [name for name in AGGREGATES if name != "count"]
+        raise ValueError(f"--agg {text!r}: write count, or {', '.join(known)} of a column: {known[0]}(price)")
     return re.sub(r"\W+", "_", f"{match[1]}_{match[2]}").strip("_"), match[2].strip(), match[1]
 
 
@@ -230,7 +237,7 @@ def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
     if options.format != "table":
         raise ValueError(f"--format {options.format}: groups are printed as table or json")
     show(rows_text(rows))
-    show(f"{count} rows" + (f", the first {len(rows)} shown" if count > len(rows) else ""))
+    show(f"{count} row{'s' * (count != 1)}" + (f", the first {len(rows)} shown" if count > len(rows) else ""))
 
 
 def _row(names: Any, cells: list[Any]) -> dict[str, Any]:

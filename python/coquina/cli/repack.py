@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from coquina.arrays.info import human
 from coquina.cli import arguments, hdf5_paths, lossy_options, repack_others, tuning_options
+from coquina.cli.parsing import UsageError
 from coquina.hdf5.copying import repack, work_bytes
 from coquina.tuning_options import AUTO
 
@@ -105,6 +106,8 @@ def run(options: argparse.Namespace) -> None:
         said = repack_others.repack(options, words)
         arguments.report(said, repack_others.sentence(said), options)
         return
+    if not options.output and not options.in_place:
+        raise UsageError("coquina repack", "give an OUTPUT, or --in-place")
     if options.in_place and place.path != "/":
         raise ValueError(f"{options.file}: --in-place takes a whole file")
     with hdf5_paths.opened(place):

@@ -144,3 +144,19 @@ def of_file(top: Any) -> list[str]:
         return []
     top.visititems(look)
     return found
+
+
+def only_of(top: Any) -> str | None:
+    """Return the name of the table that a file of h5py has and nothing else; None for another file."""
+    names = of_file(top)
+    if len(names) != 1:
+        return None
+    others: list[str] = []
+
+    def look(name: str, h5: Any) -> None:
+        is_within = f"/{name}/".startswith(f"{names[0]}/") or is_hidden(name)
+        if not is_within and not hasattr(h5, "keys"):
+            others.append(name)
+
+    top.visititems(look)
+    return None if others else names[0]

@@ -97,7 +97,7 @@ METHODS = frozenset([*OPTIONS, "conj", "conjugate", *[row.name for row in STRING
 class ExpressionError(CoquinaError, ValueError):
     """The text is no expression, or has what must not stand in one; the message shows where.
 
-    column: of the character, from 0 on.
+    column: of the character, from 0 on. hint: the end of the first line, on what a program can do about it.
 
     >>> import coquina as cq
     >>> try:
@@ -110,15 +110,17 @@ class ExpressionError(CoquinaError, ValueError):
     """
 
     column: int
+    hint: str
 
-    def __init__(self, message: str, text: str = "", column: int = 0, width: int = 1) -> None:
-        """`message` about `width` characters of `text` from `column` on."""
+    def __init__(self, message: str, text: str = "", column: int = 0, width: int = 1, hint: str = "") -> None:
+        """`message` and `hint` about `width` characters of `text` from `column` on."""
         line = text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
         start = max(0, column - 60)
         shown = line[start : start + 100]
         caret = " " * (column - start) + "^" * max(1, min(width, len(shown) - (column - start)))
-        super().__init__(f"{message}\n  {shown}\n  {caret}" if text else message)
+        super().__init__(f"{message}{hint}\n  {shown}\n  {caret}" if text else message + hint)
         self.column = column
+        self.hint = hint
 
 
 def is_number(value: Any) -> bool:

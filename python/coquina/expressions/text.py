@@ -36,6 +36,7 @@ from coquina.expressions.grammar import (
     is_number,
 )
 from coquina.expressions.nodes import Leaf, Node
+from coquina.keyword_hints import near_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +81,15 @@ def _meant(source: str, at: int) -> str | None:
     word = (rest.split(maxsplit=1) or [""])[0]
     if word in ("AND", "OR", "NOT", "IN", "IS"):
         return f"write {word.lower()} for {word}"
-    return "contains, startswith and endswith are there for like" if word.lower() == "like" else None
+    if word.lower() == "between":
+        return "write 1 <= x <= 2 for between"
+    return "write contains, startswith or endswith for like" if word.lower() == "like" else None
+
+
+def _instead(name: str) -> str:
+    """Return what to do about the name of a function that there is not."""
+    near = near_word(name, [*FUNCTIONS, *OPTIONS, *CONSTRUCTORS], 0.8)
+    return f"; did you mean {near!r}?" if near else "; compute it first, and pass the result as an operand"
 
 
 class Reader:
@@ -274,7 +283,7 @@ class Reader:
         if name in CONSTRUCTORS:
             return self.constructor(node, name)
         if name not in FUNCTIONS and name not in OPTIONS:
-            raise self.error(node.func, f"{name!r} is not a function of expressions")
+            raise self.error(node.func, f"{name!r} is not a function of expressions{_instead(name)}")
         for arg in node.args:
             if isinstance(arg, ast.Starred):
                 raise self.error(arg, "'*': not a part of expressions")

@@ -314,7 +314,7 @@ def _file_of_one_that_grows(dataset: Dataset) -> Any:
         raise ValueError(f"{dataset.name!r} cannot grow: chunks {h5.chunks}, maxshape {h5.maxshape}")
     file = h5.file
     if file.mode == "r":
-        raise ValueError(f"{dataset.name!r} is open for reading only")
+        raise ValueError(f"{dataset.name!r} is open for reading only; open it with mode 'r+'")
     return file
 
 

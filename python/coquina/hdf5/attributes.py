@@ -17,6 +17,7 @@ from typing import Any
 from coquina import _core
 from coquina._core import CorruptError
 from coquina.hdf5.damage import is_of_system
+from coquina.hdf5.h5py_errors import explained
 from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5f, h5fd, h5g, h5i, h5py
@@ -33,6 +34,7 @@ class Attributes(_Manager):
         _Manager.__init__(self, parent)
         self._parent = parent
 
+    @explained
     def __getitem__(self, name: Any) -> Any:
         """Return a value. Raises KeyError if there is none."""
         if name not in self:
@@ -51,6 +53,16 @@ class Attributes(_Manager):
         """Return h5py's object of an attribute; by that one gets at its file, and may write to it."""
         Session.at(self._parent)[0].hand_out()
         return _Manager.get_id(self, attr_name)
+
+    @explained
+    def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
+        """Set an attribute, as h5py does: `attrs[name] = data`."""
+        _Manager.create(self, name, data, shape, dtype)
+
+    @explained
+    def __delitem__(self, name: Any) -> None:
+        """Remove an attribute. Raises KeyError if there is none."""
+        _Manager.__delitem__(self, name)
 
 
 def attributes(h5: Any) -> Attributes:

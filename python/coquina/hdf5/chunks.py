@@ -51,6 +51,20 @@ def _view(buffer: Buffer) -> memoryview:
     return memoryview(cast("Any", buffer)).cast("B")
 
 
+def coordinates(coords: Iterable[int]) -> Coordinates:
+    """Return the coordinates of an item as a tuple. Raises TypeError for what is none.
+
+    A single number is refused: h5py takes it for that of a chunk, and here it would be that of an item.
+    """
+    try:
+        return tuple(index(at) for at in coords)
+    except TypeError:
+        raise TypeError(
+            f"coordinates {coords!r}: give those of an item, an integer for each axis, such as (0,) or (0, 0)"
+            "; chunk_iter() lists all chunks"
+        ) from None
+
+
 def may_be_mixed_up(maxshape: tuple[int | None, ...]) -> bool:
     """Whether libhdf5 may find the entry of another chunk: one axis is endless, and it is not the first."""
     return maxshape.count(None) == 1 and maxshape[0] is not None
@@ -195,9 +209,10 @@ class StoredChunks:
         """Return where the chunk begins that `coords` lie in. ValueError if that is not where they are."""
         # As the file has it now; of a dataset of h5py, these are slow to ask for.
         chunks, shape = self._check_chunked(), self._h5.id.shape
-        given = tuple(index(at) for at in coords)
+        given = coordinates(coords)
         if len(given) != len(shape):
-            raise ValueError(f"coordinates {given}: {self._h5.name} has {len(shape)} axes")
+            axes = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
+            raise ValueError(f"coordinates {given}: {self._h5.name} has {axes}; give an integer for each")
         if any(not 0 <= at < length for at, length in zip(given, shape, strict=True)):
             raise IndexError(f"coordinates {given}: outside of the shape {shape} of {self._h5.name}")
         start = tuple(at - at % chunk for at, chunk in zip(given, chunks, strict=True))

@@ -278,7 +278,7 @@ def target_of(path: str, target: Path | None, *, in_place: bool = False, overwri
             raise ValueError("repack: give a target or in_place=True, not both")
         return path
     if target is None:
-        raise ValueError("repack: needs a target, or in_place=True")
+        raise ValueError("repack: give the path of the copy, or in_place=True")
     out = new_path(target)
     if os.path.lexists(out):
         if os.path.realpath(out) == path:

@@ -553,7 +553,7 @@ class Dataset(Placed, Array):
         array([4, 5, 6, 7])
         """
         if not self.handle.is_writable:
-            raise ValueError(f"{self.name}: the file is open for reading only")
+            raise ValueError(f"{self.name}: the file is open for reading only; open it with mode 'r+'")
         self._stored().write(coords, data, filter_mask, self._wrote)
 
     def chunk_iter(self) -> Iterator[ChunkInfo]:

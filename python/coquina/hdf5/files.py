@@ -10,6 +10,7 @@ import atexit
 import io
 import os
 from contextlib import contextmanager, nullcontext, suppress
+from errno import ENOENT
 from inspect import signature
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from weakref import finalize, ref
@@ -140,6 +141,8 @@ class File(Group):
             raise UnsupportedError("durable: takes a file on a disk, opened with its journal")
         if name is not None and mode in ("w", "x") and driver in (None, "sec2"):
             self._make(NewFile(name, mode, options, commits=commits, durable=durable, wait=wait))
+        elif name is not None and driver in (None, "sec2") and not os.path.lexists(name):
+            raise FileNotFoundError(ENOENT, "there is no such file", name)
         elif name is None or not commits or not os.path.isfile(name):
             self._share_with_h5py(path if name is None else name, mode, options)
         elif mode == "r":
@@ -415,7 +418,7 @@ class File(Group):
         if self._open is None:
             raise UnsupportedError(f"{verb}: takes a file on a disk, opened with its journal")
         if not self._open.is_writable:
-            raise ValueError(f"{self.filename}: the file is open for reading only")
+            raise ValueError(f"{self.filename}: the file is open for reading only; open it with mode 'r+'")
         return self._open
 
     def hold(self, node: Any, is_held: bool) -> None:

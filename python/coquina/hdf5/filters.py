@@ -86,7 +86,7 @@ def pipeline(storage: Storage, shape: ChunkShape) -> list[Slot]:
             _filters_name(storage.filters)
         if storage.dictionary:
             raise ValueError(f"dictionary: is for the filter 'blosc2', not {storage.filter!r}")
-    slots = _choice("filter", storage.compressor, _COMPRESSORS)(storage, shape)
+    slots = _choice("filter", storage.compressor, COMPRESSORS)(storage, shape)
     # The checksum is of the stored bytes. It is never skipped: no plugin is needed for it.
     return [*slots, (FLETCHER32, False, ())] if storage.fletcher32 else slots
 
@@ -309,7 +309,7 @@ def _none(storage: Storage, shape: ChunkShape) -> list[Slot]:
 
 
 _WITHOUT_LEVEL = frozenset({"lz4", "htj2k", "lzf", "szip", "nbit", "scaleoffset", "none"})
-_COMPRESSORS: dict[str, Callable[[Storage, ChunkShape], list[Slot]]] = {
+COMPRESSORS: dict[str, Callable[[Storage, ChunkShape], list[Slot]]] = {
     "blosc2": _blosc2,
     "blosc": _blosc,
     "gzip": _gzip,

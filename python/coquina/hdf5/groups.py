@@ -21,6 +21,7 @@ from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
 from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
 from coquina.hdf5.h5py_creation import create_as_h5py, create_like, is_as_h5py, required
+from coquina.hdf5.h5py_errors import check_open, explained
 from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.near_names import near_name
 from coquina.hdf5.open_files import external_access, link_access
@@ -85,11 +86,13 @@ class Group(Placed, MutableMapping[str, Any]):
         """Return what has this name, or path of names, or what a reference refers to. Raises KeyError."""
         try:
             return self._shown(self._nodes.named(self._h5, name))
-        except KeyError as error:
-            if near := near_name(self._h5, name):
+        except (ValueError, KeyError) as error:
+            check_open(self._h5)
+            if isinstance(error, KeyError) and (near := near_name(self._h5, name)):
                 raise KeyError(f"{error.args[0]}; did you mean {near!r}?") from error
             raise
 
+    @explained
     def __setitem__(self, name: str, value: Any) -> None:
         """Give a node another name (a hard link), make a link, a named datatype, or a dataset of `value`."""
         if isinstance(name, bytes):
@@ -101,6 +104,7 @@ class Group(Placed, MutableMapping[str, Any]):
         else:
             self.create_dataset(name, data=value)
 
+    @explained
     def __delitem__(self, name: str) -> None:
         """Remove a name, and the node if it was the last one; the indexes beside a table. Raises KeyError."""
         place = self._nodes.place_of_link(self._h5, name)
@@ -116,11 +120,13 @@ class Group(Placed, MutableMapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
+        check_open(self._h5)
         # Most names begin otherwise, and a group may have a hundred thousand.
         return (name for name in self._h5 if name[:1] != "_" or not is_hidden(name))
 
     def __len__(self) -> int:
         """Return how many names there are."""
+        check_open(self._h5)
         names: list[bytes] = []
         self._h5.id.links.iterate(names.append)
         return len(names) - sum([is_hidden(name.decode(errors="surrogateescape")) for name in names])
@@ -210,6 +216,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """Iterate over the names, from the last to the first."""
         return (name for name in reversed(self._h5) if not is_hidden(name))
 
+    @explained
     def tree(self, depth: int | None = None, *, show_hidden: bool = False) -> Tree:
         """Return the objects below as a tree of text: names, shapes, dtypes, chunks, and bytes in the file.
 
@@ -269,6 +276,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
         return self._h5.visititems(shown)
 
+    @explained
     def create_group(self, name: str, *, track_order: bool | None = None) -> Group:
         """Make a group, and the groups on the way. Raises ValueError if the name exists already.
 
@@ -279,6 +287,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         return self._nodes.node(self._h5.create_group(name, track_order=track_order))
 
+    @explained
     def require_group(self, name: str) -> Group:
         """Return the group of this name, created if missing. Raises TypeError if it is not a group.
 
@@ -347,6 +356,7 @@ class Group(Placed, MutableMapping[str, Any]):
         "Fill the layout of a new virtual dataset in a `with` block, as h5py does.", may_write=True
     )
 
+    @explained
     def create_dataset(
         self,
         name: str | None,
@@ -421,6 +431,7 @@ class Group(Placed, MutableMapping[str, Any]):
         options = {"chunks": wanted.chunks, "maxshape": wanted.maxshape, "fillvalue": wanted.fillvalue}
         return self._shown(self._h5.create_dataset(name, shape, dtype, data, **options))
 
+    @explained
     def create_array(
         self,
         name: str,
@@ -439,6 +450,7 @@ class Group(Placed, MutableMapping[str, Any]):
         check_keywords(Group.create_array, storage, ChunkOptions)
         return self.create_dataset(name, data=data, threads=threads, **storage)
 
+    @explained
     def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`.
 
@@ -484,6 +496,7 @@ class Group(Placed, MutableMapping[str, Any]):
         self._nodes.adopt(table)
         return table
 
+    @explained
     def move(self, source: str, dest: str) -> None:
         """Give a node another name, and no longer the old one; the indexes beside a table follow.
 

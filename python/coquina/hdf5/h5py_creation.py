@@ -6,13 +6,16 @@ Invariant: as with h5py, chunks have no filter but those that are asked for.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina import _core
 from coquina.arrays.writes import wrote
 from coquina.foreign_words import H5PY_FILTERS
 from coquina.hdf5.creation import content, datatype, missing
+from coquina.hdf5.filters import COMPRESSORS
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
 from coquina.storage_options import H5pyOptions
@@ -47,15 +50,16 @@ def create_as_h5py(
     ours = options.keys() - H5pyOptions.__annotations__ - set(_COMMON)
     if ours:
         theirs = ", ".join(sorted(options.keys() & H5pyOptions.__annotations__.keys()))
-        raise TypeError(f"create_dataset: {', '.join(sorted(ours))} beside options of h5py ({theirs})")
+        raise TypeError(
+            f"create_dataset: {', '.join(sorted(ours))} cannot be combined with options of h5py ({theirs}); "
+            "use codec=, filters= and level=, or those of h5py"
+        )
     if shape is None and dtype is None and data is None:
         raise TypeError("create_dataset: needs a shape, a dtype or data")
     compression = options.get("compression")
     if isinstance(compression, str) and compression not in H5PY_FILTERS:
         known = ", ".join(map(repr, H5PY_FILTERS))
-        raise ValueError(
-            f"compression {compression!r}: h5py has {known}; did you mean codec={compression!r}, or filter?"
-        )
+        raise ValueError(f"compression {compression!r}: h5py has {known}; {_meant(compression)}")
     h5 = inside(group)
     plain: Any = dtype.dtype if dtype is not None and isinstance(dtype, h5py.Datatype) else dtype
     made = None if data is None or isinstance(data, h5py.Empty) else content(shape, plain, data)
@@ -72,6 +76,14 @@ def create_as_h5py(
             del h5[first]
         raise
     return dataset
+
+
+def _meant(compression: str) -> str:
+    """Return which of our options stands for a compression that h5py does not know."""
+    if compression in _core.codecs():
+        return f"did you mean codec={compression!r}?"
+    near = get_close_matches(compression, COMPRESSORS, 1)
+    return f"did you mean filter={near[0]!r}?" if near else "codec= and filter= choose others"
 
 
 def required(group: Any, name: str, shape: Any, dtype: Any, exact: bool, options: Mapping[str, Any]) -> Any:

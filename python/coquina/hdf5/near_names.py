@@ -26,5 +26,8 @@ def near_name(group: Any, path: Any) -> str | None:
         names = [one for one in parent if not is_hidden(one)] if is_small else []
     except (KeyError, OSError, RuntimeError):
         return None
-    close = get_close_matches(name, names, 1) or [one for one in names if name and one.startswith(name)]
+    close = [one for one in names if one.lower() == name.lower()]
+    close = (
+        close or get_close_matches(name, names, 1) or [one for one in names if name and one.startswith(name)]
+    )
     return f"{head}{slash}{close[0]}" if close else None

@@ -287,7 +287,7 @@ class CTableLayout(Layout):
     def _to_change(self) -> TableChanges:
         """Return what changes it. Raises ValueError if it is only read, UnsupportedError for some columns."""
         if self._changes is None:
-            raise ValueError(f"{self._name}: the table is open for reading only")
+            raise ValueError(f"{self._name}: the table is open for reading only; open it with mode 'r+'")
         for name, kind in self.others.items():
             raise UnsupportedError(
                 f"{self._name}: column {name!r} is of kind {kind!r}, so that the table is only read"

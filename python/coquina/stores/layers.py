@@ -57,7 +57,7 @@ class NoLayers:
 
     def set_layer(self, name: str, content: bytes | None, /) -> None:
         """Raise ValueError: stores are only read."""
-        raise ValueError("the store is open for reading only")
+        raise ValueError("the store is open for reading only; open it with mode 'r+'")
 
     def layer_names(self) -> list[str]:
         """Return no names."""

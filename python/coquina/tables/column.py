@@ -149,7 +149,9 @@ class Column(ABC):
 
     def described(self) -> str:
         """Return what to call the column in a sentence."""
-        return f"column {self.name!r} ({self.kind} of {self.dtype}{self.shape if self.shape else ''})"
+        kinds = {"number": f"{self.dtype}", "string": "text", "nullable": f"nullable {self.dtype}"}
+        what = kinds.get(self.kind, f"{self.kind} of {self.dtype}")
+        return f"column {self.name!r} ({what}{self.shape if self.shape else ''})"
 
     def check_scalar(self) -> None:
         """Raise TypeError if a row has more than one value."""

@@ -287,7 +287,7 @@ class GrowingColumns(Layout):
 
     def _check_writable(self) -> None:
         if not self.is_writable:
-            raise ValueError(f"{self.name}: the file is open for reading only")
+            raise ValueError(f"{self.name}: the file is open for reading only; open it with mode 'r+'")
 
     def _check_known(self, name: str) -> None:
         if name not in self._all and name not in self.skipped:

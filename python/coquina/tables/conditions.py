@@ -151,7 +151,7 @@ def as_condition(value: Any, columns: Mapping[str, Column]) -> Node:
     if isinstance(value, Column):
         value.check_scalar()
         if value.dtype != np.bool_:
-            raise TypeError(f"{value.described()} is no condition: {value.name} > 0 would be one")
+            raise TypeError(f"{value.described()} is no condition; compare it with a value")
         return where_valid(value.raw(), value.nulls())
     if isinstance(value, bool | np.bool_):
         return filled(bool(cast("Any", value)), count)

@@ -189,7 +189,8 @@ def _several(names: list[str]) -> str:
     if not names:
         return "the file has no table"
     shown = names if len(names) <= _NAMES_MAX else [*names[:_NAMES_MAX], "..."]
-    return f"the file has {len(names)} tables, pass the name of one: {', '.join(shown)}"
+    count = "1 table" if len(names) == 1 else f"{len(names)} tables"
+    return f"the file has {count}, pass the name of one: {', '.join(shown)}"
 
 
 def _missing(file: File, name: str) -> str:

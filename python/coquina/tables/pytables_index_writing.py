@@ -71,5 +71,5 @@ def _writable(table: Table, what: str) -> RowsLayout:
     if layout.kind != "rows":
         raise UnsupportedError(f"{what}: PyTables has no tables of the layout {layout.kind!r}")
     if not layout.is_writable:
-        raise ValueError(f"{layout.name}: the file is open for reading only")
+        raise ValueError(f"{layout.name}: the file is open for reading only; open it with mode 'r+'")
     return layout

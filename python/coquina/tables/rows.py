@@ -353,7 +353,7 @@ class RowsLayout(Layout):
 
     def _check_writable(self) -> None:
         if not self.is_writable:
-            raise ValueError(f"{self.name}: the file is open for reading only")
+            raise ValueError(f"{self.name}: the file is open for reading only; open it with mode 'r+'")
 
     def _keep_columns(self, what: str) -> NoReturn:
         raise UnsupportedError(

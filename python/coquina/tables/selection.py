@@ -58,6 +58,7 @@ class Queries:
         """What is asked for; what waits in memory is written first."""
         return self._query()
 
+    @names_keywords
     def where(
         self,
         condition: Any,

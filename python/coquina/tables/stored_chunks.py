@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coquina._core import UnsupportedError
+from coquina.hdf5.chunks import coordinates
 from coquina.hdf5.datasets import Dataset
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def write_chunk(
 ) -> None:
     """Store the bytes of a chunk; see `Table.write_chunk`."""
     dataset = dataset_of(table, column, part)
-    coords = tuple(coords)
+    coords = coordinates(coords)
     rows = (0, table.nrows)
     if len(dataset) == table.nrows and len(coords) == 1:
         rows = (coords[0], min(coords[0] + dataset.chunks[0], table.nrows))

@@ -250,6 +250,8 @@ class Table(Queries):
             return self._column(key)
         if isinstance(key, list) and (names := field_names(key)) is not None:
             return self.to_numpy(names)
+        if isinstance(key, tuple) and (names := field_names(list(cast("Any", key)))):
+            raise IndexError(f"{key!r}: columns are given as a list: t[{names!r}]")
         return read_key(self, key)
 
     def _column(self, name: str) -> Any:
@@ -444,7 +446,7 @@ class Table(Queries):
     def _wait(self, rows: Values) -> int:
         """Keep a few rows until there are more."""
         if not self.layout.is_writable:
-            raise ValueError(f"{self.name}: the file is open for reading only")
+            raise ValueError(f"{self.name}: the file is open for reading only; open it with mode 'r+'")
         if len(rows):
             with self._lock:
                 self._check_open()
@@ -849,7 +851,7 @@ class Table(Queries):
         """Write what waits. Raises ValueError if the table is open for reading only."""
         self.ready()
         if not self.layout.is_writable:
-            raise ValueError(f"{what}: {self.layout.name} is open for reading only")
+            raise ValueError(f"{what}: {self.layout.name} is open for reading only; open it with mode 'r+'")
 
     # The life of a table
 

@@ -13,7 +13,7 @@ impl Writer {
     /// Whether a change can be made.
     pub(super) fn check(&self) -> Result<()> {
         if !self.store.is_writable() {
-            return Err(Error::invalid("the array is open for reading only"));
+            return Err(Error::invalid("the array is open for reading only; open it for writing"));
         }
         if self.is_broken {
             return Err(Error::invalid("a change of this transaction has failed; roll it back"));

@@ -240,7 +240,7 @@ impl NewFile {
     pub fn create(target: &Path, existing: Existing) -> Result<Self> {
         let place = |e: std::io::Error| Error::from(e).at(target.display().to_string());
         if existing == Existing::Refuse && target.try_exists().map_err(place)? {
-            let sentence = "it exists already, and was not asked to be replaced";
+            let sentence = "it exists already; overwrite must be set to replace it";
             return Err(place(std::io::Error::new(std::io::ErrorKind::AlreadyExists, sentence)));
         }
         // Replacing must not change where a link points, nor turn it into a file.

@@ -259,7 +259,7 @@ impl Frame {
     pub(super) fn writer(&mut self) -> Result<&mut dyn Writer> {
         match &mut self.back {
             Back::Writer(writer) => Ok(&mut **writer),
-            _ => Err(Error::invalid("the frame is open for reading only")),
+            _ => Err(Error::invalid("the frame is open for reading only; open it for writing")),
         }
     }
 

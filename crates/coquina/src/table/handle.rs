@@ -333,7 +333,7 @@ impl Table {
         if self.storage.is_writable() {
             return Ok(());
         }
-        Err(self.placed(Error::invalid("the table is open for reading only")))
+        Err(self.placed(Error::invalid("the table is open for reading only; open it for writing")))
     }
 
     /// Goes to the newest commit of another writer; returns whether there was one.

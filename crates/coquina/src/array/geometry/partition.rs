@@ -94,7 +94,8 @@ fn check(
     for (what, given) in [("region", region), ("chunks", chunks), ("blocks", blocks)] {
         let Some(given) = given else { continue };
         if given.len() != ndim {
-            return Err(Error::invalid(format!("{what} {given:?}: an array of shape {shape:?}")));
+            let lengths = if ndim == 1 { "one length".to_owned() } else { format!("{ndim} lengths") };
+            return Err(Error::invalid(format!("{what} {given:?}: shape {shape:?} needs {lengths}")));
         }
         let wrong =
             |(&n, &length): (&u64, &u64)| (n == 0 && length > 0) || n > i32::MAX.unsigned_abs().into();

@@ -168,7 +168,8 @@ impl Parser<'_> {
             "NOT" => "write not for NOT",
             "IN" => "write in for IN",
             "IS" => "write is for IS",
-            _ if word.eq_ignore_ascii_case("like") => "contains, startswith and endswith are there for like",
+            _ if word.eq_ignore_ascii_case("between") => "write 1 <= x <= 2 for between",
+            _ if word.eq_ignore_ascii_case("like") => "write contains, startswith or endswith for like",
             _ => return None,
         })
     }

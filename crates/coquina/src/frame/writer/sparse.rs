@@ -291,7 +291,7 @@ fn hidden(target: &Path, attempt: u32) -> Result<PathBuf> {
 fn check_target(target: &Path, existing: Existing) -> Result<()> {
     let Ok(metadata) = fs::symlink_metadata(target) else { return Ok(()) };
     if existing == Existing::Refuse {
-        let sentence = "it exists already, and was not asked to be replaced";
+        let sentence = "it exists already; overwrite must be set to replace it";
         return Err(std::io::Error::new(std::io::ErrorKind::AlreadyExists, sentence).into());
     }
     if metadata.is_dir() {

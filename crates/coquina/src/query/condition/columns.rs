@@ -23,16 +23,16 @@ pub(super) fn type_error(sentence: impl Into<String>) -> TextError {
 /// What to call a column in a sentence.
 pub(super) fn described(column: &QueryColumn) -> String {
     let (kind, ty) = match &column.values {
-        ColumnValues::Numbers { ty, .. } => ("number", ty.name().to_owned()),
-        ColumnValues::Halves(_) => ("number", "float16".to_owned()),
-        ColumnValues::FixedBytes(source) => ("number", format!("|S{}", source.item_bytes())),
-        ColumnValues::FixedPoints(source) => ("number", format!("<U{}", source.item_bytes() / 4)),
-        ColumnValues::Enumeration { ty, .. } => ("enum", ty.name().to_owned()),
-        ColumnValues::Times { ty, .. } => ("datetime", ty.to_string()),
-        ColumnValues::Seconds(_) => ("time", "float64".to_owned()),
-        ColumnValues::Texts { .. } => ("string", "text".to_owned()),
+        ColumnValues::Numbers { ty, .. } => ("", ty.name().to_owned()),
+        ColumnValues::Halves(_) => ("", "float16".to_owned()),
+        ColumnValues::FixedBytes(source) => ("", format!("|S{}", source.item_bytes())),
+        ColumnValues::FixedPoints(source) => ("", format!("<U{}", source.item_bytes() / 4)),
+        ColumnValues::Enumeration { ty, .. } => ("enum of ", ty.name().to_owned()),
+        ColumnValues::Times { ty, .. } => ("", ty.to_string()),
+        ColumnValues::Seconds(_) => ("time of ", "float64".to_owned()),
+        ColumnValues::Texts { .. } => ("", "text".to_owned()),
         ColumnValues::Categories { categories, .. } => (
-            "categorical",
+            "categorical of ",
             match &**categories {
                 Categories::Texts(_) => "text".to_owned(),
                 Categories::Numbers { ty, .. } => ty.name().to_owned(),
@@ -40,10 +40,22 @@ pub(super) fn described(column: &QueryColumn) -> String {
             },
         ),
     };
-    let is_nullable = column.mask.is_some() && kind != "string";
+    let is_nullable = column.mask.is_some() && ty != "text";
     let axes = column.axes();
     let axes = if axes.is_empty() { String::new() } else { shown(&axes) };
-    format!("column '{}' ({} of {ty}{axes})", column.path, if is_nullable { "nullable" } else { kind })
+    format!("column '{}' ({}{ty}{axes})", column.path, if is_nullable { "nullable " } else { kind })
+}
+
+/// A condition on a column, as an example of one.
+pub(super) fn example(column: &QueryColumn) -> String {
+    let comparison = match &column.values {
+        ColumnValues::FixedBytes(_) | ColumnValues::FixedPoints(_) | ColumnValues::Texts { .. } => {
+            "== 'text'"
+        }
+        ColumnValues::Numbers { .. } | ColumnValues::Halves(_) => "> 0",
+        _ => "is not null",
+    };
+    format!("{} {comparison}", column.path)
 }
 
 /// A shape as Python shows it.

@@ -9,7 +9,7 @@ use super::super::columns::{ColumnPlace, ColumnValues, QueryColumn};
 use super::Result;
 use super::bound::BoundText;
 use super::calls::{as_truth, call};
-use super::columns::{check_scalar, described, lowered, type_error};
+use super::columns::{check_scalar, described, example, lowered, type_error};
 use super::constants::Constant;
 use super::elsewhere::Elsewhere;
 use super::functions::{Function, function};
@@ -82,9 +82,8 @@ impl<'r> Reader<'r> {
             let is_bool =
                 matches!(column.values, ColumnValues::Numbers { ty, .. } if ItemType::Number(ty) == BOOL);
             if !is_bool {
-                let path = &column.path;
-                let name = described(column);
-                return Err(type_error(format!("{name} is no condition: {path} > 0 would be one")));
+                let (name, example) = (described(column), example(column));
+                return Err(type_error(format!("{name} is no condition; write one such as {example}")));
             }
         }
         let value = lowered(&mut self.nodes, value)?;
@@ -261,7 +260,9 @@ impl<'r> Reader<'r> {
         } else {
             format!(" and no parameter ({})", names.join(", "))
         };
-        let sentence = format!("'{shown}' is no column ({known}){given}");
+        let is_plain = shown.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let hint = if is_plain { format!("; put text in quotes: '{shown}'") } else { String::new() };
+        let sentence = format!("'{shown}' is no column ({known}){given}{hint}");
         TextError::new(TextErrorKind::Name, sentence).at(self.text, span)
     }
 

@@ -156,7 +156,7 @@ impl TableDirectory {
         if self.writable {
             return Ok(());
         }
-        Err(self.placed(Error::invalid("the table is open for reading only")))
+        Err(self.placed(Error::invalid("the table is open for reading only; open it for writing")))
     }
 
     /// Lets go of the directory, and refuses to write anything from here on.
