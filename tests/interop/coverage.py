@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tests.interop import peer_names
+
 
 class Row(NamedTuple):
     """Something that a system has. read, written: a test as `file::name`, or the reason why not."""
@@ -34,6 +36,25 @@ _THERE = f"{_ARRAYS}::test_coquina_reads_what_python_blosc2_writes"
 _HERE = f"{_ARRAYS}::test_python_blosc2_reads_what_coquina_writes"
 _VALUES = f"{_STORES}/test_ctable_values.py"
 _WRITTEN_COLUMNS = f"{_STORES}/test_ctable_writing.py::test_all_columns_are_read_back_by_both"
+_CPARAMS = "tests/interop/test_blosc2_options.py::test_arrays_of_every_option_of_cparams_are"
+_STORAGE = "tests/interop/test_blosc2_options.py::test_arrays_of_every_option_of_storage_are_read"
+_FOR_STORAGE = "tests/interop/test_blosc2_options.py::test_arrays_for_every_option_of_storage_are_written"
+_SIZES = "tests/interop/test_blosc2_options.py::test_sizes_of_items_and_blocks_go_both_ways"
+_PACK_OPTIONS = "tests/interop/test_bloscpack_options.py::test_files_of_every_option_are"
+_APPENDING = "tests/interop/test_bloscpack_options.py::test_appending_and_files_of_any_name_go_both_ways"
+_PYTABLES = "tests/interop/test_pytables_kinds.py"
+_FIXTURES = "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads"
+_VLARRAYS = "tests/tables/test_vlarrays.py"
+_ATOMS = (
+    "StringAtom",
+    "BoolAtom",
+    *(f"{kind}{bits}Atom" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)),
+    *(f"Float{bits}Atom" for bits in (16, 32, 64, 128)),
+    *(f"Complex{bits}Atom" for bits in (64, 128, 256)),
+    "Time32Atom",
+    "Time64Atom",
+    "EnumAtom",
+)
 _ITEMS = (
     "int8",
     "int16",
@@ -127,6 +148,27 @@ ROWS = (
     Row(_BLOSC2, "container", "LazyUDF", "it holds code, which is not run", "functions are not written into files"),
     Row(_BLOSC2, "container", "Proxy (a cache)", f"{_SAVED}::test_a_cache_gives_the_chunks_that_were_fetched_and_names_the_source_of_others", "a copy is written, which has all chunks"),
     Row(_BLOSC2, "container", "C2Array, RemoteArray", "arrays on servers are not followed", "arrays on servers are not followed"),
+    Row(_BLOSC2, "container", "RemoteStore, RemoteCTable", "objects that stand for data on servers are not followed", "`coquina serve` and `cq.open(url)` read files on servers"),
+    Row(_BLOSC2, "container", "UTF8Array", f"{_STORES}/test_ctables.py::test_every_column_is_read", _WRITTEN_COLUMNS),
+    Row(_BLOSC2, "container", "array in a file at an offset", f"{_ARRAYS}::test_an_array_inside_another_file_is_read_by_both", "a frame is appended to a file by other programs"),
+    Row(_BLOSC2, "index", "of a CTable", "it is not used: conditions scan, or use an index of coquina", "python-blosc2 makes its own from the columns"),
+    Row(_BLOSC2, "index", "of an NDArray", "it is not used: conditions scan, or use an index of coquina", "python-blosc2 makes its own from the array"),
+    *(Row(_BLOSC2, "cparams", name, f"{_CPARAMS}_read", f"{_CPARAMS}_written") for name in ("codec", "codec_meta", "clevel", "filters", "filters_meta", "nthreads")),
+    Row(_BLOSC2, "cparams", "use_dict", f"{_CPARAMS}_read", f"{_KINDS}::test_dictionary_chunks_are_read_both_ways"),
+    Row(_BLOSC2, "cparams", "splitmode", f"{_CPARAMS}_read", "tests/interop/test_blosc2_chunks.py::test_c_blosc2_reads_what_coquina_writes"),
+    *(Row(_BLOSC2, "cparams", name, _SIZES, _SIZES) for name in ("typesize", "blocksize")),
+    Row(_BLOSC2, "cparams", "tuner", "no tuner is stored in a file", "no tuner is stored in a file; ours is `codec=\"auto\"`"),
+    *(Row(_BLOSC2, "storage", name, _STORAGE, _FOR_STORAGE) for name in ("contiguous", "urlpath", "mode", "mmap_mode", "initial_mapping_size", "locking")),
+    Row(_BLOSC2, "storage", "meta", f"{_ARRAYS}::test_fixed_metadata_are_exchanged", f"{_FRAMES}::test_metalayers_are_exchanged"),
+    *(
+        Row(_PACK, "option", name, f"{_PACK_OPTIONS}_read", f"{_PACK_OPTIONS}_written")
+        for name in ("typesize", "clevel", "no-shuffle", "codec", "chunk-size", "checksum", "no-offsets", "metadata", "force", "nthreads")
+    ),
+    Row(_PACK, "option", "no-check-extension", _APPENDING, _APPENDING),
+    Row(_PACK, "option", "verbose", f"{_PACK_OPTIONS}_read", "errors are complete at once; `coquina info` describes files"),
+    Row(_PACK, "option", "debug", f"{_PACK_OPTIONS}_read", "errors are complete at once; `coquina info` describes files"),
+    Row(_PACK, "option", "help", *("it prints a text, and is `coquina compress --help`",) * 2),
+    Row(_PACK, "option", "version", *("it prints a text, and is `coquina --version`",) * 2),
     *(Row(_PACK, "checksum", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("None", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384", "sha512")),
     *(Row(_PACK, "codec", name, _BOTH_PACKS, _BOTH_PACKS) for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")),
     Row(_PACK, "codec", "snappy", *(f"{_PACKS}::test_snappy_goes_both_ways_with_a_c_blosc_that_has_it",) * 2),
@@ -137,7 +179,7 @@ ROWS = (
     Row(_PACK, "container", "pipes", *("tests/test_cli_pipes.py::test_pipes_of_compress_and_decompress_give_the_bytes_back",) * 2),
     Row(_PACK, "container", "versions 1 and 2 of the header", f"{_PACKS}::test_files_of_older_versions_are_read", "version 3 is written"),
     *(
-        Row(_TABLES, "compression", name, "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them")
+        Row(_TABLES, "compression", name, _FIXTURES, "tests/interop/test_hdf5_writing.py::test_pytables_reads_them")
         for name in ("zlib", "blosc", "blosc2")
     ),
     *(
@@ -150,9 +192,21 @@ ROWS = (
     ),
     Row(_TABLES, "compression", "bzip2", "tests/interop/test_hdf5_foreign_files.py::test_every_dataset_has_the_makers_items", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
     Row(_TABLES, "compression", "lzo", "its library is under the GPL, and wheels of PyTables lack it", "its library is under the GPL, and wheels of PyTables lack it"),
-    Row(_TABLES, "node", "Table", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/tables/test_rows_interop.py::test_pytables_reads_ours"),
-    Row(_TABLES, "node", "Array, CArray, EArray", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
-    Row(_TABLES, "node", "VLArray", "tests/tables/test_pytables_fixtures.py::test_all_nodes_have_the_values_that_pytables_reads", "they are copied by `repack`, and else only read"),
+    Row(_TABLES, "node", "Table", _FIXTURES, "tests/tables/test_rows_interop.py::test_pytables_reads_ours"),
+    Row(_TABLES, "node", "Array, CArray, EArray", _FIXTURES, "tests/interop/test_hdf5_writing.py::test_pytables_reads_them"),
+    *(Row(_TABLES, "atom", name, f"{_PYTABLES}::test_arrays_and_columns_of_every_atom_are_read", f"{_PYTABLES}::test_arrays_and_columns_of_every_atom_are_written") for name in _ATOMS),
+    *(Row(_TABLES, "atom", name, f"{_VLARRAYS}::test_texts_are_texts_and_pickles_stay_bytes", "datasets of text of any length are written as h5py has them") for name in ("VLStringAtom", "VLUnicodeAtom")),
+    Row(_TABLES, "atom", "ObjectAtom", "its rows are given as bytes: pickles are code, and not loaded", "pickles are code, and not written"),
+    *(Row(_TABLES, "filter", name, f"{_PYTABLES}::test_arrays_of_every_option_of_filters_are_read", f"{_PYTABLES}::test_arrays_of_every_option_of_filters_are_written") for name in ("complevel", "complib", "shuffle", "bitshuffle", "fletcher32")),
+    Row(_TABLES, "filter", "least_significant_digit", f"{_PYTABLES}::test_arrays_of_every_option_of_filters_are_read", "`lossy={\"max_error\": 0.005}` bounds errors, and stores fewer bits"),
+    Row(_TABLES, "node", "Group", *(f"{_PYTABLES}::test_titles_byte_orders_and_nested_columns_go_both_ways",) * 2),
+    Row(_TABLES, "node", "hard, soft and external links", *(f"{_PYTABLES}::test_links_are_followed_both_ways",) * 2),
+    Row(_TABLES, "node", "nested columns, titles, byte orders", *(f"{_PYTABLES}::test_titles_byte_orders_and_nested_columns_go_both_ways",) * 2),
+    Row(_TABLES, "node", "UnImplemented", "they are datasets of h5py, which are read as such", "PyTables writes none of them"),
+    Row(_TABLES, "node", "user blocks, files made in memory", *(f"{_PYTABLES}::test_user_blocks_and_files_made_in_memory_go_both_ways",) * 2),
+    Row(_TABLES, "node", "filenode", "it is an array of bytes, `f[\"node\"][...].tobytes()`", "`f[\"node\"] = np.frombuffer(b, \"u1\")` stores bytes as an array"),
+    Row(_TABLES, "node", "marks of undo and redo", "they are for PyTables alone; its hidden groups are listed", "`with f.transaction():` keeps all changes or none"),
+    Row(_TABLES, "node", "VLArray", _FIXTURES, "they are copied by `repack`, and else only read"),
     Row(_TABLES, "node", "attributes", "tests/tables/test_pytables_fixtures.py::test_all_attributes_have_the_values_that_pytables_reads", "pickles are not written; plain values are those of HDF5"),
     Row(_TABLES, "node", "indexes", "tests/indexes/test_pytables_reading.py::test_every_kind_and_effort_gives_all_rows", "tests/indexes/test_pytables_writing.py::test_pytables_uses_sorts_by_and_goes_on_with_an_index"),
     Row(_TABLES, "node", "times", "tests/hdf5/test_pytables_time_arrays.py::test_arrays_of_times_are_read_as_pytables_reads_them", "tests/hdf5/test_pytables_time_arrays.py::test_what_is_written_pytables_reads"),
@@ -175,11 +229,11 @@ Coquina reads and writes these formats; [File formats](formats/index.md) describ
 | tables | PyTables', AnnData's dataframes, directories of frames; CSV, Parquet, Arrow, DataFrames | the same |
 | indexes | coquina's, and PyTables' of every kind | coquina's, and PyTables' complete ones |
 | plain arrays | NPY, NPZ, raw bytes, with `coquina convert`; in Python any NumPy array, also memory-mapped | NPY, raw bytes, with `coquina convert` |
-| Bloscpack | version 3, every checksum, with and without offsets; any dtype except objects, C and F order | the same |
+| Bloscpack | versions 1 to 3, every checksum, with and without offsets; any dtype except objects, C and F order | the same in version 3 |
 
 The tables below list the features of Blosc2, Bloscpack and PyTables. Each "yes" names a test that runs the other library and
 coquina (for GROK and OPENHTJ2K: that reads files made by it); each "no" gives the reason. `python -m tests.interop.coverage` generates this
-page, and a test compares the tables with the codecs, filters, modes and libraries that the installed libraries list.
+page, and tests compare the tables with the codecs, filters, modes, options, atoms and names that the installed libraries list.
 """
 
 
@@ -206,10 +260,10 @@ operands, sources or servers are gone, or they are damaged on purpose), 78 by co
 | SChunk | 373 | 0 | 2 |
 | TreeStore | 259 | 2 | 2 |
 
-- Different: tables with computed columns, which are not shown; columns without rows whose dtype differs; a table in a store,
+- Different: tables with computed columns, which are shown since; columns without rows whose dtype differs; a table in a store,
   whose parts python-blosc2 lists among the keys.
 - Not read: objects that stand for data on servers, functions, references within values, operands outside of the file's
-  folder (`allow_external=True` reads them), expressions within archives, chunks that a cache has not fetched, codecs that a
+  folder (`allow_external=True` reads them), chunks that a cache has not fetched, codecs that a
   test registers, and archives whose members are compressed.
 """
 
@@ -229,7 +283,7 @@ def page() -> str:
                 cells = [f"yes: `{one}`" if is_test(one) else f"no: {one}" for one in (row.read, row.written)]
                 lines.append(f"| {row.kind} | {row.name} | {' | '.join(cells)} |")
         lines.append("")
-    return "\n".join([*lines, TAIL])
+    return "\n".join([*lines, peer_names.section(), TAIL])
 
 
 if __name__ == "__main__":
