@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +20,7 @@ from coquina import codec_plugins
 
 ROOT = Path(__file__).parents[1]
 #: Ids of this file. What is registered stays until the tests end, so that each test has its own.
-SHAPED, NOTED, SHORT, KEPT, AGAIN, BUSY, TOLD = range(210, 217)
+SHAPED, NOTED, SHORT, KEPT, AGAIN, BUSY, TOLD, SHARED = range(210, 218)
 X = np.arange(60_000, dtype="i4").reshape(200, 300)
 
 
@@ -279,6 +282,82 @@ print("done")
 def test_threads_that_read_and_write_with_functions_do_not_wait_for_each_other_for_ever(tmp_path):
     done = python(READERS.replace("PATH", repr(str(tmp_path / "x.b2nd"))))
     assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+WHILE_ANOTHER_THREAD_DECODES = """
+import itertools, os, sys, threading, zlib
+import h5py
+import numpy as np
+import coquina as cq
+from h5py._objects import phil
+
+calls, is_decoding, goes_on = itertools.count(), threading.Event(), threading.Event()
+
+def decode(data, block):
+    if next(calls) == 0:
+        is_decoding.set()
+        goes_on.wait()
+        with phil:
+            pass
+    return zlib.decompress(data)
+
+cq.register_codec(200, "py", lambda data, block: zlib.compress(data, 1), decode)
+x = np.arange(1000)
+a = cq.asarray(x, codec="py", filters=[], chunks=x.shape, blocks=(100,))
+with cq.open(sys.argv[1], "w") as file:
+    file["x"] = x
+with cq.open(sys.argv[1]) as file:
+    assert np.array_equal(file["x"][:], x)
+reader = threading.Thread(target=lambda: a[:150])
+reader.start()
+is_decoding.wait()
+READS
+goes_on.set()
+reader.join()
+print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        "assert a[7] == 7",
+        "with phil: assert np.array_equal(a[:150], x[:150])",
+        pytest.param(
+            """child = os.fork()
+if not child:
+    os._exit(0 if np.array_equal(a[:150], x[:150]) else 1)
+assert os.waitpid(child, 0)[1] == 0""",
+            marks=pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork"),
+        ),
+    ],
+    ids=["one element", "with the lock of h5py", "in a forked child"],
+)
+def test_who_holds_a_lock_that_a_decoder_needs_does_not_wait_for_it(tmp_path, reads):
+    program = WHILE_ANOTHER_THREAD_DECODES.replace("READS", reads)
+    done = python(program, tmp_path / "x.h5")
+    assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr
+
+
+def test_threads_that_read_the_same_blocks_share_one_decode():
+    decoded, all_read = [], threading.Barrier(8)
+
+    def decode(data, block):
+        time.sleep(0.05)
+        decoded.append(block.nbytes)
+        return unpacked(data, block)
+
+    def read():
+        all_read.wait()
+        assert np.array_equal(a[:150], x[:150])
+
+    cq.register_codec(SHARED, "shared", packed, decode)
+    x = np.arange(1000)
+    a = cq.asarray(x, codec="shared", filters=[], chunks=x.shape, blocks=(100,))
+    with ThreadPoolExecutor(8) as pool:
+        for reading in [pool.submit(read) for _ in range(8)]:
+            reading.result()
+    assert len(decoded) == 2
 
 
 def test_a_thread_that_holds_the_interpreter_only_delays():

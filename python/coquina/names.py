@@ -93,6 +93,7 @@ PROVIDERS: dict[str, str] = {
     "similar_bounds": "coquina.arrays.similar_bounds",
     "store_writing": "coquina.stores.ctable_writing",
     "stores": "coquina.stores.opening",
+    "table_directories": "coquina.tables.directories",
     "table_making": "coquina.tables.making",
     "table_opening": "coquina.tables.opening",
     "variable_arrays": "coquina.tables.vlarrays",

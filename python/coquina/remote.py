@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 PAGE_BYTES = 16 << 10
-#: Pages that are kept: 16 MiB.
-_PAGES_MAX = 1024
+#: Of frames, whose parts are read where they are: small pages are most of what small reads cost.
+_FRAME_PAGE_BYTES = 1 << 10
+#: Bytes of pages that are kept.
+_KEPT_BYTES_MAX = 16 << 20
 #: What is fetched beyond a page of an HDF5 file, whose metadata stand near each other.
 HDF5_AHEAD = 63
-#: The header of a frame; most are shorter.
-_FRAME_HEAD_BYTES = 1 << 10
 #: The end of a frame says where its chunks are, by some 25 bytes each: enough for chunks of 200 kB,
 #: within these numbers of bytes.
 _FRAME_END_BYTES = (4 << 10, 128 << 10)
@@ -83,8 +83,9 @@ class RangeReader:
         self.requests = self.bytes_read = self.rounds = 0
         self.ahead = 0
         self._lock = Lock()
+        self._is_frame = self.url.partition("?")[0].endswith(_FRAMES)
+        self._page_bytes = _FRAME_PAGE_BYTES if self._is_frame else PAGE_BYTES
         self._pages: dict[int, bytes] = {}
-        self._ends: list[tuple[int, bytes]] = []
         try:
             self.size, self.version = source.size(), source.version
         except (FileNotFoundError, ImportError):
@@ -125,40 +126,31 @@ class RangeReader:
 
     def read(self, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to `stop`; of a small piece all pages that it touches are kept."""
-        for at, piece in self._ends:
-            if at <= start < stop <= at + len(piece):
-                return piece[start - at : stop - at]
         if stop - start > _PAGED_BYTES_MAX or not 0 <= start < stop <= self.size:
             return self.read_ranges([(start, stop)])[0] if start != stop else b""
-        first, last = start // PAGE_BYTES, (stop - 1) // PAGE_BYTES
+        first, last = start // self._page_bytes, (stop - 1) // self._page_bytes
         pages = self._pages_of(range(first, last + 1))
         whole = pages[0] if len(pages) == 1 else b"".join(pages)
-        return whole[start - first * PAGE_BYTES : stop - first * PAGE_BYTES]
+        return whole[start - first * self._page_bytes : stop - first * self._page_bytes]
 
     def warm(self) -> None:
         """Fetch what says what the file is, its beginning and its end, in one question."""
-        if self.url.partition("?")[0].endswith(_FRAMES):
-            self._warm_frame()
-            return
-        pages = -(-self.size // PAGE_BYTES)
-        end = min(max(pages // 1024 + 1, _END_PAGES[0]), _END_PAGES[1])
+        pages = self._page_count()
+        if self._is_frame:
+            least, most = _FRAME_END_BYTES
+            end = min(max(self.size // _FRAME_END_SHARE, least), most)
+            first = max(self.size - end, 0) // self._page_bytes
+        else:
+            first = max(pages - min(max(pages // 1024 + 1, _END_PAGES[0]), _END_PAGES[1]), 0)
         if pages:
-            self._pages_of(sorted({0, *range(max(pages - end, 0), pages)}))
-
-    def _warm_frame(self) -> None:
-        """Fetch less than pages: of small reads that is most of what they cost."""
-        least, most = _FRAME_END_BYTES
-        end = max(self.size - min(max(self.size // _FRAME_END_SHARE, least), most), 0)
-        head = min(_FRAME_HEAD_BYTES, self.size)
-        ranges = [(0, head), (end, self.size)] if head < end else [(0, self.size)]
-        if self.size:
-            self._ends = [
-                (start, piece) for (start, _), piece in zip(ranges, self.read_ranges(ranges), strict=True)
-            ]
+            self._pages_of(sorted({0, *range(first, pages)}))
 
     def file(self) -> RangeFile:
         """Return a file object, open for reading."""
         return RangeFile(self)
+
+    def _page_count(self) -> int:
+        return -(-self.size // self._page_bytes)
 
     def _pages_of(self, numbers: Sequence[int]) -> list[bytes]:
         found = {number: page for number in numbers if (page := self._pages.get(number)) is not None}
@@ -168,7 +160,7 @@ class RangeReader:
         return [found[number] for number in numbers]
 
     def _fetched(self, missing: list[int]) -> dict[int, bytes]:
-        end = -(-self.size // PAGE_BYTES)
+        end = self._page_count()
         for number in range(missing[-1] + 1, min(missing[-1] + 1 + self.ahead, end)):
             if number in self._pages:
                 break
@@ -179,16 +171,17 @@ class RangeReader:
                 runs[-1][1] += 1
             else:
                 runs.append([number, number + 1])
-        ranges = [(first * PAGE_BYTES, min(stop * PAGE_BYTES, self.size)) for first, stop in runs]
+        size = self._page_bytes
+        ranges = [(first * size, min(stop * size, self.size)) for first, stop in runs]
         fetched: dict[int, bytes] = {}
         # No lock is held meanwhile: two threads may fetch the same page, and none waits for another one.
         for (first, stop), piece in zip(runs, self.read_ranges(ranges), strict=True):
             for number in range(first, stop):
-                at = (number - first) * PAGE_BYTES
-                fetched[number] = piece[at : at + PAGE_BYTES]
+                at = (number - first) * size
+                fetched[number] = piece[at : at + size]
         with self._lock:
             self._pages |= fetched
-            for oldest in list(self._pages)[: max(len(self._pages) - _PAGES_MAX, 0)]:
+            for oldest in list(self._pages)[: max(len(self._pages) - _KEPT_BYTES_MAX // size, 0)]:
                 del self._pages[oldest]
         return fetched
 

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import time
 
+import blosc2
 import h5py
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
+import coquina.server.objects as objects_module
 import coquina.server.root as root_module
 from coquina.server.failures import RequestError
 from coquina.server.gate import Gate
@@ -215,6 +217,64 @@ def test_very_large_files_open_within_a_second(tmp_path):
             assert time.process_time() - began < 1, (file, path)
         last = client.get("/rows/", file="large.h5", path="/t", start=10**9 - 3, stop=10**9).json()
         assert (last["total"], last["values"]["n"]) == (10**9, [0, 0, 0])
+
+
+def test_packed_files_are_unpacked_some_rows_at_a_time(tmp_path, monkeypatch):
+    """Each slice, of one value too, unpacked the whole file."""
+    values = np.arange(600 * 700, dtype="f4").reshape(600, 700)
+    cq.pack(values, tmp_path / "x.blp", chunk_size=28_000)
+    cq.pack(np.asfortranarray(values), tmp_path / "scattered.blp")
+    cq.pack(values.tobytes(), tmp_path / "bytes.blp")
+    monkeypatch.setattr(objects_module, "_UNPACKED_BYTES", 100_000)
+    with Client(
+        served(tmp_path, limits=Limits(rate=0, result_bytes=1 << 20, decoded_bytes=1 << 20)).app
+    ) as client:
+        for text, key in (
+            ("5:9", np.s_[5:9]),
+            ("5:300,7:9", np.s_[5:300, 7:9]),
+            ("300:5:-3,::2", np.s_[300:5:-3, ::2]),
+            ("100::-1,0", np.s_[100::-1, 0]),
+            ("7,8", np.s_[7, 8]),
+            ("3:3", np.s_[3:3]),
+        ):
+            answer = client.get("/slice/", file="x.blp", selection=text)
+            assert np.array_equal(answer.array(), values[key]), text
+        # All rows, and one value of each: few values, and all of the file is unpacked.
+        assert client.get("/slice/", file="x.blp", selection=":,0").status == 413
+        assert client.get("/slice/", file="scattered.blp", selection="0,0").status == 413
+        raw = np.frombuffer(values.tobytes(), "u1")
+        assert client.get("/info/", file="bytes.blp").json()["dtype"] == "uint8"
+        for text, key in (("5:9", np.s_[5:9]), ("900:100:-7", np.s_[900:100:-7]), ("3", 3)):
+            found = client.get("/slice/", file="bytes.blp", selection=text)
+            assert np.array_equal(found.array(), raw[key]), text
+    packed = cq.open(str(tmp_path / "x.blp"))
+    assert objects_module._unpacked(packed, (17, 5)) == values[17, 5]
+    assert packed.chunks_read == 1
+
+
+def test_values_of_any_length_are_read_one_by_one(tmp_path):
+    """One of them decoded all; lists of equal lengths were an error."""
+    frame = blosc2.ObjectArray(urlpath=str(tmp_path / "x.b2frame"), mode="w")
+    for number in range(50):
+        frame.append([number, number + 1, "x" * 1000])
+    with Client(served(tmp_path, limits=Limits(rate=0, result_bytes=20_000)).app) as client:
+        found = client.get("/slice/", file="x.b2frame", selection="3:5", format="json").json()
+        assert found == [[3, 4, "x" * 1000], [4, 5, "x" * 1000]]
+        assert client.get("/slice/", file="x.b2frame", format="json").status == 413
+
+
+def test_frames_without_an_array_have_no_values_but_chunks(tmp_path):
+    """A few chunks of zeros stand for gigabytes, which an answer had as text."""
+    with cq.Frame.create(tmp_path / "x.b2frame") as frame:
+        for _ in range(3):
+            frame.append(bytes(1 << 20))
+    with Client(served(tmp_path).app) as client:
+        assert client.get("/info/", file="x.b2frame").json()["kind"] == "frame"
+        for kind in ("json", "bin"):
+            assert client.get("/slice/", file="x.b2frame", format=kind).status == 400
+        found = client.get("/storage/", file="x.b2frame", offset=1, most=5).json()
+        assert (found["total"], [chunk["index"] for chunk in found["chunks"]]) == (3, [1, 2])
+        assert all(chunk["nbytes"] == 1 << 20 for chunk in found["chunks"])
 
 
 def test_text_has_a_limit_of_its_own(tmp_path):

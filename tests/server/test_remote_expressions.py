@@ -89,6 +89,30 @@ def test_costs_are_counted_before_anything_is_computed(folder):
         assert ask(client, "a * 2").status == 408
 
 
+def test_operands_are_decoded_no_more_than_arrays(tmp_path):
+    """Few values of a large operand had all of it decoded; saved expressions had no limit of work."""
+    large = cq.zeros((1 << 18, 1 << 18), path=tmp_path / "large.b2nd", chunks=(1 << 10, 1 << 10))
+    with large, cq.zeros((1 << 18,), path=tmp_path / "line.b2nd") as line:
+        cq.expr("sqrt(x) + y * 2", x=large, y=line).save(tmp_path / "saved.b2nd")
+    with Client(served(tmp_path).app) as client:
+        for selection, status in (
+            ("::64,::64", 413),
+            ("::-64,::-64", 413),
+            ("5:9,:100", 200),
+            ("-512:,-512:", 200),
+            ("7,::-1000", 200),
+        ):
+            parameters = {"file": "large.b2nd", "expression": "a + 1", "operands": "a:/"}
+            asked = client.get("/expr/", **parameters, selection=selection)
+            assert asked.status == status, (selection, asked.content)
+            for route in ("slice", "histogram", "data"):
+                answer = client.get(f"/{route}/", file="saved.b2nd", selection=selection, format="bin")
+                assert answer.status == status, (route, selection, answer.content)
+        answer = client.get("/histogram/", file="saved.b2nd", selection=":30000,:30000")
+        assert answer.status == 413
+        assert "items" in answer.json()["message"]
+
+
 def test_operands_are_of_the_file_only(client):
     assert ask(client, "a", "a:/nothing").status == 404
     assert ask(client, "a", "a:../grid.b2nd").status == 404

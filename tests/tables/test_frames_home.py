@@ -221,3 +221,17 @@ def test_table_in_a_directory_is_not_made_with_what_loses_items(tmp_path, terms)
     with pytest.raises(ValueError, match="kept exactly"):
         cq.create_table(tmp_path / "t", {"s": ["abc", "d"], "x": [1.5, 2.5]}, **terms)
     assert not (tmp_path / "t").exists()
+
+
+def test_open_gives_the_table_of_a_directory(tmp_path):
+    cq.create_table(tmp_path / "t", {"x": [3, 1, 2]}).close()
+    with cq.open(tmp_path / "t") as table:
+        assert table["x"][:].tolist() == [3, 1, 2]
+        with pytest.raises(ValueError, match="open for reading only"):
+            table.append({"x": [4]})
+    with cq.open(tmp_path / "t", "a") as table:
+        table.append({"x": [4]})
+    with cq.open_table(tmp_path / "t") as table:
+        assert table.nrows == 4
+    with pytest.raises(cq.UnsupportedError, match="opens without damaged=True"):
+        cq.open(tmp_path / "t", damaged=True)

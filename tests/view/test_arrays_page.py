@@ -9,7 +9,6 @@ from PIL import Image
 import coquina as cq
 
 from .conftest import TIMEOUT_MS
-from .samples import field
 
 
 @pytest.fixture(scope="module")
@@ -27,23 +26,16 @@ def is_near(text, value):
     return float(text) == pytest.approx(value, rel=1e-5)
 
 
-#: A file of each kind, an array in it, and the lengths of what is drawn.
-KINDS = [
-    ("volume.b2nd", "/", (120, 160)),
-    ("frames", "/", (40, 50)),
+#: Arrays unlike those of `kinds`: thinned out, of truth values, with one axis. Then lengths that are drawn.
+OTHERS = [
     ("run.h5", "/entry/run 1/detector", (800, 1000)),
     ("run.h5", "/entry/run 1/mask", (30, 40)),
-    ("climate.nc", "/t2m", (73, 144)),
-    ("store.b2z", "/day 1/grid", (60, 80)),
-    ("tree.b2d", "/day 2/grid", (40, 60)),
-    ("small.b2e", "/grid", (30, 50)),
-    ("packed.blp", "/", (50, 70)),
     ("below/line.b2nd", "/", (10,)),
 ]
 
 
-@pytest.mark.parametrize(("file", "path", "lengths"), KINDS)
-def test_a_file_of_each_kind_is_drawn(shown, file, path, lengths):
+@pytest.mark.parametrize(("file", "path", "lengths"), OTHERS)
+def test_other_arrays_are_drawn(shown, file, path, lengths):
     shown.open(file, path)
     assert shown.drawn() == lengths
     shown.picture(f"drawn-{file.replace('/', '-')}-{path.rpartition('/')[2]}")
@@ -65,8 +57,8 @@ def test_a_file_of_each_kind_is_drawn(shown, file, path, lengths):
     shown.page.locator(".chunks canvas, .view.storage").first.wait_for()
 
 
-@pytest.mark.parametrize(("file", "path", "lengths"), KINDS)
-def test_every_view_of_arrays_of_each_kind(shown, file, path, lengths):
+@pytest.mark.parametrize(("file", "path", "lengths"), OTHERS)
+def test_every_view_of_other_arrays(shown, file, path, lengths):
     shown.open(file, path).drawn()
     page = shown.page
     names = page.get_by_role("radio").all_inner_texts()
@@ -162,18 +154,6 @@ def test_colours_and_their_scale(shown, samples):
         assert np.allclose(saved[np.unravel_index(at, plane.shape)][:3], colour, atol=3)
 
 
-def test_packed_values_of_netcdf_are_decoded_and_fill_values_left_out(shown):
-    shown.open("climate.nc", "/t2m").drawn()
-    decoded = shown.numbers()
-    masked = field(73, 144) > 0.9
-    assert int(decoded["fill"]) == masked.sum()
-    assert 230 < float(decoded["min"]) < float(decoded["max"]) < 300
-    shown.page.get_by_label("decoded").uncheck()
-    shown.page.wait_for_function(
-        "() => [...document.querySelectorAll('.numbers dd')].some((one) => one.innerText === '-32767')"
-    )
-
-
 def test_coordinates_label_the_axes(shown):
     shown.open("climate.nc", "/t2m").drawn()
     texts = shown.page.locator(".vis svg text").all_text_contents()
@@ -190,30 +170,6 @@ def test_lines_and_their_log_scale(shown):
     shown.open("volume.b2nd").drawn()
     shown.page.get_by_role("radio", name="line").click()
     assert shown.drawn() == (160,)
-
-
-def test_parts_of_complex_values(shown):
-    shown.open("run.h5", "/entry/run 1/spectrum").drawn()
-    values = np.exp(1j * np.linspace(0, 20, 64))[:, None] * np.linspace(1, 3, 48)
-    for part, of in (("phase", np.angle), ("real", np.real), ("imag", np.imag), ("abs", np.abs)):
-        shown.page.get_by_label("part", exact=True).select_option(part)
-        shown.drawn()
-        shown.page.get_by_role("heading", name=f"Shown part: {part}").wait_for()
-        shown.page.wait_for_function("() => !document.querySelector('.card[aria-busy=true]')")
-        assert is_near(shown.numbers()["max"], of(values).max())
-        assert Image.open(io.BytesIO(shown.link("PNG"))).size == (48, 64)
-    assert np.array_equal(np.load(io.BytesIO(shown.link("NPY"))), values)
-    shown.picture("complex")
-    shown.page.get_by_role("radio", name="matrix").click()
-    assert shown.grid()[0][0] == "1+0j"
-
-
-def test_three_channels_are_an_image(shown):
-    shown.open("run.h5", "/photo")
-    assert shown.drawn() == (90, 120, 3)
-    shown.picture("image")
-    saved = np.asarray(Image.open(io.BytesIO(shown.link("PNG"))))
-    assert np.array_equal(saved, np.load(io.BytesIO(shown.link("NPY"))))
 
 
 def test_the_matrix_shows_exact_values(shown):
@@ -249,6 +205,21 @@ def test_storage_is_a_picture_of_chunks(shown, samples):
     shown.picture("storage")
     shown.open("packed.blp", view="storage")
     shown.page.get_by_text("no grid of chunks").wait_for()
+
+
+def test_frames_without_an_array_show_their_chunks(shown, samples):
+    """They were shown as an array of objects, whose values were all chunks as text."""
+    with cq.Frame.create(samples / "below" / "plain.b2frame", typesize=4, overwrite=True) as frame:
+        frame.attrs["origin"] = "a detector"
+        for number in range(7):
+            frame.append(np.full(100 * (number + 1), number, "i4"))
+    shown.open("below/plain.b2frame")
+    shown.page.get_by_role("img", name="7 chunks").focus()
+    shown.page.keyboard.press("End")
+    shown.page.locator(".chosen", has_text="Chunk 6: ").wait_for()
+    shown.picture("frame")
+    shown.tab("attributes")
+    assert "a detector" in shown.page.get_by_role("row", name="origin").inner_text()
 
 
 def test_attributes(shown):

@@ -149,18 +149,25 @@ fn lazy_function(
 }
 
 /// A program over other sources. Its nodes: `("load", operand, type)`, `("constant", type, bytes)`,
-/// `("cast", node, type)`, `("call", name, nodes)`.
+/// `("cast", node, type)`, `("call", name, nodes)`. `grows`: sources on one axis may get more items behind the last.
 #[pyfunction]
+#[pyo3(signature = (nodes, inputs, shape, *, grows=false))]
 fn lazy_program(
     nodes: &Bound_<'_, PyList>,
     inputs: Vec<PyRef<'_, Lazy>>,
     shape: Vec<u64>,
+    grows: bool,
 ) -> Result<Lazy, Raised> {
     let nodes = nodes.iter().map(|node| node_of(&node)).collect::<Result<Vec<_>, Raised>>()?;
     let program = Program::new(&Tree::new(nodes)?)?;
     let input =
         |lazy: &PyRef<'_, Lazy>| Input { source: Arc::clone(&lazy.source), is_stored: lazy.is_stored };
-    Ok(Lazy::of_program(Bound::new(program, inputs.iter().map(input).collect(), shape)?))
+    let inputs = inputs.iter().map(input).collect();
+    let bound = match shape[..] {
+        [rows] if grows => Bound::of_rows(program, inputs, rows),
+        _ => Bound::new(program, inputs, shape),
+    };
+    Ok(Lazy::of_program(bound?))
 }
 
 /// The type of the result of a function for items of these types, if the engine has a kernel for it.

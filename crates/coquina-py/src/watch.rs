@@ -46,15 +46,16 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&Job<'_>) -> Result<T> + Send,
 ) -> Result<T, Raised> {
     let asked = options::threads(threads)?;
-    // Threads that help would wait for a lock that this one has, while it waits for them.
-    let threads = if h5py::is_locked_here(py) { Some(1) } else { asked };
+    // Other threads would wait for a lock that this one has, while it waits for them.
+    let is_locked = h5py::is_locked_here(py);
+    let job = || Job::default().threads(if is_locked { Some(1) } else { asked }).waits(!is_locked);
     if total < WATCH_BYTES && progress.is_none() {
-        return Ok(py.detach(|| work(&Job::default().threads(threads)))?);
+        return Ok(py.detach(|| work(&job()))?);
     }
     let (result, watcher) = py.detach(|| {
         let watcher = RefCell::new(Watcher::new(progress));
         let look = |done: u64, total: u64| watcher.borrow_mut().look(done, total);
-        let result = work(&Job::default().threads(threads).observed_by(&look));
+        let result = work(&job().observed_by(&look));
         (result, watcher.into_inner())
     });
     watcher.end(py, result.is_ok().then_some(total as u64)).map_err(Raised)?;

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from coquina.hdf5 import files as hdf5_files
     from coquina.stores import opening as stores
     from coquina.stores import tree as store_tree
+    from coquina.tables import directories as table_directories
 else:
-    hdf5_files, stores = map(Provider, ("hdf5_files", "stores"))
+    hdf5_files, stores, table_directories = map(Provider, ("hdf5_files", "stores", "table_directories"))
     saved_expressions = Provider("saved_expressions")
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -47,6 +48,8 @@ _WRITABLE = {"r": False, "r+": True, "a": True}
 _ZIP = b"PK"
 #: The file that makes a directory a store.
 _EMBED = "embed.b2e"
+#: The file that makes a directory a table.
+_TABLE = "table.json"
 #: The names of stores that are made.
 _STORES = (".b2d", ".b2z")
 #: Metalayers of frames that hold more than plain chunks.
@@ -102,8 +105,8 @@ def open(
 
     Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), an `Expr`
     for a saved expression, a `Frame` for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an
-    `hdf5.File` for HDF5, and a `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`,
-    `.b2z`, `.b2e`).
+    `hdf5.File` for HDF5, a `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`, `.b2z`,
+    `.b2e`), and a `Table` for directories of `create_table`.
 
     source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
         `store`, or a file object opened for reading in binary mode that can seek. Remote files are read by
@@ -150,6 +153,8 @@ def open(
         raise ValueError(f"mode {mode!r}: takes 'r', 'r+' or 'a'; 'w' and 'x' are for {_SUFFIXES + _STORES}")
     if offset == 0 and is_hdf5(target):
         return _hdf5(target, mode, damaged, wait, durable, allow_external)
+    if offset == 0 and not damaged and isinstance(target, str) and _is_table(target):
+        return table_directories.open_directory(target, cast("Any", mode), wait=wait, durable=durable)
     if offset == 0 and not damaged and (store := _store(target, mode, verify, durable)) is not None:
         return store
     try:
@@ -192,13 +197,17 @@ def _store(target: Path | BinaryIO, mode: str, verify: bool, durable: bool) -> A
     return found
 
 
+def _is_table(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, _TABLE))
+
+
 def _foreign(target: str | BinaryIO) -> Exception | None:
     """Return the error of what is none of ours: a folder, or a file of another format."""
     if not isinstance(target, str):
         return _foreign_file(target, "the file")
     if os.path.isdir(target):
-        if os.path.isfile(os.path.join(target, "table.json")):
-            return UnsupportedError(f"{target}: a directory with a table, which open_table opens")
+        if _is_table(target):
+            return UnsupportedError(f"{target}: a directory with a table, which opens without damaged=True")
         if os.path.isfile(os.path.join(target, "chunks.b2frame")):
             return None
         found = what_is_at(target)

@@ -71,7 +71,7 @@ def store(node: Node, array: Array, threads: int | None = None) -> None:
 
 def lower(node: Node) -> _core.Lazy:
     """Return the node as the engine computes it. Raises ValueError for an operand that was resized."""
-    if isinstance(node, Leaf) and tuple(node.source.shape) != node.shape:
+    if isinstance(node, Leaf) and not node.grows and tuple(node.source.shape) != node.shape:
         raise ValueError(f"an operand of shape {node.shape} has been resized: to {tuple(node.source.shape)}")
     if node.lowered is None:
         node.lowered = _lowered(node)
@@ -135,7 +135,7 @@ def _lowered(node: Node) -> _core.Lazy:
     if is_constant or (isinstance(node, Call | Cast) and _is_native(node)):
         program = _Program()
         program.add_all(node)
-        return _core.lazy_program(program.nodes, program.inputs, list(node.shape))
+        return _core.lazy_program(program.nodes, program.inputs, list(node.shape), grows=program.grows)
     return _lower_call(node)
 
 
@@ -274,6 +274,7 @@ class _Program:
     def __init__(self) -> None:
         self.nodes: list[tuple[Any, ...]] = []
         self.inputs: list[_core.Lazy] = []
+        self.grows = False
         self._numbers: dict[int, int] = {}
         self._operands: dict[tuple[int, Shape], int] = {}
 
@@ -296,5 +297,6 @@ class _Program:
         operand = self._operands.get(key)
         if operand is None:
             self.inputs.append(lower(node))
+            self.grows = self.grows or (isinstance(node, Leaf) and node.grows)
             operand = self._operands[key] = len(self.inputs) - 1
         return "load", operand, name

@@ -46,12 +46,12 @@ class Node:
 class Leaf(Node):
     """An operand: an `Array`, a NumPy array, or what has `shape`, `dtype` and gives items for slices."""
 
-    __slots__ = ("source",)
+    __slots__ = ("grows", "source")
 
-    def __init__(self, source: Any) -> None:
-        """The leaf of an operand."""
+    def __init__(self, source: Any, *, grows: bool = False) -> None:
+        """The leaf of an operand. grows: it may get more items on its one axis, which are not looked at."""
         super().__init__(tuple(source.shape), source.dtype)
-        self.source = source
+        self.source, self.grows = source, grows
 
 
 class Constant(Node):

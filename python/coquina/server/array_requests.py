@@ -19,7 +19,7 @@ from coquina.server.json_values import json_bytes
 from coquina.server.objects import as_array
 from coquina.server.statistics import HistogramRequest, histogram
 from coquina.server.storage import StorageRequest, storage
-from coquina.server.values import check_picture, check_text, chosen, decoded, part_of, read
+from coquina.server.values import check_decoded, check_picture, check_text, chosen, decoded, part_of, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -78,17 +78,17 @@ def storage_of(service: Service, found: Found, parameters: Parameters) -> Encode
     wanted = StorageRequest(
         parameters.integer("offset", 0), parameters.integer("most", 5000), parameters.text("selection")
     )
-    return as_json(storage(column_or_array(found, parameters), wanted))
+    return as_json(storage(with_chunks(found, parameters), wanted))
 
 
-def column_or_array(found: Found, parameters: Parameters) -> Found:
-    """Return an array: of a table what the column that `column` names is stored in, or its records."""
+def with_chunks(found: Found, parameters: Parameters) -> Found:
+    """Return what has chunks: of a table what the column that `column` names is stored in, or its records."""
     name = parameters.text("column")
     if found.kind == "table" and name:
         if name not in found.node.columns:
             raise bad_request(f"there is no column {name[:80]!r}")
         return type(found)(found.file, found.path, "array", _largest_part(found.node[name]))
-    return as_array(found)
+    return found if found.kind == "frame" else as_array(found)
 
 
 def _largest_part(values: Any) -> Any:
@@ -154,6 +154,7 @@ def expression_of(service: Service, file: OpenedFile, parameters: Parameters) ->
     wanted = parameters.text("format") or "bin"
     check_text(found, picked, wanted)
     check_picture(found, picked, wanted)
+    check_decoded(found, picked, service.limits)
     return sent(computed(found, picked, budget), picked, parameters)
 
 

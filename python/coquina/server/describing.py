@@ -14,7 +14,9 @@ import numpy as np
 from coquina._core import CoquinaError
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
+from coquina.arrays.frames import Frame
 from coquina.hdf5.dataset_info import described, dtype_name
+from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.describing import filters_of
 from coquina.hdf5.netcdf_groups import dimension_names, is_bare_dimension
 from coquina.hdf5.untyped import h5py
@@ -92,7 +94,7 @@ def facts(found: Found) -> dict[str, Any]:
     nbytes, stored = known.get("nbytes"), known.get("stored")
     known["ratio"] = nbytes / stored if nbytes and stored else None
     known["attributes"] = attributes(found)
-    if found.kind in ("array", "table"):
+    if found.kind in ("array", "table", "frame"):
         known |= _storage(found)
     if found.kind in ("array", "expression"):
         known |= _meaning(found)
@@ -134,6 +136,10 @@ def _storage(found: Found) -> dict[str, Any]:
         return {"chunks": node.chunks, "blocks": None, "codec": None, "filters": names}
     if isinstance(node, Array):
         return _array_storage(found, node)
+    if isinstance(node, Frame):
+        about = node.info()
+        filters = [name for name, _ in about["filters"]]
+        return {"chunks": None, "blocks": None, "codec": about["codec"], "filters": filters, "storage": about}
     if isinstance(node, PackFile):
         about = node.info()
         return {"chunks": None, "blocks": None, "codec": None, "filters": [], "storage": about}
@@ -153,9 +159,7 @@ def _array_storage(found: Found, node: Array) -> dict[str, Any]:
     made: dict[str, Any] = {
         "chunks": about["chunks"] or None,
         "blocks": about["blocks"] or None,
-        "codec": about["codec"],
-        "level": about["level"],
-        "filters": [name for name, _ in about["filters"]],
+        **encoding_of(node),
         "checksums": about["checksums"],
         "special_chunks": about["special_chunks"],
         "nchunks": about["nchunks"],
@@ -163,13 +167,24 @@ def _array_storage(found: Found, node: Array) -> dict[str, Any]:
         "tuning": about["tuning"] and node.info.tuning_text,
     }
     if is_hdf5:
-        pipeline = [described(name, values) for _, name, values in cast("Any", node).filters]
-        made |= {"pipeline": pipeline, "layout": about["layout"], "maxshape": about["maxshape"]}
+        made |= {"pipeline": _pipeline(node), "layout": about["layout"], "maxshape": about["maxshape"]}
         if about["layout"] != "chunked":
-            made |= {"chunks": None, "blocks": None, "codec": None, "filters": []}
-        elif not any(name.startswith("blosc2") for name in pipeline):
-            made |= {"codec": None, "filters": pipeline}
+            made |= {"chunks": None, "blocks": None}
     return made
+
+
+def _pipeline(node: Any) -> list[str]:
+    return [described(name, values) for _, name, values in node.filters]
+
+
+def encoding_of(node: Array) -> dict[str, Any]:
+    """Return `codec`, `level` and `filters` of chunks; of filters of HDF5 other than Blosc2 their names."""
+    if isinstance(node, Dataset):
+        pipeline = _pipeline(node) if node.layout == "chunked" else []
+        if not any(name.startswith("blosc2") for name in pipeline):
+            return {"codec": None, "level": None, "filters": pipeline}
+    info = node.info
+    return {"codec": info.codec, "level": info.level, "filters": [name for name, _ in info.filters]}
 
 
 def _simple(value: Any) -> Any:

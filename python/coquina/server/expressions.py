@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from coquina.arrays.array import Array
 from coquina.arrays.views import View
 from coquina.expressions.expression import Expr
 from coquina.expressions.functions import as_node
-from coquina.expressions.nodes import Leaf, Node
-from coquina.expressions.reference import postorder
+from coquina.expressions.nodes import Node
 from coquina.expressions.text import Reader
+from coquina.server.costs import cost_of, items_computed
 from coquina.server.failures import RequestError, bad_request, not_found, too_large
 from coquina.server.objects import Found, find, parts_of
 from coquina.server.values import cut
@@ -60,18 +60,6 @@ class Budget:
         """Raise RequestError with status 408 if it took too long."""
         if time.monotonic() > self._until:
             raise RequestError(408, "time", f"the expression takes more than {self._seconds:g} seconds")
-
-
-def cost_of(node: Node) -> int:
-    """Return how many items are computed, or read, for all of a node."""
-    total = 0
-    for one in postorder(node, boxes=True):
-        total += prod(one.shape)
-        source = one.source if isinstance(one, Leaf) else None
-        if isinstance(source, View):
-            inner = getattr(cast("Any", source).source, "node", None)
-            total += cost_of(inner) if isinstance(inner, Node) else 0
-    return total
 
 
 class BoundedReader(Reader):
@@ -158,8 +146,7 @@ def computed(found: Found, picked: Selected, budget: Budget) -> npt.NDArray[Any]
         raise too_large(
             f"the result takes {nbytes} bytes, and at most {budget.result_bytes} are sent at once"
         )
-    whole = max(1, prod(expr.shape))
-    budget.spend(-(-cost_of(expr.node) * picked.size // whole))
+    budget.spend(items_computed(expr.node, picked))
     out = np.empty(picked.shape, expr.dtype)
     at = 0
     flat = out.reshape(-1)

@@ -15,6 +15,7 @@ from struct import unpack_from
 from typing import BinaryIO
 
 from coquina._core import CorruptError, decompress_items
+from coquina.chunks import chunk_info
 
 _HEADER_BYTES = 87
 _HEAD_BYTES = 32
@@ -36,7 +37,10 @@ class Entry:
 
 
 class FrameIndex:
-    """The index of a frame. chunk_bytes: decoded bytes of a chunk. Used in a `with` block."""
+    """The index of a frame; used in a `with` block.
+
+    chunk_bytes: decoded bytes of a chunk; 0 where each has its own size.
+    """
 
     def __init__(self, path: str, start: int = 0, content: bytes | None = None) -> None:
         """path: of the file, or of the directory of a sparse frame. start: where in the file it begins.
@@ -62,12 +66,14 @@ class FrameIndex:
             (self._header_bytes,) = unpack_from(">i", header, 11)
             frame_bytes, nbytes, cbytes = (unpack_from(">q", header, at)[0] for at in (16, 30, 39))
             (self.chunk_bytes,) = unpack_from(">i", header, 58)
-            if self.chunk_bytes > 0 and nbytes > 0:
-                self._count = -(-nbytes // self.chunk_bytes)
+            if self.chunk_bytes >= 0 and nbytes > 0:
                 at = self._header_bytes + (0 if self._folder else cbytes)
                 if not 0 < at < frame_bytes:
                     raise CorruptError(f"{self._path}: an index beyond the frame")
                 self._index = self._read(at, min(frame_bytes - at, _INDEX_BYTES_MAX))
+                # Chunks of a frame that does not name their size each have their own.
+                whole = self.chunk_bytes
+                self._count = -(-nbytes // whole) if whole else chunk_info(self._index).nbytes // 8
         except BaseException:
             self._file.close()
             raise

@@ -15,6 +15,7 @@ import numpy as np
 from coquina._core import CoquinaError, CorruptError
 from coquina.arrays.array import Array
 from coquina.arrays.bloscpack import PackFile
+from coquina.arrays.frames import Frame
 from coquina.arrays.views import View
 from coquina.expressions.expression import Expr
 from coquina.hdf5.attributes import attributes
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 #: What PyTables, and coquina with it, keeps beside and within tables.
 _HIDDEN = ("_i_", "_p_")
 _PATH_MAX = 16_384
+#: Bytes of a packed file that are unpacked at once.
+_UNPACKED_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,9 @@ class Found:
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The dtype of the values; None where NumPy has none."""
+        """The dtype of the values; None where NumPy has none. Packed bytes are numbers."""
+        if isinstance(self.node, PackFile) and self.node.array is None:
+            return np.dtype("u1")
         found = getattr(self.node, "dtype", None)
         return cast("Any", found) if isinstance(found, np.dtype) else None
 
@@ -97,20 +102,46 @@ class Found:
     def read(self, key: tuple[int | slice, ...]) -> npt.NDArray[Any]:
         """Return the values of a key that `selections` has checked."""
         if isinstance(self.node, PackFile):
-            return np.asarray(_unpacked(self.node)[key])
+            return _unpacked(self.node, key)
         if isinstance(self.node, h5py.Dataset):
             return np.asarray(_read_h5py(self.node, key))
         if isinstance(self.node, (Array, Expr, View)):
             return np.asarray(self.node[key])
         if isinstance(self.node, Table):
             return np.asarray(self.node[key[0]])
-        made = np.empty(self.shape or (), object)
-        made[:] = list(self.node)
-        return np.asarray(made[key])
+        return _objects(self.node, key[0])
 
 
-def _unpacked(node: PackFile) -> npt.NDArray[Any]:
-    return np.asarray(node)
+def _unpacked(node: PackFile, key: tuple[int | slice, ...]) -> npt.NDArray[Any]:
+    """Return the values of a key, whose rows are unpacked as a whole, some of them at a time."""
+    rows = key[0] if key else 0
+    if isinstance(rows, int) or is_scattered(node):
+        return np.asarray(node[key]) if node.array is not None else np.asarray(node[rows], "u1")
+    numbers = range(*rows.indices(len(node)))
+    row_bytes = 1 if node.array is None else node.array.row_bytes
+    each = max(1, _UNPACKED_BYTES // max(1, row_bytes * abs(numbers.step)))
+    parts: list[npt.NDArray[Any]] = []
+    for at in range(0, max(1, len(numbers)), each):
+        part = numbers[at : at + each]
+        one = slice(part.start, None if part.stop < 0 else part.stop, part.step)
+        parts.append(
+            np.frombuffer(node[one], "u1") if node.array is None else np.asarray(node[(one, *key[1:])])
+        )
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def is_scattered(node: PackFile) -> bool:
+    """Whether rows of a packed array lie scattered over its file, so that each read unpacks all of it."""
+    return node.array is not None and node.array.order != "C"
+
+
+def _objects(node: Any, key: int | slice) -> npt.NDArray[Any]:
+    """Return values of any length: only those that are asked for are read."""
+    numbers = range(*key.indices(len(node))) if isinstance(key, slice) else range(key, key + 1)
+    made = np.empty(len(numbers), object)
+    for at, number in enumerate(numbers):
+        made[at] = node[number]
+    return made if isinstance(key, slice) else made.reshape(())
 
 
 def _read_h5py(node: Any, key: tuple[int | slice, ...]) -> Any:
@@ -195,6 +226,8 @@ def _kind(node: Any) -> str:
         return "expression"
     if isinstance(node, h5py.Datatype):
         return "type"
+    if isinstance(node, Frame):
+        return "frame"
     is_array = isinstance(node, Array | PackFile | View | h5py.Dataset)
     is_array = is_array and getattr(node, "dtype", None) is not None
     return "array" if is_array or hasattr(cast("Any", type(node)), "__len__") else "frame"

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from coquina._core import CoquinaError
 from coquina.arrays.array import Array
+from coquina.arrays.frames import Frame
 from coquina.chunks import chunk_info
 from coquina.hdf5.datasets import Dataset
+from coquina.server.describing import encoding_of
 from coquina.server.failures import bad_request
 from coquina.server.frame_index import FrameIndex
 from coquina.server.selections import selected
@@ -41,21 +43,24 @@ class StorageRequest:
 
 
 def storage(found: Found, wanted: StorageRequest) -> dict[str, Any]:
-    """Return codec, grid and chunks of an array. Raises RequestError for anything but an array."""
+    """Return codec, grid and chunks of an array. Raises RequestError for other objects."""
     node = found.node
-    if not isinstance(node, Array):
+    if not isinstance(node, Array | Frame):
         raise bad_request(f"{found.path}: chunks of this {found.kind} are not listed")
     if not (wanted.offset >= 0 and 0 <= wanted.most <= CHUNKS_MAX):
         raise bad_request(f"chunks from {wanted.offset} on, {wanted.most} of them")
+    if isinstance(node, Frame):
+        return _frame_storage(found, wanted)
     info = node.info
     chunks = tuple(info.chunks)
     is_chunked = not isinstance(node, Dataset) or node.layout == "chunked"
     grid = [-(-length // chunk) if chunk else 0 for length, chunk in zip(node.shape, chunks, strict=True)]
     total = prod(grid) if is_chunked else 0
     listed = _listed(node, range(wanted.offset, min(total, wanted.offset + wanted.most)))
+    encoding = encoding_of(node)
     facts: dict[str, Any] = {
-        "codec": info.codec,
-        "filters": [name for name, _ in info.filters],
+        "codec": encoding["codec"],
+        "filters": encoding["filters"],
         "chunk_shape": chunks,
         "block_shape": tuple(info.blocks),
         "grid": grid,
@@ -67,6 +72,28 @@ def storage(found: Found, wanted: StorageRequest) -> dict[str, Any]:
     if wanted.selection is not None:
         facts["touched"] = touched(found, wanted.selection)
     return facts
+
+
+def _frame_storage(found: Found, wanted: StorageRequest) -> dict[str, Any]:
+    """Return codec and chunks of a frame, in the words of an array of bytes."""
+    node: Frame = found.node
+    info = node.info()
+    total = info["nchunks"]
+    numbers = range(wanted.offset, min(total, wanted.offset + wanted.most))
+    # Where the frames of a store begin in its file is not known here.
+    is_file = found.path == "/" and node.path is not None
+    listed = _of_frame(FrameIndex(node.path or ""), numbers) if is_file else ()
+    return {
+        "codec": info["codec"],
+        "filters": [name for name, _ in info["filters"]],
+        "chunk_shape": (info["chunk_size"],) if info["chunk_size"] else (),
+        "block_shape": (),
+        "grid": [total],
+        "nbytes": info["nbytes"],
+        "stored": info["cbytes"],
+        "chunks": list(listed),
+        "total": total,
+    }
 
 
 def touched(found: Found, selection: str) -> dict[str, int]:

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from coquina.arrays.array import Array
+from coquina.arrays.bloscpack import PackFile
+from coquina.expressions.expression import Expr
+from coquina.server.costs import bytes_decoded, items_computed
 from coquina.server.describing import fill_value, scalar
 from coquina.server.failures import bad_request, too_large
+from coquina.server.objects import is_scattered
 from coquina.server.selections import Selected, selected, thinned
 
 if TYPE_CHECKING:
@@ -77,13 +81,37 @@ def check_picture(found: Found, picked: Selected, wanted: str) -> None:
 def check_decoded(found: Found, picked: Selected, limits: Limits) -> None:
     """Raise RequestError with status 413 for a selection that touches too many blocks."""
     node = found.node
-    if not isinstance(node, Array) or not picked.size:
+    if not picked.size:
         return
-    nbytes = node.blocks_touched(picked.key) * prod(node.blocks or (1,)) * node.itemsize
-    if nbytes > limits.decoded_bytes:
-        raise too_large(
-            f"{found.path}: {nbytes} bytes would be decoded, and at most {limits.decoded_bytes} are at once"
-        )
+    if isinstance(node, Array):
+        decoded, held = node.blocks_touched(picked.key) * prod(node.blocks or (1,)) * node.itemsize, 0
+    elif isinstance(node, Expr):
+        items = items_computed(node.node, picked)
+        if items > limits.work:
+            raise too_large(f"{found.path}: {items} items would be computed, and {limits.work} may be")
+        decoded, held = bytes_decoded(node.node, picked), 0
+    elif isinstance(node, PackFile):
+        decoded, held = _unpacked_bytes(node, picked)
+    elif found.dtype is None and found.kind == "array" and isinstance(getattr(node, "nbytes", None), int):
+        # Values of any length are all held until they are sent; each is taken to be as long as the others.
+        decoded = held = node.nbytes * picked.size // max(1, len(node))
+    else:
+        return
+    for nbytes, most in ((decoded, limits.decoded_bytes), (held, limits.result_bytes)):
+        if nbytes > most:
+            raise too_large(f"{found.path}: {nbytes} bytes would be decoded, and at most {most} are at once")
+
+
+def _unpacked_bytes(node: PackFile, picked: Selected) -> tuple[int, int]:
+    """Return how many bytes of a packed file a read decodes, and how many of them at the same time."""
+    if is_scattered(node) or not picked.key:
+        return node.nbytes, node.nbytes
+    row_bytes = 1 if node.array is None else node.array.row_bytes
+    rows = picked.key[0]
+    if isinstance(rows, int):
+        return row_bytes, row_bytes
+    # Rows between those that are asked for are unpacked with them.
+    return row_bytes * len(range(len(node))[rows]) * abs(rows.step or 1), row_bytes * abs(rows.step or 1)
 
 
 def itemsize(found: Found) -> int:

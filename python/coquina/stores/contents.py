@@ -139,7 +139,7 @@ class Contents:
     def home(self) -> Home:
         """Where it is written. Raises ValueError if it was opened for reading."""
         if self._home is None:
-            raise ValueError(f"{self.name}: the store is open for reading only")
+            raise ValueError(f"{self.name}: the store is open for reading only; open it with mode 'r+'")
         return self._home
 
     def new_file(self, path: str, suffix: str = "", *, is_group: bool = False) -> str:
@@ -304,21 +304,22 @@ class Contents:
         """Return where an operand is, for an expression at a path of the store."""
         home = self.home
         folder = os.path.dirname(home.path if home.is_archive else f"{home.path}{path}")
-        key = self._key_of(source)
-        if key is None or (not home.is_archive and isinstance(self.top.leaves().get(key), FileLeaf)):
+        found = self._found(source)
+        if found is None or (not home.is_archive and isinstance(found[1], FileLeaf)):
             return saved_expressions.reference_to(source, folder)
         place = os.path.relpath(home.path, folder).replace(os.sep, "/")
-        return saved_expressions.reference_in(place, f"/{key}")
+        return saved_expressions.reference_in(place, f"/{found[0]}")
 
-    def _key_of(self, source: Any) -> str | None:
-        """Return the key of an array that was taken out of this store; None for others."""
+    def _found(self, source: Any) -> tuple[str, Leaf] | None:
+        """Return the key and the leaf of an array that was taken out of this store; None for others."""
+        opened = next((node for node, one in self._open.items() if one is source), None)
         is_of_archive = isinstance(source, Array) and source.path == self.home.path
+        if opened is None and not is_of_archive:
+            return None
         for key, leaf in self.top.leaves().items():
-            node = self.top.at(key)
-            if node is not None and self._open.get(node) is source:
-                return key
-            if isinstance(leaf, Member) and is_of_archive and source.handle.offset == leaf.place():
-                return key
+            is_it = isinstance(leaf, Member) and source.handle.offset == leaf.place()
+            if is_it if opened is None else self.top.at(key) is opened:
+                return key, leaf
         return None
 
     def table(self, path: str, node: Node) -> Any:

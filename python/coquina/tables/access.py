@@ -126,9 +126,11 @@ def boxes_of(table: Table) -> tuple[int, int]:
 def access_of(table: Table, condition: Lazy, choice: IndexChoice | None = None) -> Access:
     """Return how a condition is answered, with the rows that indexes gave. choice: if that is known."""
     choice = choice or chosen(table, condition)
-    rows = None if choice.is_scan else choice.rows(table.nrows)
+    # Other threads may have appended rows since the condition was bound.
+    count = condition.shape[0]
+    rows = None if choice.is_scan else choice.rows(count)
     if rows is not None:
-        condition = choice.condition(condition, rows, rows_of(table))
+        condition = choice.condition(condition, rows, (count, *rows_of(table)[1:]))
     return Access(choice, rows, condition)
 
 
@@ -142,7 +144,7 @@ def found_of(
     plan: Plan, columns: dict[str, Any], *, numbers: bool, choice: IndexChoice | None = None
 ) -> Found:
     """Return all of the rows of a plan at once, without their order. choice: how, if that is known."""
-    condition, span = plan.condition(), plan.span
+    span, condition = plan.span, plan.condition()
     if condition is not None:
         choice = choice or chosen(plan.table, condition)
     if condition is None or choice is None or choice.is_scan:

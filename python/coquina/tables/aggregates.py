@@ -61,7 +61,7 @@ def _rows_of(plan: Plan) -> tuple[Lazy | None, range]:
         table = plan.table
         return rows.lazy(table.nrows, *boxes_of(table)), range(table.nrows)
     plan = plan.bounded()
-    return plan.computed(), plan.span
+    return plan.scope()
 
 
 class _Rows(NamedTuple):

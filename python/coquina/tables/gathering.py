@@ -92,11 +92,11 @@ def pieces(
             part = rows[window.start : window.stop]
             yield Found(len(part), take(columns, part), part)
         return
-    condition = plan.computed()
+    condition, span = plan.scope()
     left = plan.limit
     # A limit is met by the first rows; conditions that match few rows should not be asked for few at a time.
     most = left if left is not None and condition is None else None
-    for window in windows(plan.span, list(columns.values()), most, first):
+    for window in windows(span, list(columns.values()), most, first):
         if left == 0:
             return
         found = scan(condition, columns, window, numbers=numbers, limit=left)

@@ -132,9 +132,10 @@ def grouped(plan: Plan, names: Sequence[str], wanted: Sequence[Wanted]) -> list[
     known, masks = [_key(key) for key in keys], Masks()
     asks = [asked(one, masks) for one in wanted]
     rows = ordered_rows(plan) if plan.order else None
+    condition, span = (None, plan.span) if plan.order else plan.scope()
     found_keys, found = _core.group_by(
-        None if plan.order else plan.computed(),
-        plan.span,
+        condition,
+        span,
         [column for column, _ in known],
         [ask for one in asks for ask in one.asks],
         rows,

@@ -24,21 +24,18 @@ _masked_array: Any = np.ma.MaskedArray
 _masked_void: Any = cast("Any", np.ma).core.mvoid
 
 
-class _QuietFill:
-    """A mixin before NumPy's masked classes, whose own fill value overflows float16."""
+def _finalize(made: Any, kind: Any, obj: Any) -> None:
+    """Finish an array as a masked class of NumPy does, whose own fill value overflows float16."""
+    with np.errstate(over="ignore"):
+        kind.__array_finalize__(made, obj)
+
+
+class MaskedRows(_masked_array):
+    """A masked array of records."""
 
     def __array_finalize__(self, obj: Any) -> None:
         """Take over the mask and the fill value, or make them."""
-        with np.errstate(over="ignore"):
-            cast("Any", super()).__array_finalize__(obj)
-
-
-#: Without types, as are the classes that it stands before.
-_quiet_fill: Any = _QuietFill
-
-
-class MaskedRows(_quiet_fill, _masked_array):
-    """A masked array of records."""
+        _finalize(self, _masked_array, obj)
 
     def __getitem__(self, key: Any) -> Any:
         """Return what NumPy returns; a single record prints as records do."""
@@ -75,8 +72,12 @@ class MaskedRows(_quiet_fill, _masked_array):
         return list(zip(*fields, strict=True)) if self.ndim else tuple(fields)
 
 
-class MaskedRow(_quiet_fill, _masked_void):
+class MaskedRow(_masked_void):
     """One record of `MaskedRows`."""
+
+    def __array_finalize__(self, obj: Any) -> None:
+        """Take over the mask and the fill value, or make them."""
+        _finalize(self, _masked_void, obj)
 
     def __str__(self) -> str:
         """Return the values, `--` for one that is missing."""

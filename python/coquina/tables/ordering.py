@@ -36,7 +36,8 @@ def ordered_rows(plan: Plan) -> Integers:
     flags = [is_descending for _, is_descending in plan.order]
     keyed = {column.name: column for column in columns}
     if plan.limit is None:
-        found = scan(plan.computed(), keyed, plan.span, numbers=True)
+        condition, span = plan.scope()
+        found = scan(condition, keyed, span, numbers=True)
         assert found.numbers is not None
         return found.numbers[argsort([found.values[column.name] for column in columns], flags)]
     return _first(plan, columns, flags, plan.limit)
@@ -46,8 +47,9 @@ def _first(plan: Plan, columns: list[Column], flags: list[bool], count: int) -> 
     numbers: Integers = np.empty(0, np.int64)
     keys: list[Any] = [joined([], column) for column in columns]
     keyed = {column.name: column for column in columns}
-    condition = found_where = plan.computed()
-    for window in _growing(plan.span if count else plan.span[:0], columns):
+    condition, span = plan.scope()
+    found_where = condition
+    for window in _growing(span if count else span[:0], columns):
         found = scan(found_where, keyed, window, numbers=True)
         if not found.matched or found.numbers is None:
             continue

@@ -105,7 +105,7 @@ class Plan:
     def span(self) -> range:
         """The rows that are looked at."""
         table = self.table
-        nrows = table.waiting.total or table.layout.nrows
+        nrows = table.layout.nrows
         if self.start is None and self.stop is None and self.step is None:
             return range(nrows)
         return range(*slice(self.start, self.stop, self.step).indices(nrows))
@@ -117,9 +117,14 @@ class Plan:
             not (self.conditions or self.order) and self.limit is None and len(self.span) == self.table.nrows
         )
 
-    def computed(self) -> Lazy | None:
-        """Return where all conditions hold, None if there are none; with what indexes know."""
-        return computed_of(self) if self.conditions else None
+    def scope(self) -> tuple[Lazy | None, range]:
+        """Return where all conditions hold, None if there are none, and the rows that are looked at.
+
+        It is computed with what indexes know.
+        """
+        # Another thread may append rows at any time: the condition must have all that are looked at.
+        span = self.span
+        return computed_of(self) if self.conditions else None, span
 
     def condition(self) -> Lazy | None:
         """Return where all conditions hold, as they were given; None if there are none."""

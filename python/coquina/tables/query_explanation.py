@@ -100,20 +100,20 @@ class QueryExplanation:
 
 def explained(plan: Plan) -> QueryExplanation:
     """Run a plan without a result, and return what that did."""
-    condition = plan.condition()
+    span, condition = plan.span, plan.condition()
     access = None if condition is None else access_of(plan.table, condition)
     computed = None if access is None else access.condition
     picked, columns = plan.picked(None)
     read = list(columns.values())
     limit = None if plan.order else plan.limit
-    found = scan(computed, {}, plan.span, limit=limit)
+    found = scan(computed, {}, span, limit=limit)
     report = {name: count for name, count in found.report.items() if name != "boxes_decoded"}
     if computed is not None and found.matched * row_bytes(read) <= _DECODED_BYTES:
-        decoded = scan(computed, columns, plan.span, limit=limit) if found.matched else found
+        decoded = scan(computed, columns, span, limit=limit) if found.matched else found
         report["boxes_decoded"] = decoded.report.get("boxes_decoded", 0)
     return QueryExplanation(
         tuple([str(one) for one in plan.conditions]),
-        len(plan.span),
+        len(span),
         found.matched,
         *_access_words(plan, access, report),
         report,

@@ -48,7 +48,7 @@ def nothing(columns: dict[str, Column], *, numbers: bool) -> Found:
 def all_of(conditions: Sequence[Lazy | None]) -> Lazy | None:
     """Return where all of some conditions hold; None if there are none."""
     given = [one for one in conditions if one is not None]
-    return _core.all_of(given, given[0].shape[0]) if given else None
+    return _core.all_of(given, min([one.shape[0] for one in given])) if given else None
 
 
 def windows(

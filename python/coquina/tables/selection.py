@@ -501,7 +501,8 @@ class Selection(Queries):
         >>> t.where("x > 2").delete()
         1
         """
-        return delete_plan(self._query())
+        with self.table.changing():
+            return delete_plan(self._query())
 
     def modify(self, values: Mapping[str, Any]) -> int:
         """Overwrite columns in these rows; return how many rows there are.
@@ -516,7 +517,8 @@ class Selection(Queries):
         >>> t["x"][:].tolist()
         [0, 1, 0]
         """
-        return modify_plan(self._query(), values)
+        with self.table.changing():
+            return modify_plan(self._query(), values)
 
     @property
     def is_closed(self) -> bool:

@@ -151,7 +151,7 @@ def _blocks(plan: Plan, sort: _Sort, folder: str | None, numbers: bool) -> Itera
 
 def _lots(plan: Plan, sort: _Sort, numbers: bool) -> Iterator[Batch]:
     """Yield the rows of a plan in the order of the table, as many at a time as are sorted at once."""
-    condition, span = plan.computed(), plan.span
+    condition, span = plan.scope()
     # Where few of the rows match, those that did wait for more.
     size = sort.rows if condition is None else sort.rows // 2
     waiting: list[Batch] = []

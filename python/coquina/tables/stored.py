@@ -86,7 +86,7 @@ class Stored(FieldSource):
 
     def leaf(self) -> Leaf:
         """Return the values as an operand of expressions."""
-        return Leaf(self.source())
+        return Leaf(self.source(), grows=True)
 
     def viewed(self, dtype: npt.DTypeLike) -> Stored:
         """Return the same bytes as another dtype of that size, in the byte order that they have."""

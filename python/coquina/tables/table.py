@@ -466,7 +466,7 @@ class Table(Queries):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write a column (a new one too, in the columns layout), columns, or rows."""
-        with self._lock, self._changing():
+        with self.changing():
             if isinstance(key, str):
                 if key in self.layout.columns:
                     writing.modify_plan(Plan(self), {key: value})
@@ -492,7 +492,7 @@ class Table(Queries):
         >>> t["x"][:].tolist()
         [30, 1, 20]
         """
-        with self._lock, self._changing():
+        with self.changing():
             if is_condition(rows):
                 return writing.modify_plan(Plan(self).where(Condition(rows), None, None, None), values)
             return writing.modify_rows(self, writing.rows_of_key(self, rows), values)
@@ -510,8 +510,7 @@ class Table(Queries):
         >>> t["x"][:].tolist()
         [2]
         """
-        with self._lock:
-            self.ready()
+        with self.changing():
             if is_condition(rows):
                 return deleting.delete_plan(Plan(self).where(Condition(rows), None, None, None))
             return deleting.delete_key(self, rows)
@@ -696,7 +695,7 @@ class Table(Queries):
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]}, layout="rows")
         >>> t.write_chunk([0], t.read_chunk([0]))
         """
-        with self._lock, self._changing():
+        with self.changing():
             stored_chunks.write_chunk(self, coords, data, filter_mask, column, part)
 
     def compact(self) -> None:
@@ -746,11 +745,15 @@ class Table(Queries):
             file.commit()
 
     @contextmanager
-    def _changing(self) -> Generator[None]:
-        """Write what waits, then make what changes in the block one commit, where the layout has commits."""
-        self.ready()
-        with self.layout.changing():
-            yield
+    def changing(self) -> Generator[None]:
+        """Write what waits, then make what changes in the block one commit, where the layout has commits.
+
+        Other threads that change the table wait.
+        """
+        with self._lock:
+            self.ready()
+            with self.layout.changing():
+                yield
 
     def _check_open(self) -> None:
         if self.is_closed:

@@ -25,7 +25,7 @@ const VIEWS: Record<Info["kind"], string[]> = {
   expression: ["data", "attributes"],
   table: ["rows", "columns", "plot", "storage", "attributes"],
   type: ["attributes"],
-  frame: ["attributes"],
+  frame: ["storage", "attributes"],
   damaged: ["attributes"],
 };
 

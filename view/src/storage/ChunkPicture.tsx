@@ -54,13 +54,13 @@ export function ChunkPicture({ storage, selection, onChoose }: ChunkPictureProps
       ArrowLeft: -1,
       ArrowDown: layout.columns,
       ArrowUp: -layout.columns,
-      Home: -last,
-      End: last,
     };
+    const ends: Record<string, number> = { Home: 0, End: last };
     const by = moves[event.key];
-    if (by === undefined) return;
+    const to = ends[event.key] ?? (by === undefined ? undefined : (active ?? -Math.sign(by)) + by);
+    if (to === undefined) return;
     event.preventDefault();
-    choose(Math.min(Math.max((active ?? -Math.sign(by)) + by, 0), last));
+    choose(Math.min(Math.max(to, 0), last));
   };
   return (
     <figure className="chunks" ref={ref}>

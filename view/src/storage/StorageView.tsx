@@ -29,7 +29,7 @@ export function StorageView({ place, info, selection }: StorageViewProps) {
       </div>
     );
   }
-  const isChunked = info.kind === "table" || Boolean(info.chunks?.length);
+  const isChunked = info.kind === "table" || info.kind === "frame" || Boolean(info.chunks?.length);
   return (
     <div className="storage-view">
       {isChunked ? <Chunks place={place} column="" selection={selection} /> : <OnePiece info={info} />}

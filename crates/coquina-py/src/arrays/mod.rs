@@ -255,6 +255,7 @@ impl ArrayBase {
             .into());
         }
         if is_at_hand {
+            // This job waits for no other thread, which may need the GIL.
             self.array.read(&selection, window, out, &Job::default())?;
         } else {
             watch::run(py, bytes, None, None, |job| self.array.read(&selection, window, out, job))?;

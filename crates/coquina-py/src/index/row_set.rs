@@ -152,11 +152,6 @@ impl PyRowSet {
         PyArray1::from_vec(py, py.detach(|| self.set.known()))
     }
 
-    /// In how many boxes of so many rows there are rows of the set.
-    fn boxes(&self, py: Python<'_>, box_rows: u64) -> u64 {
-        py.detach(|| self.set.boxes(box_rows))
-    }
-
     /// A condition on `count` rows that holds at those of the set; it is walked over in such chunks.
     fn lazy(&self, py: Python<'_>, count: u64, chunk_rows: u64, block_rows: u64) -> Result<Lazy, Raised> {
         let boxes = Boxes { count, chunk_rows, block_rows };

@@ -31,6 +31,7 @@ pub type Observer<'a> = &'a dyn Fn(u64, u64) -> ControlFlow<()>;
 pub struct Job<'a> {
     threads: Option<usize>,
     observer: Option<Observer<'a>>,
+    pub(crate) waits: bool,
 }
 
 impl<'a> Job<'a> {
@@ -45,6 +46,14 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn observed_by(mut self, observer: Observer<'a>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Whether it may wait for another thread that is decoding what it needs, so that both have it of one decode. Only
+    /// for callers that hold no lock which a decoder may need: Python's, for codecs that are Python functions.
+    #[must_use]
+    pub fn waits(mut self, waits: bool) -> Self {
+        self.waits = waits;
         self
     }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use coquina_kernels::Type;
 use coquina_kernels::items::Aligned;
 
-use super::operands::{Counters, Input, Look, walk_of};
+use super::operands::{Counters, Input, Look, check_shape, check_unchanged, walk_of};
 use crate::array::{self, Bounds, BoxSource, Known, Walk};
 use crate::base::error::{Error, Result};
 use crate::base::scratch::{Scratch, ScratchStack, with_scratch_of};
@@ -27,6 +27,8 @@ pub struct Bound {
     /// The shape of each operand when it was bound.
     shapes: Vec<Vec<u64>>,
     shape: Vec<u64>,
+    /// Whether operands may have got more items since.
+    grows: bool,
     walk: Walk,
     counters: Counters,
 }
@@ -69,6 +71,32 @@ impl Bound {
     /// # Errors
     /// `Invalid` for an operand that is missing, has items of another size, or does not broadcast to `shape`.
     pub fn new(program: Program, inputs: Vec<Input>, shape: Vec<u64>) -> Result<Self> {
+        let shapes = inputs.iter().map(|input| input.source.shape()).collect();
+        Self::of_shapes(program, inputs, shapes, shape)
+    }
+
+    /// Binds the columns of a table to a program, as of its first `rows` rows: others may be appended at any time.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_rows(program: Program, inputs: Vec<Input>, rows: u64) -> Result<Self> {
+        let first = |input: &Input| {
+            let mut shape = input.source.shape();
+            if let Some(len) = shape.first_mut() {
+                *len = rows.min(*len);
+            }
+            shape
+        };
+        let shapes = inputs.iter().map(first).collect();
+        Ok(Self { grows: true, ..Self::of_shapes(program, inputs, shapes, vec![rows])? })
+    }
+
+    fn of_shapes(
+        program: Program,
+        inputs: Vec<Input>,
+        shapes: Vec<Vec<u64>>,
+        shape: Vec<u64>,
+    ) -> Result<Self> {
         for (number, ty) in program.operands().iter().enumerate() {
             let Some(input) = inputs.get(number) else {
                 return Err(Error::invalid(format!("operand {number}: is missing")));
@@ -82,11 +110,10 @@ impl Bound {
                     "operand {number}: items of {found} bytes, {name} has {wanted}"
                 )));
             }
-            check_shape(&input.source.shape(), &shape).map_err(|e| e.at(format!("operand {number}")))?;
+            check_shape(&shapes[number], &shape).map_err(|e| e.at(format!("operand {number}")))?;
         }
-        let walk = walk_of(&inputs, &shape, program.output().bytes())?;
-        let shapes = inputs.iter().map(|input| input.source.shape()).collect();
-        Ok(Self { program, inputs, shapes, shape, walk, counters: Counters::default() })
+        let walk = walk_of(inputs.iter().zip(&shapes), &shape, program.output().bytes())?;
+        Ok(Self { program, inputs, shapes, shape, grows: false, walk, counters: Counters::default() })
     }
 
     /// The program.
@@ -105,7 +132,8 @@ impl Bound {
     /// `Invalid` for one that there is not.
     pub fn part(&self, node: usize) -> Result<Self> {
         let program = Program::new(&self.program.tree().part(node)?)?;
-        Self::new(program, self.inputs.clone(), self.shape.clone())
+        let (inputs, shapes) = (self.inputs.clone(), self.shapes.clone());
+        Ok(Self { grows: self.grows, ..Self::of_shapes(program, inputs, shapes, self.shape.clone())? })
     }
 
     /// What has been done so far.
@@ -113,17 +141,8 @@ impl Bound {
         &self.counters
     }
 
-    /// Whether the operands still have the shapes that they were bound with.
     fn check_operands(&self) -> Result<()> {
-        for (number, (input, shape)) in self.inputs.iter().zip(&self.shapes).enumerate() {
-            let found = input.source.shape();
-            if found != *shape {
-                return Err(Error::invalid(format!(
-                    "operand {number} of shape {shape:?} has been resized: to {found:?}"
-                )));
-            }
-        }
-        Ok(())
+        check_unchanged(&self.inputs, &self.shapes, self.grows)
     }
 
     /// The operands that are used: each with its type, and its box that a box of the result needs.
@@ -373,16 +392,4 @@ fn part(input: &Input, start: &[u64], shape: Vec<u64>, room: &mut Aligned) -> Re
     let room = room.room(bytes);
     input.source.fill(start, &shape, room)?;
     Ok(if items == 1 { Part::One { item: room.to_vec(), is_read: true } } else { Part::Box(shape) })
-}
-
-/// Whether a shape broadcasts to another one.
-fn check_shape(operand: &[u64], shape: &[u64]) -> Result<()> {
-    let fits = operand.len() <= shape.len()
-        && operand.iter().rev().zip(shape.iter().rev()).all(|(&own, &full)| own == full || own == 1);
-    if fits {
-        return Ok(());
-    }
-    Err(Error::invalid(format!(
-        "shape {operand:?} does not broadcast to {shape:?}: has the operand changed?"
-    )))
 }

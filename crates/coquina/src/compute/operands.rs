@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use coquina_kernels::Type;
 
 use crate::array::{Access, BoxSource, Known, Walk, partition};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 
 /// An operand.
 #[derive(Clone)]
@@ -59,9 +59,13 @@ impl Look {
 }
 
 /// The walk of the stored operand with the most items, if it is as large as the result; else by the default rule.
-pub(super) fn walk_of(inputs: &[Input], shape: &[u64], item_bytes: usize) -> Result<Walk> {
-    let stored: Vec<&Input> =
-        inputs.iter().filter(|input| input.is_stored && input.source.shape() == shape).collect();
+pub(super) fn walk_of<'i>(
+    inputs: impl Iterator<Item = (&'i Input, &'i Vec<u64>)>,
+    shape: &[u64],
+    item_bytes: usize,
+) -> Result<Walk> {
+    let stored = inputs.filter(|(input, own)| input.is_stored && *own == shape);
+    let stored: Vec<&Input> = stored.map(|(input, _)| input).collect();
     let Some(first) = stored.first() else {
         let (chunks, blocks) = partition(shape, item_bytes, &Access::Any, None, None)?;
         return Ok(Walk { chunks, blocks });
@@ -72,4 +76,31 @@ pub(super) fn walk_of(inputs: &[Input], shape: &[u64], item_bytes: usize) -> Res
         walk.blocks.clone_from(&walk.chunks);
     }
     Ok(walk)
+}
+
+/// Whether a shape broadcasts to another one.
+pub(super) fn check_shape(operand: &[u64], shape: &[u64]) -> Result<()> {
+    let fits = operand.len() <= shape.len()
+        && operand.iter().rev().zip(shape.iter().rev()).all(|(&own, &full)| own == full || own == 1);
+    if fits {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "shape {operand:?} does not broadcast to {shape:?}: has the operand changed?"
+    )))
+}
+
+/// Whether operands still have the shapes that they were bound with, or more rows where they may.
+pub(super) fn check_unchanged(inputs: &[Input], shapes: &[Vec<u64>], grows: bool) -> Result<()> {
+    for (number, (input, shape)) in inputs.iter().zip(shapes).enumerate() {
+        let found = input.source.shape();
+        let has_grown =
+            || found.len() == shape.len() && found.iter().zip(shape).all(|(now, then)| now >= then);
+        if found != *shape && !(grows && has_grown()) {
+            return Err(Error::invalid(format!(
+                "operand {number} of shape {shape:?} has been resized: to {found:?}"
+            )));
+        }
+    }
+    Ok(())
 }

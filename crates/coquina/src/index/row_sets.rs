@@ -129,15 +129,6 @@ impl RowSet {
     pub fn known(&self) -> Vec<i64> {
         minus_ranges(&self.rows, &self.open)
     }
-
-    /// In how many boxes of so many rows there are rows of the set.
-    pub fn boxes(&self, box_rows: u64) -> u64 {
-        let box_rows = i64::try_from(box_rows.max(1)).unwrap_or(i64::MAX);
-        let rows = self.rows.chunk_by(|a, b| a / box_rows == b / box_rows);
-        let rows = rows.map(|rows| rows[0] / box_rows..rows[0] / box_rows + 1).collect::<Vec<_>>();
-        let open = self.open.iter().map(|open| open.start / box_rows..(open.end - 1) / box_rows + 1);
-        rows_in(&united(&rows, &open.collect::<Vec<_>>()))
-    }
 }
 
 /// How many rows there are in disjoint ranges.
@@ -244,8 +235,6 @@ mod tests {
             let known: BTreeSet<i64> = left.known().into_iter().collect();
             prop_assert_eq!(known, &a.0 - &unknown);
             prop_assert_eq!(left.open_rows(), unknown.len() as u64);
-            let boxes: BTreeSet<i64> = left_maybe.iter().map(|row| row / step.cast_signed()).collect();
-            prop_assert_eq!(left.boxes(step), boxes.len() as u64);
         }
     }
 

@@ -29,7 +29,7 @@ impl FoundRows {
     /// # Errors
     /// `Invalid` for sources of other lengths.
     pub fn condition(self) -> Result<Bound> {
-        let shape = self.known.shape();
+        let rows = self.known.shape()[0];
         // Rows are not stored: what they are put together with says how both are walked over.
         let mut parts = Parts { nodes: Vec::new(), inputs: Vec::new() };
         let mut found = parts.load(Arc::new(self.known), false);
@@ -42,7 +42,7 @@ impl FoundRows {
             let more = parts.call("logical_and", open, condition);
             parts.call("logical_or", found, more);
         }
-        Bound::new(Program::new(&Tree::new(parts.nodes)?)?, parts.inputs, shape)
+        Bound::of_rows(Program::new(&Tree::new(parts.nodes)?)?, parts.inputs, rows)
     }
 }
 

@@ -48,6 +48,11 @@ pub trait OpenChunk: Send + Sync {
     /// `Corrupt` for a block that is damaged, or what the source says.
     fn read_block(&self, number: usize, out: &mut [u8]) -> Result<()>;
 
+    /// Whether to read any block means to decode all of the chunk, as nothing is decoded yet.
+    fn decodes_whole(&self) -> bool {
+        false
+    }
+
     /// Decodes the byte planes of block `number` that `next` asks for; whether it is stored as planes. If not, nothing has
     /// been done.
     ///

@@ -65,16 +65,18 @@ struct BlockKey {
     block: usize,
 }
 
-/// The blocks that threads are decoding, each by one thread at a time.
+/// What threads that may wait are decoding, each by one of them at a time.
 #[derive(Default)]
 struct Decoding {
-    keys: Mutex<HashSet<BlockKey>>,
+    /// With the number of the process: the threads of a parent do not go on in a forked child.
+    keys: Mutex<HashSet<(u32, BlockKey)>>,
     is_over: Condvar,
 }
 
 impl Decoding {
-    /// Waits until no other thread decodes this block; none does until the turn is dropped.
+    /// Waits until no other thread has the turn of this block; none has until it is dropped.
     fn enter(&self, key: BlockKey) -> Turn<'_> {
+        let key = (std::process::id(), key);
         let keys = lock(&self.keys);
         let waited = self.is_over.wait_while(keys, |keys| keys.contains(&key));
         waited.unwrap_or_else(PoisonError::into_inner).insert(key);
@@ -83,9 +85,9 @@ impl Decoding {
 }
 
 /// The right to decode a block.
-struct Turn<'d> {
+pub(super) struct Turn<'d> {
     decoding: &'d Decoding,
-    key: BlockKey,
+    key: (u32, BlockKey),
 }
 
 impl Drop for Turn<'_> {
@@ -130,10 +132,13 @@ impl BlockCache {
         lock(&self.blocks).get(BlockKey { chunk: id, block })
     }
 
-    /// The bytes of a block, kept: `decode` fills them unless they are kept already, or once another thread that is
-    /// decoding this block has done so. Where that thread fails, this one tries on its own.
-    ///
-    /// `decode` must not read other blocks through this cache: a thread that decodes waits for nobody.
+    /// Waits until no other thread decodes this block; until the turn is dropped, those that may wait wait for it.
+    /// Whoever has the turn must not ask for that of another block: a thread that decodes waits for nobody.
+    pub(super) fn turn(&self, id: u64, block: usize) -> Turn<'_> {
+        self.decoding.enter(BlockKey { chunk: id, block })
+    }
+
+    /// The bytes of a block, kept: `decode` fills them unless they are kept already.
     pub(crate) fn block_or_decode(
         &self,
         id: u64,
@@ -141,11 +146,10 @@ impl BlockCache {
         block_bytes: usize,
         decode: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<Arc<Vec<u8>>> {
-        let key = BlockKey { chunk: id, block };
-        let _turn = self.decoding.enter(key);
         if let Some(bytes) = self.block(id, block) {
             return Ok(bytes);
         }
+        let key = BlockKey { chunk: id, block };
         let mut bytes = self.block_memory(block_bytes);
         decode(&mut bytes)?;
         let bytes = Arc::new(bytes);
@@ -208,6 +212,7 @@ mod tests {
         let all_are_here = Barrier::new(8);
         let read = || {
             all_are_here.wait();
+            let _turn = cache.turn(7, 3);
             let bytes = cache.block_or_decode(7, 3, 100, |out| {
                 std::thread::yield_now();
                 decoded.fetch_add(1, Ordering::Relaxed);
@@ -223,11 +228,15 @@ mod tests {
     #[test]
     fn a_thread_decodes_a_block_on_its_own_after_another_thread_failed() {
         let cache = BlockCache::new();
-        let failing = cache.block_or_decode(1, 0, 4, |_| Err(Error::corrupt("a flipped bit")));
+        let decode = |decode: fn(&mut [u8]) -> Result<()>| {
+            let _turn = cache.turn(1, 0);
+            cache.block_or_decode(1, 0, 4, decode)
+        };
+        let failing = decode(|_| Err(Error::corrupt("a flipped bit")));
         assert_eq!(failing.unwrap_err().to_string(), "a flipped bit");
-        let panics = || cache.block_or_decode(1, 0, 4, |_| panic!("within a decoder"));
+        let panics = || decode(|_| panic!("within a decoder"));
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
-        let bytes = cache.block_or_decode(1, 0, 4, |out| {
+        let bytes = decode(|out| {
             out.fill(1);
             Ok(())
         });

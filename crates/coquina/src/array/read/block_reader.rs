@@ -8,12 +8,13 @@ use std::sync::atomic::Ordering;
 
 use coquina_kernels::boxes::{AXES_MAX, SharedOutput, Steps};
 
+use super::block_cache::Turn;
 use super::snapshot::{Content, Source};
 use crate::array::geometry::{Plan, TASK_BYTES_MAX, TASK_BYTES_MIN, Touched, Window, block_runs};
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::base::scratch::with_scratch;
-use crate::store::Stored;
+use crate::store::{OpenChunk, Stored};
 
 /// The front of a block is decoded in so many items: as many as a shuffle turns at once.
 pub(super) const FRONT_ITEMS: usize = 64;
@@ -29,8 +30,12 @@ pub(super) struct BlockReader<'r> {
     pub(super) keeps_blocks: bool,
     /// Whether those are kept too that are decoded straight to where they are wanted.
     pub(super) keeps_whole: bool,
+    /// Whether it may wait for another thread that decodes the same.
+    pub(super) waits: bool,
 }
 
+/// Stands for all blocks of a chunk where turns are taken.
+const WHOLE_CHUNK: usize = usize::MAX;
 /// More touched blocks are not looked for one by one before chunks are fetched.
 const CACHED_BLOCKS_MAX: u64 = 256;
 
@@ -132,6 +137,7 @@ impl BlockReader<'_> {
             self.copy_block(&bytes, groups);
             return Ok(());
         }
+        let _turn = self.turn(id, &**chunk, block);
         let mut cell = self.output.cell(groups);
         let ndim = groups.len();
         let mut steps = [NO_STEPS; AXES_MAX];
@@ -159,6 +165,13 @@ impl BlockReader<'_> {
             cell.copy_from(&scratch[self.window.offset..], &steps[..ndim]);
             Ok(())
         })
+    }
+
+    /// The turn to decode this block, or the whole chunk if that is what it takes; none where nobody else would have
+    /// the result, or where this read must not wait.
+    fn turn(&self, id: u64, chunk: &dyn OpenChunk, block: usize) -> Option<Turn<'_>> {
+        let key = if chunk.decodes_whole() { Some(WHOLE_CHUNK) } else { self.keeps_blocks.then_some(block) };
+        key.filter(|_| self.waits).map(|block| self.source.cache.turn(id, block))
     }
 
     /// Fills the cell of a block that is one item over and over.

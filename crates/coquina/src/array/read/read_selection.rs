@@ -64,6 +64,7 @@ impl Source<'_> {
             window,
             keeps_blocks,
             keeps_whole,
+            waits: job.waits,
         };
         let Access::Fetched(count) = access else {
             return match self.chunks.remote() {

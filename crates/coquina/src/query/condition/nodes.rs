@@ -148,7 +148,7 @@ impl Nodes {
     /// As [`Self::source`].
     pub(super) fn bound(&self, item: Item) -> Result<Bound> {
         let program = Program::new(&Tree::new(self.nodes[..=item.node].to_vec())?)?;
-        Ok(Bound::new(program, self.inputs.clone(), vec![self.rows])?)
+        Ok(Bound::of_rows(program, self.inputs.clone(), self.rows)?)
     }
 
     /// The program of a node whose only operand is the first input; for values that are at hand.

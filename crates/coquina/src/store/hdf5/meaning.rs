@@ -67,6 +67,10 @@ impl OpenChunk for Shown {
         Ok(())
     }
 
+    fn decodes_whole(&self) -> bool {
+        self.chunk.decodes_whole()
+    }
+
     fn reuse_encoded(&self, _number: usize, _params: &Params) -> Result<Option<Vec<u8>>> {
         Ok(None) // Its bytes are not those of the blocks.
     }

@@ -1,7 +1,7 @@
 //! Chunks of HDF5, opened: each gives blocks as the array is cut.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use coquina_kernels::Type;
 
@@ -105,13 +105,7 @@ impl Format {
             }
             _ => {}
         }
-        Ok(Arc::new(Whole {
-            format: Arc::clone(self),
-            stored,
-            mask,
-            plain: OnceLock::new(),
-            decoding: Mutex::default(),
-        }))
+        Ok(Arc::new(Whole { format: Arc::clone(self), stored, mask, plain: OnceLock::new() }))
     }
 
     /// Whether the blocks of a frame are those of the array. Axes of items that are arrays count as one with their item.
@@ -252,8 +246,6 @@ struct Whole {
     mask: u32,
     /// Kept where several blocks are to be had of it.
     plain: OnceLock<Vec<u8>>,
-    /// Held by the thread that decodes it for all of them.
-    decoding: Mutex<()>,
 }
 
 impl Whole {
@@ -262,10 +254,6 @@ impl Whole {
     }
 
     fn plain(&self) -> Result<&[u8]> {
-        if let Some(plain) = self.plain.get() {
-            return Ok(plain);
-        }
-        let _turn = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plain) = self.plain.get() {
             return Ok(plain);
         }
@@ -289,6 +277,10 @@ impl OpenChunk for Whole {
         self.decode(&mut plain)?;
         cut.take(&plain, number, out);
         Ok(())
+    }
+
+    fn decodes_whole(&self) -> bool {
+        self.format.cut.nblocks() > 1 && self.plain.get().is_none()
     }
 
     fn places(&self, _number: usize, places: &mut Vec<Range<u64>>) {
